@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Files of /dev/spinneretN and of the public driver's nodes: the cluster's memory by seek, read and
- * write, words, registers and events by ioctl.
+ * write.
  *
  * As the public driver has it, a seek takes an address of the cluster and gives back a position,
  * which is an offset in the BAR.
  */
-#include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "spinneret.h"
 
-#define WORD SPINNERET_REGISTER_BYTES
-/*
- * Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the
- * other.
- */
-#define MEMORY_BYTES SPINNERET_BAR_REGISTERS_OFFSET
-
 /* The position of an address of the cluster, or a negative one. */
-static s64 position_of(u64 address)
+s64 position_of(u64 address)
 {
 	u64 handler = address - SPINNERET_BAR_HANDLER_MEMORY_PSPIN_ADDRESS;
 	u64 program = address - SPINNERET_BAR_PROGRAM_MEMORY_PSPIN_ADDRESS;
@@ -34,7 +26,7 @@ static s64 position_of(u64 address)
 }
 
 /* Whether the cluster's memory can be accessed. The caller holds the lock of the card. */
-static int memory_state(const struct card *card)
+int memory_state(const struct card *card)
 {
 	if (card->gone)
 		return -ENODEV;
@@ -173,134 +165,6 @@ static ssize_t card_write(struct file *file, const char __user *from, size_t cou
 	}
 	mutex_unlock(&opened->lock);
 	return bytes;
-}
-
-static int query(struct card *card, struct spinneret_area *answer)
-{
-	/* The public driver takes the number as an int at the beginning. */
-	u32 context = *(const u32 *)answer;
-	const struct area *area;
-
-	if (context >= SPINNERET_CONTEXTS)
-		return -EINVAL;
-	area = &card->areas[context];
-	answer->address = area->address;
-	answer->bytes = area->bytes;
-	answer->is_there = !!area->memory;
-	return card->gone ? -ENODEV : 0;
-}
-
-/*
- * Eight bytes are two words, the lower one first, of which the second one has to be memory as well.
- */
-static int access_word(struct card *card, struct spinneret_word *word, bool write)
-{
-	s64 position = position_of(word->address);
-	int error = memory_state(card);
-
-	if (error)
-		return error;
-	if (position < 0 || position % WORD || position > MEMORY_BYTES - 2 * WORD)
-		return -EFAULT;
-	if (write) {
-		lo_hi_writeq(word->data, card->bar + position);
-		return 0;
-	}
-	word->address = lo_hi_readq(card->bar + position);
-	return word->address == ~0ull && !card_answers(card) ? -ENODEV : 0;
-}
-
-static int get_info(struct card *card, struct spinneret_info *info)
-{
-	*info = (struct spinneret_info) {
-		.contexts = SPINNERET_CONTEXTS,
-		.lines = LINES,
-		.features = (card->has_extensions ? SPINNERET_HAS_EXTENSIONS : 0) |
-			    (card->has_interrupts ? SPINNERET_HAS_INTERRUPTS : 0),
-	};
-	return card->gone ? -ENODEV : 0;
-}
-
-/* What goes into a call and comes out of it. */
-union message {
-	struct spinneret_area area;
-	struct spinneret_word word;
-	struct spinneret_register reg;
-	struct spinneret_info info;
-	struct spinneret_events events;
-};
-
-static int answer(struct opened *opened, unsigned int call, union message *message)
-{
-	struct card *card = opened->card;
-	u32 lines;
-
-	switch (call) {
-	case SPINNERET_QUERY:
-		return query(card, &message->area);
-	case SPINNERET_WRITE_WORD:
-		return access_word(card, &message->word, true);
-	case SPINNERET_READ_WORD:
-		return access_word(card, &message->word, false);
-	case SPINNERET_GET_INFO:
-		return get_info(card, &message->info);
-	case SPINNERET_READ_REGISTER:
-		return reg_read(card, message->reg.offset, &message->reg.value);
-	case SPINNERET_WRITE_REGISTER:
-		return reg_write(card, message->reg.offset, message->reg.value);
-	default:
-		lines = message->events.lines;
-		if (lines & ~ALL_LINES)
-			return -EINVAL;
-		message->events.lines = events_take(opened);
-		events_expect(opened, lines);
-		return card->gone ? -ENODEV : 0;
-	}
-}
-
-/*
- * Bytes of a call's message; 0 if the node has no such call. The public driver's nodes have those
- * of that driver.
- */
-static size_t message_bytes(enum node node, unsigned int call)
-{
-	if (node == NODE_STDOUT)
-		return 0;
-	switch (call) {
-	case SPINNERET_QUERY:
-	case SPINNERET_WRITE_WORD:
-	case SPINNERET_READ_WORD:
-		return sizeof(struct spinneret_word);
-	case SPINNERET_GET_INFO:
-	case SPINNERET_READ_REGISTER:
-	case SPINNERET_WRITE_REGISTER:
-	case SPINNERET_EVENTS:
-		return node == NODE_CARD ? _IOC_SIZE(call) : 0;
-	default:
-		return 0;
-	}
-}
-
-static long card_ioctl(struct file *file, unsigned int call, unsigned long argument)
-{
-	struct opened *opened = file->private_data;
-	void __user *at = (void __user *)argument;
-	size_t bytes = message_bytes(opened->node, call);
-	union message message = {};
-	int error;
-
-	if (!bytes)
-		return -ENOTTY;
-	if (copy_from_user(&message, at, bytes))
-		return -EFAULT;
-	mutex_lock(&opened->card->lock);
-	error = answer(opened, call, &message);
-	mutex_unlock(&opened->card->lock);
-	if (error)
-		return error;
-	if (call == SPINNERET_WRITE_WORD || call == SPINNERET_WRITE_REGISTER)
-		return 0;
-	return copy_to_user(at, &message, bytes) ? -EFAULT : 0;
 }
 
 static int card_file_open(struct inode *inode, struct file *file)

@@ -3,9 +3,10 @@
  * A card, whoever's function it is part of:
  *
  *	pci.c	our own PCI function	--+			   +-- file.c	/dev/spinneretN, /dev/pspin(2N)
- *					  +-- card.c		   +-- memory.c	their mmap()
- *	mqnic.c	part of Corundum's	--+   control.c		   +-- events.c	poll(), /dev/pspin(2N + 1)
- *					      registers.c	   +-- sysfs.c	registers as text
+ *					  +-- card.c		   +-- calls.c	their ioctl()
+ *	mqnic.c	part of Corundum's	--+   control.c		   +-- memory.c	their mmap()
+ *					      registers.c	   +-- events.c	poll(), /dev/pspin(2N + 1)
+ *								   +-- sysfs.c	registers as text
  *
  * Order of locks: mmap_lock of a process, then the lock of a card. So memory of programs is never
  * accessed while the lock of a card is held.
@@ -179,9 +180,18 @@ int reg_read(struct card *card, u32 offset, u32 *value);
 int reg_write(struct card *card, u32 offset, u32 value);
 bool card_answers(struct card *card);
 
-/* file.c, events.c, memory.c, sysfs.c */
+/* file.c, calls.c, events.c, memory.c, sysfs.c */
+#define WORD SPINNERET_REGISTER_BYTES
+/*
+ * Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the
+ * other.
+ */
+#define MEMORY_BYTES SPINNERET_BAR_REGISTERS_OFFSET
+
+s64 position_of(u64 address);
+int memory_state(const struct card *card);
+long card_ioctl(struct file *file, unsigned int call, unsigned long argument);
 extern const struct file_operations card_fops;
-extern const struct file_operations stdout_fops;
 ssize_t stdout_read(struct file *file, char __user *to, size_t count, loff_t *position);
 __poll_t card_poll(struct file *file, poll_table *table);
 u32 events_take(struct opened *opened);

@@ -4,11 +4,15 @@
 //! pci_programs capture FILE BYTES         writes the packets of one SLMP message to a capture, some times over
 //! pci_programs receive NIC slmp.elf BYTES receives that message into memory, and looks at each byte
 //! pci_programs ping NIC icmp_ping.elf N   answers N pings
+//! pci_programs trips NIC trips.elf        measures round trips between a program and a handler
+//! pci_programs hold NIC contexts.elf      lets handlers copy packets to memory until the NIC is gone
+//! pci_programs stray NIC contexts.elf     has them copied to where there is no memory, by vfio
 //! ```
 
 use anyhow::{Context as _, bail, ensure};
 use spinneret_host::slmp::{Event, MessageReceiver};
-use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
+use spinneret_host::{Context, Device as _, DeviceError, Nic, Options, Program, Rule, Ruleset};
+use spinneret_regmap::{caps, events, guard, her, her_meta};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD, PORT};
 use spinneret_slmp::{Confirm, ReceiverConfig};
@@ -22,7 +26,17 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// How often the message is in the capture: the first copy may begin before the receiver is ready.
 const COPIES: u32 = 3;
 /// Between two frames of the capture.
-const GAP_US: u32 = 13;
+const GAP_US: u32 = 6;
+/// Round trips of each kind.
+const TRIPS: u32 = 50;
+/// Longest answer of a handler.
+const PAGE: u32 = 4096;
+/// Longest that an answer of a handler takes, on the wall.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest that an interrupt is waited for, in time of the NIC.
+const LOOK: Duration = Duration::from_millis(10);
+/// Where the handler of `contexts` copies packets to.
+const COPY: u32 = 64;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,7 +45,12 @@ fn main() -> anyhow::Result<()> {
         ["capture", file, bytes] => capture(Path::new(file), bytes.parse()?),
         ["receive", nic, elf, bytes] => receive(&Nic::open(nic)?, Path::new(elf), bytes.parse()?),
         ["ping", nic, elf, count] => ping(&Nic::open(nic)?, Path::new(elf), count.parse()?),
-        _ => bail!("pci_programs knows capture FILE BYTES, receive NIC ELF BYTES and ping NIC ELF COUNT"),
+        ["trips", nic, elf] => trips(&Nic::open(nic)?, Path::new(elf)),
+        ["hold", nic, elf] => hold(&Nic::open(nic)?, Path::new(elf)),
+        ["stray", nic, elf] => stray(&Nic::open(nic)?, Path::new(elf)),
+        _ => bail!(
+            "pci_programs knows capture FILE BYTES, receive NIC ELF BYTES, ping NIC ELF COUNT, and trips, hold or stray NIC ELF"
+        ),
     }
 }
 
@@ -109,11 +128,13 @@ fn receive(nic: &Nic, elf: &Path, bytes: usize) -> anyhow::Result<()> {
     let took = begun.elapsed();
     let received = received.context("nothing came")?;
     ensure!(received.data == message(bytes), "other bytes came than were sent");
-    println!(
-        "{bytes} bytes in {took:?}, {:.3} MB/s",
-        bytes as f64 / 1e6 / took.as_secs_f64()
-    );
+    figure("receive", bytes as f64 / 1e3 / took.as_secs_f64(), "kB/s");
     Ok(())
+}
+
+/// A line that `tools/vm/vm.sh` shows.
+fn figure(what: &str, value: f64, unit: &str) {
+    println!("FIGURE {what} {value:.1} {unit}");
 }
 
 fn ping(nic: &Nic, elf: &Path, count: u32) -> anyhow::Result<()> {
@@ -130,4 +151,127 @@ fn ping(nic: &Nic, elf: &Path, count: u32) -> anyhow::Result<()> {
     })?;
     println!("{count} pings answered");
     Ok(context.close()?)
+}
+
+/// A context whose packets, of UDP to port 7000, go to a handler.
+fn open(nic: &Nic, elf: &Path, handler: &str) -> anyhow::Result<Context> {
+    let rules = Ruleset::all()
+        .rule(Rule::IPV4)
+        .rule(Rule::udp_destination_port(7000, 7000));
+    let options = Options {
+        host_bytes: 64 << 10,
+        ..Options::default()
+    };
+    Ok(nic.open_context(&Program::open(elf)?, handler, &rules, &options)?)
+}
+
+/// The median time from a question until its answer is seen.
+fn median(trip: &mut dyn FnMut(u32) -> anyhow::Result<()>, first: u32) -> anyhow::Result<f64> {
+    let mut times = Vec::new();
+    for question in first..first + TRIPS {
+        let begun = Instant::now();
+        trip(question)?;
+        times.push(begun.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+/// From a word that the program writes to the NIC's memory to what a handler answers with.
+fn trips(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
+    let read = |_| {
+        nic.device().read_register(caps::MAGIC.offset)?;
+        Ok(())
+    };
+    figure("register-read", median(&mut { read }, 1)?, "us");
+    let context = open(nic, elf, "trips")?;
+    let [asked, bytes] = [context.variable("asked")?, context.variable("bytes")?];
+    let memory = context.host_memory();
+    // One that is asked and one that answers.
+    let look = |offset: u32, question: u32| -> anyhow::Result<()> {
+        asked.store(0, question)?;
+        let begun = Instant::now();
+        while memory.load::<u32>(offset)? != question {
+            ensure!(begun.elapsed() < PATIENCE, "no answer to question {question}");
+        }
+        Ok(())
+    };
+    look(0, 1)?;
+    // More packets would have no handler, and take the simulator's time.
+    context.set_ruleset(&Ruleset::all().rule(Rule::udp_destination_port(1, 1)))?;
+    figure("dma-4-bytes", median(&mut |question| look(0, question), 2)?, "us");
+    bytes.store(0, PAGE)?;
+    figure(
+        "dma-4-KiB",
+        median(&mut |question| look(PAGE - 4, question), 2 + TRIPS)?,
+        "us",
+    );
+    if nic.device().has_events() {
+        bytes.store(0, 4_u32)?;
+        let sleep = |question: u32| -> anyhow::Result<()> {
+            asked.store(0, question)?;
+            let begun = Instant::now();
+            while memory.load::<u32>(0)? != question {
+                ensure!(begun.elapsed() < PATIENCE, "no interrupt for question {question}");
+                let mut device = nic.device();
+                let lines = device.wait_event(LOOK)?;
+                device.write_register(events::PENDING.offset, lines)?;
+            }
+            Ok(())
+        };
+        figure("interrupt", median(&mut { sleep }, 2 + 2 * TRIPS)?, "us");
+    }
+    asked.store(0, u32::MAX)?;
+    Ok(context.close()?)
+}
+
+/// Copies packets until the NIC is gone: then it ends well.
+fn hold(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
+    let context = open(nic, elf, "copy")?;
+    wait_for_packet(nic, &context)?;
+    println!("running");
+    loop {
+        let magic = nic.device().read_register(caps::MAGIC.offset);
+        match magic {
+            Ok(_) => std::thread::sleep(Duration::from_millis(1)),
+            Err(DeviceError::Gone(why)) => {
+                println!("the NIC is gone: {why}");
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn wait_for_packet(nic: &Nic, context: &Context) -> anyhow::Result<()> {
+    let memory = context.host_memory();
+    Ok(nic.wait_until("bytes of a packet", LIMIT, || Ok(memory.load::<u64>(COPY)? != 0))?)
+}
+
+/// Tells the NIC that the host memory of a context is where there is none, and its guard as well: the IOMMU is left to refuse it.
+fn stray(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
+    let context = open(nic, elf, "copy")?;
+    wait_for_packet(nic, &context)?;
+    let refused = || -> Result<u32, spinneret_host::Error> {
+        Ok(nic.counters()?.get("host_write.errors[9]").unwrap_or(0))
+    };
+    let before = refused()?;
+    let number = context.number();
+    let address = context.host_memory().address() | 1 << 36;
+    let registers = [
+        Some(her::VALID.offset),
+        guard::base(number).map(|(_, high)| high),
+        her_meta::offset("host_mem_addr_1", number),
+        Some(her::VALID.offset),
+    ];
+    let high = (address >> 32) as u32;
+    for (register, value) in registers.into_iter().zip([0, high, high, 1]) {
+        let register = register.context("a register that every NIC has")?;
+        nic.device().write_register(register, value)?;
+    }
+    nic.wait_until("transfers that are refused", LIMIT, || Ok(refused()? > before))?;
+    println!("{} transfers to {address:#x} were refused", refused()? - before);
+    context.close()?;
+    // The next one works as if nothing had been.
+    wait_for_packet(nic, &open(nic, elf, "copy")?)
 }

@@ -225,8 +225,8 @@ extern "C" {
 const char *spinneret_error_message(void);
 
 /**
- * Opens a NIC by its name: unix:PATH for a simulated one in another process, or the device file of a card, such as
- * /dev/pspin0. Whatever was on it is stopped. One program has it at a time.
+ * Opens a NIC by its name: unix:PATH for a simulated one in another process, the device file of a card, such as
+ * /dev/spinneret0, or card for the one of this machine. Whatever was on it is stopped. One program has it at a time.
  * name is a string; the handle is left at nic.
  */
 int spinneret_open(const char *name,

@@ -61,8 +61,8 @@ impl<D: Device> DerefMut for NicGuard<'_, D> {
 
 impl Nic {
     /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, `vfio:0000:00:03.0` a function of the PCI bus
-    /// that is bound to `vfio-pci`, any other path the device file of a
-    /// card, such as `/dev/pspin0`.
+    /// that is bound to `vfio-pci`, any other path the device file of a card, such as `/dev/spinneret0`, and `card` the one of this
+    /// machine: with our driver, with the public one, or bound to `vfio-pci`, whichever of these comes first.
     ///
     /// # Errors
     /// If there is none, or somebody else has it.

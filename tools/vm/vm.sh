@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# vm.sh [--all]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the kernel driver there.
-# Without --all: one kernel, some seconds of each trial. Needs `spinneret` and the examples of the host library built.
+# vm.sh [--all | BOOT...]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the drivers
+# there. Without --all: one kernel, some seconds of each trial. A BOOT (own, iommu, mqnic, faults, answers, ping, receive,
+# long) is that part of --all alone, on the oldest kernel or on those of the Debian suites in $SPINNERET_SUITES. Needs `spinneret`
+# and the examples of the host library built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -8,8 +10,8 @@ built=${CARGO_TARGET_DIR:-target}/debug
 spinneret=${SPINNERET_SERVE:-$built/spinneret}
 examples=${SPINNERET_EXAMPLES:-$built/examples}
 work=$(mktemp -d)
-server=
-trap '[[ -z $server ]] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+server='' proxy='' puller='' taken=''
+trap 'stop_all; rm -rf "$work"' EXIT
 failed=0
 
 fail() { echo "vm: $*" >&2; exit 1; }
@@ -26,7 +28,7 @@ unavailable() {
 # fetch NAME PART [SUITE]: sets a variable to where the part is.
 fetch() { declare -g "$1=$(tools/vm/fetch.sh "${@:2}")" || return 1; [[ -n ${!1} ]] || unavailable; }
 
-show() { printf ' %-20s %-16s %-8s %8s s\n' "$@"; }
+show() { printf ' %-20s %-24s %-8s %8s %s\n' "$@"; }
 
 # build_module SUITE: without a warning of the compiler, nor of sparse with --all.
 build_module() {
@@ -36,7 +38,7 @@ build_module() {
     cp kernel/*.[ch] kernel/Kbuild kernel/Makefile "$copy"
     cp tools/vm/guest/mqnic.c "$copy/stand-in"
     echo "obj-m := mqnic.o" >"$copy/stand-in/Kbuild"
-    [[ $all == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
+    [[ $whole == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
     # The type information of modules needs pahole, and is not needed.
     (
         [[ $1 != trixie* ]] || PATH=$gcc/root/usr/bin:$PATH
@@ -46,17 +48,23 @@ build_module() {
     ) >"$log" 2>&1 || status=FAILED
     if grep -E '^[^ ]*(kernel|spinneret)[^ ]*: (warning|error)|: (warning|error):' "$log"; then status=FAILED; fi
     [[ $status == ok ]] || { tail -n 20 "$log" >&2; failed=1; }
-    show "$release" build $status $((SECONDS - begun))
+    show "$release" build $status $((SECONDS - begun)) s
 }
 
-# make_initramfs SUITE: busybox, our programs, the C library of this machine, and the module.
+# make_initramfs SUITE: busybox, our programs, the C library of this machine, our module, and those of vfio-pci.
 make_initramfs() {
-    local root=$work/root-$1 program library
-    mkdir -p "$root"/{bin,dev,proc,sys,tmp}
+    local root=$work/root-$1 program library module
+    mkdir -p "$root"/{bin,dev,proc,sys,tmp,vfio}
     cp "$busybox/bin/busybox" "$root/bin/"
     cp tools/vm/guest/init "$examples/pci_check" "$examples/pci_programs" "$work"/*.elf "$root/"
     cp "$work/kernel-$1/spinneret.ko" "$work/kernel-$1/stand-in/mqnic.ko" "$root/"
     strip -g "$root"/*.ko "$root"/pci_*
+    find "$kernel/root" -path '*/vfio/*.ko*' -o -name 'irqbypass.ko*' | while read -r module; do
+        case $module in
+            *.xz) xz -dc "$module" >"$root/vfio/$(basename "$module" .xz)" ;;
+            *) cp "$module" "$root/vfio/" ;;
+        esac
+    done
     for program in misuse cycles; do
         gcc -O2 -Wall -Wextra -Werror -static "tools/vm/guest/$program.c" -o "$root/$program"
     done
@@ -73,62 +81,144 @@ boot() {
     shift 4
     "$spinneret" serve --pci "$socket" --function "$function" "${traffic[@]}" >"$work/serve.log" 2>&1 &
     server=$!
-    for _ in $(seq 100); do [[ -S $socket ]] && break; sleep 0.1; done
-    timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
+    wait_for "$socket"
+    if [[ $between != no ]]; then
+        python3 tools/vm/between.py "$work/between.sock" "$socket" "$between" &
+        proxy=$!
+        socket=$work/between.sock
+        wait_for "$socket"
+    fi
+    : >"$work/serial"
+    pull_out "$work/serial" &
+    puller=$!
+    # Of an access that failed QEMU says two lines; behind so many bytes nobody reads them.
+    timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot \
+        -chardev "file,id=log,path=$work/serial" -serial chardev:log \
         -object memory-backend-memfd,id=mem,size=512M,share=on -numa node,memdev=mem \
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
         -append "console=ttyS0 quiet panic=-1 no_timer_check FUNCTION=$function $append" \
         -device "{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"}}" \
-        </dev/null 2>&1 | head -c 4000000 | tr -d '\r' >"$log" || true
-    kill "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-    server=
-    rm -f "$socket"
+        </dev/null 2>&1 | { head -c 100000 >"$log.qemu"; cat >/dev/null; } || true
+    stop_all
+    tr -d '\r' <"$work/serial" >"$log"
+    rm -f "$work"/*.sock
     # The first line of the guest comes behind what the firmware leaves on the screen.
-    while read -r _ trial status seconds; do show "$release$name" "$trial" "$status" "$seconds"; done < <(grep -ao 'RESULT .*' "$log")
+    while read -r kind trial rest; do
+        case $kind in
+            *RESULT) show "$release$name" "$trial" ${rest% *} "${rest#* }" s ;;
+            *FIGURE) show "$release$name" "$trial" "" ${rest% *} "${rest#* }" ;;
+        esac
+    done < <(grep -aoE '(RESULT|FIGURE) .*' "$log")
     if grep -aq 'RESULT .* FAILED' "$log" || ! grep -aq 'RESULT log ok' "$log"; then
         failed=1
         echo "vm: the guest says:" >&2
         tail -n 60 "$log" >&2
+        head -n 10 "$log.qemu" >&2
     fi
 }
 
-all=no suites=(bookworm) limit=600 amounts="LOADS=3 CYCLES=40 MISUSE=5"
+wait_for() { for _ in $(seq 100); do [[ ! -S $1 ]] || return 0; sleep 0.1; done; fail "nobody listens at $1"; }
+
+# pull_out LOG: lets the card go when the guest asks for it.
+pull_out() {
+    until grep -aq '^REQUEST removal' "$1"; do sleep 0.2; done
+    kill -USR1 "$proxy"
+}
+
+# Ends what runs beside the virtual machine; `taken` is the processor time of the simulated NIC, in seconds.
+stop_all() {
+    local process
+    [[ -z $server ]] || taken=$(awk '{ printf "%.1f", ($14 + $15) / 100 }' "/proc/$server/stat" 2>/dev/null) || true
+    for process in $puller $proxy $server; do
+        kill "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
+    puller='' proxy='' server=''
+}
+
+# outside: the transfer of `receive` without a virtual machine, by the same program, for comparison.
+outside() {
+    local socket=$work/outside.sock begun=$SECONDS log=$work/outside.log status=ok
+    "$spinneret" serve "$socket" "${traffic[@]}" >"$work/serve.log" 2>&1 &
+    server=$!
+    wait_for "$socket"
+    "$examples/pci_programs" receive "unix:$socket" "$work/slmp.elf" "$1" >"$log" 2>&1 || { status=FAILED failed=1; cat "$log" >&2; }
+    stop_all
+    show "no guest" receive $status $((SECONDS - begun)) s
+    show_speed "no guest" "$log"
+}
+
+# show_speed WHERE LOG: what the transfer said of itself, and how long the simulated NIC had computed for it: on a machine that
+# has a processor for the guest, and is not busy with other things, the second one says how long it takes.
+show_speed() {
+    show "$1" receive "" "$(grep -ao 'FIGURE receive .*' "$2" | cut -d ' ' -f 3)" kB/s
+    show "$1" "receive, processor" "" "$taken" s
+}
+
+# try_boot NAME: one of the boots, on the kernel of `suite`.
+try_boot() {
+    local iommu=(-machine "q35,kernel-irqchip=split" -device intel-iommu,caching-mode=on,intremap=on)
+    local everything="TRIALS=everything $amounts" translated="intel_iommu=on" between=no limit=1500
+    local traffic=(--generate udp,dport=7000..7003,rate=50Mbps,count=1000000)
+    case $1 in
+        own) boot "$suite" "" own "$everything" -machine q35 ;;
+        iommu) boot "$suite" ", IOMMU" own "$everything $translated" "${iommu[@]}" ;;
+        mqnic) boot "$suite" ", mqnic" mqnic "$everything" -machine q35 ;;
+        faults)
+            between=remove
+            boot "$suite" ", faults" own "TRIALS=faults $amounts $translated" "${iommu[@]}"
+            ;;
+        answers)
+            between=spoil
+            boot "$suite" ", answers" own "TRIALS=answers $amounts" -machine q35
+            ;;
+        ping)
+            traffic=(--generate icmp,pps=1e5,count=1000000)
+            boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
+            ;;
+        receive)
+            # So much memory is in one piece only behind an IOMMU.
+            "$examples/pci_programs" capture "$work/message.pcap" $bytes
+            traffic=(--pcap "$work/message.pcap")
+            outside $bytes
+            boot "$suite" ", receive" own "TRIALS=receive BYTES=$bytes $amounts $translated" "${iommu[@]}"
+            show_speed "$release, receive" "$work/$suite-, receive.log"
+            ;;
+        long)
+            limit=3000
+            boot "$suite" ", long" own "TRIALS=everything $amounts LOADS=100 CYCLES=1000 MISUSE=30 BUSY=20" -machine q35
+            ;;
+        *) echo "vm: there is no boot \`$1\`" >&2; exit 2 ;;
+    esac
+}
+
+all=no whole=no suites=(bookworm) boots=(iommu) bytes=$((10 << 20))
 case ${1:-} in
     '') ;;
-    --all) all=yes suites=(bookworm bookworm-backports trixie-backports) limit=1500 amounts="LOADS=100 CYCLES=1000 MISUSE=30" ;;
-    *) echo "vm: vm.sh knows --all, not \`$1\`" >&2; exit 2 ;;
+    --all) all=yes whole=yes suites=(bookworm bookworm-backports trixie-backports) boots=(own iommu mqnic) ;;
+    -*) echo "vm: vm.sh knows --all and names of boots, not \`$1\`" >&2; exit 2 ;;
+    *) all=yes boots=("$@") suites=(${SPINNERET_SUITES:-bookworm}) ;;
 esac
 [[ -x $spinneret && -x $examples/pci_programs ]] || fail "there is no $spinneret or no $examples/pci_programs: run ./dev vm, which builds them"
-for folder in tests/contexts examples/icmp_ping examples/slmp; do
+for folder in tests/contexts tests/trips examples/icmp_ping examples/slmp; do
     make -s -C "runtime/$folder" >/dev/null
     cp "runtime/$folder/build/${folder##*/}.elf" "$work/"
 done
-amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all $amounts"
-iommu=(-machine "q35,kernel-irqchip=split" -device intel-iommu,caching-mode=on,intremap=on)
-udp=(--generate udp,dport=7000..7003,rate=50Mbps,count=1000000)
+amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all LOADS=3 CYCLES=20 MISUSE=5 BUSY=1"
 fetch qemu qemu
 fetch busybox busybox
-[[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
-show kernel trial result time
+[[ $whole == no ]] || fetch sparse sparse
+[[ ${suites[*]} != *trixie* ]] || fetch gcc gcc
+show kernel trial result "" ""
 for suite in "${suites[@]}"; do
     fetch kernel kernel "$suite"
     release=$(sed 's/-cloud.*//' "$kernel/release")
     build_module "$suite"
     make_initramfs "$suite"
-    traffic=("${udp[@]}")
-    boot "$suite" "" own "TRIALS=everything $amounts" -machine q35
-    [[ $all == yes ]] || continue
-    boot "$suite" ", mqnic" mqnic "TRIALS=everything $amounts" -machine q35
-    boot "$suite" ", IOMMU" own "TRIALS=everything $amounts intel_iommu=on" "${iommu[@]}"
+    for name in "${boots[@]}"; do try_boot "$name"; done
 done
-if [[ $all == yes ]]; then
-    traffic=(--generate icmp,pps=1e5,count=1000000)
-    boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
-    # So much memory is in one piece only behind an IOMMU.
-    bytes=$((10 << 20))
-    "$examples/pci_programs" capture "$work/message.pcap" $bytes
-    traffic=(--pcap "$work/message.pcap")
-    boot "$suite" ", IOMMU" own "TRIALS=receive BYTES=$bytes $amounts intel_iommu=on" "${iommu[@]}"
+if [[ $whole == yes ]]; then
+    # On the newest kernel.
+    for name in faults answers ping receive long; do try_boot "$name"; done
 fi
 exit $failed

@@ -41,8 +41,8 @@ struct Output {
     lines: VecDeque<Printed>,
 }
 
-/// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, or the device file of a card, such as
-/// `/dev/pspin0`. Whatever was on it is stopped. One program has it at a time.
+/// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, the device file of a card, such as
+/// `/dev/spinneret0`, or `card` for the one of this machine. Whatever was on it is stopped. One program has it at a time.
 ///
 /// # Safety
 /// `name` is a string; the handle is left at `nic`.

@@ -4,6 +4,7 @@ use super::contract::{Address, Area, Device, DeviceError};
 use super::pace::slower;
 use super::{chardev, socket, vfio};
 use spinneret_program::Program;
+use spinneret_regmap::pci;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -24,9 +25,18 @@ pub enum OpenDevice {
 pub enum OpenError {
     /// The name says nothing.
     #[error(
-        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, vfio:0000:00:03.0 for a PCI function, or /dev/spinneret0 for a card with its driver"
+        "`{0}` is no NIC: write card for the one of this machine, /dev/spinneret0 for one with our driver, vfio:0000:00:03.0 for a PCI \
+         function, or unix:PATH for the socket of `spinneret serve`"
     )]
     Name(String),
+    /// This machine has no card.
+    #[error(
+        "there is no card: neither /dev/spinneret0 nor /dev/pspin0 is there, and no function {:04x}:{:04x} is bound to vfio-pci; load \
+         the driver with `modprobe spinneret`",
+        pci::VENDOR,
+        pci::DEVICE
+    )]
+    NoCard,
     /// Nobody answers there.
     #[error(transparent)]
     Socket(#[from] socket::ConnectError),
@@ -38,12 +48,31 @@ pub enum OpenError {
     Vfio(#[from] vfio::VfioError),
 }
 
+/// The name of the card of this machine, whatever driver it has: [`first_card`] says which.
+const CARD: &str = "card";
+/// Device files of cards, by their paths from the root: our driver's, which does more, and the one that the public driver has.
+const NODES: [&str; 2] = ["dev/spinneret0", "dev/pspin0"];
+
+/// The card that is taken if nobody says which, with the root of the system's files: one of our driver, or else of the public
+/// one, or else of `vfio-pci`.
+fn first_card(root: &Path) -> Option<String> {
+    let mut nodes = NODES.iter().map(|node| root.join(node));
+    let node = nodes
+        .find(|node| node.exists())
+        .map(|node| node.display().to_string());
+    node.or_else(|| Some(format!("vfio:{}", vfio::first_bound(root)?)))
+}
+
 impl OpenDevice {
-    /// Opens `unix:PATH`, `vfio:` with a place on the PCI bus, or a device file by its path.
+    /// Opens `unix:PATH`, `vfio:` with a place on the PCI bus, a device file by its path, or `card`: the one that is there.
     ///
     /// # Errors
     /// If there is no such device, or somebody else has it.
     pub fn open(name: &str) -> Result<Self, OpenError> {
+        if let Some((CARD, times)) = slower(name) {
+            let found = first_card(Path::new("/")).ok_or(OpenError::NoCard)?;
+            return Self::open(&format!("{found},slower={times}"));
+        }
         if let Some(path) = name.strip_prefix("unix:") {
             return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
         }
@@ -157,5 +186,24 @@ impl Device for OpenDevice {
 
     fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
         each!(self, device => device.receive())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_card;
+
+    #[test]
+    fn the_node_of_our_driver_comes_before_others() -> std::io::Result<()> {
+        let root = tempfile::tempdir()?;
+        let nodes = root.path().join("dev");
+        std::fs::create_dir(&nodes)?;
+        assert_eq!(first_card(root.path()), None);
+        for name in ["pspin0", "spinneret0"] {
+            let node = nodes.join(name);
+            std::fs::write(&node, "")?;
+            assert_eq!(first_card(root.path()), Some(node.display().to_string()));
+        }
+        Ok(())
     }
 }

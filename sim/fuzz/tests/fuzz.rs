@@ -67,6 +67,11 @@ fn the_socket_holds() {
 }
 
 #[test]
+fn the_pci_function_holds() {
+    holds("pci");
+}
+
+#[test]
 fn slmp_holds() {
     holds("slmp");
 }

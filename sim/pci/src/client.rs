@@ -5,7 +5,6 @@ use crate::channel::{Channel, MAX_FILES, Message, nonsense};
 use crate::function::{Function, INTERRUPTS, REGIONS};
 use crate::memory::{MAX_MAPPINGS, Reach};
 use crate::request::{Fields, MAX_TRANSFER_BYTES, Request};
-use crate::tell::tell;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -38,8 +37,8 @@ pub(crate) struct Client {
     pub(crate) channel: Channel,
     is_known: bool,
     since: Instant,
-    /// It has heard that memory of it cannot be reached.
-    is_warned: bool,
+    /// Memory of it cannot be reached, which is told once.
+    pub(crate) warning: Warning,
 }
 
 impl Client {
@@ -48,7 +47,7 @@ impl Client {
             channel,
             is_known: false,
             since: Instant::now(),
-            is_warned: false,
+            warning: Warning::None,
         }
     }
 
@@ -113,8 +112,8 @@ impl Client {
             } => {
                 let file = files.first().map(|file| (file, offset));
                 let mapped = function.memory.map(flags, [address, bytes], file);
-                if mapped == Ok(Reach::Nothing) && file.is_some() {
-                    self.warn();
+                if mapped == Ok(Reach::Nothing) && file.is_some() && self.warning == Warning::None {
+                    self.warning = Warning::Due;
                 }
                 mapped.map(|_| Vec::new())
             }
@@ -212,15 +211,15 @@ impl Client {
         answer.push(0);
         Ok(answer)
     }
+}
 
-    fn warn(&mut self) {
-        if !std::mem::replace(&mut self.is_warned, true) {
-            tell(format_args!(
-                "memory of the client is in a file that can become shorter, so the device does not reach it: use a memfd that is \
-                 sealed (QEMU: memory-backend-memfd with share=on)"
-            ));
-        }
-    }
+/// What whoever looks at the server is told of a client's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Warning {
+    None,
+    /// It is in a file that can become shorter.
+    Due,
+    Told,
 }
 
 /// Why no further request is answered.

@@ -20,7 +20,6 @@ mod memory;
 mod personality;
 mod request;
 mod server;
-mod tell;
 
 pub use bridge::Application;
 pub use memory::GuestMemory;

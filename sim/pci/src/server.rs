@@ -2,11 +2,10 @@
 
 use crate::bridge::Application;
 use crate::channel::Channel;
-use crate::client::{Break, Client};
+use crate::client::{Break, Client, Warning};
 use crate::function::Function;
 use crate::memory::GuestMemory;
 use crate::personality::Personality;
-use crate::tell::tell;
 use rustix::io::Errno;
 use spinneret_host::device::socket::Listener;
 use std::io::{self, ErrorKind};
@@ -19,6 +18,10 @@ use std::time::{Duration, Instant};
 const TURN: Duration = Duration::from_millis(1);
 /// Most clients that are waited for to hear that the device is in use.
 const TURNED_AWAY: usize = 8;
+
+/// What is told of memory that is not reached.
+const SHORT_FILE: &str = "memory of the client is in a file that can become shorter, so the device does not reach it: use a memfd that is \
+                          sealed (QEMU: memory-backend-memfd with share=on)";
 
 /// What came of a look at the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,7 @@ pub struct Server {
     client: Option<Client>,
     /// Those who came while the device was in use, until they have asked for something.
     turned_away: Vec<Channel>,
+    notes: Vec<String>,
 }
 
 impl Server {
@@ -52,6 +56,7 @@ impl Server {
             function: Function::new(personality),
             client: None,
             turned_away: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -60,10 +65,20 @@ impl Server {
         Rc::clone(&self.function.memory)
     }
 
+    /// Whether somebody has the device.
+    pub fn has_client(&self) -> bool {
+        self.client.is_some()
+    }
+
     /// Raises an interrupt: its message is sent as soon as the client takes it.
     pub fn raise(&mut self, vector: u32) {
         self.function.interrupts.raise(vector);
         self.function.deliver();
+    }
+
+    /// What has happened that whoever looks at the server should know, since this was last asked.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// What to wait for while there is nothing to do.
@@ -94,6 +109,10 @@ impl Server {
         let begun = Instant::now();
         while let Some(client) = &mut self.client {
             let done = client.serve(&mut self.function, application);
+            if client.warning == Warning::Due {
+                client.warning = Warning::Told;
+                self.notes.push(SHORT_FILE.to_owned());
+            }
             match done {
                 Ok(true) => served = Served::Requests,
                 Ok(false) => break,
@@ -101,9 +120,8 @@ impl Server {
                 Err(Break::Client(error)) => {
                     if error.kind() == ErrorKind::InvalidData {
                         let path = self.listener.path().display();
-                        tell(format_args!(
-                            "{path}: the client is dropped, because it sent {error}"
-                        ));
+                        let note = format!("{path}: the client is dropped, because it sent {error}");
+                        self.notes.push(note);
                     }
                     self.client = None;
                     self.function.disconnect(application)?;

@@ -5,43 +5,30 @@
 
 #![allow(unsafe_code)]
 
+use super::calls::{
+    API_VERSION, CHECK_EXTENSION, DEVICE_FD, GROUP_STATUS, IRQ_INFO, MAP_DMA, REGION_INFO, SET_CONTAINER,
+    SET_IOMMU, SET_IRQS, UNMAP_DMA, call, raw_call, value_call,
+};
 use super::failure::VfioError;
+use super::place::{GROUPS, find, others};
 use super::{Function, SharedMemory};
 use crate::device::Mapping;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 use spinneret_regmap::{bar, pci};
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vfio_bindings::bindings::vfio;
 
-/// Where the system shows PCI functions.
-const DEVICES: &str = "/sys/bus/pci/devices";
-/// Where it gives groups of the IOMMU.
-const GROUPS: &str = "/dev/vfio";
 /// The command register of a function, and its bits for answering accesses and for accesses of its own.
 const COMMAND: u64 = 4;
 const MEMORY_AND_MASTER: u16 = 0b110;
-
-/// Numbers of the calls, counted from the first of VFIO.
-const API_VERSION: u32 = 0;
-const CHECK_EXTENSION: u32 = 1;
-const SET_IOMMU: u32 = 2;
-const GROUP_STATUS: u32 = 3;
-const SET_CONTAINER: u32 = 4;
-const DEVICE_FD: u32 = 6;
-const REGION_INFO: u32 = 8;
-const IRQ_INFO: u32 = 9;
-const SET_IRQS: u32 = 10;
-const MAP_DMA: u32 = 13;
-const UNMAP_DMA: u32 = 14;
 
 /// A function that this process has, and nobody else.
 #[derive(Debug)]
@@ -149,59 +136,6 @@ impl Function for PciFunction {
     }
 }
 
-/// The group of a function that is ours and bound to `vfio-pci`.
-fn find(place: &str) -> Result<PathBuf, VfioError> {
-    if !is_place(place) {
-        return Err(VfioError::Place(place.to_owned()));
-    }
-    let device = Path::new(DEVICES).join(place);
-    if !device.exists() {
-        return Err(VfioError::NoDevice(place.to_owned()));
-    }
-    let [vendor, id] = ["vendor", "device"].map(|name| number(&device.join(name)));
-    let (vendor, id) = (vendor?, id?);
-    if [vendor, id] != [pci::VENDOR, pci::DEVICE].map(u32::from) {
-        return Err(VfioError::Foreign {
-            place: place.to_owned(),
-            vendor,
-            device: id,
-        });
-    }
-    let driver = link(&device.join("driver"));
-    if driver.as_deref() != Some("vfio-pci") {
-        return Err(VfioError::Driver {
-            place: place.to_owned(),
-            driver,
-        });
-    }
-    let group = link(&device.join("iommu_group")).ok_or_else(|| VfioError::NoIommu(place.to_owned()))?;
-    Ok(Path::new(GROUPS).join(group))
-}
-
-/// Whether it is written as 0000:00:03.0, so that it names nothing but a function.
-fn is_place(place: &str) -> bool {
-    let form = b"hhhh:hh:hh.h";
-    place.len() == form.len()
-        && place.bytes().zip(form).all(|(byte, form)| match form {
-            b'h' => byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase(),
-            mark => byte == *mark,
-        })
-}
-
-/// A number in a file of the system.
-fn number(path: &Path) -> Result<u32, VfioError> {
-    let failed = |source| VfioError::call(format!("reading {}", path.display()))(source);
-    let text = std::fs::read_to_string(path).map_err(failed)?;
-    let digits = text.trim().trim_start_matches("0x");
-    u32::from_str_radix(digits, 16).map_err(|error| failed(io::Error::other(error)))
-}
-
-/// The last part of what a link of the system leads to.
-fn link(path: &Path) -> Option<String> {
-    let target = std::fs::read_link(path).ok()?;
-    Some(target.file_name()?.to_str()?.to_owned())
-}
-
 fn open_file(path: PathBuf, place: &str) -> Result<OwnedFd, VfioError> {
     open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
         Errno::BUSY => VfioError::Busy(place.to_owned()),
@@ -230,14 +164,6 @@ fn enter(place: &str, path: &Path, container: &OwnedFd) -> Result<OwnedFd, VfioE
     call::<SET_CONTAINER, _>(&group, &mut container.as_raw_fd())
         .map_err(VfioError::call(format!("taking the IOMMU group of {place}")))?;
     Ok(group)
-}
-
-/// Functions that share the group with one.
-fn others(place: &str) -> Vec<String> {
-    let group = Path::new(DEVICES).join(place).join("iommu_group/devices");
-    let entries = std::fs::read_dir(group).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| name != place).collect()
 }
 
 /// Maps the application BAR.
@@ -324,68 +250,4 @@ struct SetInterrupts {
     start: u32,
     count: u32,
     fds: [i32; pci::VECTORS as usize],
-}
-
-/// A call of VFIO with what its argument points to: all of them are numbered alike, and say nothing of their argument.
-struct Call<const NUMBER: u32>(*mut c_void);
-
-// SAFETY: the number is one of VFIO's, and whoever makes one answers for what the argument is.
-unsafe impl<const NUMBER: u32> Ioctl for Call<NUMBER> {
-    type Output = i32;
-
-    const IS_MUTATING: bool = true;
-
-    fn opcode(&self) -> Opcode {
-        opcode::none(vfio::VFIO_TYPE, (vfio::VFIO_BASE + NUMBER) as u8)
-    }
-
-    fn as_ptr(&mut self) -> *mut c_void {
-        self.0
-    }
-
-    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut c_void) -> rustix::io::Result<i32> {
-        Ok(output)
-    }
-}
-
-/// Makes a call.
-///
-/// # Safety
-/// The argument is what the call of that number takes.
-unsafe fn raw_call<const NUMBER: u32>(fd: impl AsFd, argument: *mut c_void) -> io::Result<i32> {
-    // SAFETY: as above.
-    Ok(unsafe { ioctl(fd, Call::<NUMBER>(argument))? })
-}
-
-/// Makes a call whose argument is a number.
-fn value_call<const NUMBER: u32>(fd: impl AsFd, value: u32) -> io::Result<i32> {
-    // SAFETY: the kernel does not take the number for an address.
-    unsafe { raw_call::<NUMBER>(fd, std::ptr::without_provenance_mut(value as usize)) }
-}
-
-/// Makes a call whose argument is a structure: each says its own size, so the kernel touches nothing behind it, or is a number of
-/// a descriptor.
-fn call<const NUMBER: u32, T>(fd: impl AsFd, argument: &mut T) -> io::Result<i32> {
-    // SAFETY: the argument is there for as long as the call lasts, and those who call this have the structure for the number.
-    unsafe { raw_call::<NUMBER>(fd, std::ptr::from_mut(argument).cast()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_place;
-
-    #[test]
-    fn a_place_is_written_as_the_system_writes_it() {
-        assert!(is_place("0000:00:03.0") && is_place("00ff:ab:1f.7"));
-        for wrong in [
-            "",
-            "00:03.0",
-            "0000:00:03.00",
-            "0000:00:03-0",
-            "0000:AB:03.0",
-            "../../:00:03",
-        ] {
-            assert!(!is_place(wrong), "{wrong}");
-        }
-    }
 }

@@ -8,11 +8,14 @@
 //!
 //! The kernel gives the function to one program at a time, and takes it back however that ends.
 
+mod calls;
 mod failure;
 mod linux;
+mod place;
 
 pub use failure::VfioError;
 pub use linux::PciFunction;
+pub(super) use place::first_bound;
 
 use super::pace::slower;
 use super::{Area, Device, DeviceError, SharedMemory};

@@ -5,6 +5,7 @@ mod elf;
 mod files;
 mod handlers;
 mod instructions;
+mod pci;
 mod rules;
 mod slmp;
 mod socket;
@@ -37,7 +38,7 @@ impl Entry {
 }
 
 /// All targets.
-pub const ALL: [Entry; 6] = [
+pub const ALL: [Entry; 7] = [
     Entry {
         name: "captures",
         about: "pcap and pcapng files",
@@ -65,6 +66,13 @@ pub const ALL: [Entry; 6] = [
         pieces: 1_000_000,
         tested: 5_000,
         make: || Ok(Box::new(socket::Socket::new()?)),
+    },
+    Entry {
+        name: "pci",
+        about: "messages of virtual machines to `spinneret serve --pci`",
+        pieces: 200_000,
+        tested: 20_000,
+        make: || Ok(Box::new(pci::Pci::new()?)),
     },
     Entry {
         name: "slmp",

@@ -2,6 +2,7 @@
 
 use super::host::{Attention, HostProgram, is_matching};
 use crate::device::Simulated;
+use crate::terminal::tell;
 use clap::ValueEnum;
 use spinneret_host::Nic;
 use spinneret_pci::{Application, Personality, Served, Server};
@@ -75,6 +76,7 @@ impl HostProgram for PciDevice {
             is_over: false,
         };
         let served = self.server.serve(&mut bar)?;
+        self.server.take_notes().iter().for_each(tell);
         self.interrupt();
         self.is_matching &= !bar.is_over;
         if bar.has_rules && !self.is_matching {

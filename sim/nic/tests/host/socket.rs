@@ -87,7 +87,7 @@ fn a_path_without_a_nic_is_refused_with_what_to_do() {
         "{error}"
     );
     let error = Nic::open("eth0").unwrap_err().to_string();
-    assert!(error.contains("`eth0` is no NIC: write unix:PATH"), "{error}");
+    assert!(error.contains("`eth0` is no NIC: write card for"), "{error}");
 }
 
 #[test]
