@@ -50,6 +50,10 @@ programs() {
 }
 
 library() {
+    local file
+    for file in libspinneret.so libspinneret.a; do
+        [[ -f $built/deps/$file ]] || fail "there is no $built/deps/$file: build the library for C, or leave --built out"
+    done
     put 755 "$built/deps/libspinneret.so" "lib/libspinneret.so.$version"
     put 644 "$built/deps/libspinneret.a" lib/libspinneret.a
     if [[ -n $strip ]]; then
