@@ -24,7 +24,8 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Carg
 major=${version%%.*}
 
 build() {
-    local packages=(-p spinneret-nic --bin spinneret -p spinneret-gen --bin gen-verilog -p spinneret-c)
+    # With programs named, a library is built only if libraries are asked for.
+    local packages=(-p spinneret-nic --bin spinneret -p spinneret-gen --bin gen-verilog -p spinneret-c --lib)
     # isl may be missing; then there is no molly.
     if echo '#include <isl/ctx.h>' | cc -E - >/dev/null 2>&1; then
         packages+=(-p spinneret-molly-command --bin molly)
@@ -49,6 +50,10 @@ programs() {
 }
 
 library() {
+    local file
+    for file in libspinneret.so libspinneret.a; do
+        [[ -f $built/deps/$file ]] || fail "there is no $built/deps/$file: build the library for C, or leave --built out"
+    done
     put 755 "$built/deps/libspinneret.so" "lib/libspinneret.so.$version"
     put 644 "$built/deps/libspinneret.a" lib/libspinneret.a
     if [[ -n $strip ]]; then
@@ -68,12 +73,16 @@ data() {
     mkdir -p "$data"
     tar -c --exclude=build --exclude=tests --exclude=check --exclude=public-examples runtime | tar -x -C "$data"
     put 644 host/examples/c/count.c share/spinneret/host/count.c
+    put 644 python/examples/cocotb/test_pkt_match.py share/spinneret/testbench/test_pkt_match.py
     for capture in sim/captures/*; do
         put 644 "$capture" "share/spinneret/captures/${capture##*/}"
     done
     for page in LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md; do
         put 644 "$page" "share/doc/spinneret/$page"
     done
+    # With links to each other; those to the runtime lead to where it is here.
+    tar -c docs | tar -x -C "$stage/share/doc/spinneret"
+    ln -s ../../spinneret/runtime "$stage/share/doc/spinneret/runtime"
 }
 
 manuals() {

@@ -350,6 +350,23 @@ struct spinneret_rule spinneret_rule_ip_payload_destination_port(uint16_t first,
 struct spinneret_rule spinneret_rule_ip_payload_source_port(uint16_t first, uint16_t last);
 
 /**
+ * Answers the calls of a context's handlers from now on, as spinneret run --services does, on a thread of the library: what
+ * they print by spin_stdio.h goes to standard error, and the files that they open are those of a folder, which they
+ * cannot leave. Without a folder they open none. It needs host memory behind the pages of spin_host.h: a MiB is enough for 16 HPUs.
+ * folder is a string or null.
+ */
+int spinneret_services_open(struct spinneret_context *context,
+                            const char *folder);
+
+/**
+ * Answers what handlers have called, and nothing from then on; closing the context does the same. calls may be null, or
+ * gets how many were answered.
+ * A number can be written at calls, if it is not null.
+ */
+int spinneret_services_close(struct spinneret_context *context,
+                             uint64_t *calls);
+
+/**
  * Reads a program: an ELF file with handlers.
  * path is a string; the handle is left at program.
  */

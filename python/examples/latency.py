@@ -21,12 +21,13 @@ def datagram(size: int) -> bytes:
     return ethernet + ip + udp + bytes(size - 42)
 
 
+# %% A NIC that stays: the first packet brings the handler's instructions into the cluster's cache, and is not measured.
+nic = spinneret.Nic(spinneret.example("udp_ping"))
+nic.run([datagram(64)])
+
 # %% One packet at a time, so that none waits for another.
-result = spinneret.run(
-    spinneret.example("udp_ping"),
-    [(number * PAUSE_NS, datagram(size)) for number, size in enumerate(SIZES)],
-    check=True,
-)
+result = nic.run([(number * PAUSE_NS, datagram(size)) for number, size in enumerate(SIZES)])
+assert not result.faults, result.faults
 microseconds = [(frame.time_ns - number * PAUSE_NS) / 1000 for number, frame in enumerate(result.replies)]
 print(f"{len(result.replies)} replies, {microseconds[0]:.2f} to {microseconds[-1]:.2f} us")
 

@@ -59,7 +59,7 @@ pub use clib::Libc;
 #[cfg(feature = "server")]
 pub use emissary::Emissary;
 #[cfg(feature = "nic")]
-pub use nic::{Copies, Offer, Services, ServicesError};
+pub use nic::{Beside, Copies, Offer, Services, ServicesError};
 #[cfg(feature = "server")]
 pub use server::{Call, Refusal, Server, Service, Way};
 #[cfg(feature = "server")]

@@ -5,9 +5,10 @@ use crate::handles::{self, Kind, Object};
 use crate::nic::{OpenNic, spinneret_nic};
 use crate::rules::{ruleset, spinneret_ruleset};
 use spinneret_host::{Context, Options, Program};
+use spinneret_rpc::Beside;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// A program for the NIC.
 #[derive(Debug)]
@@ -36,7 +37,9 @@ pub struct spinneret_options {
 /// A context with a handle.
 #[derive(Debug)]
 pub(crate) struct OpenContext {
-    pub(crate) context: Context,
+    // They end before the context does.
+    pub(crate) services: Mutex<Option<Beside>>,
+    pub(crate) context: Arc<Context>,
     /// The handle of its NIC.
     pub(crate) nic: usize,
 }
@@ -52,8 +55,15 @@ impl Object for OpenContext {
 
     /// If another thread uses it just now, it ends as soon as that is done.
     fn close(self: Arc<Self>) -> Result<(), Failure> {
-        match Arc::into_inner(self) {
-            Some(open) => Ok(open.context.close()?),
+        let Some(Self {
+            services, context, ..
+        }) = Arc::into_inner(self)
+        else {
+            return Ok(());
+        };
+        drop(services);
+        match Arc::into_inner(context) {
+            Some(context) => Ok(context.close()?),
             None => Ok(()),
         }
     }
@@ -117,7 +127,8 @@ pub unsafe extern "C" fn spinneret_open_context(
         let (name, rules, options) = unsafe { (text(handlers, "handlers")?, ruleset(rules)?, read(options)) };
         let opened = open.nic.open_context(&program, name, &rules, &options)?;
         let handle = handles::insert(OpenContext {
-            context: opened,
+            services: Mutex::default(),
+            context: Arc::new(opened),
             nic: nic.addr(),
         });
         // SAFETY: the caller promises the place.

@@ -20,6 +20,7 @@ mod memory;
 mod network;
 mod nic;
 mod rules;
+mod services;
 mod slmp;
 mod version;
 
@@ -29,5 +30,6 @@ pub use memory::*;
 pub use network::*;
 pub use nic::*;
 pub use rules::*;
+pub use services::*;
 pub use slmp::*;
 pub use version::*;

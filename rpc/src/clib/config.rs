@@ -90,6 +90,27 @@ pub struct Config {
     pub heap: Option<Box<dyn Heap>>,
 }
 
+impl Config {
+    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and removed; `exit` and
+    /// `abort`; and text at standard error.
+    pub fn of_folder(folder: Option<PathBuf>) -> Self {
+        let is_there = folder.is_some();
+        Self {
+            folder,
+            access: Access::Write,
+            permissions: Permissions {
+                remove: is_there,
+                rename: is_there,
+                exit: true,
+                abort: true,
+                ..Permissions::default()
+            },
+            output: Box::new(io::stderr()),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {

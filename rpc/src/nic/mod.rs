@@ -9,9 +9,11 @@
 //! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
 //! is exactly LLVM's at any time.
 
+mod beside;
 mod stubs;
 mod window;
 
+pub use beside::Beside;
 pub use window::Window;
 
 use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, LayoutError, MOST_BULK_BYTES, Version};
@@ -20,7 +22,6 @@ use crate::server::{Counts, End, Running, Server, ServerError};
 use spinneret_host::{Context, Device, DeviceError, Error, HandlerMemory, OpenDevice, Ruleset};
 use std::convert::Infallible;
 use std::io;
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// HPUs of a cluster, as programs number them.
@@ -210,24 +211,7 @@ impl<D: Device> Services<D> {
         offer: &Offer,
         add: impl FnOnce(&mut Server<Window>) + Send + 'static,
     ) -> Result<Self, ServicesError> {
-        let offer = Offer {
-            copies: Copies::Host,
-            ..*offer
-        };
-        let place = Place::new(&context, &offer)?;
-        let (window, layout) = (place.prepare(&context)?, place.layout);
-        let stubs = stubs::Stubs::of(context.program())?;
-        let (checked, is_right) = mpsc::channel();
-        let running = Running::start(move || {
-            let mut server =
-                Server::new(window, layout).expect("the buffer was cleared, and has this layout");
-            add(&mut server);
-            // Whoever opens services waits for this.
-            let _ = checked.send(stubs.check(|opcode| server.version(opcode)));
-            server
-        })?;
-        // If there is no word, services could not be added, which closing them tells.
-        is_right.recv().unwrap_or(Ok(()))?;
+        let (running, place) = beside::start(&context, offer, add)?;
         // From here on the thread ends with the services.
         let services = Self {
             server: Some(Where::Thread(running)),

@@ -128,3 +128,117 @@ fn the_page_shows_the_example_as_it_is() {
         "docs/host/library.md shows other lines than count.c has"
     );
 }
+
+/// A handler that prints and writes at the host, for each packet.
+const HANDLER: &str = "#include <handler.h>
+#include <spin_stdio.h>
+
+__handler__ void say_ph(handler_args_t *args) {
+    spin_printf(\"a packet of %u bytes\\n\", (unsigned)args->task->pkt_mem_size);
+    SPIN_FILE *file = spin_fopen(\"said\", \"a\");
+    spin_fprintf(file, \"x\");
+    spin_fclose(file);
+}
+";
+
+/// A program that answers its handlers until so many packets have written.
+const PROGRAM: &str = "#include <spinneret.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(const char *what, int result) {
+    if (result < 0) {
+        fprintf(stderr, \"%s: %s\\n\", what, spinneret_error_message());
+        exit(1);
+    }
+}
+
+static long size_of(const char *path) {
+    FILE *file = fopen(path, \"r\");
+    if (file == NULL)
+        return 0;
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    fclose(file);
+    return size;
+}
+
+/* NIC, ELF file, folder, file in it, packets */
+int main(int count, char **words) {
+    (void)count;
+    spinneret_nic *nic;
+    spinneret_program *program;
+    spinneret_context *context;
+    uint64_t calls;
+    spinneret_ruleset nothing = {.join = SPINNERET_ALL, .count = 1,
+                                 .rules = {spinneret_rule_udp_destination_port(1, 1)}};
+    spinneret_ruleset ipv4 = {.join = SPINNERET_ALL, .count = 1, .rules = {spinneret_rule_ipv4()}};
+    check(\"open\", spinneret_open(words[1], &nic));
+    check(\"program\", spinneret_program_open(words[2], &program));
+    check(\"context\", spinneret_open_context(nic, program, \"say\", &nothing, NULL, &context));
+    if (spinneret_services_open(context, \"/nowhere/at/all\") != SPINNERET_ERROR_ARGUMENT ||
+        spinneret_services_close(context, NULL) != SPINNERET_ERROR_ARGUMENT)
+        return 2;
+    check(\"services\", spinneret_services_open(context, words[3]));
+    if (spinneret_services_open(context, words[3]) != SPINNERET_ERROR_ARGUMENT)
+        return 3;
+    check(\"rules\", spinneret_set_rules(context, &ipv4));
+    for (int look = 0; look < 1000 && size_of(words[4]) < atol(words[5]); look++)
+        check(\"wait\", spinneret_wait(nic, 100000));
+    check(\"close\", spinneret_services_close(context, &calls));
+    printf(\"%llu calls\\n\", (unsigned long long)calls);
+    check(\"close\", spinneret_close(nic));
+    return 0;
+}
+";
+
+#[test]
+fn a_program_in_c_answers_handlers_that_print_and_write() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = |name: &str| folder.path().join(name);
+    let handlers = path("say");
+    std::fs::create_dir(&handlers).expect("there is room");
+    let makefile = format!("include {}\n", root().join("runtime/spin.mk").display());
+    for (file, text) in [
+        (handlers.join("say.c"), HANDLER),
+        (handlers.join("Makefile"), &makefile),
+        (path("answers.c"), PROGRAM),
+    ] {
+        std::fs::write(file, text).expect("there is room");
+    }
+    let elf = spinneret_nic::run::program(&handlers, 2).unwrap_or_else(|error| panic!("{error}"));
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(path("answers"));
+    compiler
+        .arg(path("answers.c"))
+        .arg("-I")
+        .arg(root().join("host/include"));
+    succeeds(compiler.arg(library()).args(["-lpthread", "-ldl", "-lm"]));
+    let files = path("files");
+    std::fs::create_dir(&files).expect("there is room");
+    let server = Server::start(&["--generate", "udp,size=100,rate=10Mbps"]);
+    let output = succeeds(
+        Command::new(path("answers"))
+            .arg(server.name())
+            .arg(&elf)
+            .arg(&files)
+            .arg(files.join("said"))
+            .arg("5"),
+    );
+    // Packets come before rules send them to the handlers, and go on after the fifth.
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let count = printed.lines().count();
+    assert!(count >= 5, "{printed}");
+    assert!(
+        printed.lines().all(|line| line == "a packet of 100 bytes"),
+        "{printed}"
+    );
+    // Each packet prints, opens, writes and closes, and the services may have been closed before the last of that.
+    let said = std::fs::read_to_string(files.join("said")).expect("it was written");
+    assert!(said.len() >= 5 && said.bytes().all(|byte| byte == b'x'), "{said}");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let calls: usize = told.trim_end_matches(" calls\n").parse().expect("it is a number");
+    assert!((15..=4 * count).contains(&calls), "{told}");
+}

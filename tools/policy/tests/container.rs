@@ -28,6 +28,11 @@ fn the_image_installs_the_list_and_copies_what_exists() {
         .expect("it copies the list");
     let source = copied.split_whitespace().next().expect("it has a source");
     assert_eq!(source, "tools/debian-packages.txt");
+    let sent = read(".dockerignore");
+    assert!(
+        sent.lines().any(|line| line.strip_prefix('!') == Some(source)),
+        "{sent}"
+    );
     let run = commands(&file).join("\n");
     // The very pipeline of the image, but for the last step.
     let pipeline = run

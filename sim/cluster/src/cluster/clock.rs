@@ -208,18 +208,28 @@ impl Cluster {
             self.issue(number, id, outcome.pc);
         }
         if outcome.effect.terminated {
-            let hpu = &mut self.hpus[number];
-            if hpu.driver.is_running() {
-                let (trap, pc) = (Trap::Custom(TERMINATED), hpu.hart.pc());
-                hpu.hart.raise(trap, 0);
-                self.report(number, (trap, pc, 0), None);
-            } else {
-                self.stop(number);
-            }
+            self.terminated(number, &outcome);
         }
         if let Some(trap) = outcome.trap {
             self.trapped(number, trap, &outcome);
         }
+    }
+
+    /// A handler that ends the program ends alone. A runtime that does so with a task at hand is tried again, but not for ever.
+    fn terminated(&mut self, number: usize, outcome: &Outcome) {
+        let hpu = &mut self.hpus[number];
+        let (trap, pc) = (Trap::Custom(TERMINATED), hpu.hart.pc());
+        if !hpu.driver.is_running() {
+            return self.stop(number);
+        }
+        if !outcome.in_handler {
+            hpu.outside.push((trap, pc));
+            if hpu.outside.len() > TRAPS_OUTSIDE {
+                return self.stop(number);
+            }
+        }
+        hpu.hart.raise(trap, 0);
+        self.report(number, (trap, pc, 0), None);
     }
 
     fn trapped(&mut self, number: usize, trap: (Trap, u32, u32), outcome: &Outcome) {

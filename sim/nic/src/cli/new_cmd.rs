@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &NewArguments) -> Result<(), Failure> {
     let shown = path.display();
     print(format_args!(
         "{shown} has a handler that answers UDP packets to port 9000; try\n  make -C {shown} test\n  \
-         spinneret run {shown} --generate udp,dport=9000,count=1000\n"
+         spinneret run {shown} --generate udp,dport=9000,rate=10Gbps,count=1000\n"
     ))
     .map_err(Failure::Work)
 }

@@ -1,44 +1,35 @@
-//! What gdb holds: the cluster, as a target of gdbstub.
+//! What gdb holds: the cluster, as a target of gdbstub. Here is what gdb looks at and changes: threads, registers, memory.
 
-use super::marks::{Marks, Watch};
+mod breakpoints;
+mod resume;
+
+pub(super) use resume::Order;
+
+use super::marks::Marks;
 use super::registers;
 use gdbstub::common::{Signal, Tid};
 use gdbstub::stub::MultiThreadStopReason as Stop;
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::multithread as many;
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
-use gdbstub::target::ext::breakpoints as marks;
+use gdbstub::target::ext::breakpoints::BreakpointsOps;
 use gdbstub::target::ext::target_description_xml_override as description;
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::Riscv32;
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use gdbstub_arch::riscv::reg::id::RiscvRegId;
+use resume::Orders;
 use spinneret_cluster::rv::Privilege;
 use spinneret_cluster::{Cluster, Config};
 use std::convert::Infallible;
-use std::ops::Range;
-
-/// What an HPU is to do when the cluster goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Go on.
-    Continue,
-    /// Go on while the program counter is in this range, and for one instruction at least.
-    Step(Range<u32>),
-    /// Stand still, while time passes for others.
-    Hold,
-}
 
 /// The target of gdbstub, and what it was told.
 pub(super) struct Held {
     /// The cluster while it is held, and else one that nobody looks at: gdbstub wants a target that it can keep.
     cluster: Cluster,
     pub(super) marks: Marks,
-    /// What HPUs were told; nothing if they were not named.
-    orders: Vec<Option<Order>>,
-    /// Those that were not named stand still.
-    is_locked: bool,
+    orders: Orders,
     /// The thread that was looked at last.
     current: Tid,
     description: String,
@@ -59,8 +50,7 @@ impl Held {
         Self {
             cluster: Cluster::new(least),
             marks: Marks::default(),
-            orders: Vec::new(),
-            is_locked: false,
+            orders: Orders::default(),
             current: thread(0),
             description: registers::description(),
         }
@@ -68,14 +58,13 @@ impl Held {
 
     /// Somebody debugs that many HPUs.
     pub(super) fn begin(&mut self, hpus: usize) {
-        self.orders = vec![None; hpus];
+        self.orders = Orders::new(hpus);
     }
 
     /// Nobody debugs any more: everything goes on.
     pub(super) fn release(&mut self) {
         self.marks = Marks::default();
-        self.is_locked = false;
-        self.orders.fill(None);
+        self.orders.clear();
     }
 
     /// Takes the cluster in, or gives it back.
@@ -85,16 +74,12 @@ impl Held {
 
     /// What an HPU is to do.
     pub(super) fn order(&self, hpu: usize) -> Order {
-        match &self.orders[hpu] {
-            Some(order) => order.clone(),
-            None if self.is_locked => Order::Hold,
-            None => Order::Continue,
-        }
+        self.orders.of(hpu)
     }
 
     /// Whether it has done that, now that it is there.
     pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
-        matches!(&self.orders.get(hpu), Some(Some(Order::Step(range))) if !range.contains(&pc))
+        self.orders.is_done(hpu, pc)
     }
 
     /// Takes note of why the cluster is held.
@@ -119,12 +104,6 @@ impl Held {
     fn known(&self, tid: Tid) -> TargetResult<usize, Self> {
         self.hpu(tid).ok_or(TargetError::NonFatal)
     }
-
-    fn set(&mut self, tid: Tid, order: Order) {
-        if let Some(hpu) = self.hpu(tid) {
-            self.orders[hpu] = Some(order);
-        }
-    }
 }
 
 impl Target for Held {
@@ -135,7 +114,7 @@ impl Target for Held {
         BaseOps::MultiThread(self)
     }
 
-    fn support_breakpoints(&mut self) -> Option<marks::BreakpointsOps<'_, Self>> {
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
         Some(self)
     }
 
@@ -235,119 +214,6 @@ impl ThreadExtraInfo for Held {
         let name = format!("cluster {}, core {}{what}", id.cluster, id.core);
         Ok(copy(name.as_bytes(), buf))
     }
-}
-
-impl many::MultiThreadResume for Held {
-    fn resume(&mut self) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn clear_resume_actions(&mut self) -> Result<(), Infallible> {
-        self.orders.fill(None);
-        self.is_locked = false;
-        Ok(())
-    }
-
-    /// Signals are not for handlers: what ends them comes anyway.
-    fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
-        self.set(tid, Order::Continue);
-        Ok(())
-    }
-
-    fn support_single_step(&mut self) -> Option<many::MultiThreadSingleStepOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_range_step(&mut self) -> Option<many::MultiThreadRangeSteppingOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_scheduler_locking(&mut self) -> Option<many::MultiThreadSchedulerLockingOps<'_, Self>> {
-        Some(self)
-    }
-}
-
-impl many::MultiThreadSingleStep for Held {
-    fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
-        self.set(tid, Order::Step(0..0));
-        Ok(())
-    }
-}
-
-impl many::MultiThreadRangeStepping for Held {
-    fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), Infallible> {
-        self.set(tid, Order::Step(start..end));
-        Ok(())
-    }
-}
-
-impl many::MultiThreadSchedulerLocking for Held {
-    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
-        self.is_locked = true;
-        Ok(())
-    }
-}
-
-impl marks::Breakpoints for Held {
-    fn support_sw_breakpoint(&mut self) -> Option<marks::SwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_hw_breakpoint(&mut self) -> Option<marks::HwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_hw_watchpoint(&mut self) -> Option<marks::HwWatchpointOps<'_, Self>> {
-        Some(self)
-    }
-}
-
-impl marks::SwBreakpoint for Held {
-    fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        self.marks.breakpoints.push(addr);
-        Ok(true)
-    }
-
-    fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        Ok(remove(&mut self.marks.breakpoints, &addr))
-    }
-}
-
-/// In a model both kinds are the same.
-impl marks::HwBreakpoint for Held {
-    fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
-        marks::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
-    }
-
-    fn remove_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
-        marks::SwBreakpoint::remove_sw_breakpoint(self, addr, kind)
-    }
-}
-
-impl marks::HwWatchpoint for Held {
-    fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: marks::WatchKind) -> TargetResult<bool, Self> {
-        self.marks.watches.push(watch(addr, len, kind));
-        Ok(true)
-    }
-
-    fn remove_hw_watchpoint(
-        &mut self,
-        addr: u32,
-        len: u32,
-        kind: marks::WatchKind,
-    ) -> TargetResult<bool, Self> {
-        Ok(remove(&mut self.marks.watches, &watch(addr, len, kind)))
-    }
-}
-
-fn watch(address: u32, bytes: u32, kind: marks::WatchKind) -> Watch {
-    Watch { address, bytes, kind }
-}
-
-/// Takes out one that is equal: whether there was one.
-fn remove<T: PartialEq>(marks: &mut Vec<T>, mark: &T) -> bool {
-    let found = marks.iter().position(|one| one == mark);
-    found.map(|place| marks.swap_remove(place)).is_some()
 }
 
 /// As many bytes as there is room for: how many.

@@ -3,7 +3,7 @@
 use crate::net::{self, Interrupt};
 use gdbstub::conn::Connection;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write as _};
@@ -53,6 +53,11 @@ impl Input {
         Ok(self.waiting.pop_front())
     }
 
+    /// Tells gdb that it has ended the run. If it is not there any more, it does not wait for that.
+    pub(super) fn tell_kill(&mut self) {
+        let _ = send(&self.stream, IS_KILLED, SendFlags::NOSIGNAL);
+    }
+
     /// The next byte, which is waited for.
     pub(super) fn wait(&mut self, interrupt: &Interrupt) -> Result<u8, End> {
         loop {
@@ -66,6 +71,9 @@ impl Input {
         }
     }
 }
+
+/// What gdb waits for when it has killed what it debugs, and the stub says nothing: the packet `OK`.
+const IS_KILLED: &[u8] = b"$OK#9a";
 
 /// Packets to gdb, which leave whole.
 pub(super) struct Output(BufWriter<TcpStream>);

@@ -65,7 +65,10 @@ impl Session {
                 }
                 Machine::Disconnected(gone) => {
                     return Err(match gone.get_reason() {
-                        DisconnectReason::Kill => End::Killed,
+                        DisconnectReason::Kill => {
+                            input.tell_kill();
+                            End::Killed
+                        }
                         _ => End::Detached,
                     });
                 }

@@ -7,9 +7,8 @@ use crate::services::{Pace, Paced};
 use crate::terminal::tell;
 use anyhow::Context as _;
 use spinneret_host::Context;
-use spinneret_rpc::clib::{Access, Config, Permissions};
+use spinneret_rpc::clib::Config;
 use spinneret_rpc::{Libc, Offer, Services, Version, opcode};
-use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -49,20 +48,7 @@ impl Answering {
 
 /// The result of the run is the only thing on standard output, so text of handlers goes to standard error.
 fn libc(version: Version, folder: Option<&Path>) -> anyhow::Result<Libc> {
-    let is_there = folder.is_some();
-    let config = Config {
-        folder: folder.map(Path::to_owned),
-        access: Access::Write,
-        permissions: Permissions {
-            remove: is_there,
-            rename: is_there,
-            exit: true,
-            abort: true,
-            ..Permissions::default()
-        },
-        output: Box::new(io::stderr()),
-        ..Config::default()
-    };
+    let config = Config::of_folder(folder.map(Path::to_owned));
     Libc::new(version, config).with_context(|| {
         let folder = folder.unwrap_or(Path::new("."));
         format!("{} cannot be opened as a folder", folder.display())

@@ -1,9 +1,14 @@
 //! `spinneret run --gdb`, with gdb itself.
 
-use super::{refusal, root, run};
+mod going;
+mod serve;
+
+use super::{packets, root, run};
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use spinneret_packets::capture::CaptureReader;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 const PING: &str = "runtime/examples/udp_ping";
@@ -20,22 +25,23 @@ fn held(handlers: &str, packets: &str, more: &[&str]) -> (Child, String) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command was built");
-    let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-    let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
-        Some(
-            line.split_once("target remote ")?
-                .1
-                .trim_end_matches('\'')
-                .to_owned(),
-        )
-    });
-    // What is told later is read, so that nobody waits to tell it.
-    std::thread::spawn(move || lines.for_each(drop));
-    (child, address.expect("it says where it waits"))
+    let address = where_gdb_may_come(&mut child);
+    (child, address)
 }
 
-/// What gdb says to these commands, at a run with that program.
-fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
+/// The address that a command tells. What it tells later is read, so that it does not wait for a reader.
+fn where_gdb_may_come(command: &mut Child) -> String {
+    let mut lines = BufReader::new(command.stderr.take().expect("it is piped")).lines();
+    let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let (_, address) = line.split_once("target remote ")?;
+        Some(address.trim_end_matches('\'').to_owned())
+    });
+    std::thread::spawn(move || lines.for_each(drop));
+    address.expect("it says where it waits")
+}
+
+/// gdb that gives these commands to a run with that program.
+fn gdb_of(elf: &str, address: &str, commands: &[&str]) -> Command {
     let remote = format!("target remote {address}");
     let fixed = ["set pagination off", "set confirm off", "set width 0", &remote];
     let mut gdb = Command::new("gdb-multiarch");
@@ -43,17 +49,33 @@ fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     for command in fixed.iter().chain(commands) {
         gdb.args(["-ex", command]);
     }
-    let output = match gdb.output() {
-        Ok(output) => output,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    gdb
+}
+
+/// What it returned, if it is installed.
+fn if_there<T>(result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(result) => Some(result),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             spinneret_skip::skip("spinneret run --gdb", &"gdb-multiarch is not installed");
-            return None;
+            None
         }
         Err(error) => panic!("{error}"),
-    };
+    }
+}
+
+/// What gdb says to these commands, at a run with that program.
+fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
+    let output = if_there(gdb_of(elf, address, commands).output())?;
     let [said, complained] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     Some(said + &complained)
+}
+
+/// Lets a run go on that gdb was not there to hold.
+fn let_go(child: Child, address: &str) {
+    let _ = TcpStream::connect(address);
+    result(child);
 }
 
 /// What a run printed in the end, without how fast it was on this machine.
@@ -103,9 +125,7 @@ fn a_handler_is_held_at_breakpoints_and_its_run_is_the_same() {
         "detach",
     ];
     let Some(said) = gdb(ELF, &address, &commands) else {
-        let _ = TcpStream::connect(&address);
-        result(child);
-        return;
+        return let_go(child, &address);
     };
     assert_said(
         &said,
@@ -152,35 +172,94 @@ fn a_fault_is_a_signal_at_its_source_line() {
     let (child, address) = held(&folder.path().display().to_string(), "udp,count=1", &[]);
     let elf = folder.path().join("build/bad.elf").display().to_string();
     let Some(said) = gdb(&elf, &address, &["continue", "backtrace", "continue"]) else {
-        let _ = TcpStream::connect(&address);
-        result(child);
-        return;
+        return let_go(child, &address);
     };
     assert_said(&said, &["SIGSEGV", "bad_ph", "bad.c:3", "exited normally"]);
     assert_eq!(result(child)["faults"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
-fn who_is_no_gdb_or_goes_holds_nobody() {
-    for said in [
-        "",
-        "GET / HTTP/1.1\r\n\r\n",
-        "$qSupported#37$",
-        "$m10000000,ffffffff#dd+$vCont;c#a8",
-    ] {
-        let (child, address) = held(PING, "udp,count=3", &[]);
-        let mut stream = TcpStream::connect(&address).expect("it listens");
-        std::io::Write::write_all(&mut stream, said.as_bytes()).expect("it reads");
-        drop(stream);
-        let result = result(child);
-        assert_eq!(super::packets(&result, "sent by handlers"), 3, "{said}");
-    }
+fn registers_and_memory_can_be_written() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let replies = folder.path().join("replies.pcap");
+    let (child, address) = held(
+        PING,
+        "udp,size=100,pps=200000,count=4",
+        &["--out", &replies.display().to_string()],
+    );
+    let commands = [
+        "break udp_ping_ph",
+        "continue",
+        // By registers: this packet is not answered.
+        "return",
+        "continue",
+        "set var ((unsigned char *)args->task->pkt_mem)[99] = 0xa5",
+        "set $mscratch = $mscratch",
+        "set var *(int *)0x40000000 = 1",
+        "set $mhartid = 4",
+        "detach",
+    ];
+    let Some(said) = gdb(ELF, &address, &commands) else {
+        return let_go(child, &address);
+    };
+    // What cannot be written says so.
+    assert_said(
+        &said,
+        &[
+            "Cannot access memory at address 0x40000000",
+            "Could not write register \"mhartid\"",
+        ],
+    );
+    assert_eq!(packets(&result(child), "sent by handlers"), 3);
+    let last_bytes: Vec<u8> = packets_of(&replies)
+        .iter()
+        .filter_map(|packet| packet.last().copied())
+        .collect();
+    assert_eq!(
+        last_bytes.iter().filter(|byte| **byte == 0xa5).count(),
+        1,
+        "{last_bytes:?}"
+    );
+}
+
+fn packets_of(capture: &Path) -> Vec<Vec<u8>> {
+    let packets = CaptureReader::open(capture).expect("it is a capture");
+    packets.map(|packet| packet.expect("it is whole").data).collect()
 }
 
 #[test]
-fn a_port_that_is_taken_is_refused() {
-    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a free port");
-    let port = taken.local_addr().expect("it has one").port().to_string();
-    let said = refusal(&[PING, "--generate", "udp,count=1", "--gdb", &port]);
-    assert_said(&said, &[&port, "name another port"]);
+fn ctrl_c_holds_a_run_and_kill_ends_it() {
+    let (child, address) = held(PING, "udp,size=100,pps=200000,count=1000000000", &[]);
+    let commands = [
+        "break udp_ping_ph",
+        "continue",
+        "delete",
+        "set debug remote 1",
+        "continue",
+        "set debug remote 0",
+        "info threads",
+        "kill",
+    ];
+    let mut gdb = gdb_of(ELF, &address, &commands);
+    let Some(mut gdb) = if_there(gdb.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()) else {
+        let mut child = child;
+        child.kill().expect("it runs");
+        return;
+    };
+    let told = BufReader::new(gdb.stderr.take().expect("it is piped"));
+    // From now on it goes on until it is stopped.
+    let goes_on = told
+        .lines()
+        .map_while(Result::ok)
+        .any(|line| line.contains("vCont;c"));
+    assert!(goes_on, "gdb has gone");
+    let gdb_process = rustix::process::Pid::from_child(&gdb);
+    rustix::process::kill_process(gdb_process, rustix::process::Signal::INT).expect("it runs");
+    let output = gdb.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_said(
+        &said,
+        &["received signal SIGINT", "(cluster 1, core 7)", "killed"],
+    );
+    assert!(packets(&result(child), "wire in") > 0);
 }
