@@ -1,10 +1,11 @@
 //! What can go wrong while ranks run.
 
 use spinneret_molly_model::Geometry;
+use std::fmt;
 use std::time::Duration;
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There is no plan.
     #[error(transparent)]
@@ -112,6 +113,13 @@ pub enum Error {
         /// The field.
         field: String,
     },
+}
+
+/// Reads as the sentence: that is what a program shows whose `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn said(call: Option<&str>) -> String {

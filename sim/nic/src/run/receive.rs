@@ -55,7 +55,7 @@ pub struct ReceiveArguments {
     /// Give a message up when nothing of it came for so long
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     pub idle: Duration,
-    /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: runtime/examples/slmp]
+    /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: examples/slmp in the folder that `spinneret where` prints]
     #[arg(long, value_name = "HANDLERS")]
     pub handlers: Option<PathBuf>,
     /// The interface
