@@ -12,6 +12,7 @@ const MAX_HOST_LATENCY: u64 = 1_000_000;
 
 /// Arguments of `spinneret run`.
 #[derive(Clone, Debug, Args)]
+#[command(override_usage = "spinneret run [OPTIONS] <--pcap|--generate|--tap|--attach> <HANDLERS>")]
 #[command(group(ArgGroup::new("packets").required(true).multiple(true).args(["pcap", "generate", "tap", "attach"])))]
 pub struct RunArguments {
     /// Handlers: a folder with a Makefile, which is built first, or an ELF file

@@ -31,6 +31,7 @@ const LOOK: Duration = Duration::from_micros(20);
 
 /// Arguments of `spinneret receive`.
 #[derive(Clone, Debug, Args)]
+#[command(override_usage = "spinneret receive [OPTIONS] <--tap|--attach|--udp> <PATH>")]
 #[command(group(ArgGroup::new("from").required(true).args(["tap", "attach", "udp"])))]
 pub struct ReceiveArguments {
     /// The file that the message becomes; with --many, the folder for them
