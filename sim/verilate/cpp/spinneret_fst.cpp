@@ -76,7 +76,7 @@ extern "C" bool spinneret_wave_failed() {
     return result;
 }
 
-// Sets what is written of the next waveform that this thread opens, such as "spinneret_app.matcher"; null for all of it.
+// Sets what is written of the next waveform that this thread opens, such as "TOP.spinneret_app.u_ingress"; null for all of it.
 // The text has to live until then.
 extern "C" void spinneret_wave_scope(const char* name) {
     scope = name;
