@@ -126,9 +126,7 @@ fn record(folder: &Path, jobs: usize) -> Result<bool> {
             Ledger::path().display()
         ));
     }
-    wrong
-        .iter()
-        .for_each(|wrong| spinneret_table::say(format_args!("{wrong}")));
+    wrong.iter().for_each(|wrong| say(format_args!("{wrong}")));
     Ok(wrong.is_empty())
 }
 
@@ -205,7 +203,7 @@ fn report_failure(outcome: &Outcome) {
     };
     let name = outcome.proof.name;
     match (trace, from_start) {
-        (Some(trace), true) => spinneret_table::say(format_args!(
+        (Some(trace), true) => say(format_args!(
             "{name}: `{property}` is violated: {}",
             trace.display()
         )),
@@ -215,7 +213,7 @@ fn report_failure(outcome: &Outcome) {
                 trace.display()
             ));
         }
-        (None, _) => spinneret_table::say(format_args!("{name}: `{property}` cannot be reached")),
+        (None, _) => say(format_args!("{name}: `{property}` cannot be reached")),
     }
 }
 
