@@ -11,7 +11,7 @@ pub fn text(catalog: &[Entry], boards: &[Board]) -> String {
     let mut text = format!("Configurations (--config)\n{}\n\n", configs());
     let _ = writeln!(
         text,
-        "Boards (--board); the directory is that of the design in a Corundum checkout\n{}\n",
+        "Boards (--board); where the newest Corundum has the design, which older checkouts have elsewhere\n{}\n",
         board_table(boards)
     );
     let _ = writeln!(

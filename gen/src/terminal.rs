@@ -1,7 +1,7 @@
 //! Output to people: tables, and printing that survives a reader who leaves early.
 
 pub use spinneret_table::table;
-use spinneret_table::{Cell, CellAlignment, ColumnConstraint, Table, Width};
+use spinneret_table::{Cell, CellAlignment, ColumnConstraint, Table, Width, for_people};
 use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -40,7 +40,7 @@ pub fn print(text: &str) -> Result<(), NotPrinted> {
 
 /// Tells people something beside the result; where nobody can read it, nothing is lost.
 pub fn tell(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_fmt(text);
+    let _ = write!(io::stderr(), "{}", for_people(&text.to_string(), &io::stderr()));
 }
 
 /// How a command ends that failed: 2 if it was refused, 1 if its result only could not be printed.

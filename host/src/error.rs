@@ -6,7 +6,6 @@ use spinneret_rules::RulesetError;
 use std::fmt;
 
 /// A call that failed.
-#[derive(Debug)]
 pub struct Error {
     /// The call, such as `Nic::open_context`.
     pub call: &'static str,
@@ -144,6 +143,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// Reads as the sentence: that is what a program shows whose `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         std::error::Error::source(&self.kind)
@@ -173,5 +179,22 @@ impl<T, E: Into<ErrorKind>> In<T> for Result<T, E> {
             context: Some(context),
             kind: kind.into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorKind};
+
+    #[test]
+    fn a_main_that_returns_it_shows_a_sentence() {
+        let error = Error {
+            call: "Nic::open_context",
+            context: None,
+            kind: ErrorKind::NoContext(4),
+        };
+        let sentence = "Nic::open_context: all 4 contexts are in use: drop one first";
+        assert_eq!(format!("{error:?}"), sentence);
+        assert_eq!(format!("{error}"), sentence);
     }
 }

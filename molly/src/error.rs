@@ -1,10 +1,11 @@
 //! What can go wrong while ranks run.
 
 use spinneret_molly_model::Geometry;
+use std::fmt;
 use std::time::Duration;
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There is no plan.
     #[error(transparent)]
@@ -124,6 +125,13 @@ impl Error {
     /// Whether all ranks come to it by themselves, before anything is sent: what was asked for cannot be.
     pub fn is_found_by_all(&self) -> bool {
         matches!(self, Self::Plan(_) | Self::Ranks { .. } | Self::Foreign { .. })
+    }
+}
+
+/// Reads as the sentence: that is what a program shows whose `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Simulation<M> {
     limit: u64,
     progress: Rc<Progress>,
     pending_wave: Option<(u64, PathBuf)>,
+    /// Time that passed without the design.
+    passed_ps: u64,
 }
 
 /// What the frame around a test wants to know about its simulations.
@@ -94,6 +96,7 @@ impl<M: Model> Simulation<M> {
             limit: DEFAULT_CYCLE_LIMIT,
             progress: Rc::default(),
             pending_wave: None,
+            passed_ps: 0,
         };
         for domain in &simulation.domains {
             domain.clocking.set_reset(simulation.dut.instance_mut(), false);
@@ -155,6 +158,12 @@ impl<M: Model> Simulation<M> {
     /// Starts a waveform (FST) in a file as soon as that cycle is reached.
     pub fn trace_from(&mut self, cycle: u64, path: PathBuf) {
         self.pending_wave = Some((cycle, path));
+    }
+
+    /// Says how much time has passed in which the design was not simulated, as it would have done nothing: a waveform shows it
+    /// as standing still. Only designs with several clocks have that.
+    pub fn set_passed_ps(&mut self, passed_ps: u64) {
+        self.passed_ps = passed_ps;
     }
 
     /// Simulates one clock cycle.

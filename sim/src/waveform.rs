@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// Kinds of blocks in an FST file (`fstapi.h` of GTKWave, `enum fstBlockType`).
@@ -12,6 +13,17 @@ mod block {
     pub(super) const HIERARCHY: [u8; 3] = [4, 6, 7];
     /// The last kind that is known.
     pub(super) const LAST: u8 = 8;
+}
+
+/// Where the header has what is read here (`fstapi.c`, `FST_HDR_OFFS_START_TIME` and so on).
+mod header {
+    use std::ops::Range;
+
+    pub(super) const START: Range<usize> = 9..17;
+    pub(super) const END: Range<usize> = 17..25;
+    pub(super) const SIGNALS: Range<usize> = 49..57;
+    /// All of these.
+    pub(super) const BYTES: usize = SIGNALS.end;
 }
 
 /// Looks at a waveform (FST) that was closed: at its blocks, each of which says how long it is.
@@ -41,6 +53,35 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
     match has_geometry && has_names {
         true => Ok(()),
+        false => Err(incomplete()),
+    }
+}
+
+/// How many signals a waveform (FST) has that was closed.
+///
+/// # Errors
+/// If it cannot be read or does not begin as waveforms do.
+pub fn signals(path: &Path) -> io::Result<u64> {
+    number(path, header::SIGNALS)
+}
+
+/// The first and the last time of a waveform (FST) that was closed; 0 and 0 if nothing was recorded.
+///
+/// # Errors
+/// As [`signals`].
+pub fn times(path: &Path) -> io::Result<(u64, u64)> {
+    Ok((number(path, header::START)?, number(path, header::END)?))
+}
+
+/// A number of the header.
+fn number(path: &Path, place: Range<usize>) -> io::Result<u64> {
+    let mut head = [0; header::BYTES];
+    File::open(path)?
+        .read_exact(&mut head)
+        .map_err(|_| incomplete())?;
+    let bytes = head[place].try_into().map_err(|_| incomplete())?;
+    match head[0] == block::HEADER {
+        true => Ok(u64::from_be_bytes(bytes)),
         false => Err(incomplete()),
     }
 }

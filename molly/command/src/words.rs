@@ -13,18 +13,11 @@ pub(crate) fn when(level: Level) -> String {
     }
 }
 
-/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with
-/// three.
+/// A table of figures behind two columns of words.
 pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = spinneret_table::figures(headings, &[0, 1]);
-    for column in table.column_iter_mut() {
-        column.set_padding((1, 0));
-    }
     rows.for_each(|row| {
         table.add_row(row);
     });
-    table
-        .lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect()
+    format!("{table}\n")
 }

@@ -4,9 +4,10 @@ use crate::nic::NicLayoutError;
 use crate::{LayoutError, Overlap};
 use spinneret_host::device::OpenError;
 use spinneret_slmp::{SendError, SenderConfigError};
+use std::fmt;
 
 /// Why something was refused, or did not come to its end.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// The NIC does not do what it is asked for.
     #[error(transparent)]
@@ -128,6 +129,13 @@ pub enum Error {
     /// The NIC has too many clusters.
     #[error("the NIC has {0} clusters, and handlers have scratchpads in 4: use a NIC with fewer")]
     TooManyClusters(u32),
+}
+
+/// Reads as the sentence: that is what a program shows whose `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn overlap_words(overlap: Overlap) -> String {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// What failed, where, and what can be done.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No MPI compiler was found.
@@ -117,6 +117,13 @@ pub enum Error {
         /// What is wrong, and what is right.
         reason: String,
     },
+}
+
+/// Reads as the sentence: that is what a program shows whose `main` returns it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -65,6 +65,14 @@ pub enum ModelError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// There is no such part of the design.
+    #[error("{model} has no instance or signal `{scope}`")]
+    NoScope {
+        /// Name of the model.
+        model: &'static str,
+        /// What was asked for.
+        scope: String,
+    },
 }
 
 impl ModelError {

@@ -7,6 +7,7 @@
 
 use super::table::{ABI, RawPort, Table, storage_bytes};
 use super::{Direction, ModelError, PortHandle, PortInfo};
+use crate::waveform;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fs::File;
 use std::io;
@@ -31,6 +32,8 @@ pub struct Instance {
     time_ps: u64,
     /// The waveform that is being written.
     wave: Option<PathBuf>,
+    /// Whether it goes on at this time.
+    is_recording: bool,
 }
 
 /// Which inputs have changed since the design was evaluated.
@@ -47,6 +50,9 @@ pub(super) enum Changed {
 unsafe extern "C" {
     /// Whether a waveform could not be written since the last call, in this thread; `verilate/cpp/spinneret_fst.cpp`.
     safe fn spinneret_wave_failed() -> bool;
+    /// What is written of the next waveform that is opened in this thread: a text that ends with a zero byte and lives until
+    /// then, or null for all of it.
+    fn spinneret_wave_scope(name: *const c_char);
 }
 
 // SAFETY: the C++ object is reached through this instance only, and it is tied to no thread: the border
@@ -105,6 +111,7 @@ impl Instance {
             changed: Changed::Followed,
             time_ps: 0,
             wave: None,
+            is_recording: true,
         }
     }
 
@@ -184,24 +191,70 @@ impl Instance {
     /// # Errors
     /// If the file cannot be created.
     pub fn trace_to(&mut self, path: &Path) -> Result<(), ModelError> {
+        self.trace_part_to(path, None)
+    }
+
+    /// The same with what is in a module, or one signal: names of instances from `TOP` on, with points between them. Designs
+    /// that were loaded when the program ran are always written whole.
+    ///
+    /// # Errors
+    /// As [`trace_to`](Self::trace_to), and if there is nothing of that name.
+    pub fn trace_part_to(&mut self, path: &Path, scope: Option<&str>) -> Result<(), ModelError> {
         let wave = |source| ModelError::Wave {
             path: path.to_owned(),
             source,
         };
         let text = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| wave(e.into()))?;
+        let scope = scope.map(CString::new).transpose().map_err(|e| wave(e.into()))?;
         // Verilator does not notice that it cannot create a file, so that is tried here first.
         File::create(path).map_err(wave)?;
-        // SAFETY: the object is alive and borrowed exclusively; the text ends with a zero byte.
-        let failure = unsafe { (self.table.trace)(self.object.as_ptr(), text.as_ptr()) };
+        if let Some(scope) = &scope
+            && self.signals_of(scope, &text, path).map_err(wave)? == 0
+        {
+            return Err(ModelError::NoScope {
+                model: self.model,
+                scope: scope.to_string_lossy().into_owned(),
+            });
+        }
+        let failure = self.open_wave(self.object, &text, scope.as_deref());
         self.check(failure)
             .map_err(|error| wave(io::Error::other(error)))?;
         self.wave = Some(path.to_owned());
         Ok(())
     }
 
-    /// Whether a waveform is being written.
+    /// How many signals a waveform of a part would have: one without signals must not be recorded, as the writer takes none for
+    /// all. Only when it is closed is that known, so another object of the design opens and closes it.
+    fn signals_of(&self, scope: &CStr, text: &CStr, path: &Path) -> io::Result<u64> {
+        // SAFETY: `create` may be called at any time.
+        let other = NonNull::new(unsafe { (self.table.create)(1) })
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let failure = self.open_wave(other, text, Some(scope));
+        let opened = self.check(failure).map_err(io::Error::other);
+        // SAFETY: the object was just made by the same table, and is not used afterwards.
+        unsafe { (self.table.destroy)(other.as_ptr()) };
+        opened.and_then(|()| waveform::signals(path))
+    }
+
+    /// Opens a waveform of an object of this table.
+    fn open_wave(&self, object: NonNull<c_void>, text: &CStr, scope: Option<&CStr>) -> *const c_char {
+        // SAFETY: the text lives until it is taken back below, in the same thread.
+        unsafe { spinneret_wave_scope(scope.map_or(ptr::null(), CStr::as_ptr)) };
+        // SAFETY: the object is alive, and the instance that it belongs to is borrowed; the text ends with a zero byte.
+        let failure = unsafe { (self.table.trace)(object.as_ptr(), text.as_ptr()) };
+        // SAFETY: nothing is pointed to.
+        unsafe { spinneret_wave_scope(ptr::null()) };
+        failure
+    }
+
+    /// Whether a waveform is being written at this time.
     pub fn is_traced(&self) -> bool {
-        self.wave.is_some()
+        self.wave.is_some() && self.is_recording
+    }
+
+    /// Lets waveforms pause, or go on: [`is_traced`](Self::is_traced) tells whoever calls [`advance`](Self::advance).
+    pub fn set_recording(&mut self, is_recording: bool) {
+        self.is_recording = is_recording;
     }
 
     /// The error about a name that is no port's.

@@ -185,7 +185,7 @@ impl<M: Model> Simulation<M> {
             }
             let dut = self.dut.instance_mut();
             if dut.is_traced() {
-                dut.advance(time_ps)?;
+                dut.advance(time_ps + self.passed_ps)?;
             }
             if rises {
                 self.cycle += 1;

@@ -207,6 +207,35 @@ fn a_waveform_that_cannot_be_written_is_an_error() {
     dut.eval();
 }
 
+#[test]
+fn a_part_that_is_not_there_is_an_error_and_one_that_is_there_is_written_alone() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("part.fst");
+    let mut dut = FixtureWide::new();
+    let error = dut.instance_mut().trace_part_to(&path, Some("TOP.nobody"));
+    let message = error.expect_err("it is not there").to_string();
+    assert!(
+        message.ends_with("has no instance or signal `TOP.nobody`"),
+        "{message}"
+    );
+    assert!(!dut.instance().is_traced());
+    dut.instance_mut()
+        .trace_part_to(&path, Some("TOP.a64"))
+        .expect("it is a port");
+    for time in 0..100 {
+        dut.set_a64(time);
+        dut.eval();
+        dut.instance_mut().set_recording((20..40).contains(&time));
+        if dut.instance().is_traced() {
+            dut.instance_mut().advance(time).expect("there is room");
+        }
+    }
+    drop(dut);
+    waveform::check(&path).expect("it is whole");
+    assert_eq!(waveform::signals(&path).expect("it is whole"), 1);
+    assert_eq!(waveform::times(&path).expect("it is whole"), (20, 39));
+}
+
 /// A writer that fails leaves a shorter file, or one whose blocks do not follow one another.
 #[test]
 fn a_waveform_that_is_cut_is_not_whole() {

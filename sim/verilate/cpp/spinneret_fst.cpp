@@ -1,7 +1,10 @@
-// Verilator's writer of waveforms (FST), made to notice that a disk is full.
+// Verilator's writer of waveforms (FST), made to notice that a disk is full, and to write a part of the design only.
 //
 // It looks at no result of fwrite and fflush, so that files become shorter than it believes, and then maps them into
 // memory: reading behind the end of a file is a bus error, which ends the process.
+//
+// Which signals are written is asked for by dumpvars(), which models cannot reach: they only get the name of a file. It is
+// called in place of the first use of a member in VerilatedFst::open, before that asks the model for its signals.
 
 #include <alloca.h>
 #include <cctype>
@@ -25,6 +28,17 @@ namespace {
 
 // A waveform is written by the thread that simulates.
 thread_local bool failed = false;
+
+// What is written of the next waveform that this thread opens: a module or a signal; null for all of it.
+thread_local const char* scope = nullptr;
+
+// Deeper than any hierarchy.
+constexpr int all_levels = 1000;
+
+void limit(VerilatedFst* wave) {
+    if (scope) wave->dumpvars(all_levels, scope);
+    scope = nullptr;
+}
 
 size_t noticed_fwrite(const void* data, size_t size, size_t count, FILE* file) {
     const size_t written = fwrite(data, size, count, file);
@@ -62,6 +76,13 @@ extern "C" bool spinneret_wave_failed() {
     return result;
 }
 
+// Sets what is written of the next waveform that this thread opens, such as "TOP.spinneret_app.u_ingress"; null for all of it.
+// The text has to live until then.
+extern "C" void spinneret_wave_scope(const char* name) {
+    scope = name;
+}
+
+#define m_curScope (limit(this), m_curScope)
 #define fwrite noticed_fwrite
 #define fflush noticed_fflush
 #define fclose noticed_fclose

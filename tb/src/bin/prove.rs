@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use clap::Parser;
 use serde_json::{Value, json};
-use spinneret_table::Table;
+use spinneret_table::{Table, say};
 use spinneret_tb::proofs::{
     Ledger, Method, Outcome, Proof, Question, Verdict, find, prepare, proofs, questions,
 };
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool> {
     let proofs = select(&arguments.names)?;
     if arguments.list {
-        println!("{}", list(&proofs));
+        say(format_args!("{}", list(&proofs)));
         return Ok(true);
     }
     if arguments.record {
@@ -73,7 +73,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
             report_failure(outcome);
         }
         let holding = outcomes.iter().filter(|outcome| outcome.holds()).count();
-        println!("{holding} of {} proofs hold, {seconds:.1} s", outcomes.len());
+        say(format_args!(
+            "{holding} of {} proofs hold, {seconds:.1} s",
+            outcomes.len()
+        ));
     }
     Ok(outcomes.iter().all(Outcome::holds))
 }
@@ -117,13 +120,13 @@ fn record(folder: &Path, jobs: usize) -> Result<bool> {
         .collect();
     if wrong.is_empty() {
         Ledger::write(&all)?;
-        println!(
+        say(format_args!(
             "{} answers are recorded in {}",
             all.len(),
             Ledger::path().display()
-        );
+        ));
     }
-    wrong.iter().for_each(|wrong| println!("{wrong}"));
+    wrong.iter().for_each(|wrong| say(format_args!("{wrong}")));
     Ok(wrong.is_empty())
 }
 
@@ -176,13 +179,15 @@ fn table(outcomes: &[Outcome]) -> Table {
     let headings = ["proof", "parameters", "method", "seconds", "result"];
     let mut table = spinneret_table::figures(headings, &[0, 1, 2, 4]);
     for outcome in outcomes {
-        table.add_row([
+        let cells = [
             outcome.proof.name.to_owned(),
             settings(&outcome.proof),
             method(&outcome.verdict, outcome.proof.method),
             format!("{:.1}", outcome.time.as_secs_f64()),
             result(&outcome.verdict).to_owned(),
-        ]);
+        ];
+        let is_good = !matches!(outcome.verdict, Verdict::Failed { .. });
+        table.add_row(spinneret_table::result_row(cells, is_good));
     }
     table
 }
@@ -198,14 +203,17 @@ fn report_failure(outcome: &Outcome) {
     };
     let name = outcome.proof.name;
     match (trace, from_start) {
-        (Some(trace), true) => println!("{name}: `{property}` is violated: {}", trace.display()),
+        (Some(trace), true) => say(format_args!(
+            "{name}: `{property}` is violated: {}",
+            trace.display()
+        )),
         (Some(trace), false) => {
-            println!(
+            say(format_args!(
                 "{name}: `{property}` does not follow by induction: {}",
                 trace.display()
-            );
+            ));
         }
-        (None, _) => println!("{name}: `{property}` cannot be reached"),
+        (None, _) => say(format_args!("{name}: `{property}` cannot be reached")),
     }
 }
 

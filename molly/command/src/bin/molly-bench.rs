@@ -55,13 +55,14 @@ fn main() -> ExitCode {
     for figure in &figures {
         let sign = if figure.is_least { ">=" } else { "<=" };
         let kept = if figure.is_kept() { "kept" } else { "MISSED" };
-        table.add_row([
+        let cells = [
             figure.what.clone(),
             format!("{sign} {}", figure.bar),
             format!("{:.3}", figure.found),
             kept.to_owned(),
             figure.more.clone(),
-        ]);
+        ];
+        table.add_row(spinneret_table::result_row(cells, figure.is_kept()));
     }
     println!("{table}");
     let missed = figures.iter().filter(|figure| !figure.is_kept()).count();

@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use spinneret_mpi_sys::Mpi;
 use spinneret_nic::services::ranks::{Variant, WINDOW, run};
+use std::process::ExitCode;
 
 /// Handlers of two ranks send each other messages by MPI, each rank with its own simulated NIC.
 #[derive(Debug, Parser)]
@@ -20,7 +21,11 @@ struct Arguments {
     window: u32,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let arguments = Arguments::parse();
     let mpi = Mpi::init()?;
     let size = mpi.world().size();

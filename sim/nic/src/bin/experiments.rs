@@ -12,6 +12,7 @@ use spinneret_nic::transfer::Transferred;
 use spinneret_slmp::memory::Cause;
 use spinneret_table::figures;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 /// Reproduces the paper's experiments on simulated NICs.
@@ -61,7 +62,11 @@ enum Which {
     Unpack,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let arguments = Arguments::parse();
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("{} cannot be made", arguments.out.display()))?;

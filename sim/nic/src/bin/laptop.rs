@@ -7,8 +7,9 @@ use spinneret_nic::laptop::{
     Load, PAPER_ICMP, PAPER_UDP, RoundTrip, Speed, full_load, icarus, idle, ping_pong, plot, round_trips,
     traffic,
 };
-use spinneret_table::figures;
+use spinneret_table::{figures, say};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// Packets of the paper's Figure 1.
@@ -44,7 +45,11 @@ struct Arguments {
     plot: PathBuf,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let arguments = Arguments::parse();
     let pings = figure_1()?;
     let speeds = speeds(arguments.verilog.as_deref())?;
@@ -72,11 +77,11 @@ fn main() -> Result<()> {
     });
     std::fs::write(&arguments.json, format!("{figures:#}\n"))
         .with_context(|| format!("{} cannot be written", arguments.json.display()))?;
-    println!(
+    say(format_args!(
         "figures: {}, round trips: {}",
         arguments.json.display(),
         arguments.plot.display()
-    );
+    ));
     Ok(())
 }
 
@@ -86,12 +91,12 @@ fn figure_1() -> Result<Vec<Duration>> {
         .map(|_| ping_pong(PINGS))
         .collect::<Result<Vec<_>, _>>()?;
     pings.sort_unstable();
-    println!(
+    say(format_args!(
         "{PINGS} pings, start-up included: {:.0} ms (median of {RUNS}, {:.0} to {:.0})",
         millis(pings[RUNS / 2]),
         millis(pings[0]),
         millis(pings[RUNS - 1])
-    );
+    ));
     Ok(pings)
 }
 
@@ -163,11 +168,11 @@ fn show_round_trips(icmp: &[RoundTrip], udp: &[RoundTrip]) {
         ]);
     }
     println!("{}", table);
-    println!(
+    say(format_args!(
         "Round trips are those of the NIC, from its first input to its last output; the paper's contain a client, its NIC and \
          a cable. UDP took {} to {} us there.",
         PAPER_UDP[0], PAPER_UDP[1]
-    );
+    ));
 }
 
 fn show_load(load: &Load) {
@@ -177,7 +182,7 @@ fn show_load(load: &Load) {
         .filter(|(_, count)| *count > 0)
         .map(|(cause, count)| format!("{count} {cause}"))
         .collect();
-    println!(
+    say(format_args!(
         "{} packets of 60 to 1500 bytes for udp_ping at full rate: {} answered, all rightly, dropped: {}; {:.0} us in {:.1} s, \
          {} thousand clocks; memory {} to {} MB",
         load.sent,
@@ -188,7 +193,7 @@ fn show_load(load: &Load) {
         load.clocks / 1000,
         load.memory[0] >> 20,
         load.memory[1] >> 20
-    );
+    ));
 }
 
 fn trips(trips: &[RoundTrip]) -> Vec<Value> {

@@ -5,7 +5,7 @@ use clap::Parser;
 use serde_json::json;
 use spinneret_nic::experiments::{Point, Promise, TIMES, promises};
 use spinneret_nic::mpi::Prices;
-use spinneret_table::figures;
+use spinneret_table::{figures, result_row, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -22,19 +22,23 @@ struct Arguments {
     json: PathBuf,
 }
 
+fn main() -> ExitCode {
+    spinneret_table::failed(work())
+}
+
 /// Whether all promises are kept.
-fn main() -> Result<ExitCode> {
+fn work() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let (points, promises) = promises(&arguments.elements, |point| eprintln!("{point}"))?;
     show(&promises);
-    println!(
+    say(format_args!(
         "All of it is simulated: NICs at 250 MHz, clusters at 40 MHz. A look of the host takes {:?}, a word that it \
          writes {:?}, one that it reads {:?}; prices times {}: so much more. The host that sends takes no time.",
         Prices::STATED.look,
         Prices::STATED.written,
         Prices::STATED.read,
         TIMES[1]
-    );
+    ));
     write(&arguments.json, &points, &promises)?;
     let missed = promises.iter().filter(|promise| !promise.is_kept()).count();
     match missed {
@@ -50,14 +54,15 @@ fn show(promises: &[Promise]) {
     let mut table = figures(["simulated", "bar", "lowest", "", "at", ""], &[0, 3, 4, 5]);
     for promise in promises {
         let digits = if promise.unit.is_empty() { 3 } else { 2 };
-        table.add_row([
+        let cells = [
             promise.what.clone(),
             promise.bar.to_string(),
             format!("{:.digits$}", promise.found),
             promise.unit.to_owned(),
             promise.place.clone(),
             if promise.is_kept() { "kept" } else { "MISSED" }.to_owned(),
-        ]);
+        ];
+        table.add_row(result_row(cells, promise.is_kept()));
     }
     println!("{table}");
 }
@@ -69,6 +74,6 @@ fn write(path: &Path, points: &[Point], promises: &[Promise]) -> Result<()> {
     let figures = json!({ "promises": promises, "kept": kept, "points": points });
     std::fs::write(path, format!("{figures:#}\n"))
         .with_context(|| format!("{} cannot be written", path.display()))?;
-    println!("figures: {}", path.display());
+    say(format_args!("figures: {}", path.display()));
     Ok(())
 }

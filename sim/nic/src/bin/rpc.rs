@@ -6,7 +6,7 @@ use serde_json::json;
 use spinneret_nic::services::Pace;
 use spinneret_nic::services::bench::{Call, Row, measure};
 use spinneret_rpc::{Copies, Offer};
-use spinneret_table::figures;
+use spinneret_table::{figures, result_row, say};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -91,8 +91,12 @@ const ROWS: [(Call, Copies, u32, u32, Bar); 30] = [
     (Call::Printf, Words, 1, 16, Free),
 ];
 
+fn main() -> ExitCode {
+    spinneret_table::failed(work())
+}
+
 /// Whether all bars are kept.
-fn main() -> Result<ExitCode> {
+fn work() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let mut rows = Vec::new();
     let is_asked = |call: &Call| name(*call).contains(&arguments.only);
@@ -106,13 +110,13 @@ fn main() -> Result<ExitCode> {
     }
     show(&rows);
     let pace = Pace::default();
-    println!(
+    say(format_args!(
         "All of it is simulated: clusters at 40 MHz, 450 ns to host memory and back. The host looks at all mailboxes in {} ns \
          and works {} ns for each port that has something to do, one after the other; its caches and other work of its processor \
          are left out.",
         pace.look_ps / 1000,
         pace.work_ps / 1000
-    );
+    ));
     write(&arguments.json, &rows)?;
     let missed = rows.iter().filter(|(row, bar)| !bar.is_kept(row)).count();
     match missed {
@@ -155,7 +159,7 @@ fn show(rows: &[(Row, Bar)]) {
             _ if bar.is_kept(row) => "kept",
             _ => "MISSED",
         };
-        table.add_row([
+        let cells = [
             name(row.call),
             place(row.copies).to_owned(),
             row.ports_per_hpu.to_string(),
@@ -164,7 +168,8 @@ fn show(rows: &[(Row, Bar)]) {
             format!("{:.2}", row.rate / 1e6),
             bar.text(),
             kept.to_owned(),
-        ]);
+        ];
+        table.add_row(result_row(cells, bar.is_kept(row)));
     }
     println!("{table}");
 }
@@ -179,6 +184,6 @@ fn write(path: &Path, rows: &[(Row, Bar)]) -> Result<()> {
     let figures = json!({ "simulated": rows });
     std::fs::write(path, format!("{figures:#}\n"))
         .with_context(|| format!("{} cannot be written", path.display()))?;
-    println!("figures: {}", path.display());
+    say(format_args!("figures: {}", path.display()));
     Ok(())
 }

@@ -4,7 +4,9 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 use serde_json::json;
 use spinneret_nic::laptop::{MIXES, Speed, under_load};
+use spinneret_table::say;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Measures how many clocks of the core are simulated in a second, with frames of several sizes for `icmp_ping`.
 #[derive(Debug, Parser)]
@@ -21,7 +23,11 @@ struct Arguments {
     json: PathBuf,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let arguments = Arguments::parse();
     let machine = machine();
     let mut table = spinneret_table::figures(
@@ -57,12 +63,12 @@ fn main() -> Result<()> {
         );
     }
     println!("{table}");
-    println!(
+    say(format_args!(
         "Simulated clocks of the core a second, on one core of {machine}: median of {} runs of {} clocks; no time is left out. What \
          others take of that core does not count in the second column from the right.",
         arguments.runs.max(1),
         arguments.clocks
-    );
+    ));
     let folder = arguments.json.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let figures = json!({ "machine": machine, "clocks": arguments.clocks, "speed": figures });

@@ -1,6 +1,6 @@
 //! `spinneret captures`: writes the captures that are shipped with the project.
 
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print_folded};
 use anyhow::anyhow;
 use clap::Args;
 use spinneret_packets::capture::traffic;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &CapturesArguments) -> Result<(), Failure> {
     for capture in traffic::shipped().map_err(Failure::work)? {
         let path = arguments.directory.join(capture.name);
         write(&path, &capture.bytes).map_err(Failure::Work)?;
-        print(format_args!(
+        print_folded(format_args!(
             "{}: {} bytes: {}\n",
             path.display(),
             capture.bytes.len(),

@@ -2,7 +2,7 @@
 
 use super::report::{Report, RuleSetReport};
 use crate::engine::Engine;
-use crate::terminal::{Failure, Files, print};
+use crate::terminal::{Failure, Files, print, print_folded};
 use crate::traffic::Traffic;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -223,6 +223,6 @@ fn progress(path: &Path) -> ProgressBar {
 fn show(report: &Report, json: bool) -> anyhow::Result<()> {
     match json {
         true => print(serde_json::to_string_pretty(report)? + "\n"),
-        false => print(report),
+        false => print_folded(report),
     }
 }

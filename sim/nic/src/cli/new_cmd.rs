@@ -1,7 +1,7 @@
 //! `spinneret new` and `spinneret where`: a folder for handlers of one's own, and what they are built with.
 
 use crate::installed;
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print, print_folded};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use std::fs::{self, Permissions};
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &NewArguments) -> Result<(), Failure> {
         return Err(Failure::Work(anyhow!("{error:#}")));
     }
     let shown = path.display();
-    print(format_args!(
+    print_folded(format_args!(
         "{shown} has a handler that answers UDP packets to port 9000; try\n  make -C {shown} test\n  \
          spinneret run {shown} --generate udp,dport=9000,rate=10Gbps,count=1000\n"
     ))

@@ -1,7 +1,7 @@
 //! `spinneret send`: a file as an SLMP message, over this machine's network.
 
 use crate::net::Interrupt;
-use crate::terminal::{Failure, megabits, print, seconds};
+use crate::terminal::{Failure, megabits, print, print_folded, seconds};
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -145,7 +145,7 @@ fn show(
         Reliability::None => "sent, and nobody knows whether it arrived",
         _ => "delivered",
     };
-    print(format_args!(
+    print_folded(format_args!(
         "{} {what}: {bytes} bytes in {:.3} s, {mbits:.1} Mb/s; {} segments, {} sent again{}\n",
         arguments.file.display(),
         took.as_secs_f64(),

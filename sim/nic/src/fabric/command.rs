@@ -10,7 +10,7 @@ use crate::net::{Interrupt, Recipe};
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder, ShowProgress};
 use crate::run::{build, setup};
-use crate::terminal::{Failure, Files, print, tell};
+use crate::terminal::{Failure, Files, print, print_folded, tell};
 use anyhow::{Context as _, anyhow};
 use spinneret_cluster::Program;
 use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
@@ -94,7 +94,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     }
     let printed = match arguments.json {
         true => print(shown.to_json().map_err(Failure::work)? + "\n"),
-        false => print(&shown),
+        false => print_folded(&shown),
     };
     printed.map_err(Failure::Work)?;
     match shown.trouble() {

@@ -18,12 +18,14 @@ mod line;
 mod messages;
 mod modelled;
 mod route;
+mod wave;
 
 pub use behind::Behind;
 pub use control::{ControlError, Place};
 pub use hardware::{Hardware, Names};
 pub use line::{SLOWEST_PS, Timed};
 pub use modelled::Modelled;
+pub use wave::{WaveRequest, find_scope};
 
 use line::Line;
 use messages::Messages;
@@ -37,7 +39,7 @@ use spinneret_sim::model::{Direction, Model, ModelError};
 use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::ops::Range;
 
 /// The core's clock.
 const CORE: &str = "clk";
@@ -143,6 +145,8 @@ pub struct Nic<B = Modelled> {
     route: Route,
     /// The cable, if there is one.
     line: Option<Line>,
+    /// When a waveform is written that is not over yet.
+    wave_ps: Option<Range<u64>>,
 }
 
 impl Nic {
@@ -210,6 +214,7 @@ impl<B: Behind> Nic<B> {
             loaded: None,
             route: Route::new(),
             line: None,
+            wave_ps: None,
             config,
             sim,
         };
@@ -250,11 +255,6 @@ impl<B: Behind> Nic<B> {
     /// Host memory.
     pub fn host_memory(&self) -> &HostMemory {
         &self.host
-    }
-
-    /// Starts a waveform (FST) of the hardware in a file.
-    pub fn trace_to(&mut self, path: PathBuf) {
-        self.sim.trace_from(self.sim.cycle_count(), path);
     }
 
     /// A frame comes from the wire.
@@ -418,6 +418,7 @@ impl<B: Behind> Nic<B> {
     /// One clock of the core.
     fn clock(&mut self) -> Result<(), NicError> {
         self.look_at_line(self.now_ps())?;
+        self.look_at_wave();
         let edges = self.sim.edges(CORE);
         while self.sim.edges(CORE) == edges {
             self.sim.try_cycle()?;
@@ -432,6 +433,7 @@ impl<B: Behind> Nic<B> {
         let passed = self.behind.skip(left / self.config.cluster_ps);
         self.alone += passed;
         self.skipped_ps += passed * self.config.cluster_ps;
+        self.sim.set_passed_ps(self.skipped_ps);
     }
 
     /// Takes what came out, and lets Corundum answer.

@@ -92,7 +92,7 @@ fn log(range: &Range<f64>) -> Vec<f64> {
 }
 
 /// A number without zeros at its end.
-pub(crate) fn plain(value: f64) -> String {
+fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()

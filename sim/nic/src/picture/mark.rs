@@ -12,6 +12,8 @@ pub(crate) enum Shape {
     /// A small circle.
     Dot,
     Triangle,
+    /// A triangle that stands on its tip.
+    Tip,
     Square,
     Diamond,
     Cross,
@@ -75,6 +77,15 @@ impl Style {
         }
     }
 
+    /// The same with a dashed line, for a value that was published for all points.
+    pub(crate) fn published_line(shape: Shape) -> Self {
+        Self {
+            line: Some(2),
+            is_dashed: true,
+            ..Self::published(shape)
+        }
+    }
+
     /// Only what is between two lines.
     pub(crate) fn area(color: RGBColor) -> Self {
         Self {
@@ -90,6 +101,7 @@ impl Shape {
         match self {
             Self::Circle | Self::Dot => &[],
             Self::Triangle => &[(-5, 4), (0, -5), (5, 4), (-5, 4)],
+            Self::Tip => &[(-5, -4), (0, 5), (5, -4), (-5, -4)],
             Self::Square => &[(-4, -4), (4, -4), (4, 4), (-4, 4), (-4, -4)],
             Self::Diamond => &[(-5, 0), (0, -5), (5, 0), (0, 5), (-5, 0)],
             Self::Cross => &[(-3, -3), (3, 3), (0, 0), (-3, 3), (3, -3)],

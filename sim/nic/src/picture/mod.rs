@@ -1,13 +1,13 @@
 //! What all pictures have in common: colours, marks, axes that say their numbers in words, legends that cover nothing.
 //!
-//! What was simulated here has lines and colours. What was published elsewhere is grey and has no line, or a dashed one, so
-//! that both are told apart in print, too.
+//! What was simulated here has lines and colours. What was published elsewhere is grey and has no line, or a dashed one, or is a
+//! tint with its name in it, so that both are told apart in print, too.
 
 mod axis;
 mod mark;
 mod panel;
 
-pub(crate) use axis::{Axis, bytes, plain};
+pub(crate) use axis::{Axis, bytes};
 pub(crate) use mark::{Shape, Style};
 pub(crate) use panel::{Band, Panel, Series, legend};
 

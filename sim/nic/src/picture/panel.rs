@@ -4,10 +4,13 @@ use super::mark::Mark;
 use super::{Area, Axis, FONT, Painted, Shape, Style};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Height of a line of a legend, and room before its text.
 const LINE: i32 = 20;
 const SAMPLE: i32 = 42;
+/// Between the end of a band and its name, as a share of the band.
+const MARGIN: f64 = 0.01;
 /// About the width of a letter.
 const LETTER: i32 = 7;
 
@@ -16,6 +19,8 @@ const LETTER: i32 = 7;
 pub(crate) struct Band {
     pub(crate) outline: Vec<(f64, f64)>,
     pub(crate) color: RGBColor,
+    /// What is written beside its end on the right, as tints are alike in print; nothing if it is empty.
+    pub(crate) name: String,
 }
 
 /// Points, and how they are drawn.
@@ -37,6 +42,21 @@ pub(crate) struct Panel {
     pub(crate) series: Vec<Series>,
 }
 
+impl Band {
+    /// Its name inside of its end on the right, in the middle between its lines.
+    fn named(&self) -> Option<Text<'static, (f64, f64), String>> {
+        let all = || self.outline.iter().map(|(x, _)| *x);
+        let (left, right) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+        let there = self.outline.iter().filter(|(x, _)| *x == right);
+        let heights: Vec<f64> = there.map(|(_, y)| *y).collect();
+        let middle = heights.iter().sum::<f64>() / heights.len() as f64;
+        let inside = Pos::new(HPos::Right, VPos::Center);
+        let style = (FONT, 12).into_text_style(&(0, 0)).pos(inside);
+        let at = (right - (right - left) * MARGIN, middle);
+        (!self.name.is_empty()).then(|| Text::new(self.name.clone(), at, style))
+    }
+}
+
 impl Panel {
     /// Draws it, with the names of series that have one between title and axes.
     pub(crate) fn draw(&self, area: &Area<'_>) -> Painted {
@@ -50,10 +70,7 @@ impl Panel {
         if !self.title.is_empty() {
             let (title, rest) = below.split_vertically(32);
             let (middle, _) = title.dim_in_pixel();
-            let centred = plotters::style::text_anchor::Pos::new(
-                plotters::style::text_anchor::HPos::Center,
-                plotters::style::text_anchor::VPos::Top,
-            );
+            let centred = Pos::new(HPos::Center, VPos::Top);
             let style = (FONT, 18).into_text_style(&title).pos(centred);
             title.draw_text(&self.title, &style, (middle as i32 / 2, 10))?;
             below = rest;
@@ -90,7 +107,9 @@ impl Panel {
         for series in &self.series {
             if let Some(band) = &series.band {
                 let outline = band.outline.clone();
+                let name = band.named();
                 chart.draw_series([Polygon::new(outline, band.color.mix(0.2))])?;
+                chart.draw_series(name)?;
             }
             let style = series.style;
             let points = series.points.iter().copied();

@@ -402,6 +402,11 @@ impl Recorder {
         }
     }
 
+    /// Shows no progress any more, so that others may tell something.
+    pub fn end_progress(&self) {
+        self.progress.finish();
+    }
+
     /// Tells the user something, without disturbing the progress.
     fn say(&mut self, text: Option<String>) {
         if let Some(text) = text {

@@ -118,6 +118,7 @@ impl Plot {
                 Band {
                     outline: upper.chain(lower).collect(),
                     color,
+                    name: String::new(),
                 }
             });
             let line = Style {

@@ -3,7 +3,7 @@
 use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::{Profile, Spent};
-use spinneret_table::figures;
+use spinneret_table::{Row, figures};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -141,7 +141,11 @@ impl fmt::Display for ProfileReport {
             let (cycles, waited) = (cost.cycles.to_string(), cost.waited.to_string());
             let source = cost.source.as_deref().unwrap_or("(no file)");
             let source: String = source.chars().take(70).collect();
-            table.add_row([place, cycles, waited, format!("{:.1}", cost.percent), source]);
+            let percent = format!("{:.1}", cost.percent);
+            let mut row = Row::from([place, cycles, waited, percent, source]);
+            // Of a line that is too long for the terminal the beginning says which one it is.
+            row.max_height(1);
+            table.add_row(row);
         }
         writeln!(f, "{table}")
     }

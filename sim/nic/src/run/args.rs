@@ -3,6 +3,7 @@
 use crate::gdb::DebugArguments;
 use crate::terminal::{Files, megahertz, seconds};
 use clap::{ArgGroup, Args};
+use spinneret_fabric::{Ps, units};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ const MAX_HOST_LATENCY: u64 = 1_000_000;
 
 /// Arguments of `spinneret run`.
 #[derive(Clone, Debug, Args)]
+#[command(override_usage = "spinneret run [OPTIONS] <--pcap|--generate|--tap|--attach> <HANDLERS>")]
 #[command(group(ArgGroup::new("packets").required(true).multiple(true).args(["pcap", "generate", "tap", "attach"])))]
 pub struct RunArguments {
     /// Handlers: a folder with a Makefile, which is built first, or an ELF file
@@ -117,6 +119,15 @@ pub struct ResultArguments {
     /// Write a waveform (FST) of the hardware
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub wave: Option<PathBuf>,
+    /// Only this part of it: an instance of a module, such as u_ingress, or a signal; points are between names
+    #[arg(long, value_name = "NAME", requires = "wave", help_heading = "Results")]
+    pub wave_scope: Option<String>,
+    /// Only from this simulated time on, such as 20us
+    #[arg(long, value_name = "TIME", requires = "wave", value_parser = units::time, help_heading = "Results")]
+    pub wave_from: Option<Ps>,
+    /// Only up to this simulated time, such as 1.5ms
+    #[arg(long, value_name = "TIME", requires = "wave", value_parser = units::time, help_heading = "Results")]
+    pub wave_until: Option<Ps>,
     /// Draw latency and load over time (SVG)
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub plot: Option<PathBuf>,

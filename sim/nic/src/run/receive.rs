@@ -31,6 +31,7 @@ const LOOK: Duration = Duration::from_micros(20);
 
 /// Arguments of `spinneret receive`.
 #[derive(Clone, Debug, Args)]
+#[command(override_usage = "spinneret receive [OPTIONS] <--tap|--attach|--udp> <PATH>")]
 #[command(group(ArgGroup::new("from").required(true).args(["tap", "attach", "udp"])))]
 pub struct ReceiveArguments {
     /// The file that the message becomes; with --many, the folder for them
@@ -55,7 +56,7 @@ pub struct ReceiveArguments {
     /// Give a message up when nothing of it came for so long
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     pub idle: Duration,
-    /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: runtime/examples/slmp]
+    /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: examples/slmp in the folder that `spinneret where` prints]
     #[arg(long, value_name = "HANDLERS")]
     pub handlers: Option<PathBuf>,
     /// The interface

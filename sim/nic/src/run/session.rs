@@ -10,7 +10,7 @@ use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS};
 use crate::report::{End, Finished, Live, Occupancy, Recorder};
-use crate::terminal::{Failure, print};
+use crate::terminal::{Failure, print, print_folded};
 use anyhow::anyhow;
 use spinneret_cluster::Event;
 use spinneret_regmap::{Register, Word, datapath_counters, ingress};
@@ -419,7 +419,7 @@ impl Session {
         let (finished, verdict) = self.conclude()?;
         let shown = match json {
             true => print(finished.summary.to_json().map_err(Failure::work)? + "\n"),
-            false => print(&finished.summary),
+            false => print_folded(&finished.summary),
         };
         shown.map_err(Failure::Work)?;
         finished.linger(|| interrupt.is_set());
@@ -441,6 +441,7 @@ impl Session {
             self.pass_on()?;
             self.is_stuck = self.waits_for_ever();
         }
+        self.recorder.end_progress();
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
         let mut end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
         end.cut_short = self.ends.source.cut_short();

@@ -164,7 +164,7 @@ pub(super) fn hardware(
 ) -> Result<Simulated, Failure> {
     let nic = Simulated::new(config).map_err(Failure::work)?;
     if let Some(wave) = wave {
-        nic.borrow_mut().trace_to(wave.path());
+        nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
     }
     if results.profile {
         nic.borrow_mut().enable_profile();

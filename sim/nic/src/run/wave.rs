@@ -1,48 +1,143 @@
 //! The waveform of a run.
 
 use super::args::ResultArguments;
-use crate::terminal::Failure;
-use anyhow::anyhow;
+use crate::nic::{WaveRequest, find_scope};
+use crate::terminal::{Failure, tell};
+use anyhow::{Result, anyhow, bail, ensure};
+use spinneret_fabric::Ps;
 use spinneret_packets::capture::whole_file::ForeignFile;
 use spinneret_sim::waveform;
+use std::ops::Range;
 use std::path::PathBuf;
+
+/// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the most that handlers keep up with.
+const BYTES_PER_MS: [u64; 2] = [6_000_000, 60_000_000];
+/// Picoseconds of a millisecond.
+const MS_PS: u64 = 1_000_000_000;
 
 /// A waveform that is being written; it has its name when the run is over.
 #[derive(Debug)]
 pub(super) struct Wave {
     named: PathBuf,
     file: ForeignFile,
+    scope: Option<String>,
+    window_ps: Range<Ps>,
 }
 
 impl Wave {
     /// A place for the waveform that was asked for.
     ///
     /// # Errors
-    /// If nothing can be written there.
+    /// If nothing can be written there, or there is no such part of the hardware or of time.
     pub(super) fn create(results: &ResultArguments) -> Result<Option<Self>, Failure> {
         let Some(named) = &results.wave else {
             return Ok(None);
         };
+        let window_ps = window(results.wave_from, results.wave_until).map_err(Failure::usage)?;
         let file = ForeignFile::create(named)
             .map_err(|error| Failure::usage(anyhow!("--wave {}: {error}", named.display())))?;
-        Ok(Some(Self {
+        let scope = results.wave_scope.as_ref();
+        let scope = scope.map(|name| found(name, &file)).transpose();
+        let wave = Self {
             named: named.clone(),
             file,
-        }))
+            scope: scope.map_err(Failure::usage)?,
+            window_ps,
+        };
+        if let Some(size) = wave.expected() {
+            tell(format_args!("--wave {}: {size}", named.display()));
+        }
+        Ok(Some(wave))
     }
 
-    /// Where the hardware writes it.
-    pub(super) fn path(&self) -> PathBuf {
-        self.file.path()
+    /// What is asked of the hardware.
+    pub(super) fn request(&self) -> WaveRequest {
+        WaveRequest {
+            path: self.file.path(),
+            scope: self.scope.clone(),
+            window_ps: self.window_ps.clone(),
+        }
     }
 
-    /// Gives it its name, if it is whole. The hardware must be gone.
+    /// How large it will be, unless a part of the hardware is written, of which nobody knows.
+    fn expected(&self) -> Option<String> {
+        if self.scope.is_some() {
+            return None;
+        }
+        let [least, most] = BYTES_PER_MS.map(megabytes);
+        let each = format!("{least} to {most} MB for each simulated millisecond with packets");
+        Some(match self.window_ps.end {
+            Ps::MAX => format!("{each}; --wave-scope, --wave-from and --wave-until make it less"),
+            end => {
+                let time_ps = u128::from(end - self.window_ps.start);
+                let bytes = u128::from(BYTES_PER_MS[1]) * time_ps / u128::from(MS_PS);
+                format!("{each}, so at most about {} MB", megabytes(bytes as u64))
+            }
+        })
+    }
+
+    /// Gives it its name, if it is whole, and says how large it is. The hardware must be gone.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is not whole, or the run was over before it began.
     pub(super) fn finish(self) -> Result<(), Failure> {
-        waveform::check(&self.file.path())
-            .and_then(|()| self.file.finish())
-            .map_err(|error| Failure::work(anyhow!("{} was not written: {error}", self.named.display())))
+        let named = self.named.display().to_string();
+        let (size, from) = self
+            .close()
+            .map_err(|error| Failure::work(anyhow!("{named} was not written: {error}")))?;
+        tell(format_args!("{named}: {size}, {from}"));
+        Ok(())
     }
+
+    /// The size, and of which time it is.
+    fn close(self) -> Result<(String, String)> {
+        let path = self.file.path();
+        let (first, last) = waveform::times(&path)?;
+        let start = microseconds(self.window_ps.start);
+        ensure!(
+            last > 0,
+            "the run was over before {start} (--wave-from), or nothing happened in the hardware from then to --wave-until"
+        );
+        waveform::check(&path)?;
+        let bytes = std::fs::metadata(&path)?.len();
+        self.file.finish()?;
+        let size = format!("{} MB", megabytes(bytes));
+        Ok((size, format!("{} to {}", microseconds(first), microseconds(last))))
+    }
+}
+
+/// The time that is asked for.
+fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
+    let window = from.unwrap_or(0)..until.unwrap_or(Ps::MAX);
+    ensure!(
+        !window.is_empty(),
+        "--wave-until is not after --wave-from: there is no time between {} and {}",
+        microseconds(window.start),
+        microseconds(window.end)
+    );
+    Ok(window)
+}
+
+/// The part of the hardware that has this name.
+fn found(name: &str, file: &ForeignFile) -> Result<String> {
+    match find_scope(name, &file.path()) {
+        Ok(Some(scope)) => Ok(scope),
+        Ok(None) => bail!(
+            "--wave-scope {name}: the hardware has no instance or signal of that name; names are those of the generated \
+             Verilog, from what is in spinneret_app on, such as u_ingress or u_ingress.u_matcher"
+        ),
+        Err(error) => bail!("--wave-scope {name}: {error}"),
+    }
+}
+
+/// A size in megabytes, to a tenth where that says something.
+fn megabytes(bytes: u64) -> String {
+    match bytes as f64 / 1e6 {
+        large if large >= 10.0 => format!("{large:.0}"),
+        small => format!("{small:.1}"),
+    }
+}
+
+fn microseconds(ps: Ps) -> String {
+    format!("{} us", (ps as f64 / 1e6 * 1000.0).round() / 1000.0)
 }

@@ -2,9 +2,17 @@
 
 use anyhow::{Result, anyhow};
 use std::fmt::Display;
-use std::io::{ErrorKind, IsTerminal as _, Write as _, stderr, stdout};
+use std::io::{ErrorKind, Write as _, stdout};
 
-/// Prints a result. Whoever reads the output and goes has seen enough of it, so that is no failure.
+/// Prints a result for people: its lines are no wider than the terminal, if there is one.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_folded(text: impl Display) -> Result<()> {
+    print(spinneret_table::for_people(&text.to_string(), &stdout()))
+}
+
+/// Prints a result as it is, for programs. Whoever reads the output and goes has seen enough of it, so that is no failure.
 ///
 /// # Errors
 /// If it cannot be written, as on a full disk.
@@ -21,22 +29,12 @@ pub(crate) fn print(text: impl Display) -> Result<()> {
 
 /// Tells people something beside the result; where nobody can read it, nothing is lost.
 pub(crate) fn tell(text: impl Display) {
-    let _ = writeln!(stderr(), "{}", harmless(&text.to_string()));
+    spinneret_table::tell(harmless(&text.to_string()));
 }
 
 /// Tells why a command did not succeed: in red on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
 pub(crate) fn tell_failure(failure: impl Display) {
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match stderr().is_terminal() && !is_plain {
-        true => {
-            let _ = writeln!(
-                stderr(),
-                "\x1b[31merror:\x1b[0m {}",
-                harmless(&failure.to_string())
-            );
-        }
-        false => tell(format_args!("error: {failure}")),
-    }
+    spinneret_table::tell(spinneret_table::error_line(&harmless(&failure.to_string())));
 }
 
 /// A text without characters that a terminal obeys: what handlers print and names of files may hold any.

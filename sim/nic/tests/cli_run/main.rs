@@ -2,6 +2,8 @@
 
 mod gdb;
 mod outputs;
+mod terminal;
+mod wave;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

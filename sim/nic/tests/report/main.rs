@@ -3,5 +3,6 @@
 mod faults;
 mod files;
 mod nic;
+mod page;
 mod summary;
 mod support;

@@ -51,6 +51,11 @@ fn bytes(packet: u64) -> Vec<u8> {
 /// Tells a recorder of packets that come every two microseconds. Every tenth matches nothing, and every seventh of the
 /// others fails; the others are answered.
 pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
+    make_up_with(recorder, packets, |_| {});
+}
+
+/// The same, and does something else after each packet.
+pub(crate) fn make_up_with(recorder: &mut Recorder, packets: u64, mut and_then: impl FnMut(&mut Recorder)) {
     let cluster_ps = NicConfig::default().cluster_ps;
     let mut number = 0;
     for frame in 0..packets {
@@ -128,6 +133,7 @@ pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
             },
         );
         number += 1;
+        and_then(recorder);
     }
 }
 

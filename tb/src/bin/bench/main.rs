@@ -15,7 +15,9 @@ use spinneret_models::{
     PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
+use spinneret_table::say;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 /// Counts the clock cycles of a block in simulation.
@@ -77,18 +79,22 @@ impl Bench {
     }
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let Arguments { name, config, json } = Arguments::parse();
     let start = Instant::now();
     let figures = name.run(config)?;
     let seconds = start.elapsed().as_secs_f64();
-    println!("{}", figures.table);
-    println!("{}", figures.explanation);
-    println!(
+    say(&figures.table);
+    say(&figures.explanation);
+    say(format_args!(
         "{} cycles in {seconds:.2} s ({:.0} thousand cycles a second)",
         figures.cycles,
         figures.cycles as f64 / seconds / 1000.0
-    );
+    ));
     let default = || PathBuf::from(format!("target/bench/{}.json", figures.name));
     figures.write(&json.unwrap_or_else(default))
 }

@@ -12,6 +12,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use rand::RngExt;
 use rounds::Rounds;
+use std::process::ExitCode;
 
 /// Sends random traffic through a block and compares everything with its reference model.
 #[derive(Parser, Debug)]
@@ -67,7 +68,11 @@ impl Soak {
     }
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let Arguments {
         name,
         count,

@@ -6,9 +6,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Parser;
 use ring::{ring, rings};
 use serde_json::{Value, json};
-use spinneret_table::figures;
+use spinneret_table::{figures, say};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// Runs of which the median counts.
 const RUNS: usize = 5;
@@ -40,7 +40,11 @@ struct Measured {
     digest: String,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(nics) = arguments.ring {
         println!("{}", ring(nics)?);
@@ -57,7 +61,7 @@ fn main() -> Result<()> {
         "{} processors; clocks of the core of all NICs together in a second, median of {RUNS} runs (least to most)",
         std::thread::available_parallelism().map_or(1, usize::from)
     );
-    println!("{machine}");
+    say(format_args!("{machine}"));
     let mut table = figures(["fabric", "clocks/s", "least", "most", "against the first"], &[0]);
     for (nics, is_busy) in [
         (2, true),
@@ -120,7 +124,7 @@ fn main() -> Result<()> {
     std::fs::create_dir_all(parent).with_context(|| format!("{} cannot be made", parent.display()))?;
     std::fs::write(&arguments.json, format!("{figures:#}\n"))
         .with_context(|| format!("{} cannot be written", arguments.json.display()))?;
-    println!("figures: {}", arguments.json.display());
+    say(format_args!("figures: {}", arguments.json.display()));
     Ok(())
 }
 
@@ -201,7 +205,7 @@ fn measure(spinneret: &Path, file: &Path, how: How) -> Result<Option<Measured>> 
             .output();
         let output = match output {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                println!("{} is left out: it is not installed", how.name());
+                say(format_args!("{} is left out: it is not installed", how.name()));
                 return Ok(None);
             }
             output => output?,

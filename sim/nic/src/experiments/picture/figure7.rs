@@ -46,6 +46,7 @@ fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
                 band: Some(Band {
                     outline: vec![(left, *low), (right, *low), (right, *high), (left, *high)],
                     color,
+                    name: format!("{}, paper", mode.name()),
                 }),
             });
         }

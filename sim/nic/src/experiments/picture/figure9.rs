@@ -3,7 +3,7 @@
 use super::draw;
 use crate::experiments::ExperimentError;
 use crate::mpi::PaperType;
-use crate::picture::{Area, COLORS, FONT, Painted, plain};
+use crate::picture::{Area, COLORS, FONT, Painted, bytes};
 use plotters::prelude::*;
 use std::path::Path;
 
@@ -71,8 +71,8 @@ fn runs(area: &Area<'_>, rows: &[Row]) -> Painted {
     chart
         .configure_mesh()
         .disable_y_mesh()
-        .x_desc("byte of memory, from the address of the element")
-        .x_label_formatter(&|byte| plain(*byte))
+        .x_desc("place in memory, from the address of the element")
+        .x_label_formatter(&|byte| bytes(*byte))
         .y_labels(2 * rows.len() + 1)
         .y_label_formatter(&names)
         .draw()?;
