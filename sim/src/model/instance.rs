@@ -233,6 +233,8 @@ impl Instance {
         let opened = self.check(failure).map_err(io::Error::other);
         // SAFETY: the object was just made by the same table, and is not used afterwards.
         unsafe { (self.table.destroy)(other.as_ptr()) };
+        // That no memory can be mapped for no signals is no failure of the waveform that comes.
+        let _ = spinneret_wave_failed();
         opened.and_then(|()| waveform::signals(path))
     }
 
