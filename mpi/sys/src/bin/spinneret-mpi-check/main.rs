@@ -12,6 +12,7 @@ mod trouble;
 use random::Random;
 use spinneret_mpi_sys::{Error, Mpi, ThreadLevel};
 use std::env;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 /// What is wrong, in a sentence.
@@ -30,23 +31,24 @@ const CHECKS: &[Check] = &[
     ("errors", trouble::errors),
 ];
 
+/// Says what failed, in one piece: launchers put pieces of several ranks into one line.
+fn failed(what: &dyn Display) -> ExitCode {
+    let line = format!("spinneret-mpi-check: {what}\n");
+    eprint!("{line}");
+    ExitCode::FAILURE
+}
+
 fn main() -> ExitCode {
     let names: Vec<String> = env::args().skip(1).collect();
     if names == ["attach"] {
         return match attach::run() {
             Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                eprintln!("spinneret-mpi-check: {failure}");
-                ExitCode::FAILURE
-            }
+            Err(failure) => failed(&failure),
         };
     }
     let mpi = match Mpi::init() {
         Ok(mpi) => mpi,
-        Err(error) => {
-            eprintln!("spinneret-mpi-check: {error}");
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return failed(&error),
     };
     if let [name] = &names[..]
         && let Some((_, misbehave)) = trouble::MISBEHAVIOUR.iter().find(|(known, _)| known == name)
