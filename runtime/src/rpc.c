@@ -108,6 +108,21 @@ bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t byte
     return send(port, data, bytes, &copy);
 }
 
+/* The port is ours with a new packet in it. */
+static inline bool receive(spin_rpc_port_t *port) {
+    uint32_t state = port->state;
+    if ((state & SPIN_RPC_RECEIVED) != 0) {
+        give_away(port, state);
+    }
+    if (!own(port)) {
+        return false;
+    }
+    port->state |= SPIN_RPC_RECEIVED;
+    return true;
+}
+
+bool spin_rpc_receive(spin_rpc_port_t *port) { return receive(port); }
+
 __attribute__((noinline)) bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes) {
     if (!receive(port)) {
         return false;

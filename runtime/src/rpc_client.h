@@ -113,17 +113,7 @@ static inline void give_away(spin_rpc_port_t *port, uint32_t state) {
     write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, NULL);
 }
 
-/* The port is ours with a new packet in it. */
-static inline bool receive(spin_rpc_port_t *port) {
-    uint32_t state = port->state;
-    if ((state & SPIN_RPC_RECEIVED) != 0) {
-        give_away(port, state);
-    }
-    if (!own(port)) {
-        return false;
-    }
-    port->state |= SPIN_RPC_RECEIVED;
-    return true;
-}
+/* Waits until the port is ours with a new packet in it; false if the session is over. */
+bool spin_rpc_receive(spin_rpc_port_t *port);
 
 #endif

@@ -37,7 +37,7 @@ __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
     port->header[1] = 0;
     ++port->header[GENERATION];
     port->state = SPIN_RPC_NEW_HEADER;
-    return wait_for(port);
+    return spin_rpc_wait(port);
 }
 
 /* Where a port's answers are told, and how. */

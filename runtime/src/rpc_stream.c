@@ -77,7 +77,7 @@ bool spin_rpc_recv_n(spin_rpc_port_t *port, void *data, uint32_t room, uint32_t 
     spin_rpc_copy(data, spin_rpc_packet.bytes + sizeof(uint64_t), MIN(MIN(length, SPIN_RPC_FIRST_BYTES), room));
     for (uint32_t at = SPIN_RPC_FIRST_BYTES; at < length; at += SPIN_RPC_PACKET_BYTES) {
         uint32_t fits = at < room ? MIN(MIN(length, room) - at, SPIN_RPC_PACKET_BYTES) : 0;
-        if (!receive(port)) {
+        if (!spin_rpc_receive(port)) {
             return false;
         }
         if (fits != 0) {

@@ -108,7 +108,7 @@ __handler__ void mpi_calls_ph(handler_args_t *args) {
     struct request request;
     memcpy(&request, payload, sizeof(request));
     request.kind &= 0xffff;
-    int32_t word, *data = request.words == 1 ? &word : area[HPU_ID(args)];
+    int32_t word = 0, *data = request.words == 1 ? &word : area[HPU_ID(args)];
     uint32_t bytes = 0;
     int32_t from = -2, with = -2;
     spin_mpi_comm_t world = SPIN_MPI_COMM_WORLD;
