@@ -95,7 +95,7 @@ impl Logic for PassFifo {
                 self.m.data.next = self.first[0].q.val();
             }
         }
-        if registered && block {
+        if block {
             self.fifo.m.ready.next = self.m.ready.val() && !self.first_used[0].q.val();
             self.fifo.s.valid.next = self.s.valid.val()
                 && (self.blocked.val() || (self.first_used[0].q.val() && !self.m.ready.val()));

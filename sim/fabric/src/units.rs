@@ -54,9 +54,11 @@ pub fn size(text: &str) -> Result<u64, UnitError> {
 /// # Errors
 /// If the text is no share.
 pub fn share(text: &str) -> Result<f64, UnitError> {
-    let wrong = || wrong(text, "share", "1 % or 0.01");
-    let share = quantity(text, SHARES, "share", "1 % or 0.01")?;
-    (share <= 1.0).then_some(share).ok_or_else(wrong)
+    const EXAMPLE: &str = "1 % or 0.01, at most 100 %";
+    let share = quantity(text, SHARES, "share", EXAMPLE)?;
+    (share <= 1.0)
+        .then_some(share)
+        .ok_or_else(|| wrong(text, "share", EXAMPLE))
 }
 
 fn quantity(text: &str, units: Units, what: &'static str, example: &'static str) -> Result<f64, UnitError> {

@@ -60,7 +60,9 @@ pub enum UdpError {
         length: usize,
     },
     /// The port cannot be listened at.
-    #[error("cannot listen at {at}: {source}; is another receiver running there?")]
+    #[error(
+        "cannot listen at {at}: {source}; is it an address of this machine, and is another receiver running there?"
+    )]
     Bind {
         /// Address and port.
         at: SocketAddrV4,
