@@ -152,7 +152,8 @@ pub struct Report {
     pub least_copy_clocks: Option<u32>,
     /// From the first packet to the last answer, in the NIC's simulated time.
     pub simulated_ns: u64,
-    /// The same messages by a loop of MPI_Send and MPI_Recv without any NIC, on this machine; 0 for other variants.
+    /// Of [`Variant::Plain`], [`Variant::Long`] and [`Variant::Timed`]: the same messages by a loop of MPI_Send and MPI_Recv
+    /// without any NIC, on this machine; 0 for other variants.
     pub plain_ns: u64,
 }
 
@@ -196,10 +197,15 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Re
         rank: world.rank(),
         ..Report::default()
     };
-    if variant == Variant::Plain {
-        report.plain_ns = plain(&world, variant.words(), messages).map_err(failed)?;
-    }
     let packets = variant.packets(world.rank(), messages);
+    let same = match variant {
+        Variant::Plain | Variant::Long => messages,
+        Variant::Timed => messages * ROUNDS as u32,
+        _ => 0,
+    };
+    if same > 0 {
+        report.plain_ns = plain(&world, variant.words(), same).map_err(failed)?;
+    }
     let start_ps = simulated.borrow().now_ps();
     // What all ranks do together has to have one order.
     let window = if variant == Variant::Together { 1 } else { window };
@@ -251,7 +257,7 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Re
     }
 }
 
-/// The messages of [`Variant::Plain`] from one process to the other: nanoseconds of this rank.
+/// Messages from one process to the other without handlers: nanoseconds of this rank.
 fn plain(world: &Comm, words: u32, messages: u32) -> Result<u64, Error> {
     let mut bytes = vec![0; 4 * words as usize];
     world.barrier()?;
