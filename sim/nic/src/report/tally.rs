@@ -158,9 +158,11 @@ impl Tally {
             gigabits_per_second: bytes.and_then(|bytes| self.gigabits(bytes)),
         };
         let known = |name, traffic: &Traffic| stage(name, traffic.packets, Some(traffic.bytes));
+        // While the run goes on, the counter is older than what was seen: whatever has come was matched.
         let matched = self.counters.get("ingress.matched");
+        let matched = matched.map(|packets| (*packets).max(self.came.packets));
         let mut stages = vec![known("wire in", &self.wire_in)];
-        stages.extend(matched.map(|packets| stage("matched", *packets, None)));
+        stages.extend(matched.map(|packets| stage("matched", packets, None)));
         stages.extend([
             known("to handlers", &self.came),
             stage("done with", self.freed, None),

@@ -1,7 +1,10 @@
 //! `./dev bench rpc`: what calls of handlers to the host cost, and which bars they keep.
 
-use anyhow::{Context as _, Result};
+mod message;
+
+use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
+use message::Message;
 use serde_json::json;
 use spinneret_nic::services::Pace;
 use spinneret_nic::services::bench::{Call, Row, measure};
@@ -17,7 +20,7 @@ struct Arguments {
     /// Calls of each HPU
     #[arg(long, default_value_t = 200)]
     calls: u32,
-    /// Only calls whose names contain this
+    /// Only calls whose names contain this; the long message is `message`
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
     /// Where the figures go as JSON
@@ -108,17 +111,23 @@ fn work() -> Result<ExitCode> {
         };
         rows.push((measure(call, &offer, hpus, arguments.calls.max(1))?, bar));
     }
-    show(&rows);
-    let pace = Pace::default();
-    say(format_args!(
-        "All of it is simulated: clusters at 40 MHz, 450 ns to host memory and back. The host looks at all mailboxes in {} ns \
-         and works {} ns for each port that has something to do, one after the other; its caches and other work of its processor \
-         are left out.",
-        pace.look_ps / 1000,
-        pace.work_ps / 1000
-    ));
-    write(&arguments.json, &rows)?;
-    let missed = rows.iter().filter(|(row, bar)| !bar.is_kept(row)).count();
+    let is_message_asked = "message".contains(&arguments.only);
+    ensure!(
+        is_message_asked || !rows.is_empty(),
+        "no call has `{}` in its name",
+        arguments.only
+    );
+    if !rows.is_empty() {
+        show(&rows);
+    }
+    let message = match is_message_asked {
+        true => Message::measure()?,
+        false => None,
+    };
+    message.inspect(Message::show);
+    write(&arguments.json, &rows, message)?;
+    let missed = rows.iter().filter(|(row, bar)| !bar.is_kept(row)).count()
+        + usize::from(message.is_some_and(|message| !message.is_kept()));
     match missed {
         0 => Ok(ExitCode::SUCCESS),
         _ => {
@@ -172,16 +181,24 @@ fn show(rows: &[(Row, Bar)]) {
         table.add_row(result_row(cells, bar.is_kept(row)));
     }
     println!("{table}");
+    let pace = Pace::default();
+    say(format_args!(
+        "All of it is simulated: clusters at 40 MHz, 450 ns to host memory and back. The host looks at all mailboxes in {} ns \
+         and works {} ns for each port that has something to do, one after the other; its caches and other work of its processor \
+         are left out.",
+        pace.look_ps / 1000,
+        pace.work_ps / 1000
+    ));
 }
 
-fn write(path: &Path, rows: &[(Row, Bar)]) -> Result<()> {
+fn write(path: &Path, rows: &[(Row, Bar)], message: Option<Message>) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let rows: Vec<_> = rows
         .iter()
         .map(|(row, bar)| json!({ "row": row, "bar": bar.text(), "kept": bar.is_kept(row) }))
         .collect();
-    let figures = json!({ "simulated": rows });
+    let figures = json!({ "simulated": rows, "message": message });
     std::fs::write(path, format!("{figures:#}\n"))
         .with_context(|| format!("{} cannot be written", path.display()))?;
     say(format_args!("figures: {}", path.display()));
