@@ -6,10 +6,12 @@
 //!    active  call waits for a packet or to send one: done as soon as the port is the server's
 //!            call is parked: passed over until its service wakes it
 //!    quarantined: the mailbox holds neither 0 nor 1, passed over until it does
+//!    resting: something was refused, passed over for some rounds
 //! ```
 //!
 //! Nothing of a client can stop it: header and packet are copied before they are looked at, a call that does not go on
-//! only keeps its own port, and lengths are compared with limits before anything is kept.
+//! only keeps its own port, and lengths are compared with limits before anything is kept. Nor can it keep the server from
+//! others by refusals, one after the other: each costs its port a rest.
 
 mod call;
 mod line;
@@ -32,11 +34,16 @@ use crate::packet::Packet;
 use crate::process::{Header, Process};
 use line::Line;
 use refusal::Board;
+use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use watch::Watch;
+
+/// Rounds for which a port is passed over once something was refused: tens of microseconds. Who answers garbage as fast as it
+/// comes has neither time for other contexts nor room for their answers on the way to the NIC.
+const REST: u64 = 256;
 
 /// The side that answers, for one buffer. It belongs to one thread.
 pub struct Server<M> {
@@ -45,6 +52,10 @@ pub struct Server<M> {
     lines: Vec<Line>,
     /// [`Line::quiet`] of each line, close together.
     quiet: Vec<u32>,
+    /// Rounds so far.
+    round: Cell<u64>,
+    /// The round with which the rest of each port ends.
+    rests: Vec<u64>,
     /// Where [`step`](Self::step) goes on.
     next: usize,
     board: Rc<Board>,
@@ -88,9 +99,11 @@ impl<M: Memory> Server<M> {
         let lines: Vec<Line> = (0..layout.ports()).map(line).collect::<Result<_, _>>()?;
         Ok(Self {
             quiet: lines.iter().map(Line::quiet).collect(),
+            rests: vec![0; lines.len()],
             lines,
             process,
             services: Vec::new(),
+            round: Cell::new(0),
             next: 0,
             board: Rc::default(),
             watch: None,
@@ -111,8 +124,9 @@ impl<M: Memory> Server<M> {
         services.find_map(|(_, service)| service.version(opcode))
     }
 
-    /// Lets services wake what is parked.
+    /// Begins a round: lets services wake what is parked.
     fn advance(&self) {
+        self.round.set(self.round.get() + 1);
         for (_, service) in &self.services {
             service.advance();
         }
@@ -167,7 +181,8 @@ impl<M: Memory> Server<M> {
             let line = &self.lines[port as usize];
             let inbox = self.process.inbox(port)?;
             let has_come = inbox != line.state.out() && inbox <= 1;
-            if *quiet != inbox && (has_come || line.can_go_on()) {
+            let is_resting = self.round.get() < self.rests[port as usize];
+            if *quiet != inbox && (has_come || line.can_go_on()) && !is_resting {
                 return Ok(true);
             }
         }
@@ -204,7 +219,14 @@ impl<M: Memory> Server<M> {
         if self.quiet[port] == self.process.inbox(port as u32)? {
             return Ok(false);
         }
+        if self.round.get() < self.rests[port] {
+            return Ok(false);
+        }
+        let refused = self.board.refused();
         let is_busy = self.visit(port as u32)?;
+        if self.board.refused() != refused {
+            self.rests[port] = self.round.get() + REST;
+        }
         self.quiet[port] = self.lines[port].quiet();
         self.note_end(port as u32);
         Ok(is_busy)

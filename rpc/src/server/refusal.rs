@@ -67,12 +67,19 @@ pub enum End {
 pub(crate) struct Board {
     pub(crate) calls: Cell<u64>,
     refusals: RefCell<BTreeMap<Refusal, u64>>,
+    /// All of them.
+    refused: Cell<u64>,
     end: Cell<Option<End>>,
 }
 
 impl Board {
     pub(crate) fn refuse(&self, refusal: Refusal) {
         *self.refusals.borrow_mut().entry(refusal).or_default() += 1;
+        self.refused.set(self.refused.get() + 1);
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.get()
     }
 
     /// The first end counts.

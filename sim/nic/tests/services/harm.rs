@@ -1,8 +1,11 @@
 //! What handlers do wrong, and what becomes of them and of others.
 
 use crate::support::{Answer, Bench, Kind, ok};
+use rand::{Rng as _, RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::{Config, Ending, Event, WATCHDOG};
 use spinneret_nic::nic::NicConfig;
+use spinneret_nic::services::{Pace, Paced};
 use spinneret_rpc::server::End;
 use spinneret_rpc::{Copies, Offer, Refusal, clib::refused};
 use std::time::Duration;
@@ -231,4 +234,73 @@ fn too_little_host_memory_is_refused_in_words() {
     let context = ok(bench.nic.open_context(&program, "count", &rules, &options));
     let error = spinneret_rpc::Services::open(context, &Offer::default(), |_| ()).unwrap_err();
     assert!(error.to_string().contains("no variable `__spin_rpc`"), "{error}");
+}
+
+/// Clocks of a call of one HPU whose host looks after another context as well, into whose mailboxes, headers and packets
+/// somebody writes random bytes all the time; or nobody does.
+fn clocks_beside_another_context(offer: &Offer, is_under_fire: bool) -> f64 {
+    const CALLS: u32 = 300;
+    const LIMIT_PS: u64 = 20_000_000_000;
+    let bench = Bench::new();
+    let victim = bench.context(2);
+    let memory = victim.host_memory();
+    let services = spinneret_rpc::Services::open(victim, offer, bench.add(None));
+    let victim = ok(services);
+    let buffer = victim.announcement();
+    let layout = buffer.layout;
+    let mut paced = Paced::new(vec![bench.services(offer, None), victim], Pace::default());
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut clocks = 0;
+    // The first round brings the program into the cache.
+    for calls in [50, CALLS] {
+        bench.push(1, Kind::Noops, calls, 0, &[]);
+        let mut answers = Vec::new();
+        while answers.is_empty() {
+            let now_ps = bench.simulated.borrow().now_ps();
+            assert!(now_ps < LIMIT_PS, "{calls} calls are not done");
+            let next_ps = ok(paced.poll(now_ps));
+            for port in (0..layout.ports()).filter(|_| is_under_fire) {
+                let mut bytes = [0; 64];
+                random.fill_bytes(&mut bytes);
+                let (offset, length) = match random.random_range(0..3) {
+                    0 => (layout.packet(port), 64),
+                    1 => (layout.header(port), 16),
+                    _ => (layout.secondary(port), 4),
+                };
+                if length == 4 {
+                    // Most are as a call would have it.
+                    bytes[..4].copy_from_slice(&u32::to_le_bytes(random.random_range(0..3)));
+                }
+                ok(memory.write(buffer.offset + offset, &bytes[..length]));
+            }
+            ok(bench.simulated.borrow_mut().run_until(next_ps));
+            answers = bench.answers();
+        }
+        clocks = answers[0].number;
+    }
+    let services = paced.into_services();
+    let counts: Vec<_> = services
+        .into_iter()
+        .map(|services| ok(services.close()).0)
+        .collect();
+    assert_eq!(
+        (counts[0].calls, counts[0].refusals.len()),
+        (u64::from(50 + CALLS), 0)
+    );
+    assert_eq!(counts[1].refusals.is_empty(), !is_under_fire, "{counts:?}");
+    f64::from(clocks) / f64::from(CALLS)
+}
+
+#[test]
+fn random_bytes_in_one_context_slow_another_by_less_than_a_tenth() {
+    for copies in [Copies::Words, Copies::Bits, Copies::Host] {
+        let offer = Offer {
+            copies,
+            ..Offer::default()
+        };
+        let [calm, fire] =
+            [false, true].map(|is_under_fire| clocks_beside_another_context(&offer, is_under_fire));
+        println!("{copies:?}: {calm:.1} clocks a call, {fire:.1} beside a context under fire");
+        assert!(fire < 1.1 * calm, "{copies:?}: {calm} and {fire} clocks a call");
+    }
 }
