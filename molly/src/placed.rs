@@ -1,14 +1,16 @@
-//! Messages between threads that are put into their place in fields, as a NIC does it: for tests of how early that may
-//! begin.
+//! Messages between threads that are put into their place in fields, as a NIC does it, and sent from there: for tests of
+//! how early that may begin, and how long it may last.
 //!
 //! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written, and
 //! gets them anew whenever another message comes or goes. So whoever reads there too early, or writes there too late,
-//! computes something else than the serial run.
+//! computes something else than the serial run. What was sent from a place is compared with what is there when it has to
+//! be gone.
 
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::threads::Threads;
-use crate::transport::{Place, Placing};
+use crate::transport::{Line, Place, Placing, Transport as _};
+use spinneret_molly_model::Columns;
 use std::ptr::NonNull;
 
 /// What is in the place of a message that is expected.
@@ -73,6 +75,14 @@ fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
     }
 }
 
+/// The bytes of a place, one after the other.
+fn taken(place: &Place) -> Vec<u8> {
+    let places = place.pieces.iter().flat_map(Clone::clone);
+    // SAFETY: as in `put`; and nothing is expected there.
+    #[allow(unsafe_code)]
+    places.map(|at| unsafe { place.start.add(at).read() }).collect()
+}
+
 impl Threads {
     /// Something else comes into all places where messages are expected.
     pub(crate) fn disturb(&self) {
@@ -82,12 +92,16 @@ impl Threads {
 }
 
 impl Placing for Threads {
-    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>> {
+    fn memory(&mut self, bytes: usize, _line: usize) -> Result<Box<dyn Memory>> {
         Ok(Box::new(Heap::new(bytes)))
     }
 
     fn owns(&self, _memory: &dyn Memory) -> bool {
         true
+    }
+
+    fn takes(&self, line: &Line, pieces: Option<usize>, columns: Columns) -> bool {
+        !line.is_send || (pieces.is_some() && columns != Columns::Packed)
     }
 
     fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
@@ -106,5 +120,23 @@ impl Placing for Threads {
         self.give_back(line);
         self.disturb();
         Ok(count)
+    }
+
+    fn start_from(&mut self, line: usize, place: &Place) -> Result<()> {
+        let bytes = taken(place);
+        self.lines[line].buffer.clone_from(&bytes);
+        self.lines[line].leaving.push_back((place.clone(), bytes));
+        self.start(line)
+    }
+
+    fn departed(&mut self, line: usize) -> Result<()> {
+        let Some((place, bytes)) = self.lines[line].leaving.pop_front() else {
+            return Err(self.wrong("nothing was sent from a place", line));
+        };
+        self.taken_up_to(line, self.lines[line].leaving.len())?;
+        match taken(&place) == bytes {
+            true => Ok(()),
+            false => Err(self.wrong("a place was written before its message was gone", line)),
+        }
     }
 }
