@@ -12,6 +12,7 @@ use crate::threads::Threads;
 use crate::transport::{Line, Place, Placing, Transport as _};
 use spinneret_molly_model::Columns;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// What is in the place of a message that is expected.
 const NOTHING: u8 = 0xa5;
@@ -23,25 +24,28 @@ struct Cells {
     _bytes: [u8; 64],
 }
 
-/// Memory of this process.
+/// Memory of this process. A rank keeps what its fields have had, as messages may still be expected there after a failure.
+#[derive(Debug, Clone)]
+pub(crate) struct Heap(Arc<Leaked>);
+
 #[derive(Debug)]
-struct Heap(NonNull<[Cells]>);
+struct Leaked(NonNull<[Cells]>);
 
 // SAFETY: it is bytes that are this field's alone.
 #[allow(unsafe_code)]
-unsafe impl Send for Heap {}
+unsafe impl Send for Leaked {}
 // SAFETY: nothing can be done with it but to ask where it is.
 #[allow(unsafe_code)]
-unsafe impl Sync for Heap {}
+unsafe impl Sync for Leaked {}
 
 impl Heap {
     fn new(bytes: usize) -> Self {
         let cells = vec![Cells { _bytes: [0; 64] }; bytes.div_ceil(64)].into_boxed_slice();
-        Self(NonNull::from(Box::leak(cells)))
+        Self(Arc::new(Leaked(NonNull::from(Box::leak(cells)))))
     }
 }
 
-impl Drop for Heap {
+impl Drop for Leaked {
     fn drop(&mut self) {
         // SAFETY: `new` has leaked it, and nobody else frees it.
         #[allow(unsafe_code)]
@@ -53,11 +57,11 @@ impl Drop for Heap {
 #[allow(unsafe_code)]
 unsafe impl Memory for Heap {
     fn start(&self) -> NonNull<u8> {
-        self.0.cast()
+        self.0.0.cast()
     }
 
     fn bytes(&self) -> usize {
-        64 * self.0.len()
+        64 * self.0.0.len()
     }
 }
 
@@ -65,8 +69,8 @@ unsafe impl Memory for Heap {
 fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
     for at in place.pieces.iter().flat_map(Clone::clone) {
         if let Some(byte) = bytes.next() {
-            // SAFETY: a rank expects messages in memory of its own fields, while it executes a plan with them, and
-            // accesses the place only when the message has come.
+            // SAFETY: a rank expects messages in memory of its own fields, which it keeps, and accesses the place only
+            // when the message has come.
             #[allow(unsafe_code)]
             unsafe {
                 place.start.add(at).write(byte);
@@ -93,7 +97,9 @@ impl Threads {
 
 impl Placing for Threads {
     fn memory(&mut self, bytes: usize, _line: usize) -> Result<Box<dyn Memory>> {
-        Ok(Box::new(Heap::new(bytes)))
+        let memory = Heap::new(bytes);
+        self.memory.push(memory.clone());
+        Ok(Box::new(memory))
     }
 
     fn owns(&self, _memory: &dyn Memory) -> bool {

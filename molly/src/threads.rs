@@ -1,6 +1,7 @@
 //! Ranks as threads of one process: for tests, and for programs that want the cores of one machine.
 
 use crate::error::{Error, Result};
+use crate::placed::Heap;
 use crate::transport::{Line, Place, Placing, Transport};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -71,6 +72,8 @@ pub(crate) struct Threads {
     network: Network,
     delays: Option<ChaCha8Rng>,
     pub(crate) lines: Vec<Opened>,
+    /// What its fields have had of memory where messages are put.
+    pub(crate) memory: Vec<Heap>,
 }
 
 #[derive(Debug)]
@@ -105,6 +108,7 @@ impl Threads {
             network,
             delays,
             lines: Vec::new(),
+            memory: Vec::new(),
         }
     }
 

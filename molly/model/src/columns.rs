@@ -9,8 +9,8 @@ pub enum Columns {
     Packed,
     /// They go straight out of the field and into it, by MPI's vector types, wherever that is right.
     Vector,
-    /// Those of one piece go straight, which saves a copy on each side, and all others are packed: on the machines where
-    /// it was measured, MPI's own way through a vector type takes longer than a copy (docs/molly.md, "Columns").
+    /// Those of one piece go straight, which saves a copy on each side, and all others are packed: short columns take
+    /// less time so, and for long ones a step takes as long in both ways (docs/molly.md, "Columns").
     #[default]
     Chosen,
 }
