@@ -171,7 +171,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
         }
         let len = stored.iter().map(|span| span.len).product::<i64>() as usize;
         let memory = placing
-            .map(|placing| placing.memory(len * size_of::<T>()))
+            .map(|placing| placing.memory(len * size_of::<T>(), begin * size_of::<T>()))
             .transpose()?;
         let old = Self {
             shape: self.shape,
@@ -274,6 +274,9 @@ pub trait Storage {
 
     /// The place of a message that consists of runs, if a transport can put it there.
     fn place_of(&self, runs: &[Run]) -> Option<Place>;
+
+    /// Leaves memory of a transport that may still put messages there, or read there.
+    fn leave(&mut self);
 
     /// Places of all stored elements that are in some runs, and of those that are in none.
     fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2];
@@ -399,6 +402,10 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
             start: memory.start(),
             pieces: self.pieces(runs).into_iter().map(bytes).collect(),
         })
+    }
+
+    fn leave(&mut self) {
+        self.data.leave();
     }
 
     fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2] {

@@ -46,6 +46,7 @@ extern crate self as molly;
 
 mod error;
 mod exact;
+mod execution;
 mod field;
 mod layout;
 mod memory;
@@ -62,13 +63,14 @@ mod world;
 
 pub use error::{Error, Result};
 pub use exact::Exact;
+pub use execution::{Traffic, Work};
 pub use field::{Field, Storage};
 pub use layout::Layout;
 pub use memory::Memory;
-pub use rank::{Rank, Traffic, Work};
+pub use rank::Rank;
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
-pub use spinneret_molly_model::{Geometry, Options, Pipeline, Plan};
+pub use spinneret_molly_model::{Columns, Geometry, Options, Pipeline, Plan};
 pub use strides::Stride;
 pub use sums::{FastSum, Part, Sum, Summand};
 pub use threads::Network;

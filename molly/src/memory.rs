@@ -9,9 +9,10 @@ use std::ptr::NonNull;
 /// Memory that a transport can reach, as long as this lives: it puts messages into their place there.
 ///
 /// # Safety
-/// [`start`](Self::start) is always the same address, a multiple of 64, of [`bytes`](Self::bytes) bytes that have values and are
-/// nobody else's, but for pieces where a message was [expected](crate::Placing::expect) and has not come yet: the
-/// transport writes there.
+/// [`start`](Self::start) is always the same address, aligned for the elements of a field for which it was made, of
+/// [`bytes`](Self::bytes) bytes that have values and are nobody else's, but for pieces where a message was
+/// [expected](crate::Placing::expect) and has not come yet: the transport writes there. It may read where one was
+/// [sent from](crate::Placing::start_from).
 #[allow(unsafe_code)]
 pub unsafe trait Memory: fmt::Debug + Send + Sync {
     /// Where it begins.
@@ -45,7 +46,7 @@ impl<T: Pod> Elements<T> {
             None => Self::on_line(len, first),
             Some(memory) => {
                 assert!(
-                    memory.bytes() >= len * size_of::<T>() && align_of::<T>() <= 64,
+                    memory.bytes() >= len * size_of::<T>() && memory.start().cast::<T>().is_aligned(),
                     "{len} elements of {} bytes do not fit into {memory:?}",
                     size_of::<T>()
                 );
@@ -77,6 +78,13 @@ impl<T: Pod> Elements<T> {
     pub(crate) fn begins_line(&self, at: usize) -> bool {
         let (size, start) = (size_of::<T>(), self.as_ptr().addr());
         size == 0 || !LINE.is_multiple_of(size) || (start / size + at).is_multiple_of(LINE / size)
+    }
+
+    /// Moves to memory of their own, if they are in some of a transport.
+    pub(crate) fn leave(&mut self) {
+        if let Self::Lent(lent) = self {
+            *self = Self::Own(lent.to_vec(), 0);
+        }
     }
 
     /// The memory of a transport that they are in.

@@ -1,6 +1,7 @@
 //! Ranks as threads of one process: for tests, and for programs that want the cores of one machine.
 
 use crate::error::{Error, Result};
+use crate::placed::Heap;
 use crate::transport::{Line, Place, Placing, Transport};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -71,6 +72,8 @@ pub(crate) struct Threads {
     network: Network,
     delays: Option<ChaCha8Rng>,
     pub(crate) lines: Vec<Opened>,
+    /// What its fields have had of memory where messages are put.
+    pub(crate) memory: Vec<Heap>,
 }
 
 #[derive(Debug)]
@@ -78,11 +81,13 @@ pub(crate) struct Opened {
     line: Line,
     shared: Arc<Shared>,
     /// The buffer that is filled, or the message that is read.
-    buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
     /// Messages started or received.
     count: usize,
     /// Places of messages that are expected.
     pub(crate) expected: VecDeque<Place>,
+    /// Places of messages that may not be gone, with what was sent.
+    pub(crate) leaving: VecDeque<(Place, Vec<u8>)>,
 }
 
 impl Hub {
@@ -103,6 +108,7 @@ impl Threads {
             network,
             delays,
             lines: Vec::new(),
+            memory: Vec::new(),
         }
     }
 
@@ -160,6 +166,19 @@ impl Threads {
         Ok(&opened.buffer)
     }
 
+    /// Waits until the receiver has taken all messages of a line but so many.
+    pub(crate) fn taken_up_to(&self, line: usize, rest: usize) -> Result<()> {
+        let done = |state: &State| state.released + rest >= state.sent;
+        self.until(line, "take", done).map(drop)
+    }
+
+    pub(crate) fn wrong(&self, what: &str, line: usize) -> Error {
+        Error::Transport {
+            rank: self.rank,
+            what: format!("{what} on {:?}", self.lines[line].line),
+        }
+    }
+
     /// Says to the sender that the message was taken out of its buffer.
     pub(crate) fn give_back(&self, line: usize) {
         let opened = &self.lines[line];
@@ -190,6 +209,7 @@ impl Transport for Threads {
             buffer: Vec::new(),
             count: 0,
             expected: VecDeque::new(),
+            leaving: VecDeque::new(),
         });
         Ok(self.lines.len() - 1)
     }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::memory::Memory;
+use spinneret_molly_model::Columns;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -21,6 +22,8 @@ pub struct Line {
     pub capacity: usize,
     /// Pieces of neighbouring elements in it, or in another one if that has more.
     pub pieces: usize,
+    /// Whether messages go straight into fields, or out of them, as [`Placing::takes`] has said.
+    pub is_straight: bool,
 }
 
 /// Persistent lines of messages of one rank. Each line has its buffers from when it is opened.
@@ -90,8 +93,7 @@ pub trait Transport {
     /// If the other rank cannot be reached.
     fn release(&mut self, line: usize) -> Result<()>;
 
-    /// What puts messages into their place in fields, if this transport can: then channels' messages are received by
-    /// it.
+    /// What puts messages into their place in fields, or takes them there, if this transport can.
     fn placing(&mut self) -> Option<&mut dyn Placing> {
         None
     }
@@ -106,16 +108,21 @@ pub struct Place {
     pub pieces: Rc<[Range<usize>]>,
 }
 
-/// A transport that puts messages into their place in fields, so that nobody copies them there.
+/// A transport that puts messages into their place in fields, or sends them from there, so that nobody copies them.
 pub trait Placing {
-    /// Memory for a field, of so many bytes and all of them 0, where messages can be put.
+    /// Memory for a field, of so many bytes and all of them 0, where messages can be put. If it can be, the byte at `line`
+    /// begins a line of caches.
     ///
     /// # Errors
     /// If there is not enough.
-    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>>;
+    fn memory(&mut self, bytes: usize, line: usize) -> Result<Box<dyn Memory>>;
 
     /// Whether memory is of this transport.
     fn owns(&self, memory: &dyn Memory) -> bool;
+
+    /// Whether all messages of a line go straight into their place, or out of it, and none through a buffer. If they have the
+    /// same elements in all chunks, these take so many pieces of memory.
+    fn takes(&self, line: &Line, pieces: Option<usize>, columns: Columns) -> bool;
 
     /// Lets the next message of a line come into its place from now on, that is, the one after those that are expected
     /// there already. Nobody accesses the place until [`Placing::placed`] says that it has come.
@@ -129,4 +136,17 @@ pub trait Placing {
     /// # Errors
     /// If it does not come, or none is expected.
     fn placed(&mut self, line: usize) -> Result<usize>;
+
+    /// Sends what is in a place. Nobody writes there until [`Placing::departed`] says that it is gone.
+    ///
+    /// # Errors
+    /// If the place is not in memory of this transport, or the other rank cannot be reached.
+    fn start_from(&mut self, line: usize, place: &Place) -> Result<()>;
+
+    /// Waits until the message of a line that was sent first from its place, of those that this has not said of yet, is
+    /// gone.
+    ///
+    /// # Errors
+    /// If the receiver does not take it, or none was sent.
+    fn departed(&mut self, line: usize) -> Result<()>;
 }

@@ -1,39 +1,51 @@
-//! From when on messages may come into their places.
+//! From when on messages may come into their places, and until when they have to be gone.
 
-use molly::model::{Call, Sizes};
-use molly::programs::five;
+use molly::model::{Access, Call, Expr, Lifetimes, Message, Program, Sizes};
+use molly::programs::{five, heat, life9, red_black, wave};
+use molly::random::Case;
 use molly::{Geometry, Options, Plan};
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 
-/// Rows of a rank before each of its chunks is waited for.
-fn waits(plan: &Plan, rank: usize) -> Vec<usize> {
-    let (mut rows, mut waits) = (0, Vec::new());
+fn sizes(shape: &[i64], fields: usize, params: &[i64]) -> Sizes {
+    Sizes {
+        params: params.to_vec(),
+        shapes: vec![shape.to_vec(); fields],
+    }
+}
+
+/// A rank's messages, each with the rows that come before it.
+fn messages(plan: &Plan, rank: usize) -> Vec<(usize, Message)> {
+    let (mut rows, mut messages) = (0, Vec::new());
     let Ok(()) = plan.tree.visit(&mut plan.slots(rank), &mut |row| {
-        if let Call::Receive(_) = row.call {
-            waits.push(rows);
-        }
+        plan.messages_of(rank, row, &mut |message| {
+            messages.push((rows, message));
+            Ok::<(), Infallible>(())
+        })?;
         rows += 1;
         Ok::<(), Infallible>(())
     });
-    waits
+    messages
 }
 
 #[test]
 fn there_is_room_long_before_a_message_is_waited_for() {
     let program = five::program();
-    let sizes = Sizes {
-        params: vec![5],
-        shapes: vec![vec![64, 64]; 2],
-    };
     for exchange in [false, true] {
         let options = Options {
             exchange,
             ..Options::default()
         };
-        let plan = Plan::new(&program, &sizes, &Geometry::parse("2x1").unwrap(), options).unwrap();
+        let (sizes, grid) = (sizes(&[64, 64], 2, &[5]), Geometry::parse("2x1").unwrap());
+        let plan = Plan::new(&program, &sizes, &grid, options).unwrap();
         assert_eq!(plan.exchanges.len(), usize::from(exchange));
-        let rooms = plan.rooms(&program, 0);
-        let waits = waits(&plan, 0);
+        let Lifetimes { rooms, departures } = plan.lifetimes(&program, 0, &|_| true);
+        let messages = messages(&plan, 0);
+        let waits: Vec<usize> = messages
+            .iter()
+            .filter(|(_, message)| !message.is_send)
+            .map(|(rows, _)| *rows)
+            .collect();
         assert_eq!(rooms.len(), waits.len());
         // All have room before they are waited for, and in turn in both storages if there are two.
         let mut pairs = rooms.iter().zip(&waits);
@@ -44,5 +56,245 @@ fn there_is_room_long_before_a_message_is_waited_for() {
         let storages: Vec<usize> = rooms.iter().map(|room| room.storage).collect();
         let expected = if exchange { [0, 1, 0, 1, 0] } else { [0; 5] };
         assert_eq!(storages, expected);
+        // Where two storages take turns, the neighbour's next message says that this rank's was taken, or nothing is written
+        // there any more. Where a step writes what was sent before it, nothing says it in time.
+        let known = departures.iter().filter(|departure| departure.is_known);
+        assert_eq!(
+            (departures.len(), known.count()),
+            (5, if exchange { 5 } else { 0 })
+        );
     }
+}
+
+/// Elements of storages, each with the first row after another one in which it is written.
+struct Written(HashMap<(usize, Vec<i64>), Vec<usize>>);
+
+/// What each row writes, found out element by element.
+fn written(
+    program: &Program,
+    plan: &Plan,
+    rank: usize,
+    lifetimes: &Lifetimes,
+) -> (Written, Vec<(Message, usize, usize)>) {
+    let mut written: HashMap<(usize, Vec<i64>), Vec<usize>> = HashMap::new();
+    let (mut rows, mut sent) = (0, Vec::new());
+    let mut holds: Vec<usize> = (0..program.fields.len()).collect();
+    let mut grouped = BTreeSet::new();
+    let bodies = program.bodies();
+    let Ok(()) = plan.tree.visit(&mut plan.slots(rank), &mut |row| {
+        match row.call {
+            Call::Body(body) => row.each(|loops| {
+                for Access {
+                    field, subscripts, ..
+                } in bodies[body].accesses.iter().filter(|access| access.is_write)
+                {
+                    let at = subscripts
+                        .iter()
+                        .map(|index| value(index, loops, &plan.sizes))
+                        .collect();
+                    written.entry((holds[*field], at)).or_default().push(rows);
+                }
+                Ok::<(), Infallible>(())
+            })?,
+            Call::Exchange(number) => {
+                let exchange = &plan.exchanges[number];
+                let of_group = |group: &molly::model::Group| group.fields.contains(&exchange.to);
+                let group = plan.groups.iter().position(of_group).unwrap();
+                if grouped.insert(group) {
+                    let group = &plan.groups[group];
+                    let mut copied = BTreeSet::new();
+                    for run in group.elements.runs(&[]) {
+                        run.each(|at| {
+                            copied.insert(at.to_vec());
+                            Ok::<(), Infallible>(())
+                        })?;
+                    }
+                    for &field in group.fields.iter().filter(|field| **field != group.border) {
+                        for at in points(&plan.sizes.shapes[field])
+                            .into_iter()
+                            .filter(|at| !copied.contains(at))
+                        {
+                            written.entry((holds[field], at)).or_default().push(rows);
+                        }
+                    }
+                }
+                holds.swap(exchange.from, exchange.to);
+            }
+            _ => plan.messages_of(rank, row, &mut |message| {
+                let storage = holds[plan.channels[message.channel].field];
+                if message.is_send {
+                    sent.push((message, storage, rows));
+                    return Ok::<(), Infallible>(());
+                }
+                // From when on it has room it may come.
+                let room = lifetimes.rooms.iter().find(|room| room.message == message);
+                let room = room.expect("all have room").after;
+                for run in plan.elements(rank, &message) {
+                    run.each(|at| {
+                        written.entry((storage, at.to_vec())).or_default().push(room);
+                        Ok::<(), Infallible>(())
+                    })?;
+                }
+                Ok(())
+            })?,
+        }
+        rows += 1;
+        Ok::<(), Infallible>(())
+    });
+    (Written(written), sent)
+}
+
+fn value(expr: &Expr, loops: &[i64], sizes: &Sizes) -> i64 {
+    let of = |expr: &Expr| value(expr, loops, sizes);
+    match expr {
+        Expr::Number(number) => *number,
+        Expr::Loop(at) => loops[*at],
+        Expr::Param(number) => sizes.params[*number],
+        Expr::Len(field, dim) => sizes.shapes[*field][*dim],
+        Expr::Add(a, b) => of(a) + of(b),
+        Expr::Sub(a, b) => of(a) - of(b),
+        Expr::Mul(a, b) => of(a) * of(b),
+        Expr::Div(a, b) => of(a).div_euclid(of(b)),
+        Expr::Rem(a, b) => of(a).rem_euclid(of(b)),
+        Expr::Min(a, b) => of(a).min(of(b)),
+        Expr::Max(a, b) => of(a).max(of(b)),
+    }
+}
+
+fn points(shape: &[i64]) -> Vec<Vec<i64>> {
+    shape.iter().fold(vec![Vec::new()], |points, &size| {
+        let with = |point: &Vec<i64>| {
+            (0..size)
+                .map(|at| [&point[..], &[at]].concat())
+                .collect::<Vec<_>>()
+        };
+        points.iter().flat_map(with).collect()
+    })
+}
+
+/// All ranks, of which each does only what others need to go on.
+struct Needed {
+    messages: Vec<Vec<(usize, Message)>>,
+    done: Vec<usize>,
+}
+
+impl Needed {
+    /// Lets a rank do so many of its messages, and others what they have to send for that.
+    fn advance(&mut self, rank: usize, until: usize) {
+        while self.done[rank] < until {
+            let message = self.messages[rank][self.done[rank]].1.clone();
+            if !message.is_send {
+                let sent = self.place(
+                    message.peer,
+                    &Message {
+                        is_send: true,
+                        peer: rank,
+                        ..message.clone()
+                    },
+                );
+                self.advance(message.peer, sent + 1);
+            }
+            self.done[rank] += 1;
+        }
+    }
+
+    fn place(&self, rank: usize, wanted: &Message) -> usize {
+        let place = self.messages[rank]
+            .iter()
+            .position(|(_, message)| message == wanted);
+        place.expect("what is received is sent")
+    }
+}
+
+/// Looks at all departures of a plan; how many there are, and of how many it is known that they were taken.
+fn look(program: &Program, plan: &Plan) -> (usize, usize) {
+    let ranks = plan.geometry.ranks();
+    let (mut all, mut known) = (0, 0);
+    for rank in 0..ranks {
+        let lifetimes = plan.lifetimes(program, rank, &|_| true);
+        let (Written(written), sent) = written(program, plan, rank, &lifetimes);
+        let mut needed = Needed {
+            messages: (0..ranks).map(|rank| messages(plan, rank)).collect(),
+            done: vec![0; ranks],
+        };
+        assert_eq!(sent.len(), lifetimes.departures.len());
+        for departure in &lifetimes.departures {
+            let (_, storage, row) = sent
+                .iter()
+                .find(|(message, ..)| *message == departure.message)
+                .unwrap();
+            let mut first = usize::MAX;
+            for run in plan.elements(rank, &departure.message) {
+                let Ok(()) = run.each(|at| {
+                    let rows = written.get(&(*storage, at.to_vec())).into_iter().flatten();
+                    first = rows
+                        .copied()
+                        .filter(|written| written > row)
+                        .fold(first, usize::min);
+                    Ok::<(), Infallible>(())
+                });
+            }
+            assert!(
+                row < &departure.before && departure.before <= first,
+                "{departure:?}: sent after {row} rows, written after {first}"
+            );
+            // Whatever the others do not have to do by then, they have not done.
+            let received = needed.messages[rank]
+                .iter()
+                .take_while(|(rows, _)| *rows < departure.before)
+                .count();
+            needed.advance(rank, received);
+            let peer = departure.message.peer;
+            let taken = needed.place(
+                peer,
+                &Message {
+                    is_send: false,
+                    peer: rank,
+                    ..departure.message.clone()
+                },
+            );
+            all += 1;
+            if departure.is_known && received < needed.messages[rank].len() {
+                assert!(
+                    needed.done[peer] > taken,
+                    "{departure:?}: it may not have been taken"
+                );
+                known += 1;
+            }
+        }
+    }
+    (all, known)
+}
+
+#[test]
+fn messages_are_gone_before_their_place_is_written() {
+    let grid = |text: &str| Geometry::parse(text).unwrap();
+    for (program, sizes, grid, is_known) in [
+        (five::program(), sizes(&[12, 12], 2, &[4]), grid("2x2"), true),
+        (life9::program(), sizes(&[16, 16], 2, &[4]), grid("4x4"), true),
+        (heat::program(), sizes(&[6, 6, 6], 2, &[4]), grid("2x1x2"), true),
+        (wave::program(), sizes(&[12, 12], 3, &[6]), grid("2x2"), true),
+        (
+            red_black::program(),
+            sizes(&[12, 12], 1, &[3]),
+            grid("2x2"),
+            false,
+        ),
+    ] {
+        let plan = Plan::new(&program, &sizes, &grid, Options::default()).unwrap();
+        let (all, known) = look(&program, &plan);
+        assert!(
+            all > 0 && (known > 0 || !is_known),
+            "{}: {known} of {all}",
+            program.name
+        );
+    }
+    let (mut all, mut known) = (0, 0);
+    for seed in 0..24 {
+        let case = Case::new(seed, None);
+        let plan = Plan::new(&case.program, &case.sizes, &case.grid, Options::default()).unwrap();
+        let found = look(&case.program, &plan);
+        (all, known) = (all + found.0, known + found.1);
+    }
+    assert!(known > 0 && known < all, "{known} of {all}");
 }

@@ -1,6 +1,6 @@
 //! Known programs on many ranks give the bits of the serial function.
 
-use molly::programs::{factors, gauss_seidel, heat, life5, life9, product, red_black, transposition};
+use molly::programs::{factors, five, gauss_seidel, heat, life5, life9, product, red_black, transposition};
 use molly::{Error, Field, Geometry, Network, Rank};
 
 /// Geometries of two dimensions, some with ranks that own nothing.
@@ -161,6 +161,37 @@ fn a_rank_that_stays_away_is_named() {
         text.starts_with("rank 0 waited 200ms for rank 1 to send message 0 of channel"),
         "{text}"
     );
+}
+
+/// A message that was expected may come after a failure, but not into the field.
+#[test]
+fn a_field_is_left_alone_after_a_failure() {
+    let network = Network {
+        patience: std::time::Duration::from_millis(200),
+        places: true,
+        ..Network::default()
+    };
+    let fields = molly::threads(&Geometry::parse("2").unwrap(), &network, |rank| {
+        let (mut now, mut next) = (
+            rank.field([8, 8], |at| value(at) as f32),
+            rank.field([8, 8], |_| 0.0),
+        );
+        if rank.rank() == 1 {
+            let failed = five::run(rank, &mut now, &mut next, 2);
+            assert!(matches!(failed, Err(Error::Absent { .. })), "{failed:?}");
+        }
+        // The other one's patience is shorter.
+        if rank.rank() == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(600));
+        }
+        let (before, stored) = (now.elements().to_vec(), now.stored());
+        // Messages that go disturb the places of those that are expected.
+        rank.gather(&next)?;
+        assert_eq!((now.elements(), now.stored()), (&before[..], stored));
+        Ok(stored)
+    });
+    // Rank 1 stores a row of the other one, which has not come.
+    assert_eq!(fields.unwrap(), [32, 40]);
 }
 
 #[test]

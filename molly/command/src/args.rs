@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::known::{Known, all};
 use crate::setup::{NicSetup, Setup};
 use anyhow::anyhow;
-use clap::{Args, Parser, Subcommand};
-use molly::{Geometry, Options, Pipeline};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use molly::{Columns, Geometry, Options, Pipeline};
 use spinneret_host::Program;
 use spinneret_manual::ManualArguments;
 use spinneret_mpi_sys::Mpi;
@@ -64,6 +64,34 @@ pub(crate) struct Asked {
     /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it, or `auto`
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub(crate) pipeline: Option<Pipeline>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnsArgument,
+}
+
+/// What is done with messages under MPI.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ColumnsArgument {
+    /// Under MPI, copy messages to buffers, or let MPI take them straight out of fields and put them there: all whose
+    /// place is free long enough, or those of one piece
+    #[arg(long = "columns", value_name = "WAY", value_enum, default_value_t = Way::Auto)]
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Way {
+    Packed,
+    Vector,
+    Auto,
+}
+
+impl ColumnsArgument {
+    pub(crate) fn columns(self) -> Columns {
+        match self.way {
+            Way::Packed => Columns::Packed,
+            Way::Vector => Columns::Vector,
+            Way::Auto => Columns::Chosen,
+        }
+    }
 }
 
 /// NICs that put messages in place.
@@ -193,6 +221,7 @@ impl Asked {
                 overlap: !self.no_overlap,
                 exchange: !self.no_exchange,
                 pipeline: self.pipeline.unwrap_or_default(),
+                columns: self.columns.columns(),
                 ..Options::default()
             },
             nics: None,

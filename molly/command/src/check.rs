@@ -26,7 +26,7 @@ struct Compared {
 
 pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let compared = match (arguments.random, &arguments.program) {
-        (Some(cases), _) => random(arguments.seed, cases, mpi)?,
+        (Some(cases), _) => random(arguments, cases, mpi)?,
         (None, Some(name)) => vec![one(&named(name)?, arguments, mpi)?],
         (None, None) => all()
             .iter()
@@ -131,13 +131,18 @@ fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<C
 }
 
 /// Random programs. Under MPI all of them run on its ranks.
-fn random(seed: u64, cases: u64, mpi: Option<&Mpi>) -> Result<Vec<Compared>, Failure> {
+fn random(arguments: &CheckArguments, cases: u64, mpi: Option<&Mpi>) -> Result<Vec<Compared>, Failure> {
     let patience = Duration::from_secs(60);
-    let mut compared = Vec::new();
+    let (mut compared, seed) = (Vec::new(), arguments.seed);
+    let options = Options {
+        columns: arguments.asked.columns.columns(),
+        ..Options::default()
+    };
     for seed in seed..seed.saturating_add(cases) {
         let case = Case::new(seed, mpi.map(|mpi| mpi.world().size()));
         let traffic = match mpi {
             Some(mpi) => ranks(mpi, &case.grid, patience, |rank| {
+                rank.set_options(options);
                 case.check(rank).map(|one| vec![one])
             }),
             None => {

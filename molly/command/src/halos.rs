@@ -1,7 +1,7 @@
 //! What a rank receives, and what it takes: a host that copies it into place, or a NIC that puts it there.
 
 use crate::known::Known;
-use crate::words::{narrow, when};
+use crate::words::{narrow, ranks, when};
 use molly::Plan;
 use molly::model::Program;
 use molly_nic::Halo;
@@ -80,14 +80,10 @@ pub(crate) fn text(halos: &[ShownHalo]) -> String {
     };
     let headings = ["", "", "from", "B", "run B", "host us", "NIC us", "freed", "by"];
     let rows = halos.iter().map(|halo| {
-        let from = match &halo.from[..] {
-            few @ ([_] | [_, _]) => few.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
-            many => format!("{} ranks", many.len()),
-        };
         [
             halo.field.clone(),
             halo.when.clone(),
-            from,
+            ranks(&halo.from),
             halo.bytes.to_string(),
             format!("{:.0}", halo.run_bytes),
             format!("{:.2}", halo.host_us),

@@ -10,6 +10,7 @@ mod plan;
 mod run;
 mod setup;
 mod shown;
+mod ways;
 mod words;
 
 use args::{Arguments, Command};

@@ -4,7 +4,7 @@ use crate::args::{PlanArguments, named};
 use crate::failure::Failure;
 use crate::shown::{Shown, join, shown};
 use crate::words::narrow;
-use crate::{halos, picture};
+use crate::{halos, picture, ways};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;
 use molly::mpi::Mpi;
@@ -48,6 +48,7 @@ fn text(shown: &Shown) -> String {
         text += "No messages.\n";
     } else {
         text += &channels(shown);
+        text += &ways::text(&shown.ways);
         text += &halos::text(&shown.halos);
     }
     for remark in shown.remarks() {

@@ -64,6 +64,9 @@ struct Shown<'a> {
     messages: u64,
     elements: u64,
     bytes: u64,
+    /// Bytes that they copied to buffers before they sent them, and out of buffers.
+    packed: u64,
+    unpacked: u64,
 }
 
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
@@ -95,6 +98,8 @@ pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Fai
         messages: sum(|ran| ran.traffic.messages),
         elements: sum(|ran| ran.traffic.elements),
         bytes: sum(|ran| ran.traffic.bytes),
+        packed: sum(|ran| ran.traffic.packed),
+        unpacked: sum(|ran| ran.traffic.unpacked),
     };
     if arguments.json {
         let text = serde_json::to_string_pretty(&shown).map_err(Failure::work)?;

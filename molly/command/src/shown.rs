@@ -3,6 +3,7 @@
 use crate::halos::{ShownHalo, halos};
 use crate::known::Known;
 use crate::setup::Setup;
+use crate::ways::{ShownWay, ways};
 use crate::words::when;
 use molly::Plan;
 use molly::model::{Program, Summary};
@@ -21,6 +22,8 @@ pub(crate) struct Shown {
     pub(crate) channels: Vec<ShownChannel>,
     /// What a rank in the middle receives.
     pub(crate) halos: Vec<ShownHalo>,
+    /// How its messages go under MPI.
+    pub(crate) ways: Vec<ShownWay>,
     pub(crate) storage: Vec<ShownStorage>,
     pub(crate) overlap: ShownOverlap,
     /// Copies that are not made: from and to which field.
@@ -114,6 +117,7 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
         planning_s,
         channels: plan.summaries().iter().map(channel).collect(),
         halos: halos(known, program, plan, middle(plan)),
+        ways: ways(program, plan, middle(plan), setup.options.columns),
         overlap: overlap(plan),
         turns: plan
             .turns

@@ -24,3 +24,11 @@ pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<It
     });
     format!("{table}\n")
 }
+
+/// Ranks, or how many they are.
+pub(crate) fn ranks(ranks: &[usize]) -> String {
+    match ranks {
+        few @ ([_] | [_, _]) => few.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+        many => format!("{} ranks", many.len()),
+    }
+}

@@ -194,8 +194,14 @@ fn all_programs_have_the_bits_of_a_serial_run() {
 #[test]
 fn ranks_of_mpi_read_what_the_serial_run_reads() {
     each_mpi("ranks_of_mpi_read_what_the_serial_run_reads", |mpi| {
-        for (ranks, seed) in [(2, "0"), (4, "100"), (6, "200")] {
-            let ended = mpi.run(ranks, &["check", "--random", "4", "--seed", seed]);
+        for (ranks, seed, columns) in [
+            (2, "0", "packed"),
+            (2, "300", "vector"),
+            (4, "100", "vector"),
+            (6, "200", "vector"),
+        ] {
+            let more = ["--random", "4", "--seed", seed, "--columns", columns];
+            let ended = mpi.run(ranks, &[&["check"], &more[..]].concat());
             assert_eq!(ended.code, Some(0), "{mpi:?}, {ranks} ranks: {ended:?}");
             let said =
                 format!("4 random programs from seed {seed} on: all ranks read what a serial run reads");
@@ -220,6 +226,90 @@ fn programs_under_mpi_have_the_bits_of_a_serial_run() {
             assert!(ended.output.contains("the bits of the serial run"), "{ended:?}");
         }
     });
+}
+
+/// Columns, rows, faces and corners straight out of fields and into them: all programs, some of which are left packed, and
+/// messages that are too long to be sent before somebody takes them.
+#[test]
+fn messages_that_go_straight_have_the_bits_of_a_serial_run() {
+    each_mpi("messages_that_go_straight_have_the_bits_of_a_serial_run", |mpi| {
+        for (ranks, given, programs) in [
+            (2, &["--geometry", "1x2"][..], 12),
+            (2, &["five", "--size", "1500", "--geometry", "2x1"], 1),
+            (4, &["five", "--size", "1500", "--geometry", "2x2"], 1),
+            (4, &["life9", "--geometry", "4x1"], 1),
+            (6, &["heat", "--geometry", "2x3"], 1),
+        ] {
+            let way = ["--columns", "vector", "--steps", "4"];
+            let ended = mpi.run(ranks, &[&["check"], given, &way].concat());
+            assert_eq!(ended.code, Some(0), "{mpi:?}, {given:?}: {ended:?}");
+            let same = ended
+                .output
+                .lines()
+                .filter(|line| line.contains("the bits of the serial run"));
+            assert_eq!(same.count(), programs, "{mpi:?}, {given:?}: {ended:?}");
+        }
+        // The message at the beginning and those of each step.
+        for (columns, copied) in [("vector", 0), ("packed", 4 * 22 * 4)] {
+            let given = [
+                "run",
+                "five",
+                "--geometry",
+                "1x2",
+                "--size",
+                "24",
+                "--steps",
+                "4",
+                "--json",
+            ];
+            let ended = mpi.run(2, &[&given[..], &["--columns", columns]].concat());
+            let said: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
+            let found = (&said["packed"], &said["unpacked"]);
+            assert_eq!(
+                found,
+                (&copied.into(), &copied.into()),
+                "{mpi:?}, {columns}: {ended:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_plan_says_which_messages_are_packed() {
+    let way = |program: &str, grid: &str, columns: &str| {
+        let given = [
+            "plan",
+            program,
+            "--size",
+            "64",
+            "--geometry",
+            grid,
+            "--columns",
+            columns,
+        ];
+        let text = output(&given);
+        let words = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut sent = words.filter(|words| words.starts_with(&["now", "each"]) && words.contains(&"to"));
+        let line = sent.next().unwrap_or_else(|| panic!("{text}"));
+        line[6..].join(" ")
+    };
+    // A row and a column of two fields that exchange what is stored, and a row of one that is copied to.
+    assert_eq!(way("five", "2x1", "auto"), "to 0 1 straight one piece");
+    assert_eq!(way("five", "2x1", "packed"), "to 0 1 packed asked for");
+    assert_eq!(way("five", "1x2", "auto"), "to 0 62 packed apart in memory");
+    assert_eq!(way("five", "1x2", "vector"), "to 0 62 straight asked for");
+    let copied = output(&[
+        "plan",
+        "five",
+        "--size",
+        "64",
+        "--geometry",
+        "2x1",
+        "--no-exchange",
+    ]);
+    assert!(copied.contains("soon written again"), "{copied}");
 }
 
 /// `spinneret fabric`.

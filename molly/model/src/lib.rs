@@ -10,7 +10,9 @@
 //! element has in a serial run at this time, and stays so until the reader of the chunk has read it. Ranks execute their
 //! instances in the order of the serial run, so an element that a rank reads always has the serial run's value.
 
+mod boxes;
 mod channels;
+mod columns;
 mod error;
 mod flow;
 mod geometry;
@@ -34,10 +36,11 @@ mod value;
 mod versions;
 
 pub use channels::Channel;
+pub use columns::Columns;
 pub use error::{Error, Result};
 pub use flow::{Flow, Level};
 pub use geometry::Geometry;
-pub use lifetime::Room;
+pub use lifetime::{Departure, Lifetimes, Room};
 pub use pace::{Costs, Pace};
 pub use pipeline::Pipeline;
 pub use plan::{Message, Options, Plan, Span};

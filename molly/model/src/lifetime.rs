@@ -1,19 +1,32 @@
-//! How early a message may come into its place in a field: as soon as nobody looks at what is there any more.
+//! How long the place of a message in a field is the message's: from when on one that is received may come there, and until
+//! when one that is sent straight out of it has to be gone.
 //!
-//! Where messages are put in place without a buffer, a rank says to the sender when it has room. This is the test that
-//! says when: it goes through the rank's order once, and notes for the place of each message the last row that accesses
-//! something in it. Places and what rows access are boxes here. A box can be larger than what is in it, and then room
-//! is made later than it could be, but never earlier. Of very many different places those that come last have room when
-//! they are waited for.
+//! A message may come as soon as nobody looks at what is there any more, and has to be gone before something is written
+//! there. One walk through the rank's order finds both: it notes for the place of each message to come the last row that
+//! accesses something in it, and for each message that has left the first row that writes something in it. Places and
+//! what rows access are boxes here. A box can be larger than what is in it, and then room is made later, and a message
+//! waited for earlier, than it could be, but never the other way round. Of very many different places those that come
+//! last have room when they are waited for.
 
+use crate::boxes::{Span, around, meet, range};
 use crate::plan::{Message, Plan};
-use crate::program::{Access, Expr, Program, Sizes};
-use crate::tree::{Call, Row, Run};
+use crate::program::{Access, Program};
+use crate::tree::{Call, Row};
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::rc::Rc;
 
 /// Places that are looked at; a stencil has two for each neighbour, at the beginning and in each step.
 const REGIONS: usize = 256;
+
+/// When the places of a rank's messages are theirs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Of what it receives, the earliest first. Those of one channel from one rank are in their order.
+    pub rooms: Vec<Room>,
+    /// Of what it sends, the earliest first. Those of one channel to one rank are in their order.
+    pub departures: Vec<Departure>,
+}
 
 /// From when on a message may come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,44 +39,87 @@ pub struct Room {
     pub storage: usize,
 }
 
-/// The least and the greatest index in each dimension.
-type Span = (i64, i64);
+/// Until when a message that is sent straight out of a field has to be gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departure {
+    /// Rows of [`Plan::tree`] that the rank has done until then; all of them, if nothing is written there any more.
+    pub before: usize,
+    /// The message.
+    pub message: Message,
+    /// Whether the rank knows by then that the other one has it, because it has received what that sends only
+    /// afterwards. A rank that has done all rows needs not to know it: nobody waits for it any more.
+    pub is_known: bool,
+}
 
 /// The place of messages, and after how many rows it was accessed last in each storage.
 struct Region {
-    span: Vec<Span>,
+    span: Rc<[Span]>,
     accessed: Vec<usize>,
 }
+
+/// A message that was sent, and whose place has not been written since.
+struct Leaving {
+    departure: usize,
+    storage: usize,
+    span: Rc<[Span]>,
+}
+
+/// A message that is received: its channel, its sender and its chunk.
+type Received = (usize, usize, Vec<i64>);
 
 struct Walk<'p> {
     plan: &'p Plan,
     regions: Vec<Region>,
     /// What messages cover, in the order in which they are sent and received.
-    covered: VecDeque<Vec<Span>>,
+    covered: VecDeque<Rc<[Span]>>,
+    /// Whether a message goes straight into its place or out of it.
+    is_in_place: &'p dyn Fn(&Message) -> bool,
     /// Whose storage each field has.
     holds: Vec<usize>,
     rows: usize,
     rooms: Vec<Room>,
+    departures: Vec<Departure>,
+    leaving: Vec<Leaving>,
     /// Of each line, when the last message had room.
     latest: HashMap<(usize, usize), usize>,
+    /// In which row each message is received.
+    received: HashMap<Received, usize>,
 }
 
 impl Plan {
-    /// From when on each message that a rank receives may come into its place, the earliest first. Those of one channel
-    /// from one rank are in their order.
-    pub fn rooms(&self, program: &Program, rank: usize) -> Vec<Room> {
+    /// When the places of those of a rank's messages are theirs that go straight into fields or out of them.
+    pub fn lifetimes(
+        &self,
+        program: &Program,
+        rank: usize,
+        is_in_place: &dyn Fn(&Message) -> bool,
+    ) -> Lifetimes {
         let fields = program.fields.len();
         let mut walk = Walk {
             plan: self,
             regions: Vec::new(),
             covered: VecDeque::new(),
+            is_in_place,
             holds: (0..fields).collect(),
             rows: 0,
             rooms: Vec::new(),
+            departures: Vec::new(),
+            leaving: Vec::new(),
             latest: HashMap::new(),
+            received: HashMap::new(),
         };
+        let mut known: HashMap<(usize, usize, bool), Rc<[Span]>> = HashMap::new();
         let Ok(()) = self.messages(rank, |message| {
-            walk.note(around(&self.elements(rank, &message)), &message, fields);
+            let span = || around(&self.elements(rank, &message)).into();
+            let span = match self.is_same_in_all_chunks(message.channel) {
+                true => Rc::clone(
+                    known
+                        .entry((message.channel, message.peer, message.is_send))
+                        .or_insert_with(span),
+                ),
+                false => span(),
+            };
+            walk.note(span, &message, fields);
             Ok::<(), Infallible>(())
         });
         let accesses = program.bodies();
@@ -81,17 +137,20 @@ impl Plan {
             walk.rows += 1;
             Ok::<(), Infallible>(())
         });
-        walk.rooms.sort_by_key(|room| room.after);
-        walk.rooms
+        walk.end(rank)
     }
 }
 
 impl Walk<'_> {
     /// Keeps what a message covers.
-    fn note(&mut self, span: Vec<Span>, message: &Message, fields: usize) {
-        if !message.is_send && self.region(&span).is_none() && self.regions.len() < REGIONS {
+    fn note(&mut self, span: Rc<[Span]>, message: &Message, fields: usize) {
+        if !message.is_send
+            && (self.is_in_place)(message)
+            && self.region(&span).is_none()
+            && self.regions.len() < REGIONS
+        {
             self.regions.push(Region {
-                span: span.clone(),
+                span: Rc::clone(&span),
                 accessed: vec![0; fields],
             });
         }
@@ -99,7 +158,7 @@ impl Walk<'_> {
     }
 
     fn region(&self, span: &[Span]) -> Option<&Region> {
-        self.regions.iter().find(|region| region.span == span)
+        self.regions.iter().find(|region| *region.span == *span)
     }
 
     /// The row that comes accesses a part of a storage; all of it, if no part is named.
@@ -110,6 +169,18 @@ impl Walk<'_> {
                 region.accessed[storage] = after;
             }
         }
+    }
+
+    /// After so many rows a part of a storage, or all of it, is written, so what was sent out of it has to be gone.
+    fn write(&mut self, storage: usize, span: Option<&[Span]>, before: usize) {
+        let departures = &mut self.departures;
+        self.leaving.retain(|leaving| {
+            let is_written = leaving.storage == storage && span.is_none_or(|span| meet(span, &leaving.span));
+            if is_written {
+                departures[leaving.departure].before = before;
+            }
+            !is_written
+        });
     }
 
     fn body(&mut self, accesses: &[Access], row: Row<'_>) {
@@ -133,7 +204,11 @@ impl Walk<'_> {
             }
             let indices = access.subscripts.iter();
             let span: Vec<Span> = indices.map(|index| range(index, &loops, sizes)).collect();
-            self.access(self.holds[access.field], Some(&span));
+            let storage = self.holds[access.field];
+            self.access(storage, Some(&span));
+            if access.is_write {
+                self.write(storage, Some(&span), self.rows);
+            }
         }
     }
 
@@ -145,11 +220,15 @@ impl Walk<'_> {
             .iter()
             .position(|group| group.fields.contains(&exchange.to));
         // Before the first exchange what is never copied gets into all fields of the group.
-        if let Some(group) = of_group
-            && !std::mem::replace(&mut grouped[group], true)
+        if let Some(number) = of_group
+            && !std::mem::replace(&mut grouped[number], true)
         {
-            for &field in &self.plan.groups[group].fields {
+            let group = &self.plan.groups[number];
+            for &field in &group.fields {
                 self.access(self.holds[field], None);
+                if field != group.border {
+                    self.write(self.holds[field], None, self.rows);
+                }
             }
         }
         self.holds.swap(exchange.from, exchange.to);
@@ -158,89 +237,95 @@ impl Walk<'_> {
     fn message(&mut self, message: &Message) {
         let storage = self.holds[self.plan.channels[message.channel].field];
         let span = self.covered.pop_front().unwrap_or_default();
-        if !message.is_send {
-            let free = self
-                .region(&span)
-                .map_or(self.rows, |region| region.accessed[storage]);
-            let latest = self.latest.entry((message.channel, message.peer)).or_default();
-            *latest = free.max(*latest);
+        let is_in_place = (self.is_in_place)(message);
+        if message.is_send {
+            self.access(storage, Some(&span));
+            if is_in_place {
+                self.leaving.push(Leaving {
+                    departure: self.departures.len(),
+                    storage,
+                    span,
+                });
+                self.departures.push(Departure {
+                    before: usize::MAX,
+                    message: message.clone(),
+                    is_known: false,
+                });
+            }
+            return;
+        }
+        let Message { channel, peer, .. } = *message;
+        self.received
+            .insert((channel, peer, message.chunk.clone()), self.rows);
+        let mut after = self.rows;
+        if is_in_place {
+            if let Some(region) = self.region(&span) {
+                after = region.accessed[storage];
+            }
+            let latest = self.latest.entry((channel, peer)).or_default();
+            *latest = after.max(*latest);
+            after = *latest;
             self.rooms.push(Room {
-                after: *latest,
+                after,
                 message: message.clone(),
                 storage,
             });
         }
+        // From when on it may come, it is written.
+        self.write(storage, Some(&span), after);
         self.access(storage, Some(&span));
     }
-}
 
-/// The box around runs.
-fn around(runs: &[Run]) -> Vec<Span> {
-    let mut span: Vec<Span> = Vec::new();
-    for run in runs {
-        let last = run.first.len().wrapping_sub(1);
-        let far = |dim: usize, at: i64| {
-            if dim == last {
-                at + run.step * (run.count - 1)
-            } else {
-                at
-            }
-        };
-        let ends = run.first.iter().enumerate().map(|(dim, &at)| (at, far(dim, at)));
-        let ends = ends.map(|(a, b)| (a.min(b), a.max(b)));
-        match span.is_empty() {
-            true => span = ends.collect(),
-            false => {
-                for (all, (least, greatest)) in span.iter_mut().zip(ends) {
-                    *all = (all.0.min(least), all.1.max(greatest));
+    /// Of each message to another rank, by its channel and in their order, the row in which something is received that
+    /// the other one sends after it has taken the message.
+    fn answered(&self, rank: usize, peer: usize) -> HashMap<usize, VecDeque<usize>> {
+        let (mut taken, mut answers) = (Vec::new(), Vec::new());
+        let Ok(()) = self.plan.messages(peer, |message| {
+            if message.peer == rank {
+                match message.is_send {
+                    true => {
+                        let row = self.received.get(&(message.channel, peer, message.chunk));
+                        answers.push(row.copied().unwrap_or(usize::MAX));
+                    }
+                    false => taken.push((message.channel, answers.len())),
                 }
             }
+            Ok::<(), Infallible>(())
+        });
+        for number in (1..answers.len()).rev() {
+            answers[number - 1] = answers[number - 1].min(answers[number]);
         }
+        let mut answered: HashMap<usize, VecDeque<usize>> = HashMap::new();
+        for (channel, number) in taken {
+            let row = answers.get(number).copied().unwrap_or(usize::MAX);
+            answered.entry(channel).or_default().push_back(row);
+        }
+        answered
     }
-    span
-}
 
-/// Whether boxes have an element in common. Those of fields with other dimensions have none: no storage is of both.
-fn meet(one: &[Span], other: &[Span]) -> bool {
-    let mut dims = one.iter().zip(other);
-    one.len() == other.len() && dims.all(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
-}
-
-/// The least and the greatest value that an expression can have, or something around them.
-pub(crate) fn range(expr: &Expr, loops: &[Span], sizes: &Sizes) -> Span {
-    let of = |expr: &Expr| range(expr, loops, sizes);
-    match expr {
-        Expr::Number(number) => (*number, *number),
-        Expr::Loop(number) => loops[*number],
-        Expr::Param(number) => (sizes.params[*number], sizes.params[*number]),
-        Expr::Len(field, dim) => {
-            let size = sizes.shapes[*field][*dim];
-            (size, size)
+    fn end(mut self, rank: usize) -> Lifetimes {
+        // Those of a line leave in their order.
+        let mut earliest: HashMap<(usize, usize), usize> = HashMap::new();
+        for departure in self.departures.iter_mut().rev() {
+            let line = (departure.message.channel, departure.message.peer);
+            let before = earliest.entry(line).or_insert(self.rows);
+            *before = departure.before.min(*before);
+            departure.before = *before;
         }
-        Expr::Add(a, b) => (of(a).0 + of(b).0, of(a).1 + of(b).1),
-        Expr::Sub(a, b) => (of(a).0 - of(b).1, of(a).1 - of(b).0),
-        Expr::Mul(a, b) => {
-            let (a, b) = (of(a), of(b));
-            let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-            products
-                .into_iter()
-                .fold((i64::MAX, i64::MIN), |(least, most), product| {
-                    (least.min(product), most.max(product))
-                })
+        let mut answered = HashMap::new();
+        let mut departures = std::mem::take(&mut self.departures);
+        for departure in &mut departures {
+            let Message { channel, peer, .. } = departure.message;
+            let answers = answered.entry(peer).or_insert_with(|| self.answered(rank, peer));
+            let row = answers.get_mut(&channel).and_then(VecDeque::pop_front);
+            let is_at_end = departure.before == self.rows;
+            departure.is_known = is_at_end || row.is_some_and(|row| row < departure.before);
         }
-        // Divisors are positive and the same everywhere.
-        Expr::Div(a, b) => {
-            let (a, (by, _)) = (of(a), of(b));
-            (a.0.div_euclid(by), a.1.div_euclid(by))
+        departures.sort_by_key(|departure| departure.before);
+        self.rooms.sort_by_key(|room| room.after);
+        Lifetimes {
+            rooms: self.rooms,
+            departures,
         }
-        Expr::Rem(a, b) => {
-            let (a, (by, _)) = (of(a), of(b));
-            match a.0.div_euclid(by) == a.1.div_euclid(by) {
-                true => (a.0.rem_euclid(by), a.1.rem_euclid(by)),
-                false => (0, by - 1),
-            }
-        }
-        Expr::Min(a, b) => (of(a).0.min(of(b).0), of(a).1.min(of(b).1)),
-        Expr::Max(a, b) => (of(a).0.max(of(b).0), of(a).1.max(of(b).1)),
     }
 }

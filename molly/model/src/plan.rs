@@ -1,6 +1,7 @@
 //! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
 
 use crate::channels::{Channel, Messages, elements, merge};
+use crate::columns::Columns;
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Known, Remote, flows};
 use crate::geometry::Geometry;
@@ -80,6 +81,8 @@ pub struct Options {
     pub exchange: bool,
     /// Whether ranks take turns in a sweep that reads what it writes.
     pub pipeline: Pipeline,
+    /// Whether messages under MPI are packed.
+    pub columns: Columns,
 }
 
 impl Default for Options {
@@ -90,6 +93,7 @@ impl Default for Options {
             overlap: true,
             exchange: true,
             pipeline: Pipeline::Off,
+            columns: Columns::Chosen,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where rows begin, so that their vectors can be whole lines of caches.
 
-use crate::lifetime::range;
+use crate::boxes::range;
 use crate::plan::Plan;
 use crate::program::Program;
 use crate::tree::Call;

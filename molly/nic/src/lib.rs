@@ -11,7 +11,7 @@
 //!
 //! Fields live in host memory of the library's context ([`Library::pointer`](spinneret_mpi::Library::pointer)), so the
 //! host copies nothing. The grant is the credit without which a message does not come; when it is given is what
-//! [`Plan::rooms`](molly::Plan::rooms) found out.
+//! [`Plan::lifetimes`](molly::Plan::lifetimes) found out.
 
 #![deny(unsafe_code)]
 

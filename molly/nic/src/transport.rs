@@ -3,7 +3,7 @@
 use crate::lines::{Ends, Opened, Receiving, Sending};
 use crate::memory::{Fields, Lent};
 use crate::{Host, Placed, failed};
-use molly::{Error, Line, Memory, Place, Placing, Result, Transport};
+use molly::{Columns, Error, Line, Memory, Place, Placing, Result, Transport};
 use spinneret_host::Device;
 use spinneret_mpi::Rank;
 use spinneret_mpi::library::{self, Buffer, Request, Status};
@@ -237,7 +237,7 @@ impl<D: Device> Transport for Nics<D> {
 }
 
 impl<D: Device> Placing for Nics<D> {
-    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>> {
+    fn memory(&mut self, bytes: usize, _line: usize) -> Result<Box<dyn Memory>> {
         self.give_back().map_err(|error| self.failed(&error))?;
         let mut nic = self.nic.borrow_mut();
         let bytes = u32::try_from(bytes).map_err(|_| library::Error::NoRoom {
@@ -250,6 +250,10 @@ impl<D: Device> Placing for Nics<D> {
 
     fn owns(&self, memory: &dyn Memory) -> bool {
         self.fields.at(memory.start()).is_some()
+    }
+
+    fn takes(&self, line: &Line, _pieces: Option<usize>, _columns: Columns) -> bool {
+        !line.is_send
     }
 
     fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
@@ -278,5 +282,13 @@ impl<D: Device> Placing for Nics<D> {
         counts.bytes += u64::from(status.bytes);
         self.counts.set(counts);
         Ok(status.bytes as usize)
+    }
+
+    fn start_from(&mut self, line: usize, _place: &Place) -> Result<()> {
+        Err(self.wrong("a NIC sends out of its own buffers, not from a place", line))
+    }
+
+    fn departed(&mut self, line: usize) -> Result<()> {
+        Err(self.wrong("nothing was sent from a place", line))
     }
 }

@@ -118,6 +118,22 @@ int32_t spinneret_mpi_recv_init(uint64_t comm, uint8_t *bytes, int32_t count, in
     return code;
 }
 
+int32_t spinneret_mpi_typed_send_init(uint64_t comm, const uint8_t *memory, uint64_t type, int32_t destination,
+                                      int32_t tag, uint64_t *request) {
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = MPI_Send_init(memory, 1, type_of(type), destination, tag, comm_of(comm), &made);
+    *request = request_bits(made);
+    return code;
+}
+
+int32_t spinneret_mpi_typed_recv_init(uint64_t comm, uint8_t *memory, uint64_t type, int32_t source, int32_t tag,
+                                      uint64_t *request) {
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = MPI_Recv_init(memory, 1, type_of(type), source_of(source), tag_of(tag), comm_of(comm), &made);
+    *request = request_bits(made);
+    return code;
+}
+
 int32_t spinneret_mpi_start(uint64_t *request) {
     MPI_Request handle = request_of(*request);
     int code = MPI_Start(&handle);

@@ -66,6 +66,9 @@ int32_t spinneret_mpi_isend(int32_t is_synchronous, uint64_t comm, const uint8_t
 int32_t spinneret_mpi_irecv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
 int32_t spinneret_mpi_send_init(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag, uint64_t *request);
 int32_t spinneret_mpi_recv_init(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
+/* as above, of one element of a datatype, which may not be freed as long as there is the request: MPICH 4.0 looks at it */
+int32_t spinneret_mpi_typed_send_init(uint64_t comm, const uint8_t *memory, uint64_t type, int32_t destination, int32_t tag, uint64_t *request);
+int32_t spinneret_mpi_typed_recv_init(uint64_t comm, uint8_t *memory, uint64_t type, int32_t source, int32_t tag, uint64_t *request);
 int32_t spinneret_mpi_start(uint64_t *request);
 int32_t spinneret_mpi_test(uint64_t *request, int32_t *is_done, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_wait(uint64_t *request, struct spinneret_mpi_status *status);

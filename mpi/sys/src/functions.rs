@@ -107,6 +107,8 @@ functions! {
     irecv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
     send_init(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32, request: *mut u64);
     recv_init(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
+    typed_send_init(comm: u64, memory: *const u8, type_: u64, destination: i32, tag: i32, request: *mut u64);
+    typed_recv_init(comm: u64, memory: *mut u8, type_: u64, source: i32, tag: i32, request: *mut u64);
     start(request: *mut u64);
     test(request: *mut u64, is_done: *mut i32, status: *mut RawStatus);
     wait(request: *mut u64, status: *mut RawStatus);

@@ -35,8 +35,8 @@ mod types;
 
 pub use build::{Library, VARIABLE};
 pub use comm::{
-    Comm, Flight, Landed, Number, Persistent, Received, Receiver, Receiving, Reduction, Scope, Sender,
-    Sending, Status,
+    Comm, Flight, InPlace, Landed, Number, Persistent, Received, Receiver, Receiving, Reduction, Scope,
+    Sender, Sending, Shared, Status,
 };
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};

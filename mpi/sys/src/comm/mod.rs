@@ -9,6 +9,7 @@ mod parts;
 mod persistent;
 mod registry;
 mod scope;
+mod shared;
 
 pub use collective::Reduction;
 pub use flight::{Flight, Landed, Number};
@@ -16,6 +17,7 @@ pub use messages::Status;
 pub use owned::{Receiver, Sender};
 pub use persistent::Persistent;
 pub use scope::{Received, Receiving, Scope, Sending};
+pub use shared::{InPlace, Shared};
 
 use crate::Error;
 use crate::session::Session;

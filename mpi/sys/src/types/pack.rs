@@ -80,6 +80,15 @@ impl Datatype {
         Ok(())
     }
 
+    /// Makes it ready for messages of one element at a byte of some memory, and says how many bytes that has.
+    pub(crate) fn check_in(&self, call: &'static str, memory: usize, at: usize) -> Result<usize, Error> {
+        self.commit()?;
+        let bounds = self.bounds()?;
+        check_reach(call, &bounds, memory, at, 1)?;
+        let bytes = packed_bytes(&bounds, 1);
+        int("bytes of a message", bytes).map(|_| bytes)
+    }
+
     /// Checks what both need, and makes numbers of MPI's of them; nothing if there is nothing to do.
     fn prepare(
         &self,
@@ -97,13 +106,8 @@ impl Datatype {
         if bytes == 0 && position <= packed {
             return Ok(None);
         }
+        check_reach(call, &bounds, memory, origin, count)?;
         let refused = |reason| Err(Error::Argument { call, reason });
-        let (first, end) = span(&bounds, origin, count);
-        if first < 0 || end > memory as i128 {
-            return refused(format!(
-                "the elements lie from byte {first} to {end} of an area of {memory} B; give one that holds them"
-            ));
-        }
         if packed.checked_sub(position).is_none_or(|room| room < bytes) {
             return refused(format!(
                 "the elements have {bytes} B, and the packed area has {packed} B, of which {position} are used"
@@ -128,6 +132,26 @@ struct Place {
 fn packed_bytes(bounds: &Bounds, count: usize) -> usize {
     let size = usize::try_from(bounds.size).unwrap_or(usize::MAX);
     size.saturating_mul(count)
+}
+
+/// Fails if elements reach out of their memory.
+fn check_reach(
+    call: &'static str,
+    bounds: &Bounds,
+    memory: usize,
+    origin: usize,
+    count: usize,
+) -> Result<(), Error> {
+    let (first, end) = span(bounds, origin, count);
+    if first >= 0 && end <= memory as i128 {
+        return Ok(());
+    }
+    Err(Error::Argument {
+        call,
+        reason: format!(
+            "the elements lie from byte {first} to {end} of an area of {memory} B; give one that holds them"
+        ),
+    })
 }
 
 /// The first byte of all elements, and that behind the last, from the begin of an area.

@@ -1,7 +1,7 @@
 //! Bytes from one rank to another: every rank sends to the next one, around a ring, which may be itself.
 
 use crate::{Failure, Random, expect, text};
-use spinneret_mpi_sys::{Comm, Error, Mpi, Status};
+use spinneret_mpi_sys::{Comm, Error, Mpi, Named, Shared, Status};
 use std::rc::Rc;
 
 /// Lengths of messages: nothing, some that go at once, one that has to be asked for.
@@ -194,13 +194,14 @@ pub(crate) fn persistent(mpi: &Mpi) -> Result<(), Failure> {
         })
         .map_err(|Stop(failure)| failure)?;
     world.barrier().map_err(text)?;
-    owned(world).map_err(|Stop(failure)| failure)
+    let world = Rc::new(world);
+    owned(&world).map_err(|Stop(failure)| failure)?;
+    in_place(mpi, &world).map_err(|Stop(failure)| failure)
 }
 
 /// Messages with areas of their own, of different lengths in the same area.
-fn owned(world: Comm) -> Result<(), Stop> {
-    let world = Rc::new(world);
-    let (next, previous) = neighbours(&world);
+fn owned(world: &Rc<Comm>) -> Result<(), Stop> {
+    let (next, previous) = neighbours(world);
     let mut send = world.sender(1000, next, 7)?;
     let mut receives = [
         world.receiver(1000, previous, 7)?,
@@ -243,6 +244,64 @@ fn owned(world: Comm) -> Result<(), Stop> {
     expect("whether too much can be sent", send.start(1001).is_err(), true)?;
     // The receives are dropped while they wait.
     world.barrier()?;
+    Ok(())
+}
+
+/// Columns of a field of bytes, straight out of it and into it: short ones, and some that have to be asked for.
+fn in_place(mpi: &Mpi, world: &Rc<Comm>) -> Result<(), Stop> {
+    const WIDTH: usize = 7;
+    let (next, previous) = neighbours(world);
+    let byte = mpi.named(Named::Byte)?;
+    for rows in [5, 20_000] {
+        let memory = Shared::zeros(rows * WIDTH, 3)?;
+        expect("where a line begins", (memory.start().addr().get() + 3) % 64, 0)?;
+        let column = || byte.hvector(rows as i64, 2, WIDTH as i64);
+        let mut send = world.sender_of(&memory, 1, column()?, next, 8)?;
+        let mut receive = world.receiver_of(&memory, 4, column()?, previous, 8)?;
+        expect("what was not started", receive.test()?, None)?;
+        for round in 0..3 {
+            let (mine, theirs) = (
+                message(world.rank(), 2 * rows + round),
+                message(previous, 2 * rows + round),
+            );
+            for (place, byte) in (0..rows)
+                .flat_map(|row| [row * WIDTH + 1, row * WIDTH + 2])
+                .zip(mine)
+            {
+                // SAFETY: it is in the memory, and no message is under way.
+                unsafe { memory.start().add(place).write(byte) };
+            }
+            receive.start()?;
+            send.start()?;
+            expect("whether it can be started twice", receive.start().is_err(), true)?;
+            let mut found = None;
+            while found.is_none() || send.is_active() {
+                found = found.or(receive.test()?);
+                send.test()?;
+            }
+            expect("the length of a message", found, Some(2 * rows))?;
+            // SAFETY: all bytes have values, and no message is under way.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.start().as_ptr(), memory.bytes()) };
+            let taken: Vec<u8> = bytes.chunks(WIDTH).flat_map(|row| [row[4], row[5]]).collect();
+            expect("a column", &taken[..], &theirs[..2 * rows])?;
+            let others = bytes.chunks(WIDTH).all(|row| [row[0], row[3], row[6]] == [0; 3]);
+            expect("whether other columns are as they were", others, true)?;
+            // The next round has the same tag, and others may be faster.
+            world.barrier()?;
+        }
+        let outside = world.receiver_of(&memory, 6, column()?, previous, 8);
+        expect(
+            "whether a column can reach out of its memory",
+            outside.is_err(),
+            true,
+        )?;
+        // The memory is let go while a receive waits that has it as well, and then the receive.
+        receive.start()?;
+        drop(memory);
+        drop(receive);
+        // Others send with the same tag afterwards.
+        world.barrier()?;
+    }
     Ok(())
 }
 

@@ -1,11 +1,15 @@
 //! Ranks as processes under MPI.
 //!
-//! Each line of messages has persistent requests of its own: as many for sending as a plan has buffers, and as many for
-//! receiving, which are started when the line is opened. All of molly's messages are on a communicator of their own.
+//! Each line of messages has persistent requests of its own: for messages that are packed, as many for receiving as a plan
+//! has buffers, which are started when the line is opened, and up to twice as many for sending, as the other rank may
+//! receive without buffers; for those that go straight, one for each place. All of molly's messages are on a communicator
+//! of their own.
+
+mod straight;
 
 use crate::error::{Error, Result};
 use crate::rank::{Plans, Rank};
-use crate::transport::{Line, Transport};
+use crate::transport::{Line, Placing, Transport};
 use spinneret_molly_model::Geometry;
 pub use spinneret_mpi_sys::Mpi;
 use spinneret_mpi_sys::{Comm, Receiver, Sender};
@@ -13,6 +17,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use straight::{Fields, Straight};
 
 /// A line that is opened once more, for longer messages, has another tag: a message for it cannot come into a buffer of the
 /// old one. After so many times tags come again, when nobody waits for the first any more.
@@ -50,12 +55,14 @@ pub fn ranks<R>(
     let number = world.rank();
     let dup = || world.dup().map_err(|error| failed(number, &error));
     let transport = Messages {
+        mpi: mpi.clone(),
         comm: Rc::new(dup()?),
         questions: dup()?,
         call: String::new(),
         patience,
         lines: Vec::new(),
         opened: HashMap::new(),
+        fields: Fields::default(),
     };
     let mut rank = Rank::new(number, geometry.clone(), Box::new(transport), Plans::default());
     each(&mut rank)
@@ -92,6 +99,7 @@ fn failed(rank: usize, error: &spinneret_mpi_sys::Error) -> Error {
 /// One rank's transport.
 #[derive(Debug)]
 struct Messages {
+    mpi: Mpi,
     comm: Rc<Comm>,
     /// For questions and answers.
     questions: Comm,
@@ -101,13 +109,15 @@ struct Messages {
     lines: Vec<Option<Opened>>,
     /// The newest line to or from a rank with a tag, and how many there were before.
     opened: HashMap<(usize, bool, usize), (usize, usize)>,
+    fields: Fields,
 }
 
 #[derive(Debug)]
 struct Opened {
     line: Line,
+    tag: u32,
     ends: Ends,
-    /// Messages started or received; this modulo the buffers is the buffer that is next.
+    /// Messages started or received, or that are gone from their place.
     count: usize,
     /// Bytes of the message that is filled or read.
     bytes: usize,
@@ -115,8 +125,21 @@ struct Opened {
 
 #[derive(Debug)]
 enum Ends {
+    /// Each is made when it is used first.
     Send(Vec<Sender>),
     Receive(Vec<Receiver>),
+    Straight(Straight),
+}
+
+impl Opened {
+    /// The buffer that is next.
+    fn next(&self) -> usize {
+        self.count % self.buffers()
+    }
+
+    fn buffers(&self) -> usize {
+        self.line.buffers * if self.line.is_send { 2 } else { 1 }
+    }
 }
 
 impl Messages {
@@ -132,7 +155,7 @@ impl Messages {
             rank,
             what: format!("line {line} was replaced by one for longer messages"),
         })?;
-        let next = opened.count % opened.line.buffers;
+        let next = opened.next();
         act(opened, next).map_err(|error| failed(rank, &error))
     }
 
@@ -218,27 +241,25 @@ impl Transport for Messages {
         self.opened.insert(key, (number, generation));
         let tag = line.tag * GENERATIONS + generation % GENERATIONS;
         let tag = u32::try_from(tag).unwrap_or(u32::MAX);
-        let each = 0..line.buffers;
         let open = || {
-            Ok(match line.is_send {
-                true => Ends::Send(
-                    each.map(|_| self.comm.sender(line.capacity, line.peer, tag))
-                        .collect::<std::result::Result<_, _>>()?,
-                ),
-                false => {
-                    let mut receivers = Vec::new();
-                    for _ in each {
-                        let mut receiver = self.comm.receiver(line.capacity, line.peer, tag)?;
-                        receiver.start()?;
-                        receivers.push(receiver);
-                    }
-                    Ends::Receive(receivers)
-                }
-            })
+            if line.is_straight {
+                return Ok(Ends::Straight(Straight::default()));
+            }
+            if line.is_send {
+                return Ok(Ends::Send(Vec::new()));
+            }
+            let mut receivers = Vec::new();
+            for _ in 0..line.buffers {
+                let mut receiver = self.comm.receiver(line.capacity, line.peer, tag)?;
+                receiver.start()?;
+                receivers.push(receiver);
+            }
+            Ok(Ends::Receive(receivers))
         };
         let ends = open().map_err(|error| failed(rank, &error))?;
         self.lines.push(Some(Opened {
             line: line.clone(),
+            tag,
             ends,
             count: 0,
             bytes: 0,
@@ -253,13 +274,18 @@ impl Transport for Messages {
             return Ok(&mut []);
         };
         opened.bytes = bytes;
-        match &mut opened.ends {
-            Ends::Send(senders) => {
-                let area = senders[opened.count % opened.line.buffers].bytes();
-                Ok(&mut area.map_err(|error| failed(rank, &error))?[..bytes])
-            }
-            Ends::Receive(_) => Ok(&mut []),
+        let next = opened.next();
+        let Ends::Send(senders) = &mut opened.ends else {
+            return Ok(&mut []);
+        };
+        if next == senders.len() {
+            let sender = self
+                .comm
+                .sender(opened.line.capacity, opened.line.peer, opened.tag);
+            senders.push(sender.map_err(|error| failed(rank, &error))?);
         }
+        let area = senders[next].bytes();
+        Ok(&mut area.map_err(|error| failed(rank, &error))?[..bytes])
     }
 
     fn start(&mut self, line: usize) -> Result<()> {
@@ -274,7 +300,8 @@ impl Transport for Messages {
 
     fn test(&mut self, line: usize) -> Result<bool> {
         self.with(line, |opened, next| match &mut opened.ends {
-            Ends::Send(senders) => senders[next].test(),
+            Ends::Send(senders) => senders.get_mut(next).map_or(Ok(true), Sender::test),
+            Ends::Straight(straight) => straight.test(),
             Ends::Receive(receivers) => match receivers[next].test()? {
                 Some(bytes) => {
                     opened.bytes = bytes;
@@ -292,24 +319,20 @@ impl Transport for Messages {
         let Some(opened) = self.lines[line].as_mut() else {
             return Ok(&[]);
         };
-        match &mut opened.ends {
-            Ends::Send(_) => Ok(&[]),
-            Ends::Receive(receivers) => {
-                let area = receivers[opened.count % opened.line.buffers].bytes();
-                Ok(&area.map_err(|error| failed(rank, &error))?[..opened.bytes])
-            }
-        }
+        let next = opened.next();
+        let Ends::Receive(receivers) = &mut opened.ends else {
+            return Ok(&[]);
+        };
+        let area = receivers[next].bytes();
+        Ok(&area.map_err(|error| failed(rank, &error))?[..opened.bytes])
     }
 
     fn progress(&mut self) -> Result<()> {
-        // A test of one message moves all.
-        match (0..self.lines.len())
-            .rev()
-            .find(|&line| self.lines[line].is_some())
-        {
-            Some(line) => self.test(line).map(|_| ()),
-            None => Ok(()),
-        }
+        // A look for one message moves all.
+        let looked = self.questions.iprobe(None, Some(QUESTION));
+        looked
+            .map(|_| ())
+            .map_err(|error| failed(self.comm.rank(), &error))
     }
 
     fn release(&mut self, line: usize) -> Result<()> {
@@ -320,5 +343,9 @@ impl Transport for Messages {
             opened.count += 1;
             Ok(())
         })
+    }
+
+    fn placing(&mut self) -> Option<&mut dyn Placing> {
+        Some(self)
     }
 }
