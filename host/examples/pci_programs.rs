@@ -14,7 +14,7 @@
 use anyhow::{Context as _, bail, ensure};
 use spinneret_host::slmp::{Event, MessageReceiver};
 use spinneret_host::{Context, Device as _, DeviceError, Nic, Options, Program, Rule, Ruleset};
-use spinneret_regmap::{caps, events, guard, her, her_meta};
+use spinneret_regmap::{caps, events, guard, her, her_meta, me};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD, PORT};
 use spinneret_slmp::{Confirm, ReceiverConfig};
@@ -184,7 +184,7 @@ fn median(trip: &mut dyn FnMut(u32) -> anyhow::Result<()>, first: u32) -> anyhow
 /// From a word that the program writes to the NIC's memory to what a handler answers with.
 fn trips(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
     let read = |_| {
-        nic.device().read_register(caps::MAGIC.offset)?;
+        nic.device().read_register(me::VALID.offset)?;
         Ok(())
     };
     figure("register-read", median(&mut { read }, 1)?, "us");

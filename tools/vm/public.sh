@@ -71,7 +71,7 @@ fill_public() {
 
 # try_public NAME: all boots with `mqnic` of one checkout.
 try_public() {
-    local between=no limit=1500 traffic program protocol
+    local between=no limit=1500 traffic program protocol driver
     fill_public "$1"
     pack_root "$1"
     traffic=(--generate udp,dport=7000..7003,rate=50Mbps,count=1000000)
@@ -80,10 +80,14 @@ try_public() {
         protocol=${program%-ping}
         traffic=(--generate "$protocol,pps=1e5,count=1000000" --out "$work/replies.pcap")
         boot "$1" ", $1" mqnic "TRIALS=public_program PROGRAM=$program,-e,64 $amounts" -machine q35
-        try_replies "$1" "$program" "$protocol" 128
+        # When it has answered 64 the program resets the cluster, where up to 16 HPUs are about to send.
+        try_replies "$1" "$program" "$protocol" $((2 * (64 - 16)))
     done
+    # The public handler takes the end of a message for all of it: so each program gets packets from the first one on.
     traffic=(--pcap "$work/message.pcap")
-    boot "$1" ", $1" mqnic "TRIALS=public_receive BYTES=$bytes $amounts" -machine q35
+    for driver in /spinneret.ko /public/mqnic_app_pspin.ko; do
+        boot "$1" ", $1" mqnic "TRIALS=public_receive DRIVER=$driver BYTES=$bytes $amounts" -machine q35
+    done
 }
 
 # try_replies NAME PROGRAM PROTOCOL COUNT: what a program and its handler have sent, under each of both drivers.

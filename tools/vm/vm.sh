@@ -160,15 +160,13 @@ outside() {
     "$examples/pci_programs" receive "unix:$socket" "$work/slmp.elf" "$1" >"$log" 2>&1 || { status=FAILED failed=1; cat "$log" >&2; }
     stop_all
     show "no guest" receive $status $((SECONDS - begun)) s
-    show_speed "no guest" "$log"
+    show "no guest" receive "" "$(grep -ao 'FIGURE receive .*' "$log" | cut -d ' ' -f 3)" kB/s
+    show_taken "no guest"
 }
 
-# show_speed WHERE LOG: what the transfer said of itself, and how long the simulated NIC had computed for it: on a machine that
-# has a processor for the guest, and is not busy with other things, the second one says how long it takes.
-show_speed() {
-    show "$1" receive "" "$(grep -ao 'FIGURE receive .*' "$2" | cut -d ' ' -f 3)" kB/s
-    show "$1" "receive, processor" "" "$taken" s
-}
+# show_taken WHERE: how long the simulated NIC had computed for the transfer: on a machine that has a processor for the guest,
+# and is not busy with other things, that is how long it takes.
+show_taken() { show "$1" "receive, processor" "" "$taken" s; }
 
 # try_boot NAME: one of the boots, on the kernel of `suite`.
 try_boot() {
@@ -197,7 +195,7 @@ try_boot() {
             traffic=(--pcap "$work/message.pcap")
             [[ $1 != receive ]] || outside $bytes
             boot "$suite" ", $1" own "TRIALS=${1/-/_} BYTES=$bytes $amounts $translated" "${iommu[@]}"
-            show_speed "$release, $1" "$work/$suite-, $1.log"
+            show_taken "$release, $1"
             ;;
         long)
             limit=3000
