@@ -7,9 +7,11 @@ their_programs=(icmp_ping udp_ping slmp)
 
 # check_checkouts: both are what they should be, before anything long begins.
 check_checkouts() {
-    [[ -n $fpspin ]] || { echo "vm: public needs --fpspin-dir DIR, a checkout of FPsPIN" >&2; exit 2; }
-    [[ -d $fpspin/$their_pspin/modules/mqnic_app_pspin ]] || fail "--fpspin-dir $fpspin: that is no checkout of FPsPIN"
-    [[ -z $corundum || -d $corundum/modules/mqnic ]] || fail "--corundum-dir $corundum: that is no checkout of Corundum"
+    local wrong=''
+    [[ -n $fpspin ]] || wrong="public needs --fpspin-dir DIR, a checkout of FPsPIN"
+    [[ -z $fpspin || -d $fpspin/$their_pspin/modules/mqnic_app_pspin ]] || wrong="--fpspin-dir $fpspin: that is no checkout of FPsPIN"
+    [[ -z $corundum || -d $corundum/modules/mqnic ]] || wrong="--corundum-dir $corundum: that is no checkout of Corundum"
+    [[ -z $wrong ]] || { echo "vm: $wrong" >&2; exit 2; }
 }
 
 # build_public NAME TREE: `mqnic` of a checkout, and the driver of the application against its headers.
