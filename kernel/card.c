@@ -167,6 +167,9 @@ void card_remove(struct card *card)
 	for (c = 0; c < SPINNERET_CONTEXTS; c++)
 		if (card->areas[c].memory && !card_close_window(card, c))
 			card->runs_wild = true;
+	/* As after power-up: the public driver, which may come next, opens no windows. The cluster is in reset. */
+	if (card->has_guard && !card->runs_wild)
+		reg_set(card, SPINNERET_GUARD_ENFORCE_OFFSET, 0);
 	if (card->owns_function)
 		pci_clear_master(card->pdev);
 	card->gone = true;

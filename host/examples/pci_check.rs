@@ -8,7 +8,7 @@
 //! The packets are UDP, to ports 7000 to 7003; the program is `runtime/tests/contexts`.
 
 use anyhow::{Context as _, bail};
-use spinneret_host::{Device as _, Nic, Options, Program, Rule, Ruleset};
+use spinneret_host::{Device as _, DeviceError, Nic, Options, Program, Rule, Ruleset};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -77,11 +77,15 @@ fn register_access(nic: &Nic) -> anyhow::Result<()> {
     const READS: u32 = 1000;
     let magic = spinneret_regmap::caps::MAGIC;
     let mut device = nic.device();
+    match device.read_register(magic.offset) {
+        Ok(spinneret_regmap::caps::MAGIC_VALUE) => {}
+        Ok(_) => bail!("{magic} is not the one of spinneret"),
+        Err(DeviceError::NoAccess) => println!("the driver knows the registers of the public design alone"),
+        Err(error) => return Err(error.into()),
+    }
     let begun = Instant::now();
     for _ in 0..READS {
-        if device.read_register(magic.offset)? != spinneret_regmap::caps::MAGIC_VALUE {
-            bail!("{magic} is not the one of spinneret");
-        }
+        device.read_register(spinneret_regmap::me::VALID.offset)?;
     }
     println!("a read of a register takes {:?}", begun.elapsed() / READS);
     Ok(())

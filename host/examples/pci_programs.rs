@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! pci_programs capture FILE BYTES         writes the packets of one SLMP message to a capture, some times over
+//! pci_programs message FILE BYTES         writes that message itself
 //! pci_programs receive NIC slmp.elf BYTES receives that message into memory, and looks at each byte
 //! pci_programs ping NIC icmp_ping.elf N   answers N pings
 //! pci_programs trips NIC trips.elf        measures round trips between a program and a handler
+//! pci_programs runs NIC contexts.elf N    opens the NIC, has a handler run, and closes it, N times
 //! pci_programs hold NIC contexts.elf      lets handlers copy packets to memory until the NIC is gone
 //! pci_programs stray NIC contexts.elf     has them copied to where there is no memory, by vfio
 //! ```
@@ -12,7 +14,7 @@
 use anyhow::{Context as _, bail, ensure};
 use spinneret_host::slmp::{Event, MessageReceiver};
 use spinneret_host::{Context, Device as _, DeviceError, Nic, Options, Program, Rule, Ruleset};
-use spinneret_regmap::{caps, events, guard, her, her_meta};
+use spinneret_regmap::{caps, events, guard, her, her_meta, me};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD, PORT};
 use spinneret_slmp::{Confirm, ReceiverConfig};
@@ -43,13 +45,15 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["capture", file, bytes] => capture(Path::new(file), bytes.parse()?),
+        ["message", file, bytes] => Ok(std::fs::write(file, message(bytes.parse()?))?),
         ["receive", nic, elf, bytes] => receive(&Nic::open(nic)?, Path::new(elf), bytes.parse()?),
         ["ping", nic, elf, count] => ping(&Nic::open(nic)?, Path::new(elf), count.parse()?),
         ["trips", nic, elf] => trips(&Nic::open(nic)?, Path::new(elf)),
+        ["runs", nic, elf, count] => runs(nic, Path::new(elf), count.parse()?),
         ["hold", nic, elf] => hold(&Nic::open(nic)?, Path::new(elf)),
         ["stray", nic, elf] => stray(&Nic::open(nic)?, Path::new(elf)),
         _ => bail!(
-            "pci_programs knows capture FILE BYTES, receive NIC ELF BYTES, ping NIC ELF COUNT, and trips, hold or stray NIC ELF"
+            "pci_programs knows capture or message FILE BYTES, receive NIC ELF BYTES, ping or runs NIC ELF COUNT, and trips, hold or stray NIC ELF"
         ),
     }
 }
@@ -180,7 +184,7 @@ fn median(trip: &mut dyn FnMut(u32) -> anyhow::Result<()>, first: u32) -> anyhow
 /// From a word that the program writes to the NIC's memory to what a handler answers with.
 fn trips(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
     let read = |_| {
-        nic.device().read_register(caps::MAGIC.offset)?;
+        nic.device().read_register(me::VALID.offset)?;
         Ok(())
     };
     figure("register-read", median(&mut { read }, 1)?, "us");
@@ -223,6 +227,17 @@ fn trips(nic: &Nic, elf: &Path) -> anyhow::Result<()> {
     }
     asked.store(0, u32::MAX)?;
     Ok(context.close()?)
+}
+
+/// Whoever opens the NIC finds it as if nobody had had it before.
+fn runs(name: &str, elf: &Path, count: u32) -> anyhow::Result<()> {
+    for _ in 0..count {
+        let nic = Nic::open(name)?;
+        let context = open(&nic, elf, "copy")?;
+        wait_for_packet(&nic, &context)?;
+        context.close()?;
+    }
+    Ok(())
 }
 
 /// Copies packets until the NIC is gone: then it ends well.

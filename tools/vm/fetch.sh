@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fetch.sh qemu|gcc|busybox|sparse|kernel SUITE: brings a part of the virtual machine and prints where it is. Debian's
-# packages are unpacked in a folder of ours, $SPINNERET_VM or target/vm, with an apt of its own that checks their
-# signatures: nothing is installed. SUITE is the Debian suite whose cloud kernel is taken, its image and its headers.
+# fetch.sh qemu|gcc|busybox|sparse|kernel SUITE [FLAVOUR]: brings a part of the virtual machine and prints where it is.
+# Debian's packages are unpacked in a folder of ours, $SPINNERET_VM or target/vm, with an apt of its own that checks their
+# signatures: nothing is installed. SUITE is the Debian suite whose kernel is taken, its image and its headers; FLAVOUR is
+# cloud-amd64, the small one, or amd64.
 set -euo pipefail
 self=$(realpath "$0")
 cd "$(dirname "$0")/../.."
@@ -86,32 +87,32 @@ fetch_gcc() {
     run_by_loader "$part/root" "$part/root/usr/libexec/gcc"
 }
 
-# The newest cloud kernel of a suite: `vmlinuz`, `release`, and `build`, against which modules are made.
+# The newest kernel of a suite: `vmlinuz`, `release`, and `build`, against which modules are made.
 fetch_kernel() {
-    local suite=$1 work version packages headers
+    local suite=$1 flavour=$2 work version packages headers
     work=$(mktemp -d)
-    (cd "$work" && apt-get -qq download "linux-headers-cloud-amd64/$suite") ||
+    (cd "$work" && apt-get -qq download "linux-headers-$flavour/$suite") ||
         fail "no kernel of $suite can be had: is there a network?"
-    version=$(dpkg-deb -f "$work"/*.deb Depends | sed -n 's/.*linux-headers-\([^ ,]*\)-cloud-amd64.*/\1/p')
+    version=$(dpkg-deb -f "$work"/*.deb Depends | sed -n "s/.*linux-headers-\([^ ,]*\)-$flavour.*/\1/p")
     rm -r "$work"
-    packages=("linux-image-$version-cloud-amd64" "linux-headers-$version-cloud-amd64" "linux-headers-$version-common")
+    packages=("linux-image-$version-$flavour" "linux-headers-$version-$flavour" "linux-headers-$version-common")
     case $version in
         6.1.*) packages+=(linux-kbuild-6.1) ;;
         *) packages+=("linux-kbuild-$version") ;;
     esac
     # Since 6.19 the image is in packages of its own.
-    if apt-cache show "linux-binary-$version-cloud-amd64" >/dev/null 2>&1; then
-        packages+=("linux-binary-$version-cloud-amd64" "linux-modules-$version-cloud-amd64")
+    if apt-cache show "linux-binary-$version-$flavour" >/dev/null 2>&1; then
+        packages+=("linux-binary-$version-$flavour" "linux-modules-$version-$flavour")
     fi
     unpack "$part/root" "${packages[@]}"
-    headers=$part/root/usr/src/linux-headers-$version-cloud-amd64
+    headers=$part/root/usr/src/linux-headers-$version-$flavour
     sed -i "s|/usr/src/|$part/root/usr/src/|g" "$headers/Makefile"
     # Its programs need a newer C library.
     [[ $suite != trixie* ]] || run_by_loader "$("$self" gcc)/root" "$part/root/usr/lib/linux-kbuild-$version"
     ln -s "$headers" "$part/build"
-    ln -s "$(find "$part/root" -name "vmlinuz*$version-cloud-amd64" -o -path "*modules/$version-cloud-amd64/vmlinuz" |
+    ln -s "$(find "$part/root" -name "vmlinuz*$version-$flavour" -o -path "*modules/$version-$flavour/vmlinuz" |
         head -n 1)" "$part/vmlinuz"
-    echo "$version-cloud-amd64" >"$part/release"
+    echo "$version-$flavour" >"$part/release"
 }
 
 # run_by_loader ROOT FOLDER: each program in a folder becomes a script that calls the loader of another Debian, in ROOT.
@@ -127,10 +128,10 @@ TEXT
     done
 }
 
-name=${1:-} suite=${2:-}
+name=${1:-} suite=${2:-} flavour=${3:-cloud-amd64}
 case $name in
     qemu | gcc | busybox | sparse) part=$folder/$name ;;
-    kernel) part=$folder/kernel-${suite:?"kernel needs a suite"} ;;
+    kernel) part=$folder/kernel-${suite:?"kernel needs a suite"}${3:+-$3} ;;
     *) echo "vm: fetch.sh knows qemu, gcc, busybox, sparse and kernel SUITE, not \`$name\`" >&2; exit 2 ;;
 esac
 mkdir -p "$folder"
@@ -144,7 +145,7 @@ if [[ ! -e $part/complete ]]; then
     case $name in
         qemu) fetch_qemu ;;
         gcc) fetch_gcc ;;
-        kernel) fetch_kernel "$suite" ;;
+        kernel) fetch_kernel "$suite" "$flavour" ;;
         busybox) unpack "$part" busybox-static/bookworm ;;
         sparse) unpack "$part" sparse/bookworm ;;
     esac >&2

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# vm.sh [--all | BOOT...]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the drivers
-# there. Without --all: one kernel, some seconds of each trial. A BOOT (own, iommu, mqnic, faults, answers, ping, receive,
-# long) is that part of --all alone, on the oldest kernel or on those of the Debian suites in $SPINNERET_SUITES. Needs `spinneret`
-# and the examples of the host library built.
+# vm.sh [--all | BOOT... | public --fpspin-dir DIR [--corundum-dir DIR]]: boots Debian kernels in a virtual machine with a
+# simulated NIC as a PCI device, and tries the drivers there. Without --all: one kernel, some seconds of each trial. A BOOT
+# (own, iommu, mqnic, faults, answers, ping, receive, receive-public, receive-vfio, long) is that part of --all alone, on the
+# oldest kernel or on those of the Debian suites in $SPINNERET_SUITES. With public: the drivers and programs of your checkouts
+# of FPsPIN and Corundum, and ours with them. Needs `spinneret` and the examples of the host library built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -51,28 +52,42 @@ build_module() {
     show "$release" build $status $((SECONDS - begun)) s
 }
 
-# make_initramfs SUITE: busybox, our programs, the C library of this machine, our module, and those of vfio-pci.
-make_initramfs() {
-    local root=$work/root-$1 program library module
+# fill_root SUITE: busybox, our programs, the C library of this machine, our module, and those of vfio-pci.
+fill_root() {
+    local root=$work/root-$1 program module
     mkdir -p "$root"/{bin,dev,proc,sys,tmp,vfio}
     cp "$busybox/bin/busybox" "$root/bin/"
     cp tools/vm/guest/init "$examples/pci_check" "$examples/pci_programs" "$work"/*.elf "$root/"
     cp "$work/kernel-$1/spinneret.ko" "$work/kernel-$1/stand-in/mqnic.ko" "$root/"
     strip -g "$root"/*.ko "$root"/pci_*
     find "$kernel/root" -path '*/vfio/*.ko*' -o -name 'irqbypass.ko*' | while read -r module; do
-        case $module in
-            *.xz) xz -dc "$module" >"$root/vfio/$(basename "$module" .xz)" ;;
-            *) cp "$module" "$root/vfio/" ;;
-        esac
+        copy_module "$module" "$root/vfio"
     done
     for program in misuse cycles; do
         gcc -O2 -Wall -Wextra -Werror -static "tools/vm/guest/$program.c" -o "$root/$program"
     done
-    for library in $(ldd "$root/pci_check" | grep -o '/[^ ]*'); do
+    copy_libraries "$root" "$root/pci_check"
+}
+
+# copy_module MODULE FOLDER: newer kernels have them compressed.
+copy_module() {
+    case $1 in
+        *.xz) xz -dc "$1" >"$2/$(basename "$1" .xz)" ;;
+        *) cp "$1" "$2/" ;;
+    esac
+}
+
+# copy_libraries ROOT PROGRAM...: what they are linked with.
+copy_libraries() {
+    local root=$1 library
+    for library in $(ldd "${@:2}" | grep -o '/[^ ]*\.so[^ ]*' | sort -u); do
         mkdir -p "$root${library%/*}"
         cp "$library" "$root$library"
     done
-    (cd "$root" && find . | "$root/bin/busybox" cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs-$1"
+}
+
+pack_root() {
+    (cd "$work/root-$1" && find . | ./bin/busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs-$1"
 }
 
 # boot SUITE NAME FUNCTION COMMAND-LINE OPTIONS...: prints a line for each trial of the guest, with the packets of `traffic`.
@@ -145,15 +160,13 @@ outside() {
     "$examples/pci_programs" receive "unix:$socket" "$work/slmp.elf" "$1" >"$log" 2>&1 || { status=FAILED failed=1; cat "$log" >&2; }
     stop_all
     show "no guest" receive $status $((SECONDS - begun)) s
-    show_speed "no guest" "$log"
+    show "no guest" receive "" "$(grep -ao 'FIGURE receive .*' "$log" | cut -d ' ' -f 3)" kB/s
+    show_taken "no guest"
 }
 
-# show_speed WHERE LOG: what the transfer said of itself, and how long the simulated NIC had computed for it: on a machine that
-# has a processor for the guest, and is not busy with other things, the second one says how long it takes.
-show_speed() {
-    show "$1" receive "" "$(grep -ao 'FIGURE receive .*' "$2" | cut -d ' ' -f 3)" kB/s
-    show "$1" "receive, processor" "" "$taken" s
-}
+# show_taken WHERE: how long the simulated NIC had computed for the transfer: on a machine that has a processor for the guest,
+# and is not busy with other things, that is how long it takes.
+show_taken() { show "$1" "receive, processor" "" "$taken" s; }
 
 # try_boot NAME: one of the boots, on the kernel of `suite`.
 try_boot() {
@@ -176,25 +189,39 @@ try_boot() {
             traffic=(--generate icmp,pps=1e5,count=1000000)
             boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
             ;;
-        receive)
+        receive | receive-public | receive-vfio)
             # So much memory is in one piece only behind an IOMMU.
             "$examples/pci_programs" capture "$work/message.pcap" $bytes
             traffic=(--pcap "$work/message.pcap")
-            outside $bytes
-            boot "$suite" ", receive" own "TRIALS=receive BYTES=$bytes $amounts $translated" "${iommu[@]}"
-            show_speed "$release, receive" "$work/$suite-, receive.log"
+            [[ $1 != receive ]] || outside $bytes
+            boot "$suite" ", $1" own "TRIALS=${1/-/_} BYTES=$bytes $amounts $translated" "${iommu[@]}"
+            show_taken "$release, $1"
             ;;
         long)
             limit=3000
-            boot "$suite" ", long" own "TRIALS=everything $amounts LOADS=100 CYCLES=1000 MISUSE=30 BUSY=20" -machine q35
+            boot "$suite" ", long" own "TRIALS=everything $amounts LOADS=100 CYCLES=1000 RUNS=1000 MISUSE=120 BUSY=50" -machine q35
             ;;
         *) echo "vm: there is no boot \`$1\`" >&2; exit 2 ;;
     esac
 }
 
-all=no whole=no suites=(bookworm) boots=(iommu) bytes=$((10 << 20))
+. tools/vm/public.sh
+all=no whole=no suites=(bookworm) boots=(iommu) bytes=$((10 << 20)) fpspin='' corundum=''
 case ${1:-} in
     '') ;;
+    public)
+        shift
+        all=yes boots=() suites=(${SPINNERET_SUITES:-bookworm})
+        while [[ $# != 0 ]]; do
+            case $1 in
+                --fpspin-dir) fpspin=${2:?"--fpspin-dir needs a folder"} ;;
+                --corundum-dir) corundum=${2:?"--corundum-dir needs a folder"} ;;
+                *) echo "vm: public knows --fpspin-dir DIR and --corundum-dir DIR, not \`$1\`" >&2; exit 2 ;;
+            esac
+            shift 2
+        done
+        check_checkouts
+        ;;
     --all) all=yes whole=yes suites=(bookworm bookworm-backports trixie-backports) boots=(own iommu mqnic) ;;
     -*) echo "vm: vm.sh knows --all and names of boots, not \`$1\`" >&2; exit 2 ;;
     *) all=yes boots=("$@") suites=(${SPINNERET_SUITES:-bookworm}) ;;
@@ -204,21 +231,26 @@ for folder in tests/contexts tests/trips examples/icmp_ping examples/slmp; do
     make -s -C "runtime/$folder" >/dev/null
     cp "runtime/$folder/build/${folder##*/}.elf" "$work/"
 done
-amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all LOADS=3 CYCLES=20 MISUSE=5 BUSY=1"
+amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all LOADS=3 CYCLES=20 RUNS=5 MISUSE=5 BUSY=1"
 fetch qemu qemu
 fetch busybox busybox
 [[ $whole == no ]] || fetch sparse sparse
 [[ ${suites[*]} != *trixie* ]] || fetch gcc gcc
 show kernel trial result "" ""
+if [[ -n $fpspin ]]; then
+    public
+    exit $failed
+fi
 for suite in "${suites[@]}"; do
     fetch kernel kernel "$suite"
     release=$(sed 's/-cloud.*//' "$kernel/release")
     build_module "$suite"
-    make_initramfs "$suite"
+    fill_root "$suite"
+    pack_root "$suite"
     for name in "${boots[@]}"; do try_boot "$name"; done
 done
 if [[ $whole == yes ]]; then
     # On the newest kernel.
-    for name in faults answers ping receive long; do try_boot "$name"; done
+    for name in faults answers ping receive receive-public receive-vfio long; do try_boot "$name"; done
 fi
 exit $failed

@@ -45,7 +45,8 @@ static void *pointer(uint8_t *buffer)
 {
     switch (any() % 5) {
         case 0: return NULL;
-        case 1: return (void *)number();
+        /* Far from what this program has itself, which it would spoil. */
+        case 1: return (void *)(number() | 1ull << 46);
         case 2: return buffer + 4096 - any() % 32;
         default: return buffer;
     }
@@ -71,13 +72,15 @@ static void call(int file, uint8_t *buffer)
         case 1: count(read(file, pointer(buffer), number() % 20000)); break;
         case 2: count(write(file, pointer(buffer), number() % 20000)); break;
         case 3: {
-            size_t bytes = (1 + any() % 64) * 4096;
-            mapped = mmap(NULL, any() % 8 ? bytes : number(), any() % 8, any() % 4 ? MAP_SHARED : MAP_PRIVATE, file,
+            size_t bytes = any() % 8 ? (1 + any() % 64) * 4096 : number();
+            mapped = mmap(NULL, bytes, any() % 8, any() % 4 ? MAP_SHARED : MAP_PRIVATE, file,
                           any() % 4 ? (any() % 5) * bytes : number() & ~4095ull);
             count(mapped == MAP_FAILED ? -1 : 0);
             if (mapped == MAP_FAILED)
                 break;
-            count(munmap((char *)mapped + 4096, 4096));
+            /* Behind a mapping of one page are others of this program. */
+            if (bytes > 4096)
+                count(munmap((char *)mapped + 4096, 4096));
             count(mprotect(mapped, 4096, any() % 8));
             count(madvise(mapped, bytes, any() % 26));
             if (any() % 16 == 0 && fork() == 0)

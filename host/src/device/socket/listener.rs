@@ -26,12 +26,12 @@ impl Listener {
             }
             Err(error) if error.kind() == ErrorKind::AddrInUse => {
                 let why = match is_socket(path) {
-                    true => "somebody listens there already",
-                    false => "there is something of that name that is no socket",
+                    true => "somebody listens there already: end that, or name another path",
+                    false => "there is something of that name that is no socket: name another path",
                 };
                 return Err(io::Error::new(ErrorKind::AddrInUse, why));
             }
-            listener => listener?,
+            listener => listener.map_err(|error| explain(error, path))?,
         };
         listener.set_nonblocking(true)?;
         let path = path.to_owned();
@@ -67,6 +67,23 @@ impl Drop for Listener {
         // Whoever removed it before us wanted the same.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// What to do about a path at which no socket can be made.
+fn explain(error: io::Error, path: &Path) -> io::Error {
+    let folder = path.parent().unwrap_or(path).display();
+    let why = match error.kind() {
+        ErrorKind::NotFound => format!("there is no folder {folder}: make it, or name another path"),
+        ErrorKind::NotADirectory => format!("{folder} is no folder: name another path"),
+        ErrorKind::PermissionDenied => {
+            format!("nothing may be made in {folder}: name a path in a folder of yours")
+        }
+        ErrorKind::InvalidInput => {
+            "a socket's path has 107 bytes at most, none of them 0: name a shorter one".to_owned()
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), why)
 }
 
 /// Whether it is a socket that nobody listens to any more.

@@ -11,6 +11,11 @@ pub trait Behind: fmt::Debug {
     /// Whether the cluster has nothing to do.
     fn is_idle(&self) -> bool;
 
+    /// Whether it holds packets that are not done with.
+    fn holds_packets(&self) -> bool {
+        false
+    }
+
     /// Whether every HPU waits for packets, or has: start-up is over.
     fn is_ready(&self) -> bool;
 

@@ -35,6 +35,9 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// As [`bus_read`](Self::bus_read).
     pub fn bus_write(&mut self, offset: u32, word: u32, strobes: u8) -> Result<(), NicError> {
+        if let Destination::ControlRegister(register) = decode(offset) {
+            self.note_write(register, word);
+        }
         self.bar
             .write(LiteWrite::new(offset.into(), word.into()).strobed(strobes));
         self.finish_access()?;

@@ -1,8 +1,8 @@
 //! What software does to the NIC: accesses to its registers through the BAR.
 
 use super::{Behind, Nic, NicError};
-use spinneret_regmap::bar;
 use spinneret_regmap::pspin::HANDLER_BASE;
+use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
 use std::fmt;
 
@@ -58,9 +58,17 @@ impl<B: Behind> Nic<B> {
     /// If it is not answered as it should.
     pub fn set(&mut self, register: u32, value: u32) -> Result<(), ControlError> {
         let offset = register_in_bar(register)?;
+        self.note_write(register, value);
         self.write_bar(offset, value, Place::Register(register))?;
         self.note_written(register, value);
         Ok(())
+    }
+
+    /// Software is about to write a control register.
+    pub(super) fn note_write(&mut self, register: u32, value: u32) {
+        if register == cl::AUX_RESET && value & 1 != 0 {
+            self.note_reset();
+        }
     }
 
     /// Software has written a control register.

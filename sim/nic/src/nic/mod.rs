@@ -17,6 +17,7 @@ mod hardware;
 mod line;
 mod messages;
 mod modelled;
+mod resets;
 mod route;
 mod wave;
 
@@ -29,6 +30,7 @@ pub use wave::{WaveRequest, find_scope};
 
 use line::Line;
 use messages::Messages;
+use resets::Resets;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
@@ -145,6 +147,8 @@ pub struct Nic<B = Modelled> {
     route: Route,
     /// The cable, if there is one.
     line: Option<Line>,
+    /// Resets in the middle of something.
+    resets: Resets,
     /// When a waveform is written that is not over yet.
     wave_ps: Option<Range<u64>>,
 }
@@ -214,6 +218,7 @@ impl<B: Behind> Nic<B> {
             loaded: None,
             route: Route::new(),
             line: None,
+            resets: Resets::default(),
             wave_ps: None,
             config,
             sim,
@@ -310,6 +315,7 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// If the hardware breaks a rule of a bus.
     pub fn reset(&mut self) -> Result<(), NicError> {
+        self.note_restart();
         self.sim.try_reset()?;
         self.behind.forget();
         self.route = Route::new();

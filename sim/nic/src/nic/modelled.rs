@@ -59,6 +59,10 @@ impl Behind for Modelled {
         self.cluster.borrow().next().is_none()
     }
 
+    fn holds_packets(&self) -> bool {
+        self.cluster.borrow().packets_inside() != [0; 2]
+    }
+
     fn is_ready(&self) -> bool {
         self.cluster.borrow().is_ready()
     }

@@ -25,7 +25,11 @@ pub struct End {
     pub refused_commands: u64,
     /// Packets that came to the cluster and are not done with.
     pub left: u64,
-    /// Nothing is on its way: all sums have to add up.
+    /// Resets that found something on its way, which is lost.
+    pub resets: u64,
+    /// The hardware's counters began anew in the middle of something: they cannot be compared with what was seen.
+    pub has_restarted: bool,
+    /// Nothing is on its way: all sums have to add up, but for what resets took.
     pub is_idle: bool,
 }
 
@@ -44,6 +48,8 @@ impl End {
             cut_short: 0,
             refused_commands: cluster.refused(),
             left,
+            resets: nic.resets(),
+            has_restarted: nic.has_restarted(),
             is_idle: nic.is_idle() && left == 0,
         }
     }
@@ -65,6 +71,8 @@ impl End {
             cut_short: self.cut_short,
             refused_commands: self.refused_commands,
             left: self.left,
+            resets: self.resets.saturating_sub(start.resets),
+            has_restarted: self.has_restarted && !start.has_restarted,
             is_idle: self.is_idle,
         }
     }

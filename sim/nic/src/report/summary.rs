@@ -150,9 +150,14 @@ pub struct Summary {
     pub refused_commands: u64,
     /// Packets that were in the cluster when the run ended.
     pub left: u64,
+    /// Resets of the NIC, or of its cluster, that found packets on their way.
+    pub resets: u64,
+    /// Packets that these resets took, if the run ended with nothing on its way.
+    pub dropped_by_resets: u64,
     /// The hardware's counters, as they were read last.
     pub counters: BTreeMap<String, u64>,
-    /// Sums that do not add up, in words. Empty after a run that ended with nothing on its way.
+    /// Sums that do not add up, in words. Empty after a run that ended with nothing on its way. After resets that took packets
+    /// less may have come out than went in, but never more.
     pub unbalanced: Vec<String>,
     /// Where the clocks of HPUs went, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -172,6 +172,13 @@ impl Summary {
                 self.left
             )?;
         }
+        if self.dropped_by_resets > 0 {
+            writeln!(
+                f,
+                "dropped by resets: {} packets were in the NIC when it, or its cluster, was reset, which was {} times",
+                self.dropped_by_resets, self.resets
+            )?;
+        }
         for sum in &self.unbalanced {
             writeln!(f, "does not add up: {sum}")?;
         }

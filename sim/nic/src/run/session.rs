@@ -408,6 +408,7 @@ impl Session {
             let value: u64 = nic.get(word.offset()).map_err(Failure::work)?.into();
             let name = word.title().to_string();
             let before = self.counted_before.get(&name).copied().unwrap_or(0);
+            let value = value + nic.counted_before_resets(word.offset());
             Ok((name, value.saturating_sub(before)))
         };
         counters.map(read).collect()

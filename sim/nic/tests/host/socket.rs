@@ -138,7 +138,9 @@ fn a_path_that_is_taken_is_refused_with_by_what() {
         (&file, "something of that name that is no socket"),
         (folder.path(), "something of that name that is no socket"),
         (server.socket(), "somebody listens there already"),
-        (&file.join("below"), "Not a directory"),
+        (&file.join("below"), "is no folder: name another path"),
+        (Path::new("/nowhere/nic"), "there is no folder /nowhere: make it"),
+        (Path::new(&"/long".repeat(30)), "name a shorter one"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_spinneret"))
             .arg("serve")

@@ -179,6 +179,10 @@ fn a_reset_in_the_middle_of_transfers_leaves_a_new_nic() {
         drop(nic);
         function = Function::new(served.client());
     }
+    drop(function);
+    let summary = String::from_utf8(served.end().stdout).expect("it is text");
+    assert!(!summary.contains("add up"), "{summary}");
+    assert!(summary.contains("dropped by resets: "), "{summary}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn end() -> End {
         cut_short: 0,
         refused_commands: 0,
         left: 0,
+        resets: 0,
+        has_restarted: false,
         is_idle: true,
     }
 }
@@ -64,6 +66,31 @@ fn sums_that_do_not_add_up_are_named() {
             "to handlers is 90, ingress.hers is 87",
             "done with is 90, ingress.hers is 87",
             "ingress.hers and dropped frames is 89, ingress.matched is 90"
+        ]
+    );
+}
+
+/// A reset takes what is inside, so less comes out than went in; more never does.
+#[test]
+fn what_resets_took_is_counted_and_adds_up() {
+    let summary = |hers| {
+        let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
+        make_up(&mut recorder, 100);
+        let mut counters = counters(100);
+        counters[2].1 = hers;
+        recorder.counters(&counters);
+        let end = End { resets: 2, ..end() };
+        recorder.finish(&end, None).summary
+    };
+    let missing = summary(90);
+    assert_eq!(missing.unbalanced, Vec::<String>::new());
+    assert_eq!((missing.resets, missing.dropped_by_resets), (2, 0));
+    let too_many = summary(88).unbalanced;
+    assert_eq!(
+        too_many,
+        [
+            "to handlers is 90, ingress.hers is 88",
+            "done with is 90, ingress.hers is 88"
         ]
     );
 }
