@@ -46,12 +46,10 @@ extern crate self as molly;
 
 mod error;
 mod exact;
-mod execution;
 mod field;
 mod layout;
 mod memory;
 pub mod mpi;
-mod placed;
 pub mod programs;
 pub mod random;
 mod rank;
@@ -63,11 +61,10 @@ mod world;
 
 pub use error::{Error, Result};
 pub use exact::Exact;
-pub use execution::{Traffic, Work};
 pub use field::{Field, Storage};
 pub use layout::Layout;
 pub use memory::Memory;
-pub use rank::Rank;
+pub use rank::{Rank, Traffic, Work};
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
 pub use spinneret_molly_model::{Columns, Geometry, Options, Pipeline, Plan};

@@ -21,6 +21,7 @@ mod nest;
 mod order;
 mod overlap;
 mod pace;
+mod pieces;
 mod pipeline;
 mod plan;
 mod program;

@@ -1,10 +1,14 @@
 //! A rank: its fields, and how it executes plans.
 
+mod execution;
+
+pub use execution::{Traffic, Work};
+
 use crate::error::{Error, Result};
-use crate::execution::{End, Traffic, Work, execute};
 use crate::field::Field;
 use crate::transport::{Line, Transport};
 use bytemuck::Pod;
+use execution::{End, execute};
 use spinneret_molly_model::{Geometry, Lifetimes, Options, Plan, Program, Sizes};
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;

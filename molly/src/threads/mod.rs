@@ -1,8 +1,10 @@
 //! Ranks as threads of one process: for tests, and for programs that want the cores of one machine.
 
+mod placed;
+
 use crate::error::{Error, Result};
-use crate::placed::Heap;
 use crate::transport::{Line, Place, Placing, Transport};
+use placed::Heap;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, VecDeque};

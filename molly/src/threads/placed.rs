@@ -6,9 +6,9 @@
 //! computes something else than the serial run. What was sent from a place is compared with what is there when it has to
 //! be gone.
 
+use super::Threads;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::threads::Threads;
 use crate::transport::{Line, Place, Placing, Transport as _};
 use spinneret_molly_model::Columns;
 use std::ptr::NonNull;

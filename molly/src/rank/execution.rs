@@ -1,8 +1,8 @@
 //! One run of a plan on a rank: bodies, messages and exchanges, row by row.
 
+use super::Rank;
 use crate::error::{Error, Result};
 use crate::field::Storage;
-use crate::rank::Rank;
 use crate::strides::Stride;
 use crate::transport::{Line, Place};
 use spinneret_molly_model::{
