@@ -30,7 +30,8 @@ build() {
     if echo '#include <isl/ctx.h>' | cc -E - >/dev/null 2>&1; then
         packages+=(-p spinneret-molly-command --bin molly)
     fi
-    cargo build --release --quiet "${packages[@]}"
+    # Others than this machine's processor have to run it.
+    SPINNERET_PORTABLE=1 cargo build --release --quiet "${packages[@]}"
     built=${CARGO_TARGET_DIR:-target}/release
 }
 

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Installs what tools/debian-packages.txt lists and is missing; prints nothing when nothing is.
+# Installs the packages of tools/debian-packages.txt that are missing; prints nothing if none is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 fail() { echo "setup: $*" >&2; exit 1; }
 
-# Prints the packages that are missing. A command that is there without its package counts as there.
+# missing [?]: prints the packages that are missing, or those of them that only save time, which have a `?` before their
+# names. A command that is there without its package counts as there.
 missing() {
-    local package command
+    local package command kind
     while IFS='|' read -r package command _; do
         package=$(tr -d ' ' <<<"$package")
+        [[ ${package:0:1} == '?' ]] && kind='?' || kind=
+        [[ $kind == "${1:-}" ]] || continue
+        package=${package#'?'}
         command=$(tr -d ' ' <<<"$command")
         [[ -z $package || $package == '#'* ]] && continue
         if [[ $command != - ]]; then
@@ -27,15 +31,15 @@ as_root() {
     if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-install() {
+check_root() {
     command -v apt-get >/dev/null ||
         fail "this is not Debian or Ubuntu: install $* (or what your system calls them) by hand"
     [[ $(id -u) == 0 ]] || command -v sudo >/dev/null ||
         fail "installing $* needs root and there is no sudo: run ./dev setup as root"
-    echo "setup: installing the Debian packages $*"
-    as_root apt-get update -qq || fail "apt-get update failed: is there a network?"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
-        fail "apt-get could not install $*"
+}
+
+install() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 # Older releases of Verilator have no --binary and know less SystemVerilog.
@@ -56,7 +60,23 @@ rust_component() {
 
 command -v cargo >/dev/null || fail "Rust is missing: install it with rustup (https://rustup.rs)"
 mapfile -t packages < <(missing)
-[[ ${#packages[@]} == 0 ]] || install "${packages[@]}"
+mapfile -t faster < <(missing '?')
+if [[ ${#packages[@]} != 0 ]]; then
+    check_root "${packages[@]}"
+    echo "setup: installing the Debian packages ${packages[*]} ${faster[*]}"
+    as_root apt-get update -qq || fail "apt-get update failed: is there a network?"
+    install "${packages[@]}" || fail "apt-get could not install ${packages[*]}"
+elif [[ ${#faster[@]} != 0 ]]; then
+    echo "setup: installing the Debian packages ${faster[*]}"
+fi
+for package in "${faster[@]}"; do
+    if (check_root "$package") 2>/dev/null && install "$package" 2>/dev/null; then
+        # Build scripts look for the best compiler when they run.
+        touch sim/*/build.rs
+    else
+        echo "setup: $package cannot be installed; all works without it, but slower (tools/debian-packages.txt says what)"
+    fi
+done
 check_verilator
 rust_component rustfmt fmt
 rust_component clippy clippy

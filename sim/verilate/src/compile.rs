@@ -1,7 +1,7 @@
 //! From SystemVerilog to a static library, for one model.
 
 use crate::cache::Cache;
-use crate::compiler::{OPTIMISATION, compiler};
+use crate::compiler::Compiler;
 use crate::error::FileContext;
 use crate::headers::{self, Headers};
 use crate::inputs;
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Job<'a> {
     pub(crate) model: &'a Model,
     pub(crate) verilator: &'a Verilator,
+    pub(crate) compiler: &'a Compiler,
     pub(crate) root: &'a Path,
     pub(crate) cache: &'a Cache,
     pub(crate) headers: &'a Headers<'a>,
@@ -44,8 +45,9 @@ impl Job<'_> {
     fn compile(&self, folder: &Path) -> Result<(), Error> {
         self.verilate(folder)?;
         let file = self.write_unity(folder)?;
-        compiler(self.verilator, folder)
-            .include(self.headers.folder()?)
+        let mut build = self.compiler.build(self.verilator, folder);
+        self.headers.include(&mut build)?;
+        build
             .file(file)
             .try_compile(&shim::library(&self.model.name))
             .map_err(|source| Error::Compiler {
@@ -65,9 +67,10 @@ impl Job<'_> {
         let shim = shim::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
-            "{}\n{arguments}\n{}\n{OPTIMISATION} {SECTIONS:?}\n{:?}\n{shim}\n{sources}",
+            "{}\n{arguments}\n{}\n{} {SECTIONS:?}\n{:?}\n{shim}\n{sources}",
             self.verilator.version(),
             shim::HEADER,
+            self.compiler.key(),
             inputs::PATCH
         )
     }
@@ -126,19 +129,32 @@ impl Job<'_> {
         let mut text = format!("#include \"{}\"\n", headers::NAME);
         let mut rare = String::new();
         for section in SECTIONS {
-            rare += &format!("#pragma GCC optimize(\"{}\")\n", section.level);
+            rare += &section.pragma(self.compiler.is_clang());
             for name in names.extract_if(.., |name| name.contains(section.part)) {
                 rare += &include(&name);
             }
         }
         // Templates are made out at the very end, with what then holds.
-        rare += "#pragma GCC reset_options\n";
+        rare += match self.compiler.is_clang() {
+            true => "#pragma clang optimize on\n",
+            false => "#pragma GCC reset_options\n",
+        };
         text.extend(names.iter().map(|name| include(name)));
         let followed = inputs::patch(&self.model.ports, &generated)?;
         text += &shim::followed(&followed);
         let unity = folder.join("model.cpp");
         fs::write(&unity, text + &shim::text(self.model) + &rare).at("write", &unity)?;
         Ok(unity)
+    }
+}
+
+impl Section {
+    /// The line that sets the level for what follows it. clang knows all or nothing.
+    fn pragma(&self, is_clang: bool) -> String {
+        match is_clang {
+            true => "#pragma clang optimize off\n".to_owned(),
+            false => format!("#pragma GCC optimize(\"{}\")\n", self.level),
+        }
     }
 }
 

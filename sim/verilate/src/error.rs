@@ -21,6 +21,17 @@ pub enum Error {
         /// What it printed.
         output: String,
     },
+    /// No C++ compiler is on the search path.
+    #[error("there is no C++ compiler for the models: run `./dev setup` in the project's root, or set CXX")]
+    CompilerMissing,
+    /// The C++ compiler cannot be started or does not tell its version.
+    #[error("the C++ compiler `{program}` does not work: {output}; set CXX to another one")]
+    CompilerBroken {
+        /// The program, as it was called.
+        program: String,
+        /// What it or the operating system says.
+        output: String,
+    },
     /// Verilator refuses a design, be it for an error or for a warning.
     #[error("Verilator refuses model `{model}`:\n{output}")]
     Refused {

@@ -1,7 +1,7 @@
 //! The headers that all models include, read by the compiler once and not once for each model, which takes longer than most
 //! models themselves.
 
-use crate::compiler::compiler;
+use crate::compiler::Compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, shim};
@@ -22,6 +22,7 @@ const MANY: usize = 8;
 /// A folder with the headers, made when the first model is compiled.
 pub(crate) struct Headers<'a> {
     verilator: &'a Verilator,
+    compiler: &'a Compiler,
     folder: PathBuf,
     /// Whether there are enough models for the compiler's first reading to pay.
     pays: bool,
@@ -29,9 +30,10 @@ pub(crate) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    pub(crate) fn new(verilator: &'a Verilator, root: &Path, models: usize) -> Self {
+    pub(crate) fn new(verilator: &'a Verilator, compiler: &'a Compiler, root: &Path, models: usize) -> Self {
         Self {
             verilator,
+            compiler,
             folder: root.join(FOLDER),
             pays: models >= MANY,
             is_there: Mutex::new(false),
@@ -42,7 +44,7 @@ impl<'a> Headers<'a> {
     ///
     /// # Errors
     /// If the headers cannot be written, or the compiler refuses them.
-    pub(crate) fn folder(&self) -> Result<&Path, Error> {
+    fn folder(&self) -> Result<&Path, Error> {
         // Others wait meanwhile; who was stopped half-way left `false`.
         let mut is_there = self
             .is_there
@@ -59,18 +61,34 @@ impl<'a> Headers<'a> {
         fs::create_dir_all(&self.folder).at("create", &self.folder)?;
         let header = self.folder.join(NAME);
         fs::write(&header, shim::HEADER).at("write", &header)?;
-        let compiler = compiler(self.verilator, &self.folder)
-            .try_get_compiler()
-            .map_err(refused)?;
-        // Other compilers do not look for a precompiled header by its name, and include the text.
-        if !self.pays || !compiler.is_like_gnu() {
+        if !self.pays {
             return Ok(());
         }
+        let compiler = self
+            .compiler
+            .build(self.verilator, &self.folder)
+            .try_get_compiler()
+            .map_err(refused)?;
         let mut command = compiler.to_command();
-        command
-            .args(["-x", "c++-header", "-o"])
-            .arg(self.folder.join(format!("{NAME}.gch")));
+        command.args(["-x", "c++-header", "-o"]).arg(self.precompiled());
         run(command.arg(header))
+    }
+
+    /// Makes a build read the headers as they were compiled, if they were. g++ looks for them beside the header itself,
+    /// clang has to be told.
+    ///
+    /// # Errors
+    /// As [`Headers::folder`].
+    pub(crate) fn include(&self, build: &mut cc::Build) -> Result<(), Error> {
+        build.include(self.folder()?);
+        if self.pays && self.compiler.is_clang() {
+            build.flag("-include-pch").flag(self.precompiled());
+        }
+        Ok(())
+    }
+
+    fn precompiled(&self) -> PathBuf {
+        self.folder.join(format!("{NAME}.gch"))
     }
 
     /// Removes what only this build needed: it is larger than all models.

@@ -1,7 +1,7 @@
 //! Verilator's run-time library, which all models share.
 
 use crate::cache::Cache;
-use crate::compiler::{OPTIMISATION, compiler};
+use crate::compiler::Compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, shim};
@@ -17,6 +17,7 @@ pub(crate) const LIBRARY: &str = "spinneret_verilated";
 /// Builds the run-time library unless it is there already.
 pub(crate) struct Job<'a> {
     pub(crate) verilator: &'a Verilator,
+    pub(crate) compiler: &'a Compiler,
     pub(crate) root: &'a Path,
     pub(crate) cache: &'a Cache,
 }
@@ -31,8 +32,9 @@ impl Job<'_> {
             ("spinneret_fst.cpp", shim::WAVEFORMS),
         ];
         let key = format!(
-            "{}\n{OPTIMISATION}\n{}\n{}",
+            "{}\n{}\n{}\n{}",
             self.verilator.version(),
+            self.compiler.key(),
             ours[0].1,
             ours[1].1
         );
@@ -49,7 +51,7 @@ impl Job<'_> {
 
     fn compile(&self, folder: &Path, ours: &[(&str, &str)]) -> Result<(), Error> {
         let include = self.verilator.include();
-        let mut build = compiler(self.verilator, folder);
+        let mut build = self.compiler.build(self.verilator, folder);
         // Ours replace these functions, see spinneret_runtime.cpp.
         build
             .define("VL_USER_FATAL", None)

@@ -4,10 +4,10 @@
 //! Such designs can be large, so their C++ is compiled file by file, on all processors, and a build that was interrupted
 //! goes on where it stopped.
 
+use crate::compiler::Compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, Model, schedule, shim};
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -46,9 +46,11 @@ pub fn build_shared(
 ) -> Result<PathBuf, Error> {
     crate::check::check_all(std::slice::from_ref(&shared.model))?;
     let verilator = Verilator::find()?;
+    let compiler = Compiler::find()?;
     let build = Build {
         shared,
         verilator: &verilator,
+        compiler: &compiler,
         folder,
         progress,
     };
@@ -58,6 +60,7 @@ pub fn build_shared(
 struct Build<'a> {
     shared: &'a SharedModel,
     verilator: &'a Verilator,
+    compiler: &'a Compiler,
     folder: &'a Path,
     progress: &'a (dyn Fn(Progress) + Sync),
 }
@@ -92,8 +95,9 @@ impl Build<'_> {
     /// Everything that the library depends on.
     fn key(&self) -> Result<String, Error> {
         let mut key = format!(
-            "{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{}\n{}\n",
             self.verilator.version(),
+            self.compiler.version(),
             self.options().join(" "),
             shim::HEADER,
             shim::text(&self.shared.model)
@@ -205,7 +209,7 @@ impl Build<'_> {
         let level = if is_slow { "-O0" } else { "-O1" };
         let include = self.verilator.include();
         let part = object.with_extension("part");
-        let mut command = compiler();
+        let mut command = self.compiler.command();
         command
             .args(["-std=c++17", "-fPIC", "-w", "-pthread", level, "-c", "-o"])
             .args([&part, file])
@@ -233,7 +237,7 @@ impl Build<'_> {
     fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
         (self.progress)(Progress::Linking);
         let part = library.with_extension("part");
-        let mut command = compiler();
+        let mut command = self.compiler.command();
         command
             .args(["-shared", "-pthread", "-o"])
             .arg(&part)
@@ -277,9 +281,4 @@ fn add_folder(key: &mut String, folder: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The C++ compiler that the user prefers.
-fn compiler() -> Command {
-    Command::new(std::env::var_os("CXX").unwrap_or_else(|| OsString::from("c++")))
 }

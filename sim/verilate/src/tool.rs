@@ -85,7 +85,7 @@ fn text_of(output: &Output) -> String {
 }
 
 /// The first file of that name in the folders of `PATH`.
-fn on_search_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders)
         .map(|folder| folder.join(name))

@@ -63,13 +63,14 @@ fn acts_as_build_script() {
 }
 
 /// Runs the build script for a case and returns the lines that it prints for Cargo.
-fn run_with_path(case: &str, out: &Path, path: &OsStr) -> Vec<String> {
+fn run_with(case: &str, out: &Path, variables: &[(&str, &OsStr)]) -> Vec<String> {
     let program = env::current_exe().expect("this test has a file");
     let host = host();
     let output = Command::new(program)
         .args(["acts_as_build_script", "--exact", "--nocapture", "--quiet"])
         .env_clear()
-        .env("PATH", path)
+        .env("PATH", env::var_os("PATH").unwrap_or_default())
+        .envs(variables.iter().copied())
         .env("OUT_DIR", out)
         .env("TARGET", &host)
         .env("HOST", &host)
@@ -89,7 +90,7 @@ fn run_with_path(case: &str, out: &Path, path: &OsStr) -> Vec<String> {
 }
 
 fn run(case: &str, out: &Path) -> Vec<String> {
-    run_with_path(case, out, &env::var_os("PATH").unwrap_or_default())
+    run_with(case, out, &[])
 }
 
 /// The one error of a case, without Cargo's prefix, line by line.
@@ -144,7 +145,7 @@ fn library_time(out: &Path, model: &str) -> SystemTime {
 fn a_missing_verilator_is_one_sentence() {
     let out = scratch();
     assert_eq!(
-        run_with_path("two", out.path(), OsStr::new("")),
+        run_with("two", out.path(), &[("PATH", OsStr::new(""))]),
         [
             "cargo::error=spinneret needs Verilator to run its tests: run `./dev setup` in the project's root, \
              which installs it."
@@ -184,6 +185,56 @@ fn only_models_that_changed_are_built_again() {
             .contains("Second")
     );
     assert_eq!(errors("none", out), [""; 0]);
+}
+
+#[test]
+fn a_library_of_another_compiler_is_not_taken() {
+    let scratch = scratch();
+    let out = scratch.path();
+    let compiled_by = |compiler: &str| run_with("one", out, &[("CXX", OsStr::new(compiler))]);
+    let named = |lines: &[String]| {
+        let line = lines
+            .iter()
+            .find_map(|line| line.strip_prefix("cargo::rustc-env=SPINNERET_MODEL_COMPILER="));
+        line.expect("the compiler is named").to_owned()
+    };
+    let slow = compiled_by("g++");
+    assert!(named(&slow).starts_with("g++"), "{slow:?}");
+    let warning = slow.iter().find(|line| line.starts_with("cargo::warning="));
+    assert!(
+        warning.is_some_and(|line| line.contains("clang++-16")),
+        "what costs speed is told: {slow:?}"
+    );
+    let first = library_time(out, "first");
+    compiled_by("g++");
+    assert_eq!(library_time(out, "first"), first, "the same compiler's is taken");
+    // The same program, but every processor may run what it makes.
+    run_with(
+        "one",
+        out,
+        &[
+            ("CXX", OsStr::new("g++")),
+            ("SPINNERET_PORTABLE", OsStr::new("1")),
+        ],
+    );
+    let portable = library_time(out, "first");
+    assert!(portable > first);
+    let quick = run("one", out);
+    if named(&quick).contains("clang") {
+        assert!(library_time(out, "first") > portable);
+        assert!(
+            !quick.iter().any(|line| line.starts_with("cargo::warning=")),
+            "{quick:?}"
+        );
+    }
+
+    let lines = compiled_by("/nowhere/c++");
+    assert!(
+        lines.iter().any(|line| line
+            .starts_with("cargo::error=the C++ compiler `/nowhere/c++` does not work: ")
+            && line.ends_with("; set CXX to another one")),
+        "{lines:?}"
+    );
 }
 
 #[test]

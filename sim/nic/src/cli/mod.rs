@@ -26,9 +26,16 @@ Exit codes:
   1  the work began and failed: a damaged capture, an impossible packet, hardware that disagrees with its model
   2  the work could not begin as asked: arguments, rule file, capture or outputs; nothing was written";
 
+/// Models are the slow part of a run, so people who compare speeds have to know their compiler.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nmodels of the hardware compiled by ",
+    env!("SPINNERET_MODEL_COMPILER")
+);
+
 /// spinneret's tools: the hardware of an open sPIN network card, simulated on real packets.
 #[derive(Debug, Parser)]
-#[command(name = "spinneret", version, after_help = EXIT_CODES)]
+#[command(name = "spinneret", version, long_version = LONG_VERSION, after_help = EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
