@@ -2,7 +2,6 @@
 
 mod calls;
 mod harm;
-mod ranks;
 mod run;
 mod sample;
 mod support;
