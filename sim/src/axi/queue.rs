@@ -1,4 +1,4 @@
-//! Which beat of the reads that wait comes next.
+//! Which of the answers that wait comes next.
 
 use super::answer::Response;
 use super::burst::Burst;
@@ -6,21 +6,21 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// In which order reads are answered; those of one id always in theirs.
+/// In which order bursts are answered; those of one id always in theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadOrder {
-    /// In the order of their addresses.
+pub enum AnswerOrder {
+    /// In the order in which they came.
     #[default]
     InOrder,
-    /// Reads of different ids overtake each other at random; each is answered as a whole.
+    /// Bursts of different ids overtake each other at random; each is answered as a whole.
     Reordered,
-    /// Reads of different ids overtake each other, and their beats are mixed, at random.
+    /// Bursts of different ids overtake each other, and their beats are mixed, at random.
     Interleaved,
 }
 
-/// A read that is not answered completely.
+/// A burst that is not answered completely; a write is answered as a read of one beat.
 #[derive(Clone, Debug)]
-pub(super) struct PendingRead {
+pub(super) struct Pending {
     burst: Burst,
     /// The first cycle in which its first beat may be valid.
     due: u64,
@@ -39,17 +39,17 @@ pub(super) struct NextBeat {
     pub(super) is_last: bool,
 }
 
-/// Reads that wait for data, in the order of their addresses.
+/// Bursts that wait for their answer, in the order in which they came.
 #[derive(Debug)]
-pub(super) struct ReadQueue {
-    order: ReadOrder,
+pub(super) struct AnswerQueue {
+    order: AnswerOrder,
     rng: ChaCha8Rng,
-    pending: VecDeque<PendingRead>,
+    pending: VecDeque<Pending>,
     /// The index of the read whose last beat is not given out, unless beats may be mixed.
     current: Option<usize>,
 }
 
-impl PendingRead {
+impl Pending {
     pub(super) fn new(burst: Burst, due: u64, responses: Vec<Response>) -> Self {
         Self {
             burst,
@@ -60,8 +60,8 @@ impl PendingRead {
     }
 }
 
-impl ReadQueue {
-    pub(super) fn new(order: ReadOrder, rng: ChaCha8Rng) -> Self {
+impl AnswerQueue {
+    pub(super) fn new(order: AnswerOrder, rng: ChaCha8Rng) -> Self {
         Self {
             order,
             rng,
@@ -70,15 +70,11 @@ impl ReadQueue {
         }
     }
 
-    pub(super) fn set_order(&mut self, order: ReadOrder) {
-        self.order = order;
-    }
-
     pub(super) fn len(&self) -> usize {
         self.pending.len()
     }
 
-    pub(super) fn push(&mut self, read: PendingRead) {
+    pub(super) fn push(&mut self, read: Pending) {
         self.pending.push_back(read);
     }
 
@@ -113,9 +109,9 @@ impl ReadQueue {
 
     fn choose(&mut self, cycle: u64) -> Option<usize> {
         match (self.order, self.current) {
-            (ReadOrder::InOrder | ReadOrder::Reordered, Some(current)) => Some(current),
-            (ReadOrder::InOrder, None) => self.pending.front().filter(|read| read.due <= cycle).map(|_| 0),
-            (ReadOrder::Reordered | ReadOrder::Interleaved, _) => self.choose_any(cycle),
+            (AnswerOrder::InOrder | AnswerOrder::Reordered, Some(current)) => Some(current),
+            (AnswerOrder::InOrder, None) => self.pending.front().filter(|read| read.due <= cycle).map(|_| 0),
+            (AnswerOrder::Reordered | AnswerOrder::Interleaved, _) => self.choose_any(cycle),
         }
     }
 
@@ -137,7 +133,7 @@ impl ReadQueue {
 #[cfg(test)]
 mod tests {
     use super::super::burst::BurstKind;
-    use super::{Burst, NextBeat, PendingRead, ReadOrder, ReadQueue, Response};
+    use super::{AnswerOrder, AnswerQueue, Burst, NextBeat, Pending, Response};
     use crate::seed::Seed;
 
     fn burst(id: u64, address: u64, beats: u64) -> Burst {
@@ -151,14 +147,10 @@ mod tests {
     }
 
     /// Six reads of two ids with three beats each, due in cycle 10, and all beats in their order.
-    fn run(order: ReadOrder) -> Vec<NextBeat> {
-        let mut queue = ReadQueue::new(order, Seed(3).rng("test"));
+    fn run(order: AnswerOrder) -> Vec<NextBeat> {
+        let mut queue = AnswerQueue::new(order, Seed(3).rng("test"));
         for number in 0..6 {
-            queue.push(PendingRead::new(
-                burst(number % 2, 64 * number, 3),
-                10,
-                Vec::new(),
-            ));
+            queue.push(Pending::new(burst(number % 2, 64 * number, 3), 10, Vec::new()));
         }
         assert_eq!(queue.next(9), None);
         let beats = (10..28).map(|cycle| queue.next(cycle).expect("a beat in every cycle"));
@@ -173,9 +165,9 @@ mod tests {
 
     #[test]
     fn every_order_keeps_that_of_each_id() {
-        let in_order = run(ReadOrder::InOrder);
+        let in_order = run(AnswerOrder::InOrder);
         assert!(addresses(&in_order).is_sorted());
-        for order in [ReadOrder::Reordered, ReadOrder::Interleaved] {
+        for order in [AnswerOrder::Reordered, AnswerOrder::Interleaved] {
             let beats = run(order);
             assert!(!addresses(&beats).is_sorted(), "{order:?}");
             for id in 0..2 {
@@ -187,16 +179,16 @@ mod tests {
             let whole = beats
                 .chunks(3)
                 .all(|read| read.iter().all(|beat| beat.burst == read[0].burst));
-            assert_eq!(whole, order == ReadOrder::Reordered);
+            assert_eq!(whole, order == AnswerOrder::Reordered);
         }
     }
 
     #[test]
     fn older_reads_of_an_id_are_waited_for() {
-        let mut queue = ReadQueue::new(ReadOrder::Interleaved, Seed(3).rng("test"));
-        queue.push(PendingRead::new(burst(0, 0, 1), 20, Vec::new()));
-        queue.push(PendingRead::new(burst(0, 64, 1), 5, Vec::new()));
-        queue.push(PendingRead::new(burst(1, 128, 2), 5, vec![Response::DecodeError]));
+        let mut queue = AnswerQueue::new(AnswerOrder::Interleaved, Seed(3).rng("test"));
+        queue.push(Pending::new(burst(0, 0, 1), 20, Vec::new()));
+        queue.push(Pending::new(burst(0, 64, 1), 5, Vec::new()));
+        queue.push(Pending::new(burst(1, 128, 2), 5, vec![Response::DecodeError]));
         let first = queue.next(5).expect("a beat");
         assert_eq!(
             (first.burst.id, first.response, first.is_last),

@@ -1,4 +1,4 @@
-//! Which beats of a read fail.
+//! Which bursts, and which beats of reads, fail.
 
 use super::answer::Response;
 use super::burst::Burst;
@@ -9,31 +9,31 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-/// Which beats of which reads fail.
+/// Which bursts fail. Of a write that fails nothing is written; of a read that fails, one of its beats or more do.
 #[derive(Clone, Debug, Default)]
-pub enum ReadFaults {
+pub enum Faults {
     /// None.
     #[default]
     Never,
-    /// Each read with that probability in percent: one of its beats or more, each SLVERR or DECERR.
+    /// Each with that probability in percent, SLVERR or DECERR.
     Random {
         /// Probability of an error in percent.
         percent: u32,
     },
-    /// Beats that address a byte in one of these ranges, with the response of the first such range.
+    /// Writes of a byte in one of these ranges, and beats that read one, with the response of the first such range.
     At(Vec<(RangeInclusive<u64>, Response)>),
-    /// As the test says for each beat.
+    /// As the test says for each beat; the worst counts for a write.
     Chosen(BeatJudge),
 }
 
-/// Says how each beat of a read is answered; clones share one state.
+/// Says how each beat of a burst is answered; clones share one state.
 #[derive(Clone)]
 pub struct BeatJudge(Rc<RefCell<Judge>>);
 
 type Judge = dyn FnMut(&Burst, u64) -> Response;
 
 impl BeatJudge {
-    /// Asks a function, once for each beat when the address of the read is taken, first beat (0) first.
+    /// Asks a function, once for each beat when a read begins or a write ends, first beat (0) first.
     pub fn new(judge: impl FnMut(&Burst, u64) -> Response + 'static) -> Self {
         Self(Rc::new(RefCell::new(judge)))
     }
@@ -45,8 +45,8 @@ impl fmt::Debug for BeatJudge {
     }
 }
 
-impl ReadFaults {
-    /// How the beats of a read are answered; an empty list is OKAY for all.
+impl Faults {
+    /// How the beats of a burst are answered; an empty list is OKAY for all.
     pub(super) fn responses(&self, burst: &Burst, rng: &mut ChaCha8Rng) -> Vec<Response> {
         match self {
             Self::Never => Vec::new(),
@@ -94,7 +94,7 @@ fn at(ranges: &[(RangeInclusive<u64>, Response)], burst: &Burst, number: u64) ->
 #[cfg(test)]
 mod tests {
     use super::super::burst::BurstKind;
-    use super::{BeatJudge, Burst, ReadFaults, Response};
+    use super::{BeatJudge, Burst, Faults, Response};
     use crate::seed::Seed;
 
     fn burst(address: u64, beats: u64) -> Burst {
@@ -111,7 +111,7 @@ mod tests {
     fn random_faults_hit_as_many_reads_as_asked_for() {
         let mut rng = Seed(1).rng("test");
         for (percent, expected) in [(0, 0..=0), (30, 240..=360), (100, 1000..=1000)] {
-            let faults = ReadFaults::Random { percent };
+            let faults = Faults::Random { percent };
             let mut failed = 0;
             for _ in 0..1000 {
                 let responses = faults.responses(&burst(0, 4), &mut rng);
@@ -124,7 +124,7 @@ mod tests {
             assert!(expected.contains(&failed), "{failed} at {percent} %");
         }
         assert_eq!(
-            ReadFaults::Random { percent: 100 }
+            Faults::Random { percent: 100 }
                 .responses(&burst(0, 1), &mut rng)
                 .len(),
             1
@@ -136,9 +136,9 @@ mod tests {
         use Response::{DecodeError, Okay, SlaveError};
         let mut rng = Seed(1).rng("test");
         let ranges = vec![(0x18..=0x18, DecodeError), (0x10..=0x1f, SlaveError)];
-        let at = ReadFaults::At(ranges).responses(&burst(0x0c, 4), &mut rng);
+        let at = Faults::At(ranges).responses(&burst(0x0c, 4), &mut rng);
         assert_eq!(at, [Okay, SlaveError, DecodeError, Okay]);
-        let whole = ReadFaults::At(vec![(0..=u64::MAX, SlaveError)]);
+        let whole = Faults::At(vec![(0..=u64::MAX, SlaveError)]);
         assert_eq!(whole.responses(&burst(u64::MAX, 1), &mut rng), [SlaveError]);
         let mut calls = 0;
         let judge = BeatJudge::new(move |_, number| {
@@ -150,7 +150,7 @@ mod tests {
                 Okay
             }
         });
-        let faults = ReadFaults::Chosen(judge);
+        let faults = Faults::Chosen(judge);
         assert_eq!(faults.responses(&burst(0, 3), &mut rng), [Okay, Okay, Okay]);
         assert_eq!(
             faults.responses(&burst(0, 3), &mut rng),
