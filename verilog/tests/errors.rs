@@ -36,6 +36,18 @@ fn error_in(atoms: Vec<RawAtom>, statements: Vec<VerilogStatement>) -> String {
     error(&Raw::new(atoms, statements))
 }
 
+/// A register of four bits without a reset.
+fn register() -> Raw {
+    let mut register = Raw::new(vec![input("clock", 1), input("d", 4), output("q", 4)], vec![]);
+    register.timing = vec![TimingInfo {
+        name: "reg".into(),
+        clock: "clock".into(),
+        inputs: vec![],
+        outputs: vec![],
+    }];
+    register
+}
+
 #[test]
 fn names_that_are_not_there() {
     assert_eq!(
@@ -167,7 +179,7 @@ fn targets() {
         assert_eq!(
             message,
             format!(
-                "top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+                "top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
             )
         );
     };
@@ -178,7 +190,12 @@ fn targets() {
     let block = Raw::new(atoms(), vec![set("y", num(1)), set("part$z$next", num(1))]).with("part", child);
     assert_eq!(
         error(&block),
-        "top: the kernel assigns `part.z`, which is an output of a sub-block: only outputs, Local signals and inputs of sub-blocks can be assigned"
+        "top: the kernel assigns `part.z`, which is an output of a sub-block: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
+    );
+    let block = Raw::new(atoms(), vec![set("y", num(1)), set("count$q", num(1))]).with("count", register());
+    assert_eq!(
+        error(&block),
+        "top: the kernel assigns `count.q`, which is the output of a register: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
     );
     let sum = bin(sig("y"), VerilogOp::Add, num(1));
     let statement = VerilogStatement::Assignment(sum, num(1));
@@ -235,15 +252,8 @@ fn signals_without_a_driver() {
         error(&Raw::new(atoms(), read_early).with("part", child())),
         "top: the input `part.x` of a sub-block or register is read before its last assignment: read it afterwards, or use a Local signal"
     );
-    let mut register = Raw::new(vec![input("clock", 1), input("d", 4), output("q", 4)], vec![]);
-    register.timing = vec![TimingInfo {
-        name: "reg".into(),
-        clock: "clock".into(),
-        inputs: vec![],
-        outputs: vec![],
-    }];
-    let block =
-        Raw::new(atoms(), vec![set("y", sig("count$q")), set("count$d", sig("a"))]).with("count", register);
+    let statements = vec![set("y", sig("count$q")), set("count$d", sig("a"))];
+    let block = Raw::new(atoms(), statements).with("count", register());
     assert_eq!(
         error(&block),
         "top: the register `count` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"

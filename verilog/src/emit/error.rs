@@ -179,7 +179,7 @@ pub enum Error {
     },
     /// The kernel assigns something that is not its own to drive.
     #[error(
-        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
     )]
     NotAssignable {
         /// Path of the block.
