@@ -27,9 +27,6 @@ use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// How many times the watchdog's clocks a task may take where there is no watchdog.
-const ENDLESS: u64 = 10;
-
 /// The shape of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -41,7 +38,7 @@ pub struct Config {
     pub queues: usize,
     /// Packets that wait in them, beside one in each.
     pub shared_packets: usize,
-    /// Clocks that a handler may take; without a watchdog, ten times as many until it counts as endless.
+    /// Clocks that a handler may take; without a watchdog it counts as endless then.
     pub watchdog: u64,
     /// Whether it has the defects of the public cluster, and does what that one does without any promise: for programs that
     /// are to be tried as they would fail there. There is no watchdog then.
@@ -256,13 +253,7 @@ impl Cluster {
         self.progress
     }
 
-    /// Clocks after which a task of a cluster without a watchdog counts as endless.
-    pub fn endless_clocks(&self) -> u64 {
-        self.config.watchdog.saturating_mul(ENDLESS)
-    }
-
-    /// The oldest task that has been at its HPU for [`endless_clocks`](Self::endless_clocks), of a cluster that has no
-    /// watchdog.
+    /// The oldest task of a cluster without a watchdog that a watchdog would have ended.
     pub fn endless(&self) -> Option<(HpuId, Task)> {
         let endless = self
             .hpus
@@ -274,7 +265,7 @@ impl Cluster {
 
     fn is_endless(&self, hpu: &Hpu) -> bool {
         let since = hpu.driver.running.filter(|_| self.config.is_strict);
-        since.is_some_and(|running| self.now - running.given > self.endless_clocks())
+        since.is_some_and(|running| self.now - running.given > self.config.watchdog)
     }
 
     /// Clocks in which a handler ran since the beginning, by HPU.

@@ -275,10 +275,10 @@ fn as_many_packets_are_inside_as_in_the_public_cluster() {
 
 /// An HPU that never comes to its task does not go on for ever where there is no watchdog.
 #[test]
-fn a_task_without_a_watchdog_is_endless_after_ten_times_its_clocks() {
+fn a_task_without_a_watchdog_is_endless_after_its_clocks() {
     for is_strict in [false, true] {
         let mut cluster = Cluster::new(Config {
-            watchdog: 100,
+            watchdog: 1000,
             is_strict,
             ..Config::default()
         });
