@@ -2,6 +2,7 @@
 
 mod calls;
 mod harm;
+mod opcodes;
 mod run;
 mod sample;
 mod support;
