@@ -84,7 +84,7 @@ pub trait Parameters: Sized {
     }
 }
 
-/// Why a block cannot be built with the parameters that were given.
+/// The reason why a block cannot be built with the given parameters: it begins with "it must" and names possible values.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{block}: {parameter} = {value} is not possible: {reason}")]
 pub struct ParameterError {
@@ -94,7 +94,7 @@ pub struct ParameterError {
     pub parameter: String,
     /// The value that was refused.
     pub value: u64,
-    /// What would be possible.
+    /// The possible values, "it must be ...", and why.
     pub reason: String,
 }
 
@@ -248,7 +248,7 @@ impl<'a> Checked<'a> {
         let checked = Self { block, values };
         for parameter in parameters {
             if !(parameter.min..=parameter.max).contains(&checked.get(parameter.name)) {
-                let reason = format!("it is {} to {}", parameter.min, parameter.max);
+                let reason = format!("it must be from {} to {}", parameter.min, parameter.max);
                 return Err(checked.refuse(parameter.name, reason));
             }
         }
@@ -259,7 +259,7 @@ impl<'a> Checked<'a> {
     pub(crate) fn power_of_two(self, name: &str) -> Result<(), ParameterError> {
         match self.get(name).is_power_of_two() {
             true => Ok(()),
-            false => Err(self.refuse(name, "it is a power of two".into())),
+            false => Err(self.refuse(name, "it must be a power of two".into())),
         }
     }
 

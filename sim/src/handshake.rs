@@ -51,9 +51,9 @@ impl Side {
     }
 }
 
-/// The ports of a bus with valid and ready.
+/// The ports of a channel: valid, ready and the payload.
 #[derive(Clone, Debug)]
-pub(crate) struct Handshake {
+pub struct Handshake {
     pub(crate) bus: String,
     pub(crate) valid: PortHandle,
     pub(crate) ready: PortHandle,
@@ -82,6 +82,17 @@ impl Handshake {
             ready,
             payload,
         })
+    }
+
+    /// The prefix of its ports.
+    pub fn name(&self) -> &str {
+        &self.bus
+    }
+
+    /// Whether there is a transfer in this cycle.
+    #[inline]
+    pub(crate) fn transfers(&self, dut: &Instance) -> bool {
+        dut.is_high(self.valid) && dut.is_high(self.ready)
     }
 
     /// A broken rule of this bus.

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{Memory, Response, SlaveConfig, WriteSlave, WrittenBurst};
+use spinneret_sim::axi::{AxiSlave, Memory, Response, SlaveBurst, SlaveConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
@@ -93,7 +93,7 @@ pub struct DmaBench<M: Model> {
     /// Their descriptors: address, length, tag.
     pub descriptors: ChannelSource,
     /// The packet buffer.
-    pub slave: WriteSlave,
+    pub slave: AxiSlave,
     /// Packets that are written: address, length, tag.
     pub her: ChannelSink,
     /// Slots of packets that failed.
@@ -205,13 +205,13 @@ impl<M: Model> DmaBench<M> {
         self.expected.clear();
         self.her.receive_all();
         self.free.receive_all();
-        self.slave.take_written();
+        self.slave.take_bursts();
         self.memory = self.slave.memory().clone();
         self.total = Outcome::default();
     }
 
     fn compare(&mut self) -> Outcome {
-        let mut written: VecDeque<WrittenBurst> = self.slave.take_written().into();
+        let mut written: VecDeque<SlaveBurst> = self.slave.take_bursts().into();
         let mut outcome = Outcome::default();
         while let Some(packet) = self.expected.pop_front() {
             let mut error = false;

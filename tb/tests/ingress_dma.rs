@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use spinneret_models::{PspinIngressDma, PspinIngressDmaSmall};
-use spinneret_sim::axi::{Faults, Latency, Pause, Response, SlaveConfig};
+use spinneret_sim::axi::{AnswerOrder, Faults, Latency, Pause, Response, SlaveConfig};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress_dma::{BUFFER_START, DmaBench, Outcome, Packet, Pauses, random_packet};
@@ -41,7 +41,7 @@ fn behaviours() -> Vec<(Pauses, SlaveConfig)> {
         address,
         data,
         latency: Latency { least, most },
-        reorder: true,
+        order: AnswerOrder::Reordered,
         faults: Faults::Random { percent },
     };
     let never = || Pause::Never;
@@ -131,7 +131,7 @@ fn takes_one_beat_a_clock_whatever_the_response_latency() {
                     let cycles = pair[1].cycle - pair[0].cycle;
                     assert_eq!(cycles, beats, "{size} bytes, responses after {latency}");
                 }
-                bench.slave.take_written();
+                bench.slave.take_bursts();
                 bench.sim.finish();
             }
         }
@@ -148,7 +148,7 @@ fn clocks_of_small_packets(run: &mut TestRun, latency: u64) -> u64 {
         bench.sim.cycle();
     }
     let items = bench.her.receive_all();
-    bench.slave.take_written();
+    bench.slave.take_bursts();
     bench.sim.finish();
     items[1999].cycle - items[0].cycle
 }
@@ -186,7 +186,7 @@ fn a_packet_takes_its_beats_its_response_and_two_or_three_clocks() {
                 bench.sim.run(300);
                 let first = bench.source.monitor().last_frame().unwrap().first_cycle;
                 assert_eq!(bench.free.receive().unwrap().cycle - first, 3 + latency);
-                bench.slave.take_written();
+                bench.slave.take_bursts();
                 bench.sim.finish();
             }
         },
@@ -313,7 +313,7 @@ fn bytes_that_are_not_in_the_lowest_lanes_fail_their_packet() {
                     written,
                     "{length} bytes in {first:#x}, {second:#x}"
                 );
-                slave.forget(address, 128);
+                slave.memory_mut().forget(address, 128);
             }
             descriptors.send(&[address, 68, 7]);
             beats.send(&[full, 0]);
@@ -400,8 +400,8 @@ fn reset_in_the_middle_of_traffic_leaves_nothing_behind() {
             address: Pause::Random { percent: 20 },
             data: Pause::Random { percent: 20 },
             latency: Latency { least: 1, most: 20 },
-            reorder: false,
             faults: Faults::Random { percent: 10 },
+            ..SlaveConfig::default()
         };
         let mut bench = bench(run, slave);
         for _ in 0..60 {

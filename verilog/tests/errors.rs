@@ -36,6 +36,18 @@ fn error_in(atoms: Vec<RawAtom>, statements: Vec<VerilogStatement>) -> String {
     error(&Raw::new(atoms, statements))
 }
 
+/// A register of four bits without a reset.
+fn register() -> Raw {
+    let mut register = Raw::new(vec![input("clock", 1), input("d", 4), output("q", 4)], vec![]);
+    register.timing = vec![TimingInfo {
+        name: "reg".into(),
+        clock: "clock".into(),
+        inputs: vec![],
+        outputs: vec![],
+    }];
+    register
+}
+
 #[test]
 fn names_that_are_not_there() {
     assert_eq!(
@@ -61,11 +73,11 @@ fn widths_and_signs() {
     let a_plus_b = bin(sig("a"), VerilogOp::Add, sig("b"));
     assert_eq!(
         error_of(8, a_plus_b),
-        "top: `a + b` joins 8 bits with 4 bits: make both the same width with `bit_cast`"
+        "top: `a + b` joins 8 bits with 4 bits: make both the same width with `resize`, or with `bit_cast` for `Bits`"
     );
     assert_eq!(
         error_of(4, sig("a")),
-        "top: `y = a` joins 4 bits with 8 bits: make both the same width with `bit_cast`"
+        "top: `y = a` joins 4 bits with 8 bits: make both the same width with `resize`, or with `bit_cast` for `Bits`"
     );
     assert_eq!(
         error_of(1, bin(sig("a"), VerilogOp::Lt, sig("s"))),
@@ -81,7 +93,7 @@ fn widths_and_signs() {
     );
     assert_eq!(
         error_of(8, un(VerilogOpUnary::Not, num(3))),
-        "top: nothing gives the literals in `!3` a width: write them as `bits::<N>(..)`"
+        "top: nothing gives the literals in `!3` a width: write them as `lit(value, width)`"
     );
     let extended = VerilogExpression::Signed(Box::new(sig("s")));
     assert_eq!(
@@ -167,7 +179,7 @@ fn targets() {
         assert_eq!(
             message,
             format!(
-                "top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+                "top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
             )
         );
     };
@@ -178,7 +190,12 @@ fn targets() {
     let block = Raw::new(atoms(), vec![set("y", num(1)), set("part$z$next", num(1))]).with("part", child);
     assert_eq!(
         error(&block),
-        "top: the kernel assigns `part.z`, which is an output of a sub-block: only outputs, Local signals and inputs of sub-blocks can be assigned"
+        "top: the kernel assigns `part.z`, which is an output of a sub-block: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
+    );
+    let block = Raw::new(atoms(), vec![set("y", num(1)), set("count$q", num(1))]).with("count", register());
+    assert_eq!(
+        error(&block),
+        "top: the kernel assigns `count.q`, which is the output of a register: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
     );
     let sum = bin(sig("y"), VerilogOp::Add, num(1));
     let statement = VerilogStatement::Assignment(sum, num(1));
@@ -233,21 +250,104 @@ fn signals_without_a_driver() {
     ];
     assert_eq!(
         error(&Raw::new(atoms(), read_early).with("part", child())),
-        "top: the input `part.x` of a sub-block is read before its last assignment: read it afterwards, or use a Local signal"
+        "top: the input `part.x` of a sub-block or register is read before its last assignment: read it afterwards, or use a Local signal"
     );
-    let mut register = Raw::new(vec![input("clock", 1), input("d", 4), output("q", 4)], vec![]);
-    register.timing = vec![TimingInfo {
-        name: "reg".into(),
-        clock: "clock".into(),
-        inputs: vec![],
-        outputs: vec![],
-    }];
-    let block =
-        Raw::new(atoms(), vec![set("y", sig("count$q")), set("count$d", sig("a"))]).with("count", register);
+    let statements = vec![set("y", sig("count$q")), set("count$d", sig("a"))];
+    let block = Raw::new(atoms(), statements).with("count", register());
     assert_eq!(
         error(&block),
-        "top: nothing drives `count.clock`: assign it in the kernel"
+        "top: the register `count` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"
     );
+    for port in ["clk", "rst"] {
+        let child = Raw::new(vec![input(port, 1), output("z", 4)], vec![set("z", num(1))]);
+        let block = Raw::new(atoms(), vec![set("y", sig("part$z"))]).with("part", child);
+        assert_eq!(
+            error(&block),
+            format!(
+                "top: nothing drives `part.{port}`: name `part` in `clocked!` with clock and reset, or assign it in the kernel"
+            )
+        );
+    }
+}
+
+/// A counter that counts in every lane as well, whose kernel may forget registers in `clocked!`.
+mod forgetful {
+    use spinneret_verilog::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) enum Clocked {
+        Nothing,
+        CountOnly,
+        LanesWithoutReset,
+        All,
+    }
+
+    #[derive(LogicBlock, Describe, Debug)]
+    pub(super) struct Counter {
+        pub clk: Signal<In, Clock>,
+        pub rst: Wire<In, bool>,
+        pub go: Wire<In, bool>,
+        pub total: Wire<Out>,
+        count: Reg,
+        lanes: Vec<Reg>,
+        _clocked: Clocked,
+    }
+
+    impl Counter {
+        pub(super) fn new(clocked: Clocked) -> Self {
+            Self {
+                clk: Signal::default(),
+                rst: Wire::bit(),
+                go: Wire::bit(),
+                total: Wire::word(4),
+                count: Reg::word_reset(4),
+                lanes: (0..2).map(|_| Reg::word_reset(4)).collect(),
+                _clocked: clocked,
+            }
+        }
+    }
+
+    impl Logic for Counter {
+        #[kernel]
+        fn update(&mut self) {
+            if self._clocked != Clocked::Nothing {
+                clocked!(self.clk, self.rst => self.count);
+            }
+            if self._clocked == Clocked::LanesWithoutReset {
+                clocked!(self.clk => self.lanes);
+            }
+            if self._clocked == Clocked::All {
+                clocked!(self.clk, self.rst => self.lanes);
+            }
+            if self.go.val() {
+                self.count.d.next = self.count.q.val() + 1;
+                for lane in 0..2 {
+                    self.lanes[lane].d.next = self.count.q.val();
+                }
+            }
+            self.total.next = self.lanes[0].q.val() + self.lanes[1].q.val();
+        }
+    }
+}
+
+#[test]
+fn registers_that_clocked_does_not_name() {
+    use forgetful::{Clocked, Counter};
+    let refused = |clocked| generate(&Counter::new(clocked), "top").map_err(|error| error.to_string());
+    let missing = |name: &str| {
+        format!(
+            "top: the register `{name}` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"
+        )
+    };
+    assert_eq!(refused(Clocked::Nothing).err(), Some(missing("count")));
+    assert_eq!(refused(Clocked::CountOnly).err(), Some(missing("lanes.0")));
+    assert_eq!(
+        refused(Clocked::LanesWithoutReset).err().as_deref(),
+        Some(
+            "top: the register `lanes.0` has a reset, but is in a `clocked!` without one: write `clocked!(clk, rst => ...)`, or make the register without a reset"
+        )
+    );
+    assert!(refused(Clocked::All).is_ok());
 }
 
 #[test]

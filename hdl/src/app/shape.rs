@@ -66,7 +66,7 @@ impl AppParameters {
         match self.queues {
             queues if queues < 1 << QUEUE_BITS => Err(checked.refuse(
                 "queues",
-                "with less than 16 contexts would meet in a queue".into(),
+                "it must be at least 16: with fewer, contexts share a queue".into(),
             )),
             _ => Ok(()),
         }

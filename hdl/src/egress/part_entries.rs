@@ -80,7 +80,7 @@ impl RoomShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let needed = 2 * self.most;
         if self.places < needed {
-            let reason = format!("two of the longest frames need {needed} places");
+            let reason = format!("it must be at least {needed}, for two of the longest frames");
             return Err(checked.refuse("places", reason));
         }
         Ok(())
@@ -112,15 +112,17 @@ mod tests {
     fn impossible_parameters_are_refused_with_a_reason() {
         assert_eq!(
             refused(&READER_ENTRY, "data_width", 48).as_deref(),
-            Some("frame_reader: data_width = 48 is not possible: it is a power of two")
+            Some("frame_reader: data_width = 48 is not possible: it must be a power of two")
         );
         assert_eq!(
             refused(&ROOM_ENTRY, "places", 299).as_deref(),
-            Some("frame_room: places = 299 is not possible: two of the longest frames need 300 places")
+            Some(
+                "frame_room: places = 299 is not possible: it must be at least 300, for two of the longest frames"
+            )
         );
         assert_eq!(
             refused(&ALIGNER_ENTRY, "data_width", 48).as_deref(),
-            Some("line_aligner: data_width = 48 is not possible: it is a power of two")
+            Some("line_aligner: data_width = 48 is not possible: it must be a power of two")
         );
     }
 }

@@ -69,14 +69,22 @@ impl EgressShape {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
         let needed = 2 * self.most_beats();
         if self.buffer_beats < needed {
-            let reason = format!("two frames of {} bytes need {needed} places", self.max_frame);
+            let reason = format!(
+                "it must be at least {needed}, for two frames of {} bytes",
+                self.max_frame
+            );
             return refuse("buffer_beats", reason);
         }
         if self.command_id() == 0 {
-            return refuse("core_commands", "an id of no bits names no command".into());
+            let reason = "it must be at least 2 with one cluster and one core: the id of a command has a bit";
+            return refuse("core_commands", reason.into());
         }
         if self.tuser < 64 && self.tx_user >> self.tuser != 0 {
-            let reason = format!("it does not fit a tuser of {} bits", self.tuser);
+            let reason = format!(
+                "it must be at most {}: tuser has {} bits",
+                (1_u64 << self.tuser) - 1,
+                self.tuser
+            );
             return refuse("tx_user", reason);
         }
         Ok(())

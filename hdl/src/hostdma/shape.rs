@@ -115,18 +115,25 @@ impl HostDmaShape {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
         let (data, segment) = (self.data, self.segment_data);
         if segment > data || segment * self.segments < data {
-            let segments = self.segments;
+            let least = data / self.segments;
             let reason =
-                format!("a beat of {data} bits fills whole words, of some or all of the {segments} segments");
+                format!("it must be from {least} to {data}: a beat fills whole words of the segments");
             return refuse("ram_seg_data_width", reason);
         }
         if self.ring_bytes > 1 << self.ram_address {
-            let reason = format!("the RAM has {} bytes", 1_u64 << self.ram_address);
+            let reason = format!(
+                "it must be at most {}, the size of the RAM",
+                1_u64 << self.ram_address
+            );
             return refuse("ring_bytes", reason);
         }
         for (name, transfers) in [("writes", self.writes), ("reads", self.reads)] {
             if transfers > 1 << self.tag {
-                let reason = format!("{} bits tell only {} tags apart", self.tag, 1_u64 << self.tag);
+                let reason = format!(
+                    "it must be at most {}: a tag has {} bits",
+                    1_u64 << self.tag,
+                    self.tag
+                );
                 return refuse(name, reason);
             }
         }
@@ -134,7 +141,7 @@ impl HostDmaShape {
             let (contexts, needed) = (self.windows, self.context());
             if width < needed {
                 let reason =
-                    format!("the guard finds the context in it: {contexts} contexts need {needed} bits");
+                    format!("it must be at least {needed}: the guard finds one of {contexts} contexts in it");
                 return refuse(name, reason);
             }
         }
@@ -271,13 +278,17 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused_with_a_reason() {
-        let beat = "a beat of 512 bits fills whole words, of some or all of the 2 segments";
+        let beat = "it must be from 256 to 512: a beat fills whole words of the segments";
         for (name, value, reason) in [
             ("ram_seg_data_width", 128, beat),
             ("ram_seg_data_width", 1024, beat),
-            ("writes", 48, "it is a power of two"),
-            ("ring_bytes", 2048, "it is 4096 to 1048576"),
-            ("dma_tag_width", 2, "64"),
+            ("writes", 48, "it must be a power of two"),
+            ("ring_bytes", 2048, "it must be from 4096 to 1048576"),
+            (
+                "dma_tag_width",
+                2,
+                "writes = 64 is not possible: it must be at most 4: a tag has 2 bits",
+            ),
         ] {
             let error = build(&[(name, value)]).expect_err("it is not possible");
             assert!(error.contains(reason), "{error}");
@@ -290,13 +301,13 @@ mod tests {
         ];
         assert_eq!(
             build(&user).expect_err("it is not possible"),
-            "pspin_hostmem_dma: aruser_width = 2 is not possible: the guard finds the context in it: \
-             5 contexts need 3 bits"
+            "pspin_hostmem_dma: aruser_width = 2 is not possible: it must be at least 3: the guard finds \
+             one of 5 contexts in it"
         );
         let error = build(&[("ram_addr_width", 13)]).expect_err("it is not possible");
         assert_eq!(
             error,
-            "pspin_hostmem_dma: ring_bytes = 16384 is not possible: the RAM has 8192 bytes"
+            "pspin_hostmem_dma: ring_bytes = 16384 is not possible: it must be at most 8192, the size of the RAM"
         );
     }
 }

@@ -244,7 +244,7 @@ mod tests {
                     output: FifoOutput::Fallthrough,
                     ..FifoConfig::block(8, 16)
                 },
-                "fifo: registered = 0 is not possible: block RAM reads into a register; use distributed RAM",
+                "fifo: registered = 0 is not possible: it must be 1 with block RAM, which reads into a register",
             ),
         ] {
             assert_eq!(text(config), Err(expected.to_owned()));

@@ -93,7 +93,7 @@ impl FifoConfig {
             return Err(MARGIN.refuse("fifo", self.margin, reason));
         }
         if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
-            let reason = "block RAM reads into a register; use distributed RAM";
+            let reason = "it must be 1 with block RAM, which reads into a register";
             return Err(REGISTERED.refuse("fifo", 0, reason));
         }
         Ok(())

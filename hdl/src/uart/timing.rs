@@ -22,7 +22,7 @@ impl Timing {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let shortest = SHORTEST_QUIET_BITS * self.clocks_per_bit;
         if self.quiet_clocks < shortest {
-            let reason = format!("two bytes take {shortest} clocks, and a pause is not less");
+            let reason = format!("it must be at least {shortest}, the clocks of two bytes");
             return Err(checked.refuse("quiet_clocks", reason));
         }
         Ok(())

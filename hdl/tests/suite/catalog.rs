@@ -45,6 +45,22 @@ fn parameters_lie_in_their_own_ranges() {
 }
 
 #[test]
+fn refusals_say_what_a_value_must_be() {
+    for entry in catalog::entries() {
+        for parameter in (entry.parameters)(Config::Reference) {
+            let outside = [parameter.min.checked_sub(1), parameter.max.checked_add(1)];
+            for value in outside.into_iter().flatten().chain([3, 300]) {
+                let mut values = entry.values(Config::Reference);
+                values.insert(parameter.name.to_owned(), value);
+                if let Err(error) = (entry.build)(&values) {
+                    assert!(error.reason.starts_with("it must be "), "{error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn ports_and_parameters_are_those_of_the_contract() {
     for entry in catalog::entries() {
         let path = Path::new("tests/ports").join(format!("{}.csv", entry.name));
@@ -150,23 +166,23 @@ fn impossible_parameters_are_refused_with_a_reason() {
     };
     assert_eq!(
         refused("data_width", 96),
-        "pspin_pkt_match: data_width = 96 is not possible: it is a power of two"
+        "pspin_pkt_match: data_width = 96 is not possible: it must be a power of two"
     );
     assert_eq!(
         refused("data_width", 2048),
-        "pspin_pkt_match: data_width = 2048 is not possible: it is 64 to 1024"
+        "pspin_pkt_match: data_width = 2048 is not possible: it must be from 64 to 1024"
     );
     assert_eq!(
         refused("inspected_bytes", 257),
-        "pspin_pkt_match: inspected_bytes = 257 is not possible: it is 4 to 256"
+        "pspin_pkt_match: inspected_bytes = 257 is not possible: it must be from 4 to 256"
     );
     assert_eq!(
         refused("rules", 1),
-        "pspin_pkt_match: rules = 1 is not possible: it is 2 to 8"
+        "pspin_pkt_match: rules = 1 is not possible: it must be from 2 to 8"
     );
     assert_eq!(
         refused("tag_width", 34),
-        "pspin_pkt_match: tag_width = 34 is not possible: message id (32), end of message (1) and ruleset (2) need 35"
+        "pspin_pkt_match: tag_width = 34 is not possible: it must be at least 35: message id (32), end of message (1) and ruleset (2)"
     );
     let mut values = entry.values(Config::Reference);
     values
@@ -177,7 +193,7 @@ fn impossible_parameters_are_refused_with_a_reason() {
             .map(|error| error.to_string())
             .as_deref(),
         Some(
-            "pspin_pkt_match: buffer_frames = 64 is not possible: with this mtu and data_width it is at most 32"
+            "pspin_pkt_match: buffer_frames = 64 is not possible: it must be at most 32 with this mtu and data_width"
         )
     );
 }
@@ -189,22 +205,34 @@ fn impossible_slot_layouts_are_refused_with_a_reason() {
         (
             "large_slots",
             342,
-            "a buffer of 524288 bytes has room for 341 of 1536 bytes",
+            "it must be at most 341: the buffer has 524288 bytes, a slot 1536",
         ),
         (
             "small_slots",
             1025,
-            "the large slots leave 131072 bytes, room for 1024 of 128 bytes",
+            "it must be at most 1024: the large slots leave 131072 bytes, and a slot has 128",
         ),
-        ("small_slots", 0, "it is 1 to 65536"),
-        ("small_slot_size", 1536, "it is less than large_slot_size, 1536"),
-        ("small_slot_size", 100, "it is a multiple of the alignment, 64"),
-        ("large_slot_size", 1500, "it is a multiple of the alignment, 64"),
-        ("alignment", 96, "it is a power of two"),
+        ("small_slots", 0, "it must be from 1 to 65536"),
+        (
+            "small_slot_size",
+            1536,
+            "it must be less than large_slot_size, 1536",
+        ),
+        (
+            "small_slot_size",
+            100,
+            "it must be a multiple of the alignment, 64",
+        ),
+        (
+            "large_slot_size",
+            1500,
+            "it must be a multiple of the alignment, 64",
+        ),
+        ("alignment", 96, "it must be a power of two"),
         (
             "buffer_base",
             0x1c10_0020,
-            "it is a multiple of the alignment, 64",
+            "it must be a multiple of the alignment, 64",
         ),
     ] {
         let mut values = entry.values(Config::Reference);
@@ -220,13 +248,19 @@ fn impossible_slot_layouts_are_refused_with_a_reason() {
         (
             "length_width",
             10,
-            "pspin_pkt_alloc: large_slot_size = 1536 is not possible: a length of 10 bits reaches 1023 only",
+            "pspin_pkt_alloc: large_slot_size = 1536 is not possible: it must be at most 1023: a length has 10 bits",
         ),
         (
             "address_width",
             24,
-            "pspin_pkt_alloc: buffer_size = 524288 is not possible: the buffer at 0x1c100000 ends beyond \
-             addresses of 24 bits",
+            "pspin_pkt_alloc: buffer_base = 470810624 is not possible: it must be less than 16777216: an address \
+             has 24 bits",
+        ),
+        (
+            "buffer_base",
+            0xfffe_0000,
+            "pspin_pkt_alloc: buffer_size = 524288 is not possible: it must be at most 131072: the buffer is at \
+             0xfffe0000, and an address has 32 bits",
         ),
     ] {
         let mut values = entry.values(Config::Reference);
@@ -270,8 +304,7 @@ fn contexts_meet_in_no_queue_of_an_application() {
     build(entry, &values);
     values.insert("queues".to_owned(), 8);
     let error = (entry.build)(&values).err().map(|error| error.to_string());
-    let expected =
-        "spinneret_app: queues = 8 is not possible: with less than 16 contexts would meet in a queue";
+    let expected = "spinneret_app: queues = 8 is not possible: it must be at least 16: with fewer, contexts share a queue";
     assert_eq!(error.as_deref(), Some(expected));
 }
 
@@ -279,12 +312,12 @@ fn contexts_meet_in_no_queue_of_an_application() {
 fn impossible_dma_parameters_are_refused_with_a_reason() {
     let entry = catalog::find("pspin_ingress_dma").unwrap();
     for (name, value, reason) in [
-        ("data_width", 64, "it is 128 to 1024"),
-        ("data_width", 384, "it is a power of two"),
-        ("length_width", 12, "it is 13 to 32"),
-        ("address_width", 65, "it is 16 to 64"),
-        ("bursts", 48, "it is a power of two"),
-        ("her_queue", 1, "it is 2 to 1024"),
+        ("data_width", 64, "it must be from 128 to 1024"),
+        ("data_width", 384, "it must be a power of two"),
+        ("length_width", 12, "it must be from 13 to 32"),
+        ("address_width", 65, "it must be from 16 to 64"),
+        ("bursts", 48, "it must be a power of two"),
+        ("her_queue", 1, "it must be from 2 to 1024"),
     ] {
         let mut values = entry.values(Config::Reference);
         values.insert(name.to_owned(), value);
@@ -298,25 +331,25 @@ fn impossible_dma_parameters_are_refused_with_a_reason() {
 fn impossible_her_generator_parameters_are_refused_with_a_reason() {
     let entry = catalog::find("pspin_her_gen").unwrap();
     for (config, name, value, reason) in [
-        (Config::Reference, "contexts", 5, "it is 1 to 4"),
+        (Config::Reference, "contexts", 5, "it must be from 1 to 4"),
         (
             Config::Reference,
             "tag_width",
             34,
-            "message id (32), end of message (1) and context (2) need 35",
+            "it must be at least 35: message id (32), end of message (1) and context (2)",
         ),
-        (Config::Reference, "length_width", 33, "it is 2 to 32"),
+        (Config::Reference, "length_width", 33, "it must be from 2 to 32"),
         (
             Config::Reference,
             "transfer_limit",
             1 << 32,
-            "it is 0 to 4294967295",
+            "it must be from 0 to 4294967295",
         ),
         (
             Config::Board,
             "message_id_width",
             3,
-            "it has 2 bits of the id and 2 of the context, so it is 4 at least",
+            "it must be at least 4: 2 bits of the id and 2 of the context",
         ),
     ] {
         let mut values = entry.values(config);
@@ -328,8 +361,8 @@ fn impossible_her_generator_parameters_are_refused_with_a_reason() {
     let mut values = entry.values(Config::Board);
     values.insert("address_width".to_owned(), 15);
     let error = (entry.build)(&values).err().map(|error| error.to_string());
-    let expected = "pspin_her_gen: length_width = 16 is not possible: a size in a HER has as many bits as an \
-                    address, 15";
+    let expected =
+        "pspin_her_gen: length_width = 16 is not possible: it must be at most 15, the bits of an address";
     assert_eq!(error.as_deref(), Some(expected));
 }
 
@@ -337,12 +370,12 @@ fn impossible_her_generator_parameters_are_refused_with_a_reason() {
 fn impossible_ram_parameters_are_refused_with_a_reason() {
     let entry = catalog::find("spinneret_psdpram").unwrap();
     for (name, value, reason) in [
-        ("size", 12288, "it is a power of two"),
-        ("size", 64, "two lines of all segments are 128 bytes"),
-        ("ram_seg_count", 3, "it is a power of two"),
-        ("ram_seg_count", 32, "it is 1 to 16"),
-        ("ram_seg_data_width", 96, "it is a power of two"),
-        ("ram_addr_width", 13, "it reaches 8192 bytes only"),
+        ("size", 12288, "it must be a power of two"),
+        ("size", 64, "it must be at least 128: two lines of all segments"),
+        ("ram_seg_count", 3, "it must be a power of two"),
+        ("ram_seg_count", 32, "it must be from 1 to 16"),
+        ("ram_seg_data_width", 96, "it must be a power of two"),
+        ("ram_addr_width", 13, "it must be at least 14, for 16384 bytes"),
     ] {
         let mut values = entry.values(Config::Reference);
         values.insert(name.to_owned(), value);
@@ -356,9 +389,13 @@ fn impossible_ram_parameters_are_refused_with_a_reason() {
 fn impossible_injection_parameters_are_refused_with_a_reason() {
     let entry = catalog::find("pspin_tx_inject").unwrap();
     for (name, value, reason) in [
-        ("data_width", 500, "it is a multiple of 8"),
-        ("user_width", 16, "tag (16) and error bit need 17"),
-        ("tag_width", 1, "it is 2 to 64"),
+        ("data_width", 500, "it must be a multiple of 8"),
+        (
+            "user_width",
+            16,
+            "it must be at least 17: tag (16) and error bit (1)",
+        ),
+        ("tag_width", 1, "it must be from 2 to 64"),
     ] {
         let mut values = entry.values(Config::Reference);
         values.insert(name.to_owned(), value);

@@ -17,18 +17,18 @@ const PARTS: [&str; 4] = [
 type Refusal = (&'static [(&'static str, u64)], &'static str);
 
 const REFUSALS: &[Refusal] = &[
-    (&[("data_width", 64)], "it is 128 to 1024"),
-    (&[("data_width", 2048)], "it is 128 to 1024"),
-    (&[("data_width", 384)], "it is a power of two"),
-    (&[("address_width", 15)], "it is 16 to 48"),
-    (&[("address_width", 49)], "it is 16 to 48"),
+    (&[("data_width", 64)], "it must be from 128 to 1024"),
+    (&[("data_width", 2048)], "it must be from 128 to 1024"),
+    (&[("data_width", 384)], "it must be a power of two"),
+    (&[("address_width", 15)], "it must be from 16 to 48"),
+    (&[("address_width", 49)], "it must be from 16 to 48"),
     (
         &[("alignment", 32)],
-        "slots start at whole beats, so it is 64 at least",
+        "it must be at least 64: slots start at whole beats",
     ),
     (
         &[("small_slot_size", 1088), ("small_slots", 8)],
-        "with this data_width it is 1024 at most",
+        "it must be at most 1024 with this data_width",
     ),
     (
         &[
@@ -37,7 +37,7 @@ const REFUSALS: &[Refusal] = &[
             ("queue_beats", 256),
             ("length_width", 13),
         ],
-        "a length of 13 bits does not reach it",
+        "it must be less than 8192: a length has 13 bits",
     ),
     (
         &[
@@ -48,24 +48,24 @@ const REFUSALS: &[Refusal] = &[
             ("large_slots", 8),
             ("small_slots", 8),
         ],
-        "a size in a HER has as many bits as an address, 16",
+        "it must be at most 16, the bits of an address",
     ),
-    (&[("queue_beats", 2)], "it is 4 to 4096"),
-    (&[("queue_beats", 48)], "it is a power of two"),
+    (&[("queue_beats", 2)], "it must be from 4 to 4096"),
+    (&[("queue_beats", 48)], "it must be a power of two"),
     (
         &[("queue_beats", 16)],
-        "a frame that fills a large slot needs 25 places",
+        "it must be at least 25, for a frame that fills a large slot",
     ),
-    (&[("packets", 100)], "it is a power of two"),
-    (&[("bursts", 6)], "it is a power of two"),
+    (&[("packets", 100)], "it must be a power of two"),
+    (&[("bursts", 6)], "it must be a power of two"),
     (
         &[("tag_width", 34)],
-        "message id (32), end of message (1) and ruleset (2) need 35",
+        "it must be at least 35: message id (32), end of message (1) and ruleset (2)",
     ),
-    (&[("her_message_id_width", 0)], "it is 1 to 32"),
+    (&[("her_message_id_width", 0)], "it must be from 1 to 32"),
     (
         &[("her_message_id_width", 3), ("context_in_message_id", 1)],
-        "it has 2 bits of the id and 2 of the context, so it is 4 at least",
+        "it must be at least 4: 2 bits of the id and 2 of the context",
     ),
 ];
 
@@ -122,7 +122,8 @@ fn values_outside_of_a_listed_range_are_refused_with_the_range() {
         let Parameter { name, min, max, .. } = parameter;
         let outside = [min.checked_sub(1), max.checked_add(1)];
         for value in outside.into_iter().flatten() {
-            let expected = format!("{NAME}: {name} = {value} is not possible: it is {min} to {max}");
+            let expected =
+                format!("{NAME}: {name} = {value} is not possible: it must be from {min} to {max}");
             assert_eq!(refusal(&[(name, value)]), Some(expected));
         }
     }

@@ -85,6 +85,6 @@ fn the_option_is_zero_or_one() {
     let error = (entry().build)(&values).err().map(|error| error.to_string());
     assert_eq!(
         error.as_deref(),
-        Some("pspin_pkt_match: ip_relative = 2 is not possible: it is 0 to 1")
+        Some("pspin_pkt_match: ip_relative = 2 is not possible: it must be from 0 to 1")
     );
 }

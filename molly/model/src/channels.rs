@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::flow::{Level, Remote, shorten};
 use crate::nest::Nest;
+use crate::pipeline::Sweep;
 use crate::scan::Scan;
 use crate::text::{all, names};
 use crate::tree::{Call, Points, Tree};
@@ -60,12 +61,12 @@ struct Names {
     k: Vec<String>,
     u: Vec<String>,
     e: Vec<String>,
-    /// Whether a rank can have to wait for others to begin what it has ended.
+    /// Whether a chunk can be a turn: a rank can have to wait for others to begin what it has ended.
     has_turns: bool,
 }
 
-/// Merges what has the same field and level, where ranks take turns or do not.
-pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>, has_turns: bool) -> Result<Vec<Messages>> {
+/// Merges what has the same field and level, where ranks take turns in some sweeps.
+pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>, sweeps: &[Sweep]) -> Result<Vec<Messages>> {
     let mut merged: Vec<Remote> = Vec::new();
     for mut next in remote {
         shorten(nest, &mut next)?;
@@ -88,7 +89,10 @@ pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>, has_turns: bool) -> Re
     merged.sort_by_key(|remote| (remote.level, remote.field));
     merged
         .into_iter()
-        .map(|remote| messages(nest, remote, has_turns))
+        .map(|remote| {
+            let has_turns = sweeps.iter().any(|sweep| sweep.depth == remote.depth);
+            messages(nest, remote, has_turns)
+        })
         .collect()
 }
 

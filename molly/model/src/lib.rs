@@ -43,7 +43,7 @@ pub use flow::{Flow, Level};
 pub use geometry::Geometry;
 pub use lifetime::{Departure, Lifetimes, Room};
 pub use pace::{Costs, Pace};
-pub use pipeline::Pipeline;
+pub use pipeline::{Pipeline, Turns};
 pub use plan::{Message, Options, Plan, Span};
 pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 pub use progress::Stuck;

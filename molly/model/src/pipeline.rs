@@ -1,28 +1,34 @@
-//! Sweeps one rank after the other: values of a sweep that travel together within it.
+//! Sweeps in turns: which loops send their values in rows, one rank after the other.
 //!
 //! In place, a sweep such as that of Gauss and Seidel reads what it has written, and what one rank writes, the next one needs in
-//! the same sweep, element by element. If in all such pairs the writer stands before the reader in the order of the ranks'
-//! coordinates, each rank can wait for all of it before its part of the sweep, and send all of its own after it. No message is
-//! left within a sweep then, whatever its field. So order by beginning of time first and rank second has each message sent before
-//! it is received, and nobody waits in a circle.
+//! the same sweep, element by element. In turns each rank waits for all of it before its part of the sweep, and sends all of its
+//! own after it. Strips of rows make such parts short, so that ranks work at the same time.
 //!
-//! A value comes earlier than in a serial run then. That is right if the rank reads no other version of the same element in that
-//! part of the sweep, and the writer makes none after it. Strips of rows make such parts short, so that ranks work at the same time.
+//! Each loop decides for itself, the outermost one first; inside of a loop that does not qualify, its inner loops are tried. So a
+//! sweep forwards and one backwards in the same function each have their turns. A loop qualifies if
+//! - all pairs of ranks that send within the sweep agree on an order of ranks: by one coordinate up or down, then by another one.
+//!   Order by beginning of time first and by that order of ranks second then has each message sent before it is received, and no
+//!   ranks wait in a circle;
+//! - a value that comes earlier than in a serial run is the only version of its element that the rank reads in that part of the
+//!   sweep, nothing overwrites it there, and the reader writes no version before it;
+//! - what waits for the end of the sweep to be sent with such values is not overwritten until then;
+//! - there are fewer messages.
 
 use crate::error::Result;
 use crate::flow::{Known, Level, Remote, coordinates};
 use crate::nest::Nest;
+use crate::program::{Node, Site, bodies};
 use crate::text::{all, names};
 use spinneret_isl::Set;
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
-/// Whether ranks take turns in a sweep that reads what it writes, where that makes fewer messages: after how many rows, that is,
-/// values of the loop's variable, the next one can begin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// Whether ranks take turns in sweeps that read what they write, where that makes fewer messages: after how many rows, that is,
+/// values of the loop's variable, the next rank can begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pipeline {
     /// They take no turns.
-    #[default]
     Off,
     /// After so many.
     Rows(NonZeroU32),
@@ -31,201 +37,372 @@ pub enum Pipeline {
     Chosen(NonZeroU32),
 }
 
+impl Default for Pipeline {
+    /// Chosen for messages that cost as much as 2000 instances: 4 us between processes of one machine, at 2 ns for an instance.
+    fn default() -> Self {
+        const INSTANCES: NonZeroU32 = NonZeroU32::new(2000).unwrap();
+        Self::Chosen(INSTANCES)
+    }
+}
+
 impl From<Option<NonZeroU32>> for Pipeline {
     fn from(rows: Option<NonZeroU32>) -> Self {
         rows.map_or(Self::Off, Self::Rows)
     }
 }
 
-/// Turns that ranks take.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Turns {
-    /// Coordinates of time that a part of a sweep has in common.
+/// A loop in which ranks take turns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turns {
+    /// The fields of which values travel so.
+    pub fields: Vec<usize>,
+    /// After how many rows the next rank takes its turn.
+    pub rows: NonZeroU32,
+    /// Where the first body of the loop begins.
+    pub site: Site,
+}
+
+/// The flows of a program, and of each what goes to other ranks.
+pub(crate) type Flows = [(Known, Option<Remote>)];
+
+/// A loop in which ranks can take turns.
+#[derive(Debug, Clone)]
+pub(crate) struct Sweep {
+    /// The bodies in it.
+    pub(crate) bodies: Range<usize>,
+    /// Loops around it.
+    pub(crate) number: usize,
+    /// Coordinates of time that a part has in common in which a rank takes one turn.
     pub(crate) depth: usize,
     /// The fields of which values travel so.
     pub(crate) fields: Vec<usize>,
 }
 
-/// How many rows are best, in time counted in instances.
-///
-/// In a sweep over R rows of w instances, in strips of k rows, a rank has the messages of R / k strips. And the next sweep begins
-/// when all have ended this one, the last rank after as many strips of k w instances as ranks stand before it beside the rows. The
-/// sum is least where both are the same.
-pub(crate) fn best_rows(nest: &Nest<'_>, turns: &Turns, message: NonZeroU32) -> NonZeroU32 {
-    let number = turns.depth / 2;
-    let found = nest.statements.iter().enumerate().find_map(|(body, statement)| {
-        let anchor = &statement.body.accesses[nest.anchor(body)?];
-        let is_swept = statement.depth > number && turns.fields.contains(&anchor.field);
-        is_swept.then_some(anchor)
-    });
-    let Some(anchor) = found else {
-        return NonZeroU32::MIN;
-    };
-    let (mut rows, mut instances, mut ahead) = (1, 1, 0);
-    for (dim, subscript) in anchor.subscripts.iter().enumerate() {
-        let ranks = nest.geometry.extents().get(dim).copied().unwrap_or(1);
-        let block = (nest.shape(anchor.field)[dim] + ranks - 1) / ranks;
-        if subscript.uses(&|depth| depth == number) {
-            rows = block;
-        } else {
-            ahead += ranks - 1;
-            if subscript.uses(&|depth| depth > number) {
-                instances *= block;
-            }
-        }
-    }
-    let messages = rows as f64 * f64::from(message.get());
-    let best = (messages / (ahead * instances).max(1) as f64).sqrt();
-    let rows = (best.round() as i64).clamp(1, rows.clamp(1, i64::from(u32::MAX)));
-    NonZeroU32::new(rows as u32).unwrap_or(NonZeroU32::MIN)
+/// The loops of a program in which ranks can take turns, and so send fewer messages. None is inside of another one.
+pub(crate) fn sweeps(nest: &Nest<'_>, flows: &Flows) -> Result<Vec<Sweep>> {
+    let mut found = Vec::new();
+    find(nest, flows, &nest.program.nodes, (0, 0), &mut found)?;
+    Ok(found)
 }
 
-/// Gives flows a lower level, of at least `least` coordinates of time, if that is right for all that would have a higher one.
-pub(crate) fn pipelined(
+/// The same in nodes inside of `number` loops, of which `first` is the first body.
+fn find(
     nest: &Nest<'_>,
-    flows: &mut [(Known, Option<Remote>)],
-    least: usize,
-) -> Result<Option<Turns>> {
-    let depths = flows.iter().filter_map(|(_, remote)| remote.as_ref());
-    let deepest = depths.map(|remote| remote.depth).max().unwrap_or(0);
-    for depth in least..deepest {
-        let Some(fields) = lowered(nest, flows, depth)? else {
-            continue;
+    flows: &Flows,
+    nodes: &[Node],
+    (number, mut first): (usize, usize),
+    found: &mut Vec<Sweep>,
+) -> Result<()> {
+    for node in nodes {
+        match node {
+            Node::Loop(_, inner) => {
+                let sweep = Sweep {
+                    bodies: first..first + bodies(inner).len(),
+                    number,
+                    depth: 2 * number + 1,
+                    fields: Vec::new(),
+                };
+                let lower = sweep.lower(flows);
+                if !lower.is_empty() {
+                    match sweep.fields(nest, flows, &lower)? {
+                        Some(_) if !sweep.saves(nest, flows, &lower)? => {}
+                        Some(fields) => found.push(Sweep { fields, ..sweep }),
+                        None => find(nest, flows, inner, (number + 1, first), found)?,
+                    }
+                }
+            }
+            Node::If(_, then, otherwise) => {
+                find(nest, flows, then, (number, first), found)?;
+                find(
+                    nest,
+                    flows,
+                    otherwise,
+                    (number, first + bodies(then).len()),
+                    found,
+                )?;
+            }
+            Node::Body(_) => {}
+        }
+        first += bodies(std::slice::from_ref(node)).len();
+    }
+    Ok(())
+}
+
+impl Sweep {
+    /// The flows from its bodies to its bodies that need a lower level to travel before a turn.
+    fn lower(&self, flows: &Flows) -> Vec<usize> {
+        let is_inside =
+            |end: Option<(usize, usize)>| end.is_some_and(|(body, _)| self.bodies.contains(&body));
+        let is_lower = |(known, remote): &(Known, Option<Remote>)| {
+            let is_deeper = remote.as_ref().is_some_and(|remote| remote.depth > self.depth);
+            is_inside(known.from) && is_inside(known.to) && is_deeper
         };
-        for (known, remote) in flows {
-            if let Some(remote) = remote
-                && remote.depth > depth
-            {
-                let level = Level::Time(depth - 1);
-                (remote.level, remote.depth, known.level) = (level, depth, Some(level));
+        let numbered = flows.iter().enumerate();
+        numbered
+            .filter(|(_, flow)| is_lower(flow))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// Gives its flows the level of its turns; whether that is right.
+    pub(crate) fn take_turns(&self, nest: &Nest<'_>, flows: &mut Flows) -> Result<bool> {
+        let lower = self.lower(flows);
+        if self.fields(nest, flows, &lower)?.is_none() {
+            return Ok(false);
+        }
+        for at in lower {
+            if let (known, Some(remote)) = &mut flows[at] {
+                let level = Level::Time(self.depth - 1);
+                (remote.level, remote.depth, known.level) = (level, self.depth, Some(level));
             }
         }
-        return Ok(Some(Turns { depth, fields }));
+        Ok(true)
     }
-    Ok(None)
-}
 
-/// The fields of flows whose level is higher, if it can be lower.
-fn lowered(nest: &Nest<'_>, flows: &[(Known, Option<Remote>)], depth: usize) -> Result<Option<Vec<usize>>> {
-    let mut fields = Vec::new();
-    for flows in flows.chunk_by(|(one, _), (other, _)| one.field == other.field) {
-        let field = flows[0].0.field;
-        let sweep = Sweep { nest, field, depth };
-        let mut lower = Vec::new();
-        for (at, (_, remote)) in flows.iter().enumerate() {
-            let Some(remote) = remote else { continue };
-            if !sweep.is_ordered(remote)? {
+    /// The fields of flows whose level has to be lower, if that is right.
+    fn fields(&self, nest: &Nest<'_>, flows: &Flows, lower: &[usize]) -> Result<Option<Vec<usize>>> {
+        if !self.is_ordered(nest, flows, lower)? {
+            return Ok(None);
+        }
+        let mut fields: Vec<usize> = lower.iter().map(|at| flows[*at].0.field).collect();
+        fields.dedup();
+        for &field in &fields {
+            let part = Part {
+                nest,
+                sweep: self,
+                field,
+            };
+            if !part.is_right(flows, lower)? {
                 return Ok(None);
             }
-            if remote.depth > depth {
-                lower.push(at);
-            }
         }
-        if !lower.is_empty() {
-            if !sweep.is_only_version(flows, &lower)? {
-                return Ok(None);
-            }
-            fields.push(field);
-        }
+        Ok(Some(fields))
     }
-    Ok(Some(fields))
+
+    /// Whether ranks have an order in which they get values of the same part only from ranks before them.
+    fn is_ordered(&self, nest: &Nest<'_>, flows: &Flows, lower: &[usize]) -> Result<bool> {
+        let mut directions: Vec<&[Ordering]> = Vec::new();
+        for &at in lower {
+            let (Known { field, .. }, Some(remote)) = &flows[at] else {
+                continue;
+            };
+            let part = Part {
+                nest,
+                sweep: self,
+                field: *field,
+            };
+            for (direction, pairs) in &remote.pairs {
+                if directions.contains(&&direction[..])
+                    || pairs.clone().intersect(part.within()?)?.is_empty()?
+                {
+                    continue;
+                }
+                directions.push(direction);
+                if !has_order(&directions) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether turns make fewer messages: some rank sends more than one message of a flow to another one in a part.
+    fn saves(&self, nest: &Nest<'_>, flows: &Flows, lower: &[usize]) -> Result<bool> {
+        for &at in lower {
+            let (known, Some(remote)) = &flows[at] else {
+                continue;
+            };
+            let [q, u, p, k, e] = coordinates(nest, known.field);
+            let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
+            let part = [&q[..], &p, &k[..self.depth]].concat().join(", ");
+            let messages = format!(
+                "{{ [{space}] -> [[{part}] -> [{}]] }}",
+                k[..remote.depth].join(", ")
+            );
+            for pairs in remote.pairs.values() {
+                let messages = pairs.clone().apply(nest.relation(&messages)?)?.unwrap()?;
+                if !messages.is_single_valued()? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many rows are best, in time counted in instances.
+    ///
+    /// In a sweep over R rows of w instances, in strips of k rows, a rank has the messages of R / k strips. And the next sweep
+    /// begins when all have ended this one, the last rank after as many strips of k w instances as ranks stand before it beside the
+    /// rows. The sum is least where both are the same.
+    pub(crate) fn best_rows(&self, nest: &Nest<'_>, message: NonZeroU32) -> NonZeroU32 {
+        let anchor = self.bodies.clone().find_map(|body| {
+            let anchor = &nest.statements[body].body.accesses[nest.anchor(body)?];
+            self.fields.contains(&anchor.field).then_some(anchor)
+        });
+        let Some(anchor) = anchor else {
+            return NonZeroU32::MIN;
+        };
+        let (mut rows, mut instances, mut ahead) = (1, 1, 0);
+        for (dim, subscript) in anchor.subscripts.iter().enumerate() {
+            let ranks = nest.geometry.extents().get(dim).copied().unwrap_or(1);
+            let block = (nest.shape(anchor.field)[dim] + ranks - 1) / ranks;
+            if subscript.uses(&|depth| depth == self.number) {
+                rows = block;
+            } else {
+                ahead += ranks - 1;
+                if subscript.uses(&|depth| depth > self.number) {
+                    instances *= block;
+                }
+            }
+        }
+        let messages = rows as f64 * f64::from(message.get());
+        let best = (messages / (ahead * instances).max(1) as f64).sqrt();
+        // Strips of the same height.
+        let strips = ((rows as f64 / best).round() as i64).clamp(1, rows.max(1));
+        let rows = ((rows + strips - 1) / strips).clamp(1, i64::from(u32::MAX));
+        NonZeroU32::new(rows as u32).unwrap_or(NonZeroU32::MIN)
+    }
 }
 
-/// Times that begin with the same coordinates, so many of them.
+/// Whether ranks have an order in which all of these directions go forwards: some coordinate, up or down, and then another one.
+fn has_order(directions: &[&[Ordering]]) -> bool {
+    let mut left = directions.to_vec();
+    while let Some(first) = left.first() {
+        let is_next = |dim: &usize| {
+            let goes = |sign: Ordering| left.iter().any(|direction| direction[*dim] == sign);
+            goes(Ordering::Less) != goes(Ordering::Greater)
+        };
+        let Some(dim) = (0..first.len()).find(is_next) else {
+            return false;
+        };
+        left.retain(|direction| direction[dim].is_eq());
+    }
+    true
+}
+
+/// A field in the parts of a sweep in each of which a rank takes one turn.
 #[derive(Debug)]
-struct Sweep<'a> {
+struct Part<'a> {
     nest: &'a Nest<'a>,
+    sweep: &'a Sweep,
     field: usize,
-    depth: usize,
 }
 
-impl Sweep<'_> {
+impl Part<'_> {
     fn space(&self) -> String {
         coordinates(self.nest, self.field).concat().join(", ")
     }
 
-    /// Values that are written and read in one sweep.
+    fn empty(&self) -> Result<Set> {
+        self.nest.set(&format!("{{ [{}] : false }}", self.space()))
+    }
+
+    /// Values that are written and read in one part.
     fn within(&self) -> Result<Set> {
         let [_, u, _, k, _] = coordinates(self.nest, self.field);
-        let same = same(&u[..self.depth], &k);
+        let same = same(&u[..self.sweep.depth], &k);
         self.nest.set(&format!("{{ [{}] : {same} }}", self.space()))
     }
 
-    /// Whether ranks get values of the same sweep only from ranks before them.
-    fn is_ordered(&self, remote: &Remote) -> Result<bool> {
-        for (direction, pairs) in &remote.pairs {
-            // The difference of the first coordinate that differs, reader less writer.
-            let is_forward = direction.iter().find(|one| one.is_ne()) == Some(&Ordering::Greater);
-            if !is_forward && !pairs.clone().intersect(self.within()?)?.is_empty()? {
+    /// Whether values may travel before a turn.
+    fn is_right(&self, flows: &Flows, lower: &[usize]) -> Result<bool> {
+        let (nest, depth) = (self.nest, self.sweep.depth);
+        let [q, _, p, k, e] = coordinates(nest, self.field);
+        // Those that come early; those in other messages of that level; all others that are read.
+        let (mut early, mut late, mut others) = (self.empty()?, self.empty()?, self.empty()?);
+        let is_local = nest.set(&format!("{{ [{}] : {} }}", self.space(), same(&q, &p)))?;
+        for (at, (known, remote)) in flows.iter().enumerate() {
+            let is_read = known
+                .to
+                .is_some_and(|(body, _)| self.sweep.bodies.contains(&body));
+            if known.field != self.field || !is_read {
+                continue;
+            }
+            let mut values = known.values(nest)?;
+            let is_lower = lower.contains(&at);
+            if is_lower {
+                let within = values
+                    .clone()
+                    .subtract(is_local.clone())?
+                    .intersect(self.within()?)?;
+                values = values.subtract(within.clone())?;
+                early = early.union(within)?;
+            }
+            if is_lower || remote.as_ref().is_some_and(|remote| remote.depth == depth) {
+                late = late.union(values.clone().subtract(is_local.clone())?)?;
+            }
+            others = others.union(values)?;
+        }
+        let read = [&p[..], &k[..depth], &e].concat().join(", ");
+        let read = nest.relation(&format!("{{ [{}] -> [{read}] }}", self.space()))?;
+        let both = early
+            .clone()
+            .apply(read.clone())?
+            .intersect(others.apply(read)?)?;
+        Ok(both.is_empty()? && self.is_only_write(&early)? && self.is_kept(early, late)?)
+    }
+
+    /// Whether no such value is overwritten in its part, and no version before it is written there by the rank that reads it.
+    fn is_only_write(&self, early: &Set) -> Result<bool> {
+        let (nest, [_, u, p, _, e]) = (self.nest, coordinates(self.nest, self.field));
+        let (w, space) = (names("w", u.len()), self.space());
+        let (written, rewritten) = ([&u[..], &e].concat().join(", "), [&w[..], &e].concat().join(", "));
+        let (same, u, w) = (same(&u[..self.sweep.depth], &w), u.join(", "), w.join(", "));
+        let value = nest.relation(&format!("{{ [{space}] -> [{written}] }}"))?;
+        let later = format!("{{ [{written}] -> [{rewritten}] : {same} and {u} << {w} }}");
+        let later = early.clone().apply(value)?.apply(nest.relation(&later)?)?;
+        let p = p.join(", ");
+        let sooner = format!("{{ [{space}] -> [{p}, {rewritten}] : {same} and {w} << {u} }}");
+        let sooner = early.clone().apply(nest.relation(&sooner)?)?;
+        let anyone = nest.relation(&format!("{{ [{p}, {rewritten}] -> [{rewritten}] }}"))?;
+        for written in self.writes()? {
+            if !written.clone().intersect(sooner.clone())?.is_empty()?
+                || !written
+                    .apply(anyone.clone())?
+                    .intersect(later.clone())?
+                    .is_empty()?
+            {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether of what is to come before a sweep each rank reads no other version in it.
-    fn is_only_version(&self, flows: &[(Known, Option<Remote>)], lower: &[usize]) -> Result<bool> {
-        let [q, _, p, k, e] = coordinates(self.nest, self.field);
-        let read = [&p[..], &k[..self.depth], &e].concat().join(", ");
-        let read = self
-            .nest
-            .relation(&format!("{{ [{}] -> [{read}] }}", self.space()))?;
-        let empty = Set::parse(&format!("{{ [{}] : false }}", self.space()))?;
-        let (mut early, mut others) = (empty.clone(), empty);
-        let is_local = format!("{{ [{}] : {} }}", self.space(), same(&q, &p));
-        let is_local = self.nest.set(&is_local)?;
-        for (at, (known, _)) in flows.iter().enumerate() {
-            // What is read at the end is read after all sweeps.
-            if known.to.is_none() {
-                continue;
-            }
-            let values = known.values(self.nest)?;
-            let within = values
-                .clone()
-                .subtract(is_local.clone())?
-                .intersect(self.within()?)?;
-            match lower.contains(&at) {
-                true => {
-                    others = others.union(values.subtract(within.clone())?)?;
-                    early = early.union(within)?;
-                }
-                false => others = others.union(values)?,
-            }
+    /// Whether what was written before a part, and is sent after it with such values, is not overwritten by the sender until then.
+    fn is_kept(&self, early: Set, late: Set) -> Result<bool> {
+        let (nest, [q, _, p, k, e]) = (self.nest, coordinates(self.nest, self.field));
+        if late.is_empty()? {
+            return Ok(true);
         }
-        let both = early
-            .clone()
-            .apply(read.clone())?
-            .intersect(others.apply(read)?)?;
-        Ok(both.is_empty()? && self.is_last_version(early)?)
-    }
-
-    /// Whether no such value is overwritten in the sweep that it is of: it is sent after that.
-    fn is_last_version(&self, early: Set) -> Result<bool> {
-        let (nest, [_, u, _, _, e]) = (self.nest, coordinates(self.nest, self.field));
-        let w = names("w", u.len());
-        let written = [&u[..], &e].concat().join(", ");
-        let rewritten = [&w[..], &e].concat().join(", ");
-        let later = format!(
-            "{{ [{written}] -> [{rewritten}] : {} and {} << {} }}",
-            same(&u[..self.depth], &w),
-            u.join(", "),
-            w.join(", ")
-        );
-        let space = self.space();
-        let early = early.apply(nest.relation(&format!("{{ [{space}] -> [{written}] }}"))?)?;
-        let later = early.apply(nest.relation(&later)?)?;
-        let placed = [&names("p", nest.geometry.extents().len())[..], &w, &e].concat();
-        let timed = nest.relation(&format!("{{ [{}] -> [{rewritten}] }}", placed.join(", ")))?;
-        for (body, at, access) in nest.accesses() {
-            if access.is_write && access.field == self.field {
-                let written = nest.access(body, at)?.apply_domain(nest.place(body, at)?)?;
-                let written = written.wrap()?.flatten()?.apply(timed.clone())?;
-                if !written.intersect(later.clone())?.is_empty()? {
-                    return Ok(false);
-                }
+        let (space, w) = (self.space(), names("w", k.len()));
+        let message = [&q[..], &p, &k[..self.sweep.depth]].concat().join(", ");
+        let messages = early.apply(nest.relation(&format!("{{ [{space}] -> [{message}] }}"))?)?;
+        let late =
+            late.intersect(messages.apply(nest.relation(&format!("{{ [{message}] -> [{space}] }}"))?)?)?;
+        let rewritten = [&q[..], &w, &e].concat().join(", ");
+        let same = same(&k[..self.sweep.depth], &w);
+        let rewritten = nest.relation(&format!("{{ [{space}] -> [{rewritten}] : {same} }}"))?;
+        let rewritten = late.apply(rewritten)?;
+        for written in self.writes()? {
+            if !written.intersect(rewritten.clone())?.is_empty()? {
+                return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// What the bodies of the sweep write of the field: the rank, the time, the element.
+    fn writes(&self) -> Result<Vec<Set>> {
+        let nest = self.nest;
+        let of_sweep = nest.accesses().filter(|(body, _, access)| {
+            self.sweep.bodies.contains(body) && access.is_write && access.field == self.field
+        });
+        of_sweep
+            .map(|(body, at, _)| {
+                let written = nest.access(body, at)?.apply_domain(nest.place(body, at)?)?;
+                Ok(written.wrap()?.flatten()?)
+            })
+            .collect()
     }
 }
 
@@ -233,4 +410,21 @@ impl Sweep<'_> {
 fn same(a: &[String], b: &[String]) -> String {
     let same: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
     all(&same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_order;
+    use std::cmp::Ordering::{self, Equal as E, Greater as G, Less as L};
+
+    #[test]
+    fn directions_have_an_order_of_ranks_or_are_a_circle() {
+        let order = |directions: &[&[Ordering]]| has_order(directions);
+        assert!(order(&[&[G, E], &[E, G], &[G, L]]));
+        assert!(order(&[&[L, E], &[E, G]]) && order(&[&[L, E], &[E, L], &[L, G]]));
+        // By the second coordinate first.
+        assert!(order(&[&[L, G], &[G, G], &[L, E]]));
+        assert!(!order(&[&[G], &[L]]) && !order(&[&[G, E], &[E, L], &[L, G]]));
+        assert!(!order(&[&[G, L], &[L, G]]) && order(&[]));
+    }
 }

@@ -8,15 +8,14 @@ use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
-use crate::pipeline::{Pipeline, Turns, best_rows, pipelined};
+use crate::pipeline::{Flows, Pipeline, Sweep, Turns, sweeps};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
-use crate::strips::{Strips, strips};
+use crate::strips::{Cut, Strips, strips};
 use crate::text::names;
 use crate::tree::{Call, Points, Row, Run, Tree};
 use crate::versions::{Exchange, Group, exchanges};
 use spinneret_isl::{Set, limited};
-use std::num::NonZeroU32;
 
 /// What every rank does. One plan serves all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +28,8 @@ pub struct Plan {
     pub flows: Vec<Flow>,
     /// What travels.
     pub channels: Vec<Channel>,
-    /// Fields in whose sweeps ranks take turns.
-    pub turns: Vec<usize>,
-    /// After how many rows the next rank takes its turn; nothing if that is after a whole sweep.
-    pub rows: Option<NonZeroU32>,
+    /// Loops in which ranks take turns.
+    pub turns: Vec<Turns>,
     /// Copies that are not made.
     pub exchanges: Vec<Exchange>,
     /// Fields that exchange what is stored of them.
@@ -79,7 +76,7 @@ pub struct Options {
     pub overlap: bool,
     /// Whether fields exchange what is stored where a program only copies.
     pub exchange: bool,
-    /// Whether ranks take turns in a sweep that reads what it writes.
+    /// Whether ranks take turns in sweeps that read what they write.
     pub pipeline: Pipeline,
     /// Whether messages under MPI are packed.
     pub columns: Columns,
@@ -92,7 +89,7 @@ impl Default for Options {
             operations: 2_000_000_000,
             overlap: true,
             exchange: true,
-            pipeline: Pipeline::Off,
+            pipeline: Pipeline::default(),
             columns: Columns::Chosen,
         }
     }
@@ -121,47 +118,71 @@ impl Plan {
     fn make(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
         let nest = Nest::new(program, sizes, geometry)?;
         nest.check_bounds()?;
-        let mut found = flows(&nest)?;
-        // A level of 0 would be the whole program.
-        let least = 2;
-        let turns = match options.pipeline {
-            Pipeline::Off => None,
-            _ => pipelined(&nest, &mut found, least)?,
-        };
-        if let Some(turns @ Turns { depth, fields }) = &turns {
-            let rows = match options.pipeline {
-                Pipeline::Chosen(message) => best_rows(&nest, turns, message),
-                Pipeline::Rows(rows) => rows,
-                Pipeline::Off => NonZeroU32::MAX,
-            };
-            let Strips { program, hidden } = strips(program, depth / 2, fields, rows.get().into());
-            let mut nest = Nest::new(&program, sizes, geometry)?;
-            nest.hidden = hidden;
-            let mut found = flows(&nest)?;
-            // The loop over strips and the place in it.
-            let turns = pipelined(&nest, &mut found, depth + 2)?;
-            if turns.is_some()
-                && let Some(plan) = Self::of(&nest, found, turns, options)?
-            {
-                let rows = Some(rows);
-                return Ok(Self { rows, ..plan });
-            }
+        let found = flows(&nest)?;
+        if let Some(plan) = Self::in_turns(&nest, &found, options)? {
+            return Ok(plan);
         }
-        let plan = Self::of(&nest, found, turns, options)?;
+        let plan = Self::of(&nest, found, &[], options)?;
         plan.ok_or_else(|| spinneret_isl::Error::Isl("no loops for an order of time".to_owned()).into())
+    }
+
+    /// A plan in which ranks take turns; nothing if there are no sweeps for that, or they are not found to be right in strips.
+    fn in_turns(nest: &Nest<'_>, flows: &Flows, options: Options) -> Result<Option<Self>> {
+        let sweeps = match options.pipeline {
+            Pipeline::Off => Vec::new(),
+            _ => sweeps(nest, flows)?,
+        };
+        if sweeps.is_empty() {
+            return Ok(None);
+        }
+        let mut cuts = Vec::new();
+        for sweep in &sweeps {
+            let Sweep { bodies, number, .. } = sweep.clone();
+            let rows = match options.pipeline {
+                Pipeline::Rows(rows) => rows,
+                Pipeline::Chosen(message) => sweep.best_rows(nest, message),
+                Pipeline::Off => return Ok(None),
+            };
+            cuts.push(Cut { bodies, number, rows });
+        }
+        let Strips { program, hidden } = strips(nest.program, &cuts);
+        let mut nest = Nest::new(&program, nest.sizes, nest.geometry)?;
+        nest.hidden = hidden;
+        let mut found = self::flows(&nest)?;
+        let mut in_strips = Vec::new();
+        for sweep in &sweeps {
+            // The loop over strips has one loop in it, so its variable is enough.
+            let depth = sweep.depth + 1;
+            let sweep = Sweep {
+                depth,
+                ..sweep.clone()
+            };
+            if !sweep.take_turns(&nest, &mut found)? {
+                return Ok(None);
+            }
+            in_strips.push(sweep);
+        }
+        let turns = sweeps.into_iter().zip(&cuts).map(|(sweep, cut)| Turns {
+            fields: sweep.fields,
+            rows: cut.rows,
+            site: nest.statements[sweep.bodies.start].body.site.clone(),
+        });
+        let turns = turns.collect();
+        let plan = Self::of(&nest, found, &in_strips, options)?;
+        Ok(plan.map(|plan| Self { turns, ..plan }))
     }
 
     /// Nothing if the order of a nest with hidden loops cannot be said.
     fn of(
         nest: &Nest<'_>,
         flows: Vec<(Known, Option<Remote>)>,
-        turns: Option<Turns>,
+        sweeps: &[Sweep],
         options: Options,
     ) -> Result<Option<Self>> {
         let (flows, remote): (Vec<Known>, Vec<_>) = flows.into_iter().unzip();
-        let messages = merge(nest, remote.into_iter().flatten().collect(), turns.is_some())?;
+        let messages = merge(nest, remote.into_iter().flatten().collect(), sweeps)?;
         let (exchanges, groups) = match options.exchange {
-            true => exchanges(nest, &flows)?,
+            true => exchanges(nest, &flows, sweeps)?,
             false => (Vec::new(), Vec::new()),
         };
         let Some(tree) = ordered(nest, &messages, &exchanges, options)? else {
@@ -183,8 +204,7 @@ impl Plan {
             geometry: nest.geometry.clone(),
             sizes: nest.sizes.clone(),
             flows: flows.iter().map(Known::flow).collect(),
-            turns: turns.unwrap_or_default().fields,
-            rows: None,
+            turns: Vec::new(),
             exchanges,
             groups,
             channels: messages.into_iter().map(|messages| messages.channel).collect(),

@@ -276,13 +276,14 @@ pub(crate) fn first_site(nodes: &[Node]) -> Option<&Site> {
     })
 }
 
-fn bodies<'a>(nodes: &'a [Node]) -> Vec<&'a Body> {
-    let of = |node: &'a Node| match node {
+/// All bodies of some parts, in their order in the text.
+pub(crate) fn bodies(nodes: &[Node]) -> Vec<&Body> {
+    let each = nodes.iter().flat_map(|node| match node {
         Node::Loop(_, inner) => bodies(inner),
         Node::If(_, then, otherwise) => [bodies(then), bodies(otherwise)].concat(),
         Node::Body(body) => vec![body],
-    };
-    nodes.iter().flat_map(of).collect()
+    });
+    each.collect()
 }
 
 /// The numbers that a program is started with.

@@ -3,7 +3,20 @@
 //! What ranks that take turns wait for is then a strip, and not the whole sweep: the next rank is one strip behind. The loop over
 //! strips is there in time only. Bodies do not see it, so it is left out of what they are told.
 
-use crate::program::{Access, Body, Bounds, Cond, Expr, Node, Program};
+use crate::program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, bodies};
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+/// A loop to cut.
+#[derive(Debug, Clone)]
+pub(crate) struct Cut {
+    /// The bodies in it.
+    pub(crate) bodies: Range<usize>,
+    /// Loops around it.
+    pub(crate) number: usize,
+    /// Values of its variable in a strip.
+    pub(crate) rows: NonZeroU32,
+}
 
 /// A program with strips.
 #[derive(Debug)]
@@ -13,107 +26,100 @@ pub(crate) struct Strips {
     pub(crate) hidden: Vec<Option<usize>>,
 }
 
-/// Cuts the loops that have `number` loops around them, and a body with one of some fields in them, into strips of `rows` values
-/// each, but for loops with steps.
-pub(crate) fn strips(program: &Program, number: usize, fields: &[usize], rows: i64) -> Strips {
-    let mut cut = Cut {
-        number,
-        fields,
-        rows,
+/// Cuts loops, of which none is inside of another one, into strips.
+pub(crate) fn strips(program: &Program, cuts: &[Cut]) -> Strips {
+    let mut cutter = Cutter {
+        cuts,
+        inside: None,
         hidden: Vec::new(),
     };
-    let nodes = cut.nodes(&program.nodes, 0, false);
-    let program = Program {
-        nodes,
-        ..program.clone()
-    };
+    let nodes = cutter.nodes(&program.nodes, 0);
     Strips {
-        program,
-        hidden: cut.hidden,
+        program: Program {
+            nodes,
+            ..program.clone()
+        },
+        hidden: cutter.hidden,
     }
 }
 
 #[derive(Debug)]
-struct Cut<'a> {
-    number: usize,
-    fields: &'a [usize],
-    rows: i64,
+struct Cutter<'a> {
+    cuts: &'a [Cut],
+    /// The number of the loop over strips around: what is said of loops from that one on is about the next one.
+    inside: Option<usize>,
+    /// Of the bodies so far.
     hidden: Vec<Option<usize>>,
 }
 
-impl Cut<'_> {
-    /// Nodes that have so many loops around them; if these are in a strip, what they say of loops from the strips' on is about
-    /// the next one.
-    fn nodes(&mut self, nodes: &[Node], depth: usize, is_inside: bool) -> Vec<Node> {
+impl Cutter<'_> {
+    /// Nodes that have so many loops around them.
+    fn nodes(&mut self, nodes: &[Node], depth: usize) -> Vec<Node> {
         nodes
             .iter()
             .map(|node| match node {
-                Node::Loop(bounds, inner) => self.looped(bounds, inner, depth, is_inside),
+                Node::Loop(bounds, inner) => self.looped(bounds, inner, depth),
                 Node::If(condition, then, otherwise) => Node::If(
-                    self.cond(condition, is_inside),
-                    self.nodes(then, depth, is_inside),
-                    self.nodes(otherwise, depth, is_inside),
+                    self.cond(condition),
+                    self.nodes(then, depth),
+                    self.nodes(otherwise, depth),
                 ),
                 Node::Body(body) => {
-                    self.hidden.push(is_inside.then_some(self.number));
-                    Node::Body(self.body(body, is_inside))
+                    self.hidden.push(self.inside);
+                    Node::Body(self.body(body))
                 }
             })
             .collect()
     }
 
-    fn looped(&mut self, bounds: &Bounds, inner: &[Node], depth: usize, is_inside: bool) -> Node {
-        let is_cut =
-            depth == self.number && bounds.step == 1 && inner.iter().any(|node| self.has_field(node));
-        if !is_cut {
-            let inner = self.nodes(inner, depth + 1, is_inside);
-            return Node::Loop(self.bounds(bounds, is_inside), inner);
-        }
-        // What bounds are about is around both loops.
-        let (strip, rows) = (Expr::Loop(depth), self.rows);
+    fn looped(&mut self, bounds: &Bounds, inner: &[Node], depth: usize) -> Node {
+        let first = self.hidden.len();
+        let within = first..first + bodies(inner).len();
+        let is_here = |cut: &&Cut| cut.number == depth && cut.bodies == within;
+        let Some(cut) = self.cuts.iter().find(is_here) else {
+            let inner = self.nodes(inner, depth + 1);
+            return Node::Loop(self.bounds(bounds), inner);
+        };
+        // The bounds are about loops around both.
+        let (strip, height) = (Expr::Loop(depth), i64::from(cut.rows.get()) * bounds.step);
         let outer = Bounds {
-            from: bounds.from.clone().div_euclid(rows),
-            to: (bounds.to.clone() - 1).div_euclid(rows) + 1,
-            ..bounds.clone()
+            reversed: bounds.reversed,
+            ..Bounds::new(
+                bounds.from.clone().div_euclid(height),
+                (bounds.to.clone() - 1).div_euclid(height) + 1,
+            )
         };
         let own = Bounds {
-            from: bounds.from.clone().max(strip.clone() * rows),
-            to: bounds.to.clone().min(strip * rows + rows),
-            ..bounds.clone()
+            reversed: bounds.reversed,
+            ..Bounds::new(
+                bounds.from.clone().max(strip.clone() * height),
+                bounds.to.clone().min(strip * height + height),
+            )
         };
-        let inner = self.nodes(inner, depth + 1, true);
+        self.inside = Some(depth);
+        let mut inner = self.nodes(inner, depth + 1);
+        self.inside = None;
+        if bounds.step != 1 {
+            // Steps count from the bounds of the whole loop.
+            let origin = match bounds.from_end {
+                true => bounds.to.clone() - 1,
+                false => bounds.from.clone(),
+            };
+            let rest = (Expr::Loop(depth + 1) - origin).rem_euclid(bounds.step);
+            inner = vec![Node::If(
+                Cond::Compare(rest, Comparison::Eq, 0.into()),
+                inner,
+                Vec::new(),
+            )];
+        }
         Node::Loop(outer, vec![Node::Loop(own, inner)])
     }
 
-    fn has_field(&self, node: &Node) -> bool {
-        let any = |nodes: &[Node]| nodes.iter().any(|node| self.has_field(node));
-        match node {
-            Node::Loop(_, inner) => any(inner),
-            Node::If(_, then, otherwise) => any(then) || any(otherwise),
-            Node::Body(body) => body
-                .accesses
-                .iter()
-                .any(|access| self.fields.contains(&access.field)),
-        }
-    }
-
-    fn body(&self, body: &Body, is_inside: bool) -> Body {
+    fn body(&self, body: &Body) -> Body {
         let access = |access: &Access| Access {
-            subscripts: access
-                .subscripts
-                .iter()
-                .map(|at| self.expr(at, is_inside))
-                .collect(),
-            inner: access
-                .inner
-                .iter()
-                .map(|bounds| self.bounds(bounds, is_inside))
-                .collect(),
-            when: access
-                .when
-                .iter()
-                .map(|when| self.cond(when, is_inside))
-                .collect(),
+            subscripts: access.subscripts.iter().map(|at| self.expr(at)).collect(),
+            inner: access.inner.iter().map(|bounds| self.bounds(bounds)).collect(),
+            when: access.when.iter().map(|when| self.cond(when)).collect(),
             ..access.clone()
         };
         Body {
@@ -122,30 +128,28 @@ impl Cut<'_> {
         }
     }
 
-    fn bounds(&self, bounds: &Bounds, is_inside: bool) -> Bounds {
+    fn bounds(&self, bounds: &Bounds) -> Bounds {
         Bounds {
-            from: self.expr(&bounds.from, is_inside),
-            to: self.expr(&bounds.to, is_inside),
+            from: self.expr(&bounds.from),
+            to: self.expr(&bounds.to),
             ..bounds.clone()
         }
     }
 
-    fn cond(&self, cond: &Cond, is_inside: bool) -> Cond {
-        let inner = |cond: &Cond| Box::new(self.cond(cond, is_inside));
+    fn cond(&self, cond: &Cond) -> Cond {
+        let inner = |cond: &Cond| Box::new(self.cond(cond));
         match cond {
-            Cond::Compare(a, comparison, b) => {
-                Cond::Compare(self.expr(a, is_inside), *comparison, self.expr(b, is_inside))
-            }
+            Cond::Compare(a, comparison, b) => Cond::Compare(self.expr(a), *comparison, self.expr(b)),
             Cond::And(a, b) => Cond::And(inner(a), inner(b)),
             Cond::Or(a, b) => Cond::Or(inner(a), inner(b)),
             Cond::Not(a) => Cond::Not(inner(a)),
         }
     }
 
-    fn expr(&self, expr: &Expr, is_inside: bool) -> Expr {
-        let inner = |expr: &Expr| Box::new(self.expr(expr, is_inside));
+    fn expr(&self, expr: &Expr) -> Expr {
+        let inner = |expr: &Expr| Box::new(self.expr(expr));
         match expr {
-            Expr::Loop(at) if is_inside && *at >= self.number => Expr::Loop(at + 1),
+            Expr::Loop(at) if self.inside.is_some_and(|strips| *at >= strips) => Expr::Loop(at + 1),
             Expr::Loop(_) | Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => expr.clone(),
             Expr::Add(a, b) => Expr::Add(inner(a), inner(b)),
             Expr::Sub(a, b) => Expr::Sub(inner(a), inner(b)),

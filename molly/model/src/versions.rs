@@ -12,6 +12,7 @@ use crate::channels::elements;
 use crate::error::Result;
 use crate::flow::Known;
 use crate::nest::Nest;
+use crate::pipeline::Sweep;
 use crate::program::Expr;
 use crate::text::names;
 use crate::tree::Points;
@@ -51,10 +52,16 @@ struct Candidate {
     elements: Set,
 }
 
-/// Exchanges, and groups of their fields.
-pub(crate) fn exchanges(nest: &Nest<'_>, flows: &[Known]) -> Result<(Vec<Exchange>, Vec<Group>)> {
+/// Exchanges, and groups of their fields. There is none within a sweep in which ranks take turns: a value that came before a
+/// turn would be in the other field after it.
+pub(crate) fn exchanges(
+    nest: &Nest<'_>,
+    flows: &[Known],
+    sweeps: &[Sweep],
+) -> Result<(Vec<Exchange>, Vec<Group>)> {
     let mut candidates = Vec::new();
-    for body in 0..nest.statements.len() {
+    let in_turns = |body: &usize| sweeps.iter().any(|sweep| sweep.bodies.contains(body));
+    for body in (0..nest.statements.len()).filter(|body| !in_turns(body)) {
         candidates.extend(candidate(nest, flows, body)?);
     }
     let (mut exchanges, mut groups) = (Vec::new(), Vec::new());

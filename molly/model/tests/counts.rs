@@ -20,6 +20,7 @@ fn plan((program, sizes): &Case, geometry: &str) -> Plan {
         // Messages are the same in any order of work.
         Options {
             overlap: false,
+            pipeline: Pipeline::Off,
             ..Options::default()
         },
     )
@@ -260,12 +261,12 @@ fn the_rows_of_turns_can_be_chosen() {
         let seconds = |plan: &Plan| plan.pace(&costs).seconds;
         for rows in [12, 30, 110] {
             let other = plan(NonZeroU32::new(rows).into());
-            assert_eq!(other.rows, NonZeroU32::new(rows));
+            assert_eq!(NonZeroU32::new(rows), Some(other.turns[0].rows));
             let (chosen, other) = (seconds(&best), seconds(&other));
             assert!(
                 chosen < 1.05 * other,
-                "{grid}: {:?} rows take {chosen}, {rows} {other}",
-                best.rows
+                "{grid}: {:?} take {chosen}, {rows} rows {other}",
+                best.turns
             );
         }
     }
@@ -276,7 +277,121 @@ fn the_rows_of_turns_can_be_chosen() {
         ..Options::default()
     };
     let plan = Plan::new(&program, &sizes, &Geometry::parse("2x2").unwrap(), options).unwrap();
-    assert_eq!((plan.turns, plan.rows), (vec![], None));
+    assert_eq!(plan.turns, []);
+}
+
+/// A loop over x around one over y, each forwards or backwards, in which each element needs others of the same field.
+fn sweep(around: usize, size: i64, backwards: [bool; 2], offsets: &[[i64; 2]]) -> Node {
+    let bounds = backwards.map(|reversed| Bounds {
+        reversed,
+        ..Bounds::new(1, size - 1)
+    });
+    let reads = offsets
+        .iter()
+        .map(|by| Access::read(0, vec![at(around) + by[0], at(around + 1) + by[1]]));
+    let write = Access::write(0, vec![at(around), at(around + 1)]);
+    loops(bounds.to_vec(), vec![body(reads.chain([write]).collect())])
+}
+
+/// All messages, with turns that begin after some rows, 0 for none, or after as many as are chosen.
+fn in_turns((program, sizes): &Case, grid: &str, rows: Option<u32>) -> (u64, Plan) {
+    let options = Options {
+        pipeline: rows.map_or(Pipeline::default(), |rows| NonZeroU32::new(rows).into()),
+        overlap: false,
+        ..Options::default()
+    };
+    let plan = Plan::new(program, sizes, &Geometry::parse(grid).unwrap(), options).unwrap();
+    (plan.check_progress(None).unwrap(), plan)
+}
+
+#[test]
+fn sweeps_of_both_directions_have_turns_of_their_own() {
+    let (size, steps) = (130, 10);
+    let forwards = |around| sweep(around, size, [false; 2], &[[0, -1], [0, 0]]);
+    let backwards = |around| sweep(around, size, [false, true], &[[0, 1], [0, 0]]);
+    let repeated = |nodes| {
+        let nodes = vec![Node::Loop(Bounds::new(0, steps), nodes)];
+        program("directions", &["u"], vec![vec![size; 2]], nodes)
+    };
+    // What stands at the right border is read once at the beginning.
+    let both = repeated(vec![forwards(1), backwards(1)]);
+    for (case, sweeps) in [
+        (repeated(vec![forwards(1)]), 1),
+        (repeated(vec![backwards(1)]), 1),
+        (both, 2),
+    ] {
+        let all = |rows| in_turns(&case, "1x2", rows).0;
+        // A message for each row; for each of 17 strips; for each sweep; and, for rows of 64 points and messages of 2000, for two
+        // strips of 65 rows.
+        let found = [Some(0), Some(8), Some(1000), None].map(all);
+        assert_eq!(found, [1280, 170, 10, 20].map(|messages| messages * sweeps));
+    }
+    // Along columns each rank sends one row after its part of a sweep, and has nothing to gain.
+    let columns = repeated(vec![
+        forwards(1),
+        sweep(1, size, [false; 2], &[[-1, 0], [0, 0]]),
+        backwards(1),
+        sweep(1, size, [true, false], &[[1, 0], [0, 0]]),
+    ]);
+    let (messages, plan) = in_turns(&columns, "2x1", None);
+    assert_eq!((messages, plan.turns), (20, vec![]));
+    let (messages, plan) = in_turns(&columns, "2x2", Some(8));
+    let fields: Vec<&[usize]> = plan.turns.iter().map(|turns| &turns.fields[..]).collect();
+    // Both rows of ranks, whose halves of the rows have nine strips each, and both columns.
+    assert_eq!(
+        (messages, fields),
+        (10 * (2 * 2 * 9 + 2 * 2), vec![&[0][..], &[0]])
+    );
+    // Outside of a loop over times as well.
+    let alone = program(
+        "alone",
+        &["u"],
+        vec![vec![size; 2]],
+        vec![forwards(0), backwards(0)],
+    );
+    let found = [Some(0), Some(8), Some(1000), None].map(|rows| in_turns(&alone, "1x2", rows).0);
+    assert_eq!(found, [256, 34, 2, 4]);
+}
+
+#[test]
+fn wavefronts_in_all_directions_have_turns() {
+    let size = 66;
+    let case = |backwards: [bool; 2], offsets: &[[i64; 2]]| {
+        let nodes = vec![Node::Loop(
+            Bounds::new(0, 3),
+            vec![sweep(1, size, backwards, offsets)],
+        )];
+        program("wavefront", &["u"], vec![vec![size; 2]], nodes)
+    };
+    let before = |backwards: bool| if backwards { 1 } else { -1 };
+    for backwards in [[false, false], [false, true], [true, false], [true, true]] {
+        let [x, y] = backwards.map(before);
+        let (each, _) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, y]]), "2x3", Some(0));
+        let (turns, plan) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, y]]), "2x3", Some(11));
+        assert_eq!(plan.turns.len(), 1, "{backwards:?}");
+        assert!(turns * 4 < each, "{backwards:?}: {turns}, {each}");
+        // Of what is behind it a point needs what was there before, which no order of ranks can give.
+        let (old, _) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, -y]]), "2x3", Some(0));
+        let (same, plan) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, -y]]), "2x3", Some(11));
+        assert_eq!((same, plan.turns), (old, vec![]), "{backwards:?}");
+    }
+}
+
+#[test]
+fn loops_with_steps_are_cut_into_strips() {
+    let mut nest = sweep(1, 66, [false, false], &[[0, -1], [0, 0]]);
+    if let Node::Loop(bounds, _) = &mut nest {
+        (bounds.step, bounds.from_end, bounds.reversed) = (3, true, true);
+    }
+    let case = program(
+        "steps",
+        &["u"],
+        vec![vec![66; 2]],
+        vec![Node::Loop(Bounds::new(0, 3), vec![nest])],
+    );
+    // 22 rows, in 6 strips of 12 values each, of which 4 are rows.
+    let found = [Some(0), Some(4), Some(1000)].map(|rows| in_turns(&case, "1x2", rows).0);
+    assert_eq!(found, [66, 18, 3]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 /*
  * Receives messages of MPI's datatypes over SLMP: each segment goes where it belongs, from its offset alone, in any order
- * and on all HPUs. The host says beforehand which message is to come, from whom, how long, and where its bytes belong.
+ * and on many HPUs. The host says beforehand which message is to come, from whom, how long, and where its bytes belong.
  */
 #include "../slmp/segment.h"
 

@@ -1,5 +1,5 @@
 /*
- * Receives SLMP messages into host memory: several at once, each on all HPUs, segments in any order and any number of
+ * Receives SLMP messages into host memory: several at once, each on many HPUs, segments in any order and any number of
  * times. The host finds a message where slmp.h says, after all of it has arrived.
  *
  * There is one handler, for all packets; what it knows of a message lies in handler memory (place.h). A segment's life:

@@ -36,6 +36,7 @@ enum kind {
     HOLD,
     PRINTFS,
     PUTS_MANY,
+    ANY_CALL,
 };
 
 /* Calls that wait for nothing but their end, with a number or without: clocks of all of them. */
@@ -201,6 +202,25 @@ static uint64_t ask_unknown(void) {
     return word;
 }
 
+/*
+ * Any call: `count` is the opcode. The low bytes of `number` are the steps, from the lowest bit on, 1 a send and 0 a receive,
+ * the highest byte is how many. What is sent begins as the packet said, and is then what came back.
+ */
+static void any_call(struct request *request) {
+    spin_rpc_port_t *port = spin_rpc_open(request->count);
+    if (port == NULL) {
+        return;
+    }
+    for (uint32_t step = 0; step < request->number >> 24; ++step) {
+        if ((request->number >> step & 1) != 0) {
+            spin_rpc_send(port, request->rest, sizeof(request->rest));
+        } else {
+            spin_rpc_recv(port, request->rest, sizeof(request->rest));
+        }
+    }
+    spin_rpc_close(port);
+}
+
 __handler__ void rpc_ph(handler_args_t *args) {
     task_t *task = args->task;
     uint8_t *payload = (uint8_t *)task->pkt_mem + sizeof(pkt_hdr_t);
@@ -224,6 +244,7 @@ __handler__ void rpc_ph(handler_args_t *args) {
     case EXIT: spin_exit((int)request.count); break;
     case NAMES: printf("the NIC's own output goes on\n"); break;
     case HOLD: request.number = (uint32_t)(spin_fgets((char *)request.rest, 32, SPIN_STDIN) != NULL); break;
+    case ANY_CALL: any_call(&request); break;
     case PRINTFS: {
         uint32_t start = cycles();
         for (uint32_t call = 0; call < request.count; ++call) {

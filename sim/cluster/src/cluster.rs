@@ -8,7 +8,7 @@ mod ports;
 
 pub use debugger::Debugger;
 
-use crate::event::{Event, Fault};
+use crate::event::{Event, Fault, HpuId};
 use crate::fetch::Icache;
 use crate::group::Group;
 use crate::hpu::Hpu;
@@ -18,7 +18,7 @@ use crate::protect::{shared, unknown};
 use crate::queues::Queues;
 use crate::roads::Roads;
 use crate::rv::DecodeCache;
-use crate::task::{CommandId, Feedback, HostCommand, NicCommand};
+use crate::task::{CommandId, Feedback, HostCommand, NicCommand, Task};
 use crate::timing::Timing;
 use crate::trace::Traced;
 use crate::view::World;
@@ -36,9 +36,9 @@ pub struct Config {
     pub hpus: usize,
     /// Message processing queues, a power of two.
     pub queues: usize,
-    /// Packets that one of them holds.
-    pub queue_packets: usize,
-    /// Clocks that a handler may take.
+    /// Packets that wait in them, beside one in each.
+    pub shared_packets: usize,
+    /// Clocks that a handler may take; without a watchdog it counts as endless then.
     pub watchdog: u64,
     /// Whether it has the defects of the public cluster, and does what that one does without any promise: for programs that
     /// are to be tried as they would fail there. There is no watchdog then.
@@ -53,7 +53,7 @@ impl Default for Config {
             clusters: 2,
             hpus: 8,
             queues: 16,
-            queue_packets: 64,
+            shared_packets: 128,
             watchdog: 1_000_000,
             is_strict: false,
             timing: Timing::default(),
@@ -76,6 +76,8 @@ pub struct Cluster {
     config: Config,
     world: World,
     queues: Queues,
+    /// The task that was taken out of the queues and that no cluster has room for yet (`mpq_engine.sv`, state `Stalled`).
+    chosen: Option<Task>,
     groups: Vec<Group>,
     hpus: Vec<Hpu>,
     feedback: VecDeque<Feedback>,
@@ -92,6 +94,8 @@ pub struct Cluster {
     inside: [u64; 2],
     /// Instructions of all HPUs since reset.
     instructions: u64,
+    /// Steps of packets since the beginning.
+    progress: u64,
     /// Commands that were not done.
     refused: u64,
     /// Kept only if somebody wants it.
@@ -112,7 +116,8 @@ impl Cluster {
             trace: None,
         };
         let mut cluster = Self {
-            queues: Queues::new(config.queues, config.queue_packets, config.clusters),
+            queues: Queues::new(config.queues, config.shared_packets, config.clusters),
+            chosen: None,
             groups: Vec::new(),
             hpus: Vec::new(),
             feedback: VecDeque::new(),
@@ -126,6 +131,7 @@ impl Cluster {
             now: 0,
             inside: [0; 2],
             instructions: 0,
+            progress: 0,
             refused: 0,
             profile: None,
             debugger: debugger::Attached::default(),
@@ -140,8 +146,9 @@ impl Cluster {
     pub fn reset(&mut self) {
         let Config { clusters, hpus, .. } = self.config;
         let is_strict = self.config.is_strict;
-        let queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
+        let queues = Queues::new(self.config.queues, self.config.shared_packets, clusters);
         self.queues = queues.strict(is_strict);
+        self.chosen = None;
         self.groups = (0..clusters).map(|cluster| Group::new(cluster, hpus)).collect();
         // What they have done counts on.
         self.refused = self.refused();
@@ -223,7 +230,8 @@ impl Cluster {
 
     /// Packets that wait in queues and clusters for an HPU.
     pub fn queued(&self) -> usize {
-        self.queues.waiting() + self.groups.iter().map(Group::load).sum::<usize>()
+        let in_clusters: usize = self.groups.iter().map(Group::waiting).sum();
+        self.queues.waiting() + usize::from(self.chosen.is_some()) + in_clusters
     }
 
     /// HPUs on which a handler runs.
@@ -231,13 +239,33 @@ impl Cluster {
         self.hpus.iter().filter(|hpu| hpu.driver.is_running()).count()
     }
 
-    /// Whether an HPU has a task that it will come to the end of: it stands not still, and waits for nobody who never answers.
+    /// Whether an HPU has a task that will end: the HPU has not stopped, does not wait for an address that never answers, and
+    /// its task is not [endless](Self::endless).
     pub fn goes_on(&self) -> bool {
-        let waits_for_ever = |hpu: &Hpu| self.config.is_strict && hpu.silent.is_some();
+        let is_silent = |hpu: &Hpu| self.config.is_strict && hpu.silent.is_some();
         let has_task = |hpu: &Hpu| hpu.driver.running.is_some() || hpu.driver.is_ending();
-        self.hpus
+        let will_end = |hpu: &Hpu| has_task(hpu) && !hpu.is_dead && !is_silent(hpu) && !self.is_endless(hpu);
+        self.hpus.iter().any(will_end)
+    }
+
+    /// Counts the steps that packets take inside: each HER that comes, each task that an HPU gets, and each that is reported.
+    pub fn progress(&self) -> u64 {
+        self.progress
+    }
+
+    /// The oldest task of a cluster without a watchdog that a watchdog would have ended.
+    pub fn endless(&self) -> Option<(HpuId, Task)> {
+        let endless = self
+            .hpus
             .iter()
-            .any(|hpu| has_task(hpu) && !hpu.is_dead && !waits_for_ever(hpu))
+            .filter(|hpu| !hpu.is_dead && self.is_endless(hpu));
+        let oldest = endless.min_by_key(|hpu| hpu.driver.running.map(|running| running.given));
+        oldest.and_then(|hpu| Some((hpu.driver.id(), hpu.driver.running?.task)))
+    }
+
+    fn is_endless(&self, hpu: &Hpu) -> bool {
+        let since = hpu.driver.running.filter(|_| self.config.is_strict);
+        since.is_some_and(|running| self.now - running.given > self.config.watchdog)
     }
 
     /// Clocks in which a handler ran since the beginning, by HPU.

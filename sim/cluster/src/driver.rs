@@ -24,6 +24,8 @@ pub(crate) struct Running {
     pub(crate) task: Task,
     /// Place of the packet in L1.
     pub(crate) slot: usize,
+    /// When it was given to the HPU.
+    pub(crate) given: u64,
     /// When the HPU took it; nothing before.
     pub(crate) since: Option<u64>,
     /// The cause that was written to the error register.
@@ -142,11 +144,12 @@ impl Driver {
     }
 
     /// Gives it a task, whose packet lies in L1.
-    pub(crate) fn assign(&mut self, task: Task, slot: usize, packet_in_l1: u32) {
+    pub(crate) fn assign(&mut self, task: Task, slot: usize, packet_in_l1: u32, given: u64) {
         self.words = task.words(packet_in_l1);
         self.running = Some(Running {
             task,
             slot,
+            given,
             since: None,
             failed: None,
         });
@@ -328,7 +331,7 @@ mod tests {
 
     fn with_task(is_strict: bool) -> Driver {
         let mut driver = Driver::new(0, 0, is_strict);
-        driver.assign(task(), 0, 0x1000_4400);
+        driver.assign(task(), 0, 0x1000_4400, 0);
         driver
     }
 
@@ -364,7 +367,7 @@ mod tests {
         assert_eq!(issue(&mut driver), Some([0; 2]));
         assert_eq!(issue(&mut driver), Some([1; 2]));
         driver.end(10);
-        driver.assign(task(), 1, 0x1000_4800);
+        driver.assign(task(), 1, 0x1000_4800, 10);
         assert_eq!(issue(&mut driver), None);
         driver.complete(0);
         driver.complete(1);

@@ -7,7 +7,7 @@ use crate::timing::{BEAT_BYTES, Timing};
 use spinneret_regmap::pspin::{L1_PACKET_BYTES, L1_PACKETS, l1_address};
 use std::collections::VecDeque;
 
-/// Tasks that a cluster holds beside those that run.
+/// Tasks that a cluster takes beside one for each HPU (`pspin_cfg_pkg.sv`, `BUFFERED_HERS_PER_CLUSTER`).
 pub const BUFFERED: usize = 12;
 
 /// A task on its way to an HPU.
@@ -25,6 +25,9 @@ struct Buffered {
 pub(crate) struct Group {
     cluster: usize,
     waiting: VecDeque<Buffered>,
+    /// Tasks that came and are not reported: those that wait, run, or have ended with a command open.
+    occupied: usize,
+    most: usize,
     /// Places in L1 that are free.
     slots: Vec<usize>,
     slot_bytes: u32,
@@ -38,23 +41,31 @@ impl Group {
         Self {
             cluster,
             waiting: VecDeque::new(),
+            occupied: 0,
+            most: slots,
             slots: (0..slots).rev().collect(),
             slot_bytes: L1_PACKET_BYTES / slots as u32 / BEAT_BYTES * BEAT_BYTES,
             engine_at: 0,
         }
     }
 
-    /// Whether a task can be buffered.
+    /// Whether another task can come.
     pub(crate) fn has_room(&self) -> bool {
-        self.waiting.len() < BUFFERED
+        self.occupied < self.most
     }
 
-    /// Tasks that are buffered.
-    pub(crate) fn load(&self) -> usize {
+    /// Tasks that came and are not reported.
+    pub(crate) fn occupied(&self) -> usize {
+        self.occupied
+    }
+
+    /// Tasks that are at no HPU.
+    pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     pub(crate) fn push(&mut self, task: Task, at: u64) {
+        self.occupied += 1;
         self.waiting.push_back(Buffered { task, slot: None, at });
     }
 
@@ -92,6 +103,7 @@ impl Group {
 
     /// A task is over.
     pub(crate) fn release(&mut self, running: &Running) {
+        self.occupied -= 1;
         self.slots.push(running.slot);
     }
 

@@ -22,11 +22,21 @@ enum State {
     CompletionRunning,
 }
 
+/// The place that holds a packet (`fifo_engine.sv`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The one that its queue has to itself.
+    Own,
+    /// One of those that all queues share.
+    Shared,
+}
+
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     packet: u64,
     her: Her,
+    place: Place,
 }
 
 /// One message at a time, and the packets of those behind it.
@@ -35,6 +45,8 @@ struct Queue {
     state: State,
     meta: Meta,
     waiting: VecDeque<Waiting>,
+    /// A packet is in its own place.
+    own_is_taken: bool,
     /// Payload handlers that were given out and are not done.
     running: usize,
     /// The last packet of the message, for the completion handler.
@@ -59,10 +71,16 @@ struct Queue {
 /// The public scheduler does not tell messages of one queue apart (`mpq_engine.sv`, `mpq_fsm`): what comes before the end
 /// packet goes to its handler belongs to that message, and what comes later waits until yet another packet comes. A
 /// [strict](Self::strict) one does the same.
+///
+/// A packet takes the place of its queue if that is free, else one of those that all queues share (`fifo_engine.sv`). It
+/// keeps the place until its payload handler is given out; the last packet of a message with a completion handler keeps it
+/// until that one is given out.
 #[derive(Clone, Debug)]
 pub struct Queues {
     queues: Vec<Queue>,
-    capacity: usize,
+    /// Places that all queues share, and how many of them are taken.
+    shared: usize,
+    taken: usize,
     /// Whose turn it is.
     next: usize,
     clusters: usize,
@@ -79,8 +97,8 @@ pub enum Ready {
 }
 
 impl Queues {
-    /// So many queues, a power of two, of so many packets each.
-    pub fn new(count: usize, capacity: usize, clusters: usize) -> Self {
+    /// Makes `count` queues, a power of two, with a place for one packet each and `shared` places for all of them.
+    pub fn new(count: usize, shared: usize, clusters: usize) -> Self {
         assert!(
             count.is_power_of_two(),
             "messages are told apart by their lowest bits"
@@ -89,6 +107,7 @@ impl Queues {
             state: State::Free,
             meta: Meta::default(),
             waiting: VecDeque::new(),
+            own_is_taken: false,
             running: 0,
             last: None,
             end_seen: false,
@@ -96,7 +115,8 @@ impl Queues {
         };
         Self {
             queues: vec![queue; count],
-            capacity,
+            shared,
+            taken: 0,
             next: 0,
             clusters,
             packets: 0,
@@ -112,14 +132,23 @@ impl Queues {
         self
     }
 
-    /// Whether a packet can come: one full queue stops all.
+    /// Whether there is a place for a packet of any message.
     pub fn has_room(&self) -> bool {
-        (0..self.queues.len()).all(|queue| !self.is_full(queue))
+        self.taken < self.shared || self.queues.iter().all(|queue| !queue.own_is_taken)
     }
 
-    /// Whether that queue is full.
+    /// Whether there is a place for a packet of this message.
+    pub fn has_room_for(&self, message: u32) -> bool {
+        !self.is_full(self.queue_of(message))
+    }
+
+    /// Whether there is no place for another packet of that queue.
     pub fn is_full(&self, queue: usize) -> bool {
-        self.queues[queue].waiting.len() >= self.capacity
+        self.taken >= self.shared && self.queues[queue].own_is_taken
+    }
+
+    fn queue_of(&self, message: u32) -> usize {
+        message as usize % self.queues.len()
     }
 
     /// How many queues there are.
@@ -156,20 +185,31 @@ impl Queues {
 
     /// A packet comes; its number.
     pub fn push(&mut self, her: Her) -> u64 {
-        let number = her.message as usize % self.queues.len();
+        let number = self.queue_of(her.message);
         let packet = self.packets;
         self.packets += 1;
-        self.queues[number].push(Waiting { packet, her });
+        let queue = &mut self.queues[number];
+        let place = match std::mem::replace(&mut queue.own_is_taken, true) {
+            false => Place::Own,
+            true => Place::Shared,
+        };
+        self.taken += usize::from(place == Place::Shared);
+        queue.push(Waiting { packet, her, place });
         packet
     }
 
-    /// The next that may go on, round robin over the queues, if `takes` says that there is somebody to run it.
-    pub fn take(&mut self, takes: impl Fn(usize) -> bool) -> Option<Ready> {
+    /// Takes out the next that may go on, round robin over the queues.
+    pub fn take(&mut self) -> Option<Ready> {
         let count = self.queues.len();
         for step in 0..count {
             let number = (self.next + step) % count;
-            let home = number % self.clusters;
-            if let Some(ready) = self.queues[number].take(number, home, || takes(home)) {
+            let queue = &mut self.queues[number];
+            if let Some((ready, freed)) = queue.take(number, number % self.clusters) {
+                match freed {
+                    Some(Place::Own) => queue.own_is_taken = false,
+                    Some(Place::Shared) => self.taken -= 1,
+                    None => {}
+                }
                 self.next = (number + 1) % count;
                 return Some(ready);
             }
@@ -217,7 +257,8 @@ impl Queue {
         self.end_seen = false;
     }
 
-    fn take(&mut self, number: usize, home: usize, takes: impl FnOnce() -> bool) -> Option<Ready> {
+    /// Takes out what may go on, and the place that is free then.
+    fn take(&mut self, number: usize, home: usize) -> Option<(Ready, Option<Place>)> {
         self.settle();
         let (stage, waiting) = match self.state {
             State::Header => (Stage::Header, *self.waiting.front()?),
@@ -226,19 +267,17 @@ impl Queue {
             _ => return None,
         };
         let is_end = stage == Stage::Payload && self.ends(&waiting);
+        let frees = stage == Stage::Tail || (stage == Stage::Payload && !(is_end && self.meta.tail.exists()));
         let task = Task {
             packet: waiting.packet,
             queue: number,
             her: waiting.her,
             meta: self.meta,
             stage,
-            frees: stage == Stage::Tail || (stage == Stage::Payload && !(is_end && self.meta.tail.exists())),
+            frees,
             home,
         };
         let runs = self.meta.code(stage).exists();
-        if runs && !takes() {
-            return None;
-        }
         match stage {
             Stage::Header => self.state = State::HeaderRunning,
             Stage::Payload => {
@@ -252,10 +291,11 @@ impl Queue {
             Stage::Tail => self.state = State::CompletionRunning,
         }
         self.settle();
-        match runs {
-            true => Some(Ready::Run(task)),
-            false => Some(Ready::Done(task)),
-        }
+        let ready = match runs {
+            true => Ready::Run(task),
+            false => Ready::Done(task),
+        };
+        Some((ready, frees.then_some(waiting.place)))
     }
 
     /// Goes on as far as nobody has to run for it.

@@ -165,6 +165,9 @@ pub struct HostCommand {
 pub enum HostAction {
     /// These bytes are written.
     Write(Vec<u8>),
+    /// These bytes out of the command are written in one beat from lane 0 on, whatever the address (`host_direct.sv`): the
+    /// NIC refuses them where the address is no multiple of 64.
+    Direct(Vec<u8>),
     /// So many bytes are read, to this address.
     Read {
         /// Where they go, in L1 or L2.

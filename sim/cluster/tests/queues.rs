@@ -5,6 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::queues::{Queues, Ready};
 use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
+use spinneret_cluster::{Cluster, Config};
+use spinneret_regmap::pspin::PACKET_BASE;
 use std::collections::BTreeMap;
 
 const QUEUES: usize = 4;
@@ -81,14 +83,13 @@ fn run(seed: u64, messages: usize) {
         }
         let takes = running.len() < 6 && rng.random_ratio(3, 4);
         let has_work = queues.has_work();
-        let ready = queues.take(|_| takes);
+        let ready = takes.then(|| queues.take()).flatten();
         assert!(
             has_work || ready.is_none(),
             "seed {seed}: nobody would have asked"
         );
         match ready {
             Some(Ready::Run(task)) => {
-                assert!(takes, "seed {seed}: nobody could run it");
                 begin(&mut seen, &task, seed);
                 running.push(task);
                 idle = 0;
@@ -175,20 +176,128 @@ proptest! {
     }
 }
 
-#[test]
-fn one_full_queue_stops_all() {
-    let mut queues = Queues::new(QUEUES, 2, CLUSTERS);
-    let her = Her {
-        message: 1,
-        meta: meta([false, true, false], 0),
+/// A packet of a message that goes on.
+fn packet(message: u32, handlers: [bool; 3], is_last: bool) -> Her {
+    Her {
+        message,
+        is_last,
+        meta: meta(handlers, message),
         ..Her::default()
-    };
-    queues.push(her);
-    assert!(queues.has_room());
-    queues.push(her);
+    }
+}
+
+#[test]
+fn a_full_queue_keeps_only_its_own_packets_out() {
+    let mut queues = Queues::new(QUEUES, 2, CLUSTERS);
+    for _ in 0..3 {
+        assert!(queues.has_room());
+        queues.push(packet(1, [false, true, false], false));
+    }
     assert!(!queues.has_room() && queues.is_full(1) && !queues.is_full(0));
-    assert!(matches!(queues.take(|_| true), Some(Ready::Run(_))));
-    assert!(queues.has_room());
+    assert!(queues.has_room_for(4) && !queues.has_room_for(1) && !queues.has_room_for(5));
+    // The place of a queue that was empty is its own.
+    queues.push(packet(4, [false, true, false], false));
+    assert!(queues.is_full(0) && !queues.has_room_for(0) && queues.has_room_for(2));
+    // The oldest packet of queue 0 had that place, so no other queue gets it.
+    assert!(matches!(queues.take(), Some(Ready::Run(Task { queue: 0, .. }))));
+    assert!(queues.has_room_for(0) && !queues.has_room_for(1));
+    for _ in 0..2 {
+        assert!(matches!(queues.take(), Some(Ready::Run(Task { queue: 1, .. }))));
+    }
+    assert!(queues.has_room() && queues.has_room_for(1) && queues.has_room_for(3));
+}
+
+#[test]
+fn a_packet_keeps_its_place_until_its_last_task_is_given_out() {
+    use Stage::{Header, Payload, Tail};
+    // With completion handler the last packet waits for it; without one its payload handler is the last task.
+    for (handlers, stages) in [
+        ([true, true, true], &[Header, Payload, Tail][..]),
+        ([false, true, true], &[Payload, Tail]),
+        ([true, true, false], &[Header, Payload]),
+        ([false, false, true], &[Tail]),
+    ] {
+        let mut queues = Queues::new(QUEUES, 0, CLUSTERS);
+        queues.push(packet(1, handlers, true));
+        let mut seen = Vec::new();
+        while let Some(ready) = queues.take() {
+            let Ready::Run(task) = ready else {
+                assert!(
+                    queues.is_full(1),
+                    "{handlers:?}: the completion handler is to run"
+                );
+                continue;
+            };
+            seen.push(task.stage);
+            assert_eq!(queues.is_full(1), seen != stages, "{handlers:?} at {seen:?}");
+            queues.finish(&task);
+        }
+        assert_eq!(seen, stages, "{handlers:?}");
+        assert!(queues.is_idle() && queues.has_room());
+    }
+}
+
+/// Packets that a cluster holds of which no HPU executes anything, when one is refused.
+fn held(config: Config, messages: u32) -> u64 {
+    let mut cluster = Cluster::new(config);
+    for number in 0.. {
+        let her = Her {
+            address: PACKET_BASE,
+            size: 64,
+            copied: 64,
+            ..packet(number % messages, [false, true, false], false)
+        };
+        if !cluster.takes_her_of(her.message) {
+            break;
+        }
+        cluster.push(her);
+        for _ in 0..50 {
+            cluster.tick();
+        }
+    }
+    assert_eq!(cluster.next(), None, "an HPU would have to go on");
+    cluster.packets_inside().iter().sum()
+}
+
+/// Seen on the public cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
+#[test]
+fn as_many_packets_are_inside_as_in_the_public_cluster() {
+    for (messages, packets) in [(1, 170), (4, 173), (16, 185)] {
+        assert_eq!(held(Config::default(), messages), packets, "{messages} messages");
+    }
+    let small = Config {
+        clusters: 1,
+        hpus: 2,
+        ..Config::default()
+    };
+    assert_eq!(held(small, 1), 128 + 1 + 1 + 14);
+}
+
+/// An HPU that never comes to its task does not go on for ever where there is no watchdog.
+#[test]
+fn a_task_without_a_watchdog_is_endless_after_its_clocks() {
+    for is_strict in [false, true] {
+        let mut cluster = Cluster::new(Config {
+            watchdog: 1000,
+            is_strict,
+            ..Config::default()
+        });
+        cluster.push(Her {
+            address: PACKET_BASE,
+            ..packet(7, [false, true, false], false)
+        });
+        let mut ticks = 0;
+        while cluster.endless().is_none() && ticks < 2000 {
+            assert!(ticks < 50 || cluster.goes_on(), "after {ticks} clocks");
+            cluster.tick();
+            ticks += 1;
+        }
+        assert_eq!((cluster.goes_on(), ticks < 1100), (!is_strict, is_strict));
+        let endless = cluster
+            .endless()
+            .map(|(hpu, task)| (hpu.cluster, task.her.message));
+        assert_eq!(endless, is_strict.then_some((1, 7)));
+    }
 }
 
 #[test]
@@ -201,7 +310,7 @@ fn queues_take_turns() {
             ..Her::default()
         });
     }
-    let order: Vec<usize> = std::iter::from_fn(|| match queues.take(|_| true) {
+    let order: Vec<usize> = std::iter::from_fn(|| match queues.take() {
         Some(Ready::Run(task)) => Some(task.queue),
         _ => None,
     })
@@ -220,17 +329,17 @@ fn payload_handlers_of_a_message_run_at_the_same_time() {
             ..Her::default()
         });
     }
-    let tasks: Vec<Task> = std::iter::from_fn(|| match queues.take(|_| true) {
+    let tasks: Vec<Task> = std::iter::from_fn(|| match queues.take() {
         Some(Ready::Run(task)) => Some(task),
         _ => None,
     })
     .collect();
     assert_eq!(tasks.len(), 4);
     for (done, task) in tasks.iter().enumerate() {
-        assert!(queues.take(|_| true).is_none(), "{done} of 4 are done");
+        assert!(queues.take().is_none(), "{done} of 4 are done");
         queues.finish(task);
     }
-    let Some(Ready::Run(tail)) = queues.take(|_| true) else {
+    let Some(Ready::Run(tail)) = queues.take() else {
         panic!("the completion handler runs")
     };
     assert_eq!((tail.stage, tail.packet, tail.frees), (Stage::Tail, 3, true));
@@ -252,7 +361,7 @@ fn follow(is_strict: bool, while_it_ends: bool) -> (Queues, Vec<(Stage, u64)>) {
     if !while_it_ends {
         queues.push(her(1 + QUEUES as u32));
     }
-    while let Some(Ready::Run(task)) = queues.take(|_| true) {
+    while let Some(Ready::Run(task)) = queues.take() {
         order.push((task.stage, task.packet));
         if while_it_ends && order.len() == 1 {
             queues.push(her(1 + QUEUES as u32));
@@ -283,7 +392,7 @@ fn messages_of_one_queue_are_told_apart_but_for_the_public_scheduler() {
         meta: meta([false, true, true], 9),
         ..Her::default()
     });
-    let rest: Vec<_> = std::iter::from_fn(|| match queues.take(|_| true) {
+    let rest: Vec<_> = std::iter::from_fn(|| match queues.take() {
         Some(Ready::Run(task)) => Some((task.stage, task.packet)),
         _ => None,
     })

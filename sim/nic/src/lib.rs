@@ -3,23 +3,20 @@
 pub mod cli;
 pub mod device;
 pub mod engine;
-pub mod experiments;
 pub mod fabric;
 pub mod gdb;
 pub mod installed;
-pub mod laptop;
 pub mod mpi;
 pub mod net;
 pub mod nic;
+pub mod picture;
 pub mod report;
 pub mod run;
 pub mod services;
 pub mod terminal;
 pub mod traffic;
-pub mod transfer;
 
 mod attach;
-mod picture;
 mod share;
 mod start;
 

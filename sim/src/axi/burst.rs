@@ -21,6 +21,8 @@ pub enum BurstKind {
     Wrapping,
     /// The encoding that no master may use.
     Reserved,
+    /// The aligned word around the address, whole: a beat of AXI4-Lite, which has no kinds.
+    Word,
 }
 
 impl BurstKind {
@@ -38,7 +40,7 @@ impl BurstKind {
     pub fn code(self) -> u8 {
         match self {
             Self::Fixed => 0,
-            Self::Incrementing => 1,
+            Self::Incrementing | Self::Word => 1,
             Self::Wrapping => 2,
             Self::Reserved => 3,
         }
@@ -68,6 +70,8 @@ pub(super) struct Request {
     pub(super) exclusive: bool,
     /// AWATOP; 0 where the design has none.
     pub(super) atop: u8,
+    /// AxPROT; of a master that was not told, and where the design has none, it may have any value.
+    pub(super) protection: Option<u8>,
     /// AxUSER that a master was told; without, it may have any value.
     pub(super) user: Option<u64>,
 }
@@ -80,6 +84,7 @@ impl Request {
             burst,
             exclusive: false,
             atop: 0,
+            protection: None,
             user: None,
         }
     }
@@ -111,6 +116,7 @@ impl Burst {
     pub fn beat_address(&self, number: u64) -> u64 {
         let aligned = self.address - self.address % self.size;
         match self.kind {
+            BurstKind::Word => aligned,
             BurstKind::Fixed | BurstKind::Reserved => self.address,
             _ if number == 0 => self.address,
             BurstKind::Incrementing => aligned.wrapping_add(number * self.size),
@@ -150,7 +156,7 @@ impl Burst {
             BurstKind::Fixed if self.beats > 16 => {
                 Err(format!("a FIXED burst has {} beats, not 1 to 16", self.beats))
             }
-            BurstKind::Fixed => Ok(()),
+            BurstKind::Fixed | BurstKind::Word => Ok(()),
             BurstKind::Wrapping => self.check_wrapping(),
             BurstKind::Incrementing => self.check_boundary(),
         }

@@ -7,82 +7,135 @@ use crate::names::{Names, Need};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
+/// Half of a bus: one direction of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// AW, W and B.
+    Write,
+    /// AR and R.
+    Read,
+}
+
+impl Half {
+    /// The letters of the channels for addresses, data and answers.
+    pub(super) fn letters(self) -> [&'static str; 3] {
+        match self {
+            Self::Write => ["aw", "w", "b"],
+            Self::Read => ["ar", "r", "r"],
+        }
+    }
+
+    /// `writes` or `reads`.
+    pub(super) fn plural(self) -> &'static str {
+        match self {
+            Self::Write => "writes",
+            Self::Read => "reads",
+        }
+    }
+}
+
+/// Which signals a bus has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// AXI4.
+    Full,
+    /// AXI4-Lite: every burst is one beat, the aligned word around its address, with id 0.
+    Lite,
+}
+
 /// An address channel: AW or AR.
 #[derive(Clone, Debug)]
 pub(super) struct AddressPorts {
     pub(super) channel: Handshake,
-    pub(super) id: PortHandle,
+    pub(super) id: Option<PortHandle>,
     pub(super) address: PortHandle,
-    pub(super) length: PortHandle,
-    pub(super) size: PortHandle,
-    pub(super) kind: PortHandle,
+    length: Option<PortHandle>,
+    size: Option<PortHandle>,
+    kind: Option<PortHandle>,
     /// Where the design has exclusive accesses.
     pub(super) lock: Option<PortHandle>,
     /// Where the design has atomic operations; never of AR.
     pub(super) atop: Option<PortHandle>,
-    /// AxUSER, where the design has it; also among those that may have any value.
+    /// AxPROT and AxUSER, where the design has them; also among those that may have any value.
+    pub(super) protection: Option<PortHandle>,
     pub(super) user: Option<PortHandle>,
     /// AxCACHE, where the design has it.
     cache: Option<PortHandle>,
-    /// What may have any value.
+    /// Signals that may have any value, as long as it is stable.
     free: Vec<PortHandle>,
-}
-
-/// The write channels with a common prefix.
-#[derive(Clone, Debug)]
-pub(super) struct WritePorts {
-    pub(super) address: AddressPorts,
-    pub(super) data: Handshake,
-    pub(super) response: Handshake,
-    pub(super) wdata: PortHandle,
-    pub(super) wstrb: PortHandle,
-    pub(super) wlast: PortHandle,
-    pub(super) wuser: Option<PortHandle>,
-    pub(super) bid: PortHandle,
-    pub(super) bresp: PortHandle,
     /// Bytes in a beat.
-    pub(super) bytes: usize,
+    bytes: u64,
 }
 
-/// The read channels with a common prefix.
+/// The channels of one half with a common prefix.
 #[derive(Clone, Debug)]
-pub(super) struct ReadPorts {
+pub(super) struct Ports {
+    pub(super) half: Half,
     pub(super) address: AddressPorts,
     pub(super) data: Handshake,
-    pub(super) rid: PortHandle,
-    pub(super) rdata: PortHandle,
-    pub(super) rresp: PortHandle,
-    pub(super) rlast: PortHandle,
-    /// The write addresses, where the design has atomic operations: those that load are answered here.
+    /// B; reads are answered by their data.
+    pub(super) response: Option<Handshake>,
+    /// WDATA or RDATA.
+    pub(super) lanes: PortHandle,
+    /// WSTRB.
+    pub(super) strobes: Option<PortHandle>,
+    /// WLAST or RLAST.
+    pub(super) last: Option<PortHandle>,
+    /// WUSER, where the design has it.
+    pub(super) user: Option<PortHandle>,
+    /// BID or RID.
+    id: Option<PortHandle>,
+    /// BRESP or RRESP.
+    code: PortHandle,
+    /// For reads: the write addresses, where the design has atomic operations: those that load are answered here.
     pub(super) atomics: Option<AddressPorts>,
     /// Bytes in a beat.
     pub(super) bytes: usize,
 }
 
-/// Signals of an address channel that may have any value, as long as it is stable.
-const FREE: [&str; 3] = ["prot", "qos", "user"];
-
 /// AxCACHE of normal memory that is not cached.
 const NORMAL: u8 = 0b0011;
 
-/// What asks for widths.
-const BUS: &str = "AXI4";
+/// Signals of an address channel that may have any value.
+const FREE: [&str; 3] = ["prot", "qos", "user"];
 
 impl AddressPorts {
-    /// Looks up `aw` or `ar`.
-    fn find(names: Names<'_>, letters: &str, side: Side) -> Result<Self, ModelError> {
+    /// Looks up `aw` or `ar` of a bus with that many bytes in a beat.
+    fn find(
+        names: Names<'_>,
+        letters: &str,
+        (protocol, side, bytes): (Protocol, Side, usize),
+    ) -> Result<Self, ModelError> {
+        let lite = protocol == Protocol::Lite;
         let signal = |name: &str| format!("{letters}{name}");
-        let port = |name: &str| names.port(&signal(name));
-        let optional = |name: &str| names.optional(&signal(name));
-        let [id, address, length] = [port("id")?, port("addr")?, port("len")?];
-        let [size, kind] = [port("size")?, port("burst")?];
-        let [lock, atop, cache] = ["lock", "atop", "cache"].map(optional);
+        let needed = |name: &str| (!lite).then(|| names.port(&signal(name))).transpose();
+        let optional = |name: &str| {
+            let known = !lite || name == "prot";
+            known.then(|| names.optional(&signal(name))).flatten()
+        };
+        let (id, address) = (needed("id")?, names.port(&signal("addr"))?);
+        let [length, size, kind] = [needed("len")?, needed("size")?, needed("burst")?];
+        let [lock, atop, cache, protection] = ["lock", "atop", "cache", "prot"].map(optional);
         let free: Vec<PortHandle> = FREE.iter().filter_map(|name| optional(name)).collect();
-        let others = [lock, atop, cache, optional("region")].into_iter().flatten();
-        let payload = [id, address, length, size, kind].into_iter().chain(others);
+        let others = [length, size, kind, lock, atop, cache, optional("region")];
+        let payload = [id, Some(address)].into_iter().chain(others).flatten();
         let payload = payload.chain(free.iter().copied()).collect();
-        let found = Self {
-            channel: names.channel(letters, payload, side)?,
+        let channel = names.channel(letters, payload, side)?;
+        let mut needs = vec![(address, address.width() <= 64, "at most 64 bits")];
+        needs.extend(id.map(|id| (id, id.width() <= 64, "at most 64 bits")));
+        for (port, width, need) in [
+            (length, 8, "8 bits"),
+            (size, 3, "3 bits"),
+            (kind, 2, "2 bits"),
+            (lock, 1, "1 bit"),
+            (atop, 6, "6 bits"),
+            (protection, 3, "3 bits"),
+        ] {
+            needs.extend(port.map(|port| (port, port.width() == width, need)));
+        }
+        names.check_widths(&needs)?;
+        Ok(Self {
+            channel,
             id,
             address,
             length,
@@ -90,40 +143,30 @@ impl AddressPorts {
             kind,
             lock,
             atop,
+            protection,
             user: optional("user"),
             cache,
             free,
-        };
-        names.check_widths(&found.needs())?;
-        Ok(found)
+            bytes: bytes as u64,
+        })
     }
 
-    fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![
-            (self.address, self.address.width() <= 64, "at most 64 bits"),
-            (self.id, self.id.width() <= 64, "at most 64 bits"),
-            (self.length, self.length.width() == 8, "8 bits"),
-            (self.size, self.size.width() == 3, "3 bits"),
-            (self.kind, self.kind.width() == 2, "2 bits"),
-        ];
-        needs.extend(self.lock.map(|lock| (lock, lock.width() == 1, "1 bit")));
-        needs.extend(self.atop.map(|atop| (atop, atop.width() == 6, "6 bits")));
-        needs
-    }
-
-    /// What is on the channel.
+    /// The request on the channel.
     pub(super) fn request(&self, dut: &Instance) -> Request {
         let value = |port: PortHandle| dut.value(port) as u64;
         Request {
             burst: Burst {
-                id: value(self.id),
+                id: self.id.map_or(0, value),
                 address: value(self.address),
-                beats: value(self.length) + 1,
-                size: 1 << value(self.size),
-                kind: BurstKind::from_code(value(self.kind)),
+                beats: self.length.map_or(0, value) + 1,
+                size: self.size.map_or(self.bytes, |port| 1 << value(port)),
+                kind: self
+                    .kind
+                    .map_or(BurstKind::Word, |port| BurstKind::from_code(value(port))),
             },
             exclusive: self.lock.is_some_and(|lock| dut.is_high(lock)),
             atop: self.atop.map_or(0, |atop| value(atop) as u8),
+            protection: self.protection.map(|port| value(port) as u8),
             user: None,
         }
     }
@@ -131,108 +174,130 @@ impl AddressPorts {
     /// Puts an address on the channel, with random values where any is right.
     pub(super) fn drive(&self, dut: &mut Instance, request: &Request, rng: &mut ChaCha8Rng) {
         let burst = &request.burst;
-        for (port, value) in [
-            (self.id, burst.id),
-            (self.address, burst.address),
-            (self.length, burst.beats - 1),
-            (self.size, burst.size.trailing_zeros().into()),
-            (self.kind, burst.kind.code().into()),
-        ] {
-            dut.set_value(port, value.into());
-        }
-        let optional = [
-            (self.lock, u8::from(request.exclusive)),
-            (self.atop, request.atop),
-            (self.cache, NORMAL),
-        ];
-        for (port, value) in optional {
-            if let Some(port) = port {
-                dut.set_value(port, value.into());
-            }
-        }
         for port in &self.free {
             drive_random(dut, *port, rng);
         }
-        if let (Some(port), Some(user)) = (self.user, request.user) {
-            dut.set_value(port, user.into());
+        let chosen = |port: Option<PortHandle>, value: Option<u64>| port.zip(value);
+        for (port, value) in [
+            chosen(self.id, Some(burst.id)),
+            chosen(Some(self.address), Some(burst.address)),
+            chosen(self.length, Some(burst.beats - 1)),
+            chosen(self.size, Some(burst.size.trailing_zeros().into())),
+            chosen(self.kind, Some(burst.kind.code().into())),
+            chosen(self.lock, Some(request.exclusive.into())),
+            chosen(self.atop, Some(request.atop.into())),
+            chosen(self.cache, Some(NORMAL.into())),
+            chosen(self.protection, request.protection.map(u64::from)),
+            chosen(self.user, request.user),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            dut.set_value(port, value.into());
         }
     }
 }
 
-impl WritePorts {
-    /// Looks up the ports and checks that their directions and widths make write channels; without a
-    /// side it is the one that the direction of AWVALID gives.
-    pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
-        let names = Names {
-            dut,
-            prefix,
-            bus: BUS,
+impl Ports {
+    /// Looks up the ports and checks that their directions and widths make that half of a bus; without a side it
+    /// is the one that the direction of AxVALID gives.
+    pub(super) fn find(
+        dut: &Instance,
+        prefix: &str,
+        (half, protocol): (Half, Protocol),
+        side: Option<Side>,
+    ) -> Result<Self, ModelError> {
+        let lite = protocol == Protocol::Lite;
+        let bus = if lite { "this model of AXI4-Lite" } else { "AXI4" };
+        let names = Names { dut, prefix, bus };
+        let [requests, data, answers] = half.letters();
+        let valid = names.port(&format!("{requests}valid"))?;
+        let side = side.unwrap_or_else(|| Side::of(dut, valid));
+        let lanes = names.port(&format!("{data}data"))?;
+        let bytes = lanes.width() / 8;
+        let address = AddressPorts::find(names, requests, (protocol, side, bytes))?;
+        let needed = |name: String| (!lite).then(|| names.port(&name)).transpose();
+        let optional = |name: String| if lite { None } else { names.optional(&name) };
+        let last = needed(format!("{data}last"))?;
+        let id = needed(format!("{answers}id"))?;
+        let code = names.port(&format!("{answers}resp"))?;
+        let strobes = (half == Half::Write).then(|| names.port("wstrb")).transpose()?;
+        let [user, answer_user] = [data, answers].map(|letters| optional(format!("{letters}user")));
+        let most = if lite { 64 } else { 1024 };
+        let bits = lanes.width();
+        let mut needs: Vec<Need> = vec![
+            (
+                lanes,
+                bits.is_power_of_two() && (8..=most).contains(&bits),
+                if lite {
+                    "a power of two from 8 to 64 bits"
+                } else {
+                    "a power of two from 8 to 1024 bits"
+                },
+            ),
+            (code, code.width() == 2, "2 bits"),
+        ];
+        needs.extend(strobes.map(|port| (port, port.width() == bytes, "one bit per byte of wdata")));
+        needs.extend(last.map(|port| (port, port.width() == 1, "1 bit")));
+        let ids = address.id.map(|port| port.width());
+        needs.extend(id.map(|port| (port, Some(port.width()) == ids, "the width of the address's id")));
+        names.check_widths(&needs)?;
+        let payload = |ports: &[Option<PortHandle>]| ports.iter().copied().flatten().collect();
+        let (data, response, atomics) = match half {
+            Half::Write => {
+                let data = names.channel("w", payload(&[Some(lanes), strobes, last, user]), side)?;
+                let response = payload(&[id, Some(code), answer_user]);
+                let response = names.channel("b", response, side.opposite())?;
+                (data, Some(response), None)
+            }
+            Half::Read => {
+                let data = payload(&[id, Some(lanes), Some(code), last, answer_user]);
+                let data = names.channel("r", data, side.opposite())?;
+                let atomics = optional("awatop".to_owned())
+                    .map(|_| AddressPorts::find(names, "aw", (protocol, side, bytes)))
+                    .transpose()?;
+                (data, None, atomics)
+            }
         };
-        let side = side.unwrap_or(Side::of(dut, names.port("awvalid")?));
-        let address = AddressPorts::find(names, "aw", side)?;
-        let [wdata, wstrb, wlast] = [names.port("wdata")?, names.port("wstrb")?, names.port("wlast")?];
-        let [bid, bresp] = [names.port("bid")?, names.port("bresp")?];
-        let wuser = names.optional("wuser");
-        let data = [wdata, wstrb, wlast].into_iter().chain(wuser);
-        let response = [bid, bresp].into_iter().chain(names.optional("buser"));
-        let bytes = wdata.width() / 8;
-        names.check_widths(&[
-            data_need(wdata),
-            (wstrb, wstrb.width() == bytes, "one bit per byte of wdata"),
-            (wlast, wlast.width() == 1, "1 bit"),
-            (bid, bid.width() == address.id.width(), "the width of awid"),
-            (bresp, bresp.width() == 2, "2 bits"),
-        ])?;
         Ok(Self {
-            data: names.channel("w", data.collect(), side)?,
-            response: names.channel("b", response.collect(), side.opposite())?,
+            half,
             address,
-            wdata,
-            wstrb,
-            wlast,
-            wuser,
-            bid,
-            bresp,
+            data,
+            response,
+            lanes,
+            strobes,
+            last,
+            user,
+            id,
+            code,
+            atomics,
             bytes,
         })
     }
-}
 
-impl ReadPorts {
-    /// Looks up the ports and checks that their directions and widths make read channels; without a side
-    /// it is the one that the direction of ARVALID gives.
-    pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
-        let names = Names {
-            dut,
-            prefix,
-            bus: BUS,
-        };
-        let side = side.unwrap_or(Side::of(dut, names.port("arvalid")?));
-        let address = AddressPorts::find(names, "ar", side)?;
-        let [rid, rdata] = [names.port("rid")?, names.port("rdata")?];
-        let [rresp, rlast] = [names.port("rresp")?, names.port("rlast")?];
-        let data = [rid, rdata, rresp, rlast].into_iter();
-        names.check_widths(&[
-            data_need(rdata),
-            (rid, rid.width() == address.id.width(), "the width of arid"),
-            (rresp, rresp.width() == 2, "2 bits"),
-            (rlast, rlast.width() == 1, "1 bit"),
-        ])?;
-        let atomics = names.optional("awatop");
-        let atomics = atomics
-            .map(|_| AddressPorts::find(names, "aw", side))
-            .transpose()?;
-        let data = data.chain(names.optional("ruser")).collect();
-        Ok(Self {
-            data: names.channel("r", data, side.opposite())?,
-            address,
-            rid,
-            rdata,
-            rresp,
-            rlast,
-            atomics,
-            bytes: rdata.width() / 8,
-        })
+    /// The channel that answers: B or R.
+    pub(super) fn answers(&self) -> &Handshake {
+        self.response.as_ref().unwrap_or(&self.data)
+    }
+
+    /// Id and code on the channel that answers.
+    #[inline]
+    pub(super) fn answer(&self, dut: &Instance) -> (u64, u8) {
+        let id = self.id.map_or(0, |port| dut.value(port) as u64);
+        (id, dut.value(self.code) as u8)
+    }
+
+    /// Drives id and code on the channel that answers.
+    pub(super) fn drive_answer(&self, dut: &mut Instance, id: u64, code: u8) {
+        if let Some(port) = self.id {
+            dut.set_value(port, id.into());
+        }
+        dut.set_value(self.code, code.into());
+    }
+
+    /// Whether the beat on the data channel is the last of its burst.
+    pub(super) fn is_last(&self, dut: &Instance) -> bool {
+        self.last.is_none_or(|port| dut.is_high(port))
     }
 }
 
@@ -244,11 +309,4 @@ pub(super) fn drive_random(dut: &mut Instance, port: PortHandle, rng: &mut ChaCh
         *top &= u8::MAX >> (8 * port.width().div_ceil(8) - port.width());
     }
     dut.set_bytes(port, &bytes);
-}
-
-/// What a port for data needs.
-fn data_need(port: PortHandle) -> Need {
-    let bits = port.width();
-    let fits = bits.is_power_of_two() && (8..=1024).contains(&bits);
-    (port, fits, "a power of two from 8 to 1024 bits")
 }

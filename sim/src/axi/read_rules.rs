@@ -1,7 +1,6 @@
 //! Follows reads from their address to their last beat, and checks the rules that join the channels.
 
 use super::burst::Request;
-use super::scope::Scope;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A read that waits for data.
@@ -19,7 +18,8 @@ struct OpenRead {
 #[derive(Debug)]
 pub(super) struct ReadRules {
     bus_bytes: u64,
-    scope: Scope,
+    /// Whether faults of the master within bursts are errors.
+    checks_master: bool,
     /// By id, oldest first; ids that wait for nothing are not there.
     open: BTreeMap<u64, VecDeque<OpenRead>>,
 }
@@ -28,14 +28,14 @@ impl ReadRules {
     pub(super) fn new(bus_bytes: usize) -> Self {
         Self {
             bus_bytes: bus_bytes as u64,
-            scope: Scope::Both,
+            checks_master: true,
             open: BTreeMap::new(),
         }
     }
 
-    /// Changes whose faults are errors.
-    pub(super) fn set_scope(&mut self, scope: Scope) {
-        self.scope = scope;
+    /// From now on, lets pass what only a master can do wrong within a burst.
+    pub(super) fn check_slave_only(&mut self) {
+        self.checks_master = false;
     }
 
     /// Forgets everything that is under way.
@@ -50,7 +50,7 @@ impl ReadRules {
 
     /// The address of a read was transferred.
     pub(super) fn address(&mut self, request: Request) -> Result<(), String> {
-        if self.scope == Scope::Both {
+        if self.checks_master {
             request.burst.check(self.bus_bytes)?;
         }
         self.open(request, request.burst.beats, false)
@@ -75,7 +75,7 @@ impl ReadRules {
             exclusive: request.exclusive && !atomic,
             atomic,
         });
-        if shared && self.scope == Scope::Both {
+        if shared && self.checks_master {
             let id = burst.id;
             return Err(format!("id {id} is not used by one atomic operation alone"));
         }
@@ -120,7 +120,7 @@ impl ReadRules {
 #[cfg(test)]
 mod tests {
     use super::super::burst::{Burst, BurstKind, Request};
-    use super::{ReadRules, Scope};
+    use super::ReadRules;
 
     fn read(id: u64, address: u64, beats: u64) -> Request {
         Request::plain(Burst {
@@ -202,7 +202,7 @@ mod tests {
     fn impossible_reads_are_faults_of_the_master() {
         let mut rules = ReadRules::new(8);
         assert!(rules.address(read(0, 0xff8, 2)).unwrap_err().contains("4 KiB"));
-        rules.set_scope(Scope::Slave);
+        rules.check_slave_only();
         rules.address(read(0, 0xff8, 2)).unwrap();
         take(&mut rules, 0, 2);
     }

@@ -2,7 +2,6 @@
 
 use super::burst::{Burst, Request};
 use super::memory::Memory;
-use super::scope::Scope;
 use std::collections::VecDeque;
 
 /// A beat of data that is written.
@@ -41,7 +40,7 @@ impl WriteBeat {
 #[derive(Clone, Debug)]
 pub(super) struct Finished {
     pub(super) request: Request,
-    beats: Vec<WriteBeat>,
+    pub(super) beats: Vec<WriteBeat>,
 }
 
 impl Finished {
@@ -76,7 +75,8 @@ impl Finished {
 #[derive(Debug)]
 pub(super) struct WriteRules {
     bus_bytes: u64,
-    scope: Scope,
+    /// Whether faults of the master within bursts are errors.
+    checks_master: bool,
     /// Bursts whose data is not complete, oldest first.
     open: VecDeque<Request>,
     /// Data of the oldest open burst, or data that came before any address.
@@ -89,16 +89,16 @@ impl WriteRules {
     pub(super) fn new(bus_bytes: usize) -> Self {
         Self {
             bus_bytes: bus_bytes as u64,
-            scope: Scope::Both,
+            checks_master: true,
             open: VecDeque::new(),
             beats: Vec::new(),
             unanswered: VecDeque::new(),
         }
     }
 
-    /// Changes whose faults are errors.
-    pub(super) fn set_scope(&mut self, scope: Scope) {
-        self.scope = scope;
+    /// From now on, lets pass what only a master can do wrong within a burst.
+    pub(super) fn check_slave_only(&mut self) {
+        self.checks_master = false;
     }
 
     /// Forgets everything that is under way.
@@ -116,7 +116,7 @@ impl WriteRules {
 
     /// An address was transferred; the burst, if it completes it.
     pub(super) fn address(&mut self, request: Request) -> Result<Option<Finished>, String> {
-        if self.scope == Scope::Both {
+        if self.checks_master {
             request.burst.check(self.bus_bytes)?;
         }
         self.open.push_back(request);
@@ -143,7 +143,7 @@ impl WriteRules {
             return Ok(None);
         };
         let number = self.beats.len() as u64;
-        if self.scope == Scope::Both {
+        if self.checks_master {
             beat.check(&request.burst, number)?;
         }
         self.beats.push(beat);
@@ -183,7 +183,7 @@ impl WriteRules {
 #[cfg(test)]
 mod tests {
     use super::super::burst::{Burst, BurstKind, Request};
-    use super::{Finished, Memory, Scope, WriteBeat, WriteRules};
+    use super::{Finished, Memory, WriteBeat, WriteRules};
 
     fn burst(id: u64, address: u64, beats: u64) -> Request {
         Request::plain(Burst {
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn faults_of_the_master_are_nothing_if_only_the_slave_is_checked() {
         let mut rules = WriteRules::new(8);
-        rules.set_scope(Scope::Slave);
+        rules.check_slave_only();
         assert!(rules.data(beat(0, 0xff, true)).unwrap().is_none());
         assert!(rules.address(burst(3, 0xffc, 3)).unwrap().is_none());
         assert!(rules.data(beat(0, 0xff, true)).unwrap().is_none());

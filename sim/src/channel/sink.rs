@@ -1,8 +1,8 @@
 //! Receives items from a channel of the design.
 
-use super::ports;
+use super::payload::Incoming;
 use crate::agent::{Agent, Violation};
-use crate::handshake::{Counts, Side, Watch};
+use crate::handshake::Levels;
 use crate::model::{Instance, Model, ModelError};
 use crate::pause::{Pause, Pauses};
 use crate::simulation::Simulation;
@@ -10,69 +10,75 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Receives items from a channel of the design and checks its rules; clones share one queue.
-#[derive(Clone, Debug)]
-pub struct ChannelSink {
-    state: Rc<RefCell<State>>,
-}
-
-/// An item that arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// One value for each field.
-    pub values: Vec<u64>,
-    /// The cycle in which it was transferred.
-    pub cycle: u64,
+/// Receives items from a channel of the design; clones share one queue.
+#[derive(Debug)]
+pub struct Sink<P: Incoming> {
+    state: Rc<RefCell<State<P>>>,
+    monitor: P::Monitor,
 }
 
 #[derive(Debug)]
-struct State {
-    watch: Watch,
+struct State<P: Incoming> {
+    payload: P,
     pauses: Pauses,
-    received: VecDeque<Item>,
+    received: VecDeque<P::Item>,
+    levels: Levels,
+    transfers: u64,
+    total: u64,
 }
 
-impl ChannelSink {
-    /// Puts a sink on the channel with that prefix and these fields.
+impl<P: Incoming> Clone for Sink<P> {
+    fn clone(&self) -> Self {
+        Self {
+            state: Rc::clone(&self.state),
+            monitor: self.monitor.clone(),
+        }
+    }
+}
+
+impl<P: Incoming> Sink<P> {
+    /// Puts a sink and a monitor on the channel of a payload.
     ///
     /// # Errors
-    /// If the design has no such channel, it goes into the design, or a field has more than 64 bits.
-    pub fn attach<M: Model>(
-        sim: &mut Simulation<M>,
-        prefix: &str,
-        fields: &[&str],
-        pause: Pause,
-    ) -> Result<Self, ModelError> {
-        let bus = ports::find(sim.dut.instance(), prefix, fields, Side::OutOfDesign)?;
-        let pauses = Pauses::new(pause, sim.rng(&format!("pauses of {prefix}")));
-        let state = State {
-            watch: Watch::new(bus),
+    /// If the monitor finds no such channel.
+    pub fn of<M: Model>(sim: &mut Simulation<M>, payload: P, pause: Pause) -> Result<Self, ModelError> {
+        let pauses = Pauses::new(pause, sim.rng(&format!("pauses of {}", payload.bus().name())));
+        let state = Rc::new(RefCell::new(State {
+            payload,
             pauses,
             received: VecDeque::new(),
-        };
-        let state = Rc::new(RefCell::new(state));
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Ok(Self { state })
+            levels: Levels::default(),
+            transfers: 0,
+            total: 0,
+        }));
+        sim.attach(Rc::<RefCell<State<P>>>::clone(&state));
+        let monitor = state.borrow().payload.monitor(sim)?;
+        Ok(Self { state, monitor })
     }
 
-    /// The first item that was not taken yet.
-    pub fn receive(&self) -> Option<Item> {
+    /// The first complete item that was not taken yet.
+    pub fn receive(&self) -> Option<P::Item> {
         self.state.borrow_mut().received.pop_front()
     }
 
-    /// All items that were not taken yet.
-    pub fn receive_all(&self) -> Vec<Item> {
+    /// All complete items that were not taken yet.
+    pub fn receive_all(&self) -> Vec<P::Item> {
         self.state.borrow_mut().received.drain(..).collect()
     }
 
-    /// Items that were not taken yet.
+    /// Complete items that were not taken yet.
     pub fn waiting(&self) -> usize {
         self.state.borrow().received.len()
     }
 
-    /// Items since the start, taken or not.
+    /// Complete items since the start, taken or not.
     pub fn total(&self) -> u64 {
-        self.counts().beats
+        self.state.borrow().total
+    }
+
+    /// Whether no item is half received.
+    pub fn is_between_frames(&self) -> bool {
+        self.state.borrow().payload.partial_bytes().is_none()
     }
 
     /// Changes the pauses from the next cycle on.
@@ -80,51 +86,55 @@ impl ChannelSink {
         self.state.borrow_mut().pauses.set(pause);
     }
 
-    /// What was seen since the start.
-    pub fn counts(&self) -> Counts {
-        self.state.borrow().watch.counts
+    /// The monitor on the same channel.
+    pub fn monitor(&self) -> &P::Monitor {
+        &self.monitor
     }
 }
 
-impl Agent for State {
+impl<P: Incoming> Agent for State<P> {
     fn drive(&mut self, dut: &mut Instance) {
-        let paused = self.pauses.next(self.watch.counts.beats);
-        dut.set_high(self.watch.bus.ready, !paused);
+        let paused = self.pauses.next(self.transfers);
+        dut.set_high(self.payload.bus().ready, !paused);
     }
 
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
-        if self.watch.check(dut)? {
-            // The widths were checked when the ports were looked up.
-            let value = |port: &_| dut.value(*port) as u64;
-            let values = self.watch.bus.payload.iter().map(value).collect();
-            self.received.push_back(Item { values, cycle });
-            self.watch.counts.beats += 1;
-            self.watch.counts.frames += 1;
+        let bus = self.payload.bus();
+        self.levels = Levels {
+            valid: dut.is_high(bus.valid),
+            ready: dut.is_high(bus.ready),
+        };
+        if self.levels.valid && self.levels.ready {
+            self.transfers += 1;
+            let taken = self.payload.take(dut, cycle);
+            let item = taken.map_err(|rule| self.payload.bus().violation(rule))?;
+            self.total += u64::from(item.is_some());
+            self.received.extend(item);
         }
         Ok(())
     }
 
     fn reset(&mut self, dut: &mut Instance) {
-        self.watch.reset();
-        dut.set_high(self.watch.bus.ready, false);
-    }
-
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        self.watch.check_reset(dut)
+        self.payload.reset();
+        dut.set_high(self.payload.bus().ready, false);
     }
 
     fn unfinished(&self) -> Option<String> {
-        (!self.received.is_empty() || self.watch.is_waiting()).then(|| self.describe())
+        let left = self.payload.partial_bytes().is_some() || self.payload.missing() > 0;
+        (left || !self.received.is_empty()).then(|| self.describe())
     }
 
     fn describe(&self) -> String {
-        let Watch {
-            bus, levels, counts, ..
-        } = &self.watch;
-        let waiting = self.received.len();
+        let (bus, items, levels) = (self.payload.bus().name(), P::ITEMS, self.levels);
+        let (total, waiting) = (self.total, self.received.len());
+        let missing = match self.payload.missing() {
+            0 => String::new(),
+            count => format!("{count} are missing, "),
+        };
+        let part = self.payload.partial_bytes().unwrap_or(0);
         format!(
-            "{}: sink has received {} items, {waiting} were not looked at, {levels}",
-            bus.bus, counts.beats
+            "{bus}: sink has received {total} {items}, {waiting} were not looked at, {missing}{part} bytes of the next, \
+             {levels}"
         )
     }
 }

@@ -1,8 +1,8 @@
 //! Sends items into a channel of the design.
 
-use super::ports;
+use super::payload::Outgoing;
 use crate::agent::{Agent, Violation};
-use crate::handshake::{Counts, Side, Watch};
+use crate::handshake::Levels;
 use crate::model::{Instance, Model, ModelError};
 use crate::pause::{Pause, Pauses};
 use crate::simulation::Simulation;
@@ -10,66 +10,72 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Sends items into a channel of the design, in order; clones share one queue.
-#[derive(Clone, Debug)]
-pub struct ChannelSource {
-    state: Rc<RefCell<State>>,
+/// Sends items into a channel of the design, in order, beat by beat; clones share one queue.
+#[derive(Debug)]
+pub struct Source<P: Outgoing> {
+    state: Rc<RefCell<State<P>>>,
+    monitor: P::Monitor,
 }
 
 #[derive(Debug)]
-struct State {
-    watch: Watch,
-    widths: Vec<usize>,
+struct State<P: Outgoing> {
+    payload: P,
     pauses: Pauses,
-    queue: VecDeque<Vec<u64>>,
+    queue: VecDeque<P::Item>,
+    /// Which beat of the first item in the queue is next, or on the bus.
+    beat: usize,
     on_bus: bool,
+    levels: Levels,
+    transfers: u64,
+    sent: u64,
+    /// The cycle of the first beat of the latest item.
+    first_cycle: u64,
 }
 
-impl ChannelSource {
-    /// Puts a source on the channel with that prefix and these fields.
+impl<P: Outgoing> Clone for Source<P> {
+    fn clone(&self) -> Self {
+        Self {
+            state: Rc::clone(&self.state),
+            monitor: self.monitor.clone(),
+        }
+    }
+}
+
+impl<P: Outgoing> Source<P> {
+    /// Puts a source and a monitor on the channel of a payload.
     ///
     /// # Errors
-    /// If the design has no such channel, it goes out of the design, or a field has more than 64 bits.
-    pub fn attach<M: Model>(
-        sim: &mut Simulation<M>,
-        prefix: &str,
-        fields: &[&str],
-        pause: Pause,
-    ) -> Result<Self, ModelError> {
-        let bus = ports::find(sim.dut.instance(), prefix, fields, Side::IntoDesign)?;
-        let state = State {
-            widths: bus.payload.iter().map(|port| port.width()).collect(),
-            watch: Watch::new(bus),
-            pauses: Pauses::new(pause, sim.rng(&format!("pauses of {prefix}"))),
+    /// If the monitor finds no such channel.
+    pub fn of<M: Model>(sim: &mut Simulation<M>, payload: P, pause: Pause) -> Result<Self, ModelError> {
+        let pauses = Pauses::new(pause, sim.rng(&format!("pauses of {}", payload.bus().name())));
+        let state = Rc::new(RefCell::new(State {
+            payload,
+            pauses,
             queue: VecDeque::new(),
+            beat: 0,
             on_bus: false,
-        };
-        let state = Rc::new(RefCell::new(state));
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Ok(Self { state })
+            levels: Levels::default(),
+            transfers: 0,
+            sent: 0,
+            first_cycle: 0,
+        }));
+        sim.attach(Rc::<RefCell<State<P>>>::clone(&state));
+        let monitor = state.borrow().payload.monitor(sim)?;
+        Ok(Self { state, monitor })
     }
 
-    /// Queues an item, one value for each field.
+    /// Queues an item behind those that wait already: values of all fields, or a frame.
     ///
     /// # Panics
-    /// If there are more or fewer values than fields, or a value does not fit its field.
-    pub fn send(&self, item: &[u64]) {
-        let mut state = self.state.borrow_mut();
-        let bus = &state.watch.bus.bus;
-        assert_eq!(
-            item.len(),
-            state.widths.len(),
-            "{bus} has {} fields",
-            state.widths.len()
-        );
-        for (value, width) in item.iter().zip(&state.widths) {
-            let fits = *width == 64 || value >> width == 0;
-            assert!(fits, "{bus}: {value:#x} does not fit a field of {width} bits");
-        }
-        state.queue.push_back(item.to_vec());
+    /// If the ports cannot carry it.
+    pub fn send(&self, item: impl Into<P::Item>) {
+        let (item, mut state) = (item.into(), self.state.borrow_mut());
+        let checked = state.payload.check(&item);
+        checked.unwrap_or_else(|rule| panic!("{}: {rule}", state.payload.bus().name()));
+        state.queue.push_back(item);
     }
 
-    /// Items that were not transferred yet.
+    /// Items that are not sent completely.
     pub fn waiting(&self) -> usize {
         self.state.borrow().queue.len()
     }
@@ -79,14 +85,21 @@ impl ChannelSource {
         self.waiting() == 0
     }
 
-    /// Forgets all items that were not transferred, for after a reset: one that is on the bus may not go away.
-    ///
-    /// # Panics
-    /// If an item is on the bus.
+    /// Items that were sent completely.
+    pub fn sent(&self) -> u64 {
+        self.state.borrow().sent
+    }
+
+    /// The cycle in which the first beat of the latest item was taken.
+    pub fn first_cycle(&self) -> u64 {
+        self.state.borrow().first_cycle
+    }
+
+    /// Forgets all items but one of which a beat was offered, which has to be sent to its end.
     pub fn clear(&self) {
         let mut state = self.state.borrow_mut();
-        assert!(!state.on_bus, "{}: an item is on the bus", state.watch.bus.bus);
-        state.queue.clear();
+        let begun = usize::from(state.beat > 0 || state.on_bus);
+        state.queue.truncate(begun);
     }
 
     /// Changes the pauses from the next cycle on.
@@ -94,39 +107,56 @@ impl ChannelSource {
         self.state.borrow_mut().pauses.set(pause);
     }
 
-    /// What was seen since the start.
-    pub fn counts(&self) -> Counts {
-        self.state.borrow().watch.counts
+    /// The monitor on the same channel.
+    pub fn monitor(&self) -> &P::Monitor {
+        &self.monitor
     }
 }
 
-impl Agent for State {
+impl<P: Outgoing> Agent for State<P> {
     fn drive(&mut self, dut: &mut Instance) {
-        let paused = self.pauses.next(self.watch.counts.beats);
-        if let Some(item) = self.queue.front().filter(|_| !self.on_bus && !paused) {
-            for (port, value) in self.watch.bus.payload.iter().zip(item) {
-                dut.set_value(*port, u128::from(*value));
-            }
+        let paused = self.pauses.next(self.transfers);
+        if !self.on_bus
+            && !paused
+            && let Some(item) = self.queue.front()
+        {
+            self.payload.drive(dut, item, self.beat);
             self.on_bus = true;
         }
-        dut.set_high(self.watch.bus.valid, self.on_bus);
+        dut.set_high(self.payload.bus().valid, self.on_bus);
     }
 
-    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        if self.watch.check(dut)? {
+    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
+        self.levels = Levels {
+            valid: self.on_bus,
+            ready: dut.is_high(self.payload.bus().ready),
+        };
+        if !self.on_bus || !self.levels.ready {
+            return Ok(());
+        }
+        if self.beat == 0 {
+            self.first_cycle = cycle;
+        }
+        self.on_bus = false;
+        self.transfers += 1;
+        self.beat += 1;
+        let item = self.queue.front();
+        if item.is_some_and(|item| self.beat == self.payload.beats(item)) {
             self.queue.pop_front();
-            self.on_bus = false;
-            self.watch.counts.beats += 1;
-            self.watch.counts.frames += 1;
+            self.sent += 1;
+            self.beat = 0;
         }
         Ok(())
     }
 
     fn reset(&mut self, dut: &mut Instance) {
-        // An item that the design saw but did not take stays in the queue.
+        // An item of several beats that was cut off is not sent again: the design saw its beginning.
+        if !P::RESENDS && (self.beat > 0 || self.on_bus) {
+            self.queue.pop_front();
+        }
+        self.beat = 0;
         self.on_bus = false;
-        self.watch.reset();
-        dut.set_high(self.watch.bus.valid, false);
+        dut.set_high(self.payload.bus().valid, false);
     }
 
     fn unfinished(&self) -> Option<String> {
@@ -134,13 +164,14 @@ impl Agent for State {
     }
 
     fn describe(&self) -> String {
-        let Watch {
-            bus, levels, counts, ..
-        } = &self.watch;
-        let waiting = self.queue.len();
         format!(
-            "{}: source has sent {} items, {waiting} are waiting, {levels}",
-            bus.bus, counts.beats
+            "{}: source has sent {} {}, {} are waiting, beat {} is next, {}",
+            self.payload.bus().name(),
+            self.sent,
+            P::ITEMS,
+            self.queue.len(),
+            self.beat,
+            self.levels
         )
     }
 }

@@ -9,20 +9,27 @@
 //! `tdest` and `tuser` where the design has them.
 
 mod frame;
+mod frames;
 mod monitor;
 mod ports;
-mod sink;
-mod source;
 
 pub use crate::handshake::Counts;
 pub use crate::pause::{Pause, Pauses};
 pub use frame::{Beat, Frame, Received, Span};
+pub use frames::{FramesIn, FramesOut};
 pub use monitor::StreamMonitor;
-pub use sink::StreamSink;
-pub use source::StreamSource;
+pub use ports::{StreamBeat, StreamPorts};
 
+use crate::channel::{Sink, Source};
 use crate::model::Model;
 use crate::simulation::Simulation;
+
+/// Sends frames into a stream of the design, in order; clones share one queue.
+///
+/// The bytes that `tkeep` masks are random, so that a design that uses them does not work by luck.
+pub type StreamSource = Source<FramesOut>;
+/// Receives frames from a stream of the design; clones share one queue.
+pub type StreamSink = Sink<FramesIn>;
 
 impl<M: Model> Simulation<M> {
     /// Puts a source and a monitor on the stream with that prefix, such as `s_axis`.

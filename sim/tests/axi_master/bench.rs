@@ -3,8 +3,7 @@
 use crate::support::{limited, panic_message};
 use spinneret_fixtures::FixtureAxiPass;
 use spinneret_sim::axi::{
-    AxiMaster, Burst, BurstKind, MasterConfig, MasterPauses, Pause, ReadSlave, ReadSlaveConfig, SlaveConfig,
-    WriteSlave,
+    AxiMaster, AxiSlave, Burst, BurstKind, Half, MasterConfig, MasterPauses, Pause, SlaveConfig,
 };
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
@@ -16,17 +15,17 @@ pub(crate) const BUS: u64 = 8;
 pub(crate) struct Bench {
     pub(crate) sim: Simulation<FixtureAxiPass>,
     pub(crate) master: AxiMaster,
-    pub(crate) writes: WriteSlave,
-    pub(crate) reads: ReadSlave,
+    pub(crate) writes: AxiSlave,
+    pub(crate) reads: AxiSlave,
 }
 
 /// A bench with these configurations, after a reset.
-pub(crate) fn bench(config: MasterConfig, writes: SlaveConfig, reads: ReadSlaveConfig) -> Bench {
+pub(crate) fn bench(config: MasterConfig, writes: SlaveConfig, reads: SlaveConfig) -> Bench {
     let mut sim = limited(400_000);
     let master = sim.axi_master("s_axi", config);
     let writes = sim.axi_write_slave("m_axi", writes);
     let memory = writes.shared_memory();
-    let reads = ReadSlave::attach_to(&mut sim, "m_axi", reads, memory).expect("the fixture reads");
+    let reads = AxiSlave::attach(&mut sim, "m_axi", Half::Read, reads, memory).expect("the fixture reads");
     sim.reset();
     Bench {
         sim,
@@ -41,7 +40,7 @@ pub(crate) fn calm() -> Bench {
     bench(
         MasterConfig::default(),
         SlaveConfig::default(),
-        ReadSlaveConfig::default(),
+        SlaveConfig::default(),
     )
 }
 

@@ -20,7 +20,7 @@ fn broken_slaves_are_found() {
     ] {
         let mut bench = calm();
         let late = Pause::Cycle([[true; 5].as_slice(), &[false]].concat());
-        bench.master.set_pauses(MasterPauses {
+        bench.master.set_pauses(&MasterPauses {
             response: late.clone(),
             read_data: late,
             ..MasterPauses::default()

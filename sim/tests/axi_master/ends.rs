@@ -3,7 +3,7 @@
 use crate::bench::{bench, calm, random_pauses};
 use crate::support::panic_message;
 use spinneret_sim::axi::{
-    Latency, MasterConfig, MasterPauses, Pause, ReadRequest, ReadSlaveConfig, Skew, SlaveConfig, WriteRequest,
+    Latency, MasterConfig, MasterPauses, Pause, ReadRequest, Skew, SlaveConfig, WriteRequest,
 };
 
 #[test]
@@ -11,18 +11,18 @@ fn nothing_is_left_at_the_end() {
     for (cycles, expected) in [
         (
             0,
-            "s_axi: master: 1 writes are not sent, 0 wait for a response, 0 responses were not looked at; \
-             1 reads are not sent, 0 wait for data, 0 were not looked at",
+            "s_axi: master: 1 writes are not sent, 0 wait for their answer, 0 answers were not looked at; \
+             1 reads are not sent, 0 wait for their answer, 0 answers were not looked at",
         ),
         (
             6,
-            "0 writes are not sent, 1 wait for a response, 0 responses were not looked at; 0 reads are not \
-             sent, 1 wait for data, 0 were not looked at",
+            "0 writes are not sent, 1 wait for their answer, 0 answers were not looked at; 0 reads are not \
+             sent, 1 wait for their answer, 0 answers were not looked at",
         ),
         (
             60,
-            "0 wait for a response, 1 responses were not looked at; 0 reads are not sent, 0 wait for data, \
-              1 were not looked at",
+            "0 wait for their answer, 1 answers were not looked at; 0 reads are not sent, 0 wait for their \
+             answer, 1 answers were not looked at",
         ),
     ] {
         let mut bench = calm();
@@ -44,7 +44,7 @@ fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
             pauses: random_pauses(cycles),
             skew: Skew::Random { most: 6 },
         };
-        let mut bench = bench(config, SlaveConfig::default(), ReadSlaveConfig::default());
+        let mut bench = bench(config, SlaveConfig::default(), SlaveConfig::default());
         bench.writes.set_latency(Latency::exactly(20));
         for number in 0..8 {
             bench
@@ -57,11 +57,11 @@ fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
         let left = (bench.master.writes_left(), bench.master.reads_left());
         bench.master.take_writes();
         bench.master.take_reads();
-        bench.writes.take_written();
+        bench.writes.take_bursts();
         bench.settle();
         assert_eq!(bench.master.take_writes().len(), left.0);
         assert_eq!(bench.master.take_reads().len(), left.1);
-        assert_eq!(bench.writes.take_written().len(), left.0);
+        assert_eq!(bench.writes.take_bursts().len(), left.0);
         kept += usize::from(left.0 > 0 && left.0 < 8);
         bench.sim.finish();
     }
@@ -77,7 +77,7 @@ fn a_reset_forgets_data_whose_address_was_not_sent() {
             ..MasterPauses::default()
         },
     };
-    let mut bench = bench(config, SlaveConfig::default(), ReadSlaveConfig::default());
+    let mut bench = bench(config, SlaveConfig::default(), SlaveConfig::default());
     bench
         .writes
         .set_pauses(Pause::Never, Pause::Cycle(vec![true, false]));
@@ -107,7 +107,7 @@ fn a_burst_that_was_offered_before_a_reset_begins_anew() {
     bench.sim.run(5);
     bench.sim.reset();
     bench.writes.set_pauses(Pause::Never, Pause::Never);
-    bench.master.set_pauses(MasterPauses {
+    bench.master.set_pauses(&MasterPauses {
         write_address: Pause::Cycle([[true; 9].as_slice(), &[false]].concat()),
         ..MasterPauses::default()
     });

@@ -72,7 +72,7 @@ fn what_does_not_fit_the_ports_is_refused() {
     };
     let read = |id, address| ReadRequest::bytes(id, address, 1, 8);
     let text = message(&|master| master.read(read(256, 0)));
-    assert_eq!(text, "s_axi: id 256 does not fit 8 bits");
+    assert_eq!(text, "s_axi: id 0x100 does not fit 8 bits");
     let text = message(&|master| master.write(WriteRequest::bytes(0, 0, &[], 8).atomic(0x40)));
     assert_eq!(text, "s_axi: atop 0x40 does not fit 6 bits");
     let text = message(&|master| master.read(read(0, 0).with_user(0x10)));

@@ -2,8 +2,7 @@
 
 use crate::bench::{bench, calm};
 use spinneret_sim::axi::{
-    Faults, MasterConfig, ReadDone, ReadFaults, ReadRequest, ReadSlaveConfig, Response, Skew, SlaveConfig,
-    WriteDone, WriteRequest,
+    Faults, MasterConfig, ReadDone, ReadRequest, Response, Skew, SlaveConfig, WriteDone, WriteRequest,
 };
 use spinneret_sim::model::Model;
 
@@ -17,9 +16,9 @@ fn responses_go_to_their_bursts() {
             faults: Faults::At(bad.clone()),
             ..SlaveConfig::default()
         },
-        ReadSlaveConfig {
-            faults: ReadFaults::At(bad),
-            ..ReadSlaveConfig::default()
+        SlaveConfig {
+            faults: Faults::At(bad),
+            ..SlaveConfig::default()
         },
     );
     let addresses = [0, 0x100, 0x200, 0x3f8, 0x1f8];
@@ -62,6 +61,7 @@ fn every_channel_moves_a_beat_a_clock() {
             response: Response::Okay,
             address_cycle: first.address_cycle + number,
             data_cycle: first.data_cycle + number,
+            valid_cycle: first.valid_cycle + number,
             response_cycle: first.response_cycle + number,
         };
         assert_eq!(*write, moved);
@@ -78,7 +78,7 @@ fn skews_go_both_ways_and_no_further_than_asked_for() {
         skew: Skew::Random { most: 3 },
         ..MasterConfig::default()
     };
-    let mut bench = bench(config, SlaveConfig::default(), ReadSlaveConfig::default());
+    let mut bench = bench(config, SlaveConfig::default(), SlaveConfig::default());
     let mut seen = [0; 7];
     for _ in 0..140 {
         bench.master.write(WriteRequest::bytes(0, 0, &[1; 8], 8));

@@ -6,8 +6,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_fixtures::FixtureAxiSlave;
 use spinneret_sim::axi::{
-    Burst, BurstKind, Latency, MasterConfig, Memory, Pause, ReadOrder, ReadRequest, ReadSlaveConfig,
-    Response, Skew, SlaveConfig, WriteRequest,
+    AnswerOrder, Burst, BurstKind, Latency, MasterConfig, Memory, Pause, ReadRequest, Response, Skew,
+    SlaveConfig, WriteRequest,
 };
 use spinneret_sim::seed::Seed;
 use std::collections::BTreeMap;
@@ -77,13 +77,13 @@ fn random_traffic_is_written_and_read_byte_by_byte() {
                 percent: 10 * seed as u32 / 2,
             },
             latency: Latency { least: 1, most: 30 },
-            reorder: true,
+            order: AnswerOrder::Reordered,
             ..SlaveConfig::default()
         };
-        let reads = ReadSlaveConfig {
+        let reads = SlaveConfig {
             latency: Latency { least: 1, most: 30 },
-            order: ReadOrder::Interleaved,
-            ..ReadSlaveConfig::default()
+            order: AnswerOrder::Interleaved,
+            ..SlaveConfig::default()
         };
         let mut bench = bench(config, writes, reads);
         let mut expected = Memory::default();
@@ -198,13 +198,13 @@ fn atomic_operations_have_their_id_for_themselves() {
         },
         SlaveConfig {
             latency: Latency { least: 1, most: 60 },
-            reorder: true,
+            order: AnswerOrder::Reordered,
             ..SlaveConfig::default()
         },
-        ReadSlaveConfig {
+        SlaveConfig {
             latency: Latency { least: 1, most: 60 },
-            order: ReadOrder::Interleaved,
-            ..ReadSlaveConfig::default()
+            order: AnswerOrder::Interleaved,
+            ..SlaveConfig::default()
         },
     );
     // What a load returns is not mixed up with reads of the same id, which its monitor checks.

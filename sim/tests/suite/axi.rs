@@ -4,7 +4,8 @@ use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::axi::{
-    Faults, Latency, Memory, Pause, Response, SlaveConfig, WriteMonitor, WriteSlave, WrittenBurst,
+    AnswerOrder, AxiMonitor, AxiSlave, Faults, Half, Latency, Memory, Pause, Response, SharedMemory,
+    SlaveBurst, SlaveConfig,
 };
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::Direction;
@@ -19,7 +20,7 @@ struct Bench {
     sim: Simulation<FixtureAxiMaster>,
     commands: ChannelSource,
     responses: ChannelSink,
-    slave: WriteSlave,
+    slave: AxiSlave,
 }
 
 fn bench(config: SlaveConfig) -> Bench {
@@ -70,7 +71,7 @@ fn random_bursts_are_written_byte_by_byte() {
                 idle: seed as u32 % 4,
             },
             latency: Latency { least: 1, most: 40 },
-            reorder: seed % 2 == 0,
+            order: [AnswerOrder::Reordered, AnswerOrder::InOrder][seed as usize % 2],
             faults: Faults::Random { percent: 10 },
         });
         bench.responses.set_pause(stalls);
@@ -86,7 +87,7 @@ fn random_bursts_are_written_byte_by_byte() {
             sent.push((id, address, beats, strobe, value));
         }
         bench.settle(200);
-        let written = bench.slave.take_written();
+        let written = bench.slave.take_bursts();
         assert_eq!(written.len(), sent.len());
         let mut expected = Memory::default();
         for ((id, address, beats, strobe, value), seen) in sent.iter().zip(&written) {
@@ -110,8 +111,8 @@ fn random_bursts_are_written_byte_by_byte() {
 }
 
 /// Responses of one id come in order, all of them without reordering.
-fn compare_responses(responses: &ChannelSink, written: &[WrittenBurst], in_order: bool) {
-    let item = |burst: &WrittenBurst| vec![burst.burst.id, burst.response.code().into()];
+fn compare_responses(responses: &ChannelSink, written: &[SlaveBurst], in_order: bool) {
+    let item = |burst: &SlaveBurst| vec![burst.burst.id, burst.response.code().into()];
     let expected: Vec<_> = written.iter().map(item).collect();
     let received: Vec<_> = responses
         .receive_all()
@@ -137,7 +138,7 @@ fn responses_come_exactly_after_their_latency() {
             bench.write(number, 64 * number, 4, 0);
         }
         bench.settle(5);
-        let ends = bench.slave.take_written().into_iter().map(|burst| burst.cycle);
+        let ends = bench.slave.take_bursts().into_iter().map(|burst| burst.cycle);
         let responses = bench.responses.receive_all().into_iter();
         assert!(responses.map(|item| item.cycle).eq(ends.map(|end| end + latency)));
         bench.sim.finish();
@@ -171,7 +172,7 @@ fn failed_bursts_write_nothing() {
     bench.write(0, 0x40, 1, 1);
     bench.settle(5);
     assert_eq!(bench.slave.memory().written(), 32);
-    bench.slave.forget(0x30, 16);
+    bench.slave.memory_mut().forget(0x30, 16);
     assert_eq!(bench.slave.memory().written(), 16);
     bench.responses.receive_all();
     bench.sim.finish();
@@ -253,14 +254,14 @@ fn slave_bench() -> (
     ChannelSource,
     ChannelSource,
     ChannelSink,
-    WriteMonitor,
+    AxiMonitor,
 ) {
     let mut sim = limited(2000);
     let address = sim.channel_source("s_axi_aw", &["id", "addr", "len", "size", "burst"], Pause::Never);
     let data = sim.channel_source("s_axi_w", &["data", "strb", "last"], Pause::Never);
     let pause = Pause::Cycle([[true; 12].as_slice(), &[false]].concat());
     let response = sim.channel_sink("s_axi_b", &["id", "resp"], pause);
-    let monitor = sim.axi_write_monitor("s_axi");
+    let monitor = sim.axi_monitor("s_axi", Half::Write);
     sim.reset();
     for number in 0..3 {
         address.send(&[number, 0x10 * number, 1, 2, INCR]);
@@ -309,9 +310,7 @@ fn bursts_that_are_under_way_are_found_at_the_end() {
     bench.sim.run(20);
     let message = panic_message(|| bench.sim.finish());
     assert!(
-        message.contains(
-            "m_axi: monitor has seen 1 bursts, 2 beats, 0 responses; 1 bursts and 0 beats are under way"
-        ),
+        message.contains("m_axi: monitor has seen 1 writes, 2 beats; 1 writes and 0 beats are under way"),
         "{message}"
     );
 }
@@ -338,7 +337,7 @@ fn a_reset_forgets_what_is_under_way() {
 #[test]
 fn what_is_no_write_channel_is_refused() {
     let mut sim = limited::<FixtureSlice>(1);
-    let error = WriteMonitor::attach(&mut sim, "m_axi").expect_err("a stream");
+    let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Write).expect_err("a stream");
     assert!(
         error
             .to_string()
@@ -346,7 +345,14 @@ fn what_is_no_write_channel_is_refused() {
         "{error}"
     );
     let mut sim = limited::<FixtureAxiSlave>(1);
-    let error = WriteSlave::attach(&mut sim, "s_axi", SlaveConfig::default()).expect_err("a slave");
+    let error = AxiSlave::attach(
+        &mut sim,
+        "s_axi",
+        Half::Write,
+        SlaveConfig::default(),
+        SharedMemory::default(),
+    )
+    .expect_err("a slave");
     assert_eq!(
         error.to_string(),
         "port `s_axi_awid` of fixture_axi_slave is an input of the design; an output is needed"

@@ -5,8 +5,8 @@ use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::axi::{
-    BeatJudge, Latency, Memory, Pause, ReadFaults, ReadMonitor, ReadOrder, ReadSlave, ReadSlaveConfig,
-    Response,
+    AnswerOrder, AxiMonitor, AxiSlave, BeatJudge, Faults, Half, Latency, Memory, Pause, Response,
+    SharedMemory, SlaveConfig,
 };
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Item};
 use spinneret_sim::model::Model;
@@ -21,16 +21,16 @@ struct Bench {
     sim: Simulation<FixtureAxiPass>,
     addresses: ChannelSource,
     beats: ChannelSink,
-    slave: ReadSlave,
-    monitor: ReadMonitor,
+    slave: AxiSlave,
+    monitor: AxiMonitor,
 }
 
-fn bench(config: ReadSlaveConfig) -> Bench {
+fn bench(config: SlaveConfig) -> Bench {
     let mut sim = limited(200_000);
     let addresses = sim.channel_source("s_axi_ar", &["id", "addr", "len", "size", "burst"], Pause::Never);
     let beats = sim.channel_sink("s_axi_r", BEAT, Pause::Never);
     let slave = sim.axi_read_slave("m_axi", config);
-    let monitor = sim.axi_read_monitor("s_axi");
+    let monitor = sim.axi_monitor("s_axi", Half::Read);
     sim.reset();
     Bench {
         sim,
@@ -77,8 +77,12 @@ fn random_reads_return_the_memory_byte_by_byte() {
         let stalls = Pause::Random {
             percent: 20 * (seed as u32 % 3),
         };
-        let order = [ReadOrder::InOrder, ReadOrder::Reordered, ReadOrder::Interleaved][seed as usize % 3];
-        let mut bench = bench(ReadSlaveConfig {
+        let order = [
+            AnswerOrder::InOrder,
+            AnswerOrder::Reordered,
+            AnswerOrder::Interleaved,
+        ][seed as usize % 3];
+        let mut bench = bench(SlaveConfig {
             address: stalls.clone(),
             data: Pause::Bursty {
                 busy: 6,
@@ -86,7 +90,7 @@ fn random_reads_return_the_memory_byte_by_byte() {
             },
             latency: Latency { least: 1, most: 40 },
             order,
-            faults: ReadFaults::Random { percent: 10 },
+            faults: Faults::Random { percent: 10 },
         });
         bench.beats.set_pause(stalls);
         let bytes: Vec<u8> = (0..4 * 4096).map(|_| rng.random()).collect();
@@ -102,7 +106,7 @@ fn random_reads_return_the_memory_byte_by_byte() {
         }
         let total = sent.iter().map(|(_, _, beats, _)| beats).sum();
         let received = bench.settle(total);
-        let reads = bench.slave.take_reads();
+        let reads = bench.slave.take_bursts();
         assert_eq!(reads.len(), sent.len());
         let mut failed = 0;
         for id in 0..8 {
@@ -137,7 +141,7 @@ fn random_reads_return_the_memory_byte_by_byte() {
             .flat_map(|(id, _, beats, _)| vec![*id; *beats as usize]);
         assert_eq!(
             ids.iter().copied().eq(in_order),
-            order == ReadOrder::InOrder,
+            order == AnswerOrder::InOrder,
             "order of all beats"
         );
         let counts = bench.monitor.counts();
@@ -150,15 +154,15 @@ fn random_reads_return_the_memory_byte_by_byte() {
 #[test]
 fn beats_come_exactly_after_their_latency_and_without_bubbles() {
     for latency in [1, 2, 10, 40] {
-        let mut bench = bench(ReadSlaveConfig {
+        let mut bench = bench(SlaveConfig {
             latency: Latency::exactly(latency),
-            ..ReadSlaveConfig::default()
+            ..SlaveConfig::default()
         });
         for number in 0..20 {
             bench.read(number % 3, 64 * number, 4);
         }
         let beats = bench.settle(80);
-        let first = bench.slave.take_reads()[0].cycle + latency;
+        let first = bench.slave.take_bursts()[0].cycle + latency;
         let cycles = beats.iter().map(|item| item.cycle);
         assert!(cycles.eq(first..first + 80), "latency {latency}");
         bench.sim.finish();
@@ -167,13 +171,13 @@ fn beats_come_exactly_after_their_latency_and_without_bubbles() {
 
 #[test]
 fn reads_of_one_beat_are_answered_every_clock() {
-    let mut bench = bench(ReadSlaveConfig {
+    let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(40),
-        ..ReadSlaveConfig::default()
+        ..SlaveConfig::default()
     });
     (0..100).for_each(|number| bench.read(0, 8 * number, 1));
     let beats = bench.settle(100);
-    let reads = bench.slave.take_reads();
+    let reads = bench.slave.take_bursts();
     assert!(
         beats
             .iter()
@@ -191,9 +195,9 @@ fn chosen_beats_fail_and_carry_no_data() {
         (0x80, 3) => Response::DecodeError,
         _ => Response::Okay,
     });
-    let mut bench = bench(ReadSlaveConfig {
-        faults: ReadFaults::Chosen(judge),
-        ..ReadSlaveConfig::default()
+    let mut bench = bench(SlaveConfig {
+        faults: Faults::Chosen(judge),
+        ..SlaveConfig::default()
     });
     bench.slave.memory_mut().fill(0, &[0x55; 4096]);
     [0, 0x40, 0x80]
@@ -207,7 +211,7 @@ fn chosen_beats_fail_and_carry_no_data() {
     }
     let responses: Vec<_> = bench
         .slave
-        .take_reads()
+        .take_bursts()
         .iter()
         .map(|read| read.response)
         .collect();
@@ -215,7 +219,7 @@ fn chosen_beats_fail_and_carry_no_data() {
         responses,
         [Response::Okay, Response::SlaveError, Response::DecodeError]
     );
-    bench.slave.set_faults(ReadFaults::Never);
+    bench.slave.set_faults(Faults::Never);
     bench.slave.set_latency(Latency::exactly(7));
     bench.read(1, 0x40, 4);
     assert!(bench.settle(16).iter().all(|beat| beat.values[1] == 0));
@@ -225,9 +229,9 @@ fn chosen_beats_fail_and_carry_no_data() {
 /// The message of a read of four beats with a fault.
 fn broken(fault: u64) -> String {
     let late = Pause::Cycle([[true; 5].as_slice(), &[false]].concat());
-    let mut bench = bench(ReadSlaveConfig {
+    let mut bench = bench(SlaveConfig {
         address: late.clone(),
-        ..ReadSlaveConfig::default()
+        ..SlaveConfig::default()
     });
     bench.beats.set_pause(late);
     bench.set_fault(fault);
@@ -262,7 +266,7 @@ fn broken_designs_are_found() {
         (9, "s_axi_r: there is a beat for id 0, which waits for none"),
         (
             10,
-            "s_axi: monitor has seen 1 reads, 0 beats; 1 reads are under way",
+            "s_axi: monitor has seen 1 reads, 0 beats; 1 reads and 0 beats are under way",
         ),
     ] {
         let message = broken(fault);
@@ -276,7 +280,7 @@ fn valid_in_reset_is_found() {
         (3, "m_axi_ar: valid is high in reset"),
         (11, "s_axi_r: valid is high in reset"),
     ] {
-        let mut bench = bench(ReadSlaveConfig::default());
+        let mut bench = bench(SlaveConfig::default());
         bench.set_fault(fault);
         let message = panic_message(|| bench.sim.reset());
         assert!(message.contains(expected), "{message}");
@@ -298,7 +302,7 @@ fn impossible_reads_are_found() {
         ([0, 0, 2, 3, 2], "m_axi_ar: a WRAP burst has 3 beats"),
         ([0, 0, 16, 3, 0], "m_axi_ar: a FIXED burst has 17 beats"),
     ] {
-        let mut bench = bench(ReadSlaveConfig::default());
+        let mut bench = bench(SlaveConfig::default());
         bench.addresses.send(&address);
         let message = panic_message(|| bench.sim.run(20));
         assert!(message.contains(expected), "{address:?}: {message}");
@@ -307,7 +311,7 @@ fn impossible_reads_are_found() {
 
 #[test]
 fn impossible_reads_are_answered_if_only_the_slave_is_checked() {
-    let mut bench = bench(ReadSlaveConfig::default());
+    let mut bench = bench(SlaveConfig::default());
     bench.monitor.check_slave_only();
     bench.slave.monitor().check_slave_only();
     bench.addresses.send(&[2, 0xffd, 2, 7, 3]);
@@ -317,26 +321,26 @@ fn impossible_reads_are_answered_if_only_the_slave_is_checked() {
 
 #[test]
 fn reads_that_are_under_way_are_found_at_the_end() {
-    let mut bench = bench(ReadSlaveConfig {
+    let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(50),
-        ..ReadSlaveConfig::default()
+        ..SlaveConfig::default()
     });
     bench.read(0, 0, 2);
     bench.sim.run(20);
     assert_eq!(bench.monitor.under_way(), 1);
     let message = panic_message(|| bench.sim.finish());
     assert!(
-        message.contains("m_axi: monitor has seen 1 reads, 0 beats; 1 reads are under way"),
+        message.contains("m_axi: monitor has seen 1 reads, 0 beats; 1 reads and 0 beats are under way"),
         "{message}"
     );
 }
 
 #[test]
 fn a_reset_forgets_what_is_under_way() {
-    let mut bench = bench(ReadSlaveConfig {
+    let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(30),
-        order: ReadOrder::Interleaved,
-        ..ReadSlaveConfig::default()
+        order: AnswerOrder::Interleaved,
+        ..SlaveConfig::default()
     });
     for cycles in 1..60 {
         (0..8).for_each(|number| bench.read(number, 64 * number, 4));
@@ -354,7 +358,7 @@ fn a_reset_forgets_what_is_under_way() {
 #[test]
 fn what_is_no_read_channel_is_refused() {
     let mut sim = limited::<FixtureSlice>(1);
-    let error = ReadMonitor::attach(&mut sim, "m_axi").expect_err("a stream");
+    let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Read).expect_err("a stream");
     assert!(
         error
             .to_string()
@@ -362,9 +366,19 @@ fn what_is_no_read_channel_is_refused() {
         "{error}"
     );
     let mut sim = limited::<FixtureAxiSlave>(1);
-    assert!(ReadMonitor::attach(&mut sim, "s_axi").is_err(), "it only writes");
+    assert!(
+        AxiMonitor::attach(&mut sim, "s_axi", Half::Read).is_err(),
+        "it only writes"
+    );
     let mut sim = limited::<FixtureAxiPass>(1);
-    let error = ReadSlave::attach(&mut sim, "s_axi", ReadSlaveConfig::default()).expect_err("a slave");
+    let error = AxiSlave::attach(
+        &mut sim,
+        "s_axi",
+        Half::Read,
+        SlaveConfig::default(),
+        SharedMemory::default(),
+    )
+    .expect_err("a slave");
     assert_eq!(
         error.to_string(),
         "port `s_axi_arid` of fixture_axi_pass is an input of the design; an output is needed"

@@ -74,9 +74,9 @@ fn a_calm_pair_moves_a_word_every_clock() {
         assert_eq!((read.number, read.latency_cycles()), (2 * index as u64 + 1, 1));
         assert_eq!(read.response_cycle, reads[0].response_cycle + index as u64);
     }
-    let counts = bench.master.monitor().counts();
-    assert_eq!((counts.response.beats, counts.read_data.beats), (50, 50));
-    assert_eq!(counts, bench.slave.monitor().counts());
+    let counts = bench.master.counts();
+    assert_eq!(counts.map(|half| half.response.beats), [50, 50]);
+    assert_eq!(counts, bench.slave.counts());
     bench.sim.finish();
 }
 
@@ -224,8 +224,16 @@ fn broken_rules_are_found_and_their_side_is_named() {
             "m_axil_ar: m_axil_arprot changed while valid was high",
             "master",
         ),
-        (7, "s_axil_b: there is a response, and no write waits", "slave"),
-        (8, "s_axil_r: there is data, and no read waits", "slave"),
+        (
+            7,
+            "s_axil_b: there is a response for id 0, which waits for none",
+            "slave",
+        ),
+        (
+            8,
+            "s_axil_r: there is a beat for id 0, which waits for none",
+            "slave",
+        ),
         (9, "s_axil_b: s_axil_bresp changed while valid was high", "slave"),
         (10, "s_axil_r: s_axil_rdata changed while valid was high", "slave"),
         (11, "s_axil_b: valid went low before ready was high", "slave"),
@@ -233,9 +241,21 @@ fn broken_rules_are_found_and_their_side_is_named() {
         (13, "s_axil_b: BRESP is EXOKAY", "slave"),
         (14, "s_axil_r: RRESP is EXOKAY", "slave"),
         (16, "s_axil_b: there is a response", "slave"),
-        (17, "s_axil_r: there is data, and no read waits", "slave"),
-        (18, "s_axil_b: there is a response, and no write waits", "slave"),
-        (19, "s_axil_r: there is data, and no read waits", "slave"),
+        (
+            17,
+            "s_axil_r: there is a beat for id 0, which waits for none",
+            "slave",
+        ),
+        (
+            18,
+            "s_axil_b: there is a response for id 0, which waits for none",
+            "slave",
+        ),
+        (
+            19,
+            "s_axil_r: there is a beat for id 0, which waits for none",
+            "slave",
+        ),
     ] {
         let slave = LiteSlaveConfig {
             pauses: LiteSlavePauses {
@@ -336,11 +356,11 @@ fn nothing_is_left_at_the_end() {
     bench.sim.run(10);
     let message = panic_message(|| bench.sim.finish());
     assert!(
-        message.contains("1 writes are not answered, 0 responses were not looked at"),
+        message.contains("0 writes are not sent, 1 wait for their answer, 0 answers were not looked at"),
         "{message}"
     );
     assert!(
-        message.contains("monitor of the design: 1 writes and 0 reads are under way"),
+        message.contains("m_axil: monitor has seen 1 writes, 1 beats; 1 writes and 0 beats are under way"),
         "{message}"
     );
 }

@@ -74,7 +74,7 @@ fn what_does_not_fit_is_refused() {
         panic_message(|| source.send(&[0, 4])),
         "s_axis_t: 0x4 does not fit a field of 2 bits"
     );
-    assert!(panic_message(|| source.send(&[0])).contains("s_axis_t has 2 fields"));
+    assert!(panic_message(|| source.send(&[0])).contains("s_axis_t: an item has 1 values for 2 fields"));
     assert_eq!(
         ChannelSource::attach(&mut sim, "s_axis_t", &["user"], Pause::Never)
             .expect_err("97 bits")

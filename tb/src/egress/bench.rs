@@ -9,7 +9,7 @@ use super::watch::{OutputWatch, Shown};
 use rand::Rng;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{Latency, ReadSlave, ReadSlaveConfig};
+use spinneret_sim::axi::{AxiSlave, Latency, SlaveConfig};
 use spinneret_sim::channel::ChannelSource;
 use spinneret_sim::model::{Direction, Model, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -31,7 +31,7 @@ pub struct EgressBench<M: Model> {
     /// The commands.
     pub commands: ChannelSource,
     /// The memory of the cluster.
-    pub slave: ReadSlave,
+    pub slave: AxiSlave,
     /// The wire.
     pub wire: StreamSink,
     /// The last frame that came out.
@@ -61,12 +61,12 @@ impl<M: Model> EgressBench<M> {
         let fields = ["id", "nid", "fid", "src_addr", "length", "user_ptr"];
         let commands = sim.channel_source("nic_cmd_req", &fields, behaviour.command);
         let judge = LineJudge::new(behaviour.faults, sim.rng("faults"));
-        let slave = ReadSlaveConfig {
+        let slave = SlaveConfig {
             address: behaviour.address,
             data: behaviour.data,
             latency: behaviour.latency,
             faults: judge.faults(),
-            ..ReadSlaveConfig::default()
+            ..SlaveConfig::default()
         };
         let slave = sim.axi_read_slave("m_axi_pspin_no", slave);
         let wire = sim.sink("m_axis_nic_tx", behaviour.wire);
@@ -234,7 +234,7 @@ impl<M: Model> EgressBench<M> {
         self.drive_clear(false);
         self.sim.reset();
         self.commands.clear();
-        self.slave.take_reads();
+        self.slave.take_bursts();
         self.judge.clear();
         self.wire.receive_all();
         self.reference.reset();
@@ -256,7 +256,7 @@ impl<M: Model> EgressBench<M> {
     }
 
     fn observe(&mut self) -> Result<(), String> {
-        for read in self.slave.take_reads() {
+        for read in self.slave.take_bursts() {
             self.reference.read(&read, &self.judge)?;
         }
         let lines = self.slave.monitor().counts().data.beats - self.lines_before;

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{BeatJudge, Burst, ReadFaults, Response};
+use spinneret_sim::axi::{BeatJudge, Burst, Faults, Response};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -45,9 +45,9 @@ impl LineJudge {
     }
 
     /// What a slave asks for each line.
-    pub(super) fn faults(&self) -> ReadFaults {
+    pub(super) fn faults(&self) -> Faults {
         let state = Rc::clone(&self.state);
-        ReadFaults::Chosen(BeatJudge::new(move |burst, number| {
+        Faults::Chosen(BeatJudge::new(move |burst, number| {
             state.borrow_mut().judge(burst, number)
         }))
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! Command --> ChannelSource --> [ path ] --> StreamSink: frames, byte by byte as the memory has them
 //!                                 |  |
-//!    ReadSlave, LineJudge: bursts <  > OutputWatch: answers, errors, what never changes
+//!    AxiSlave, LineJudge: bursts <  > OutputWatch: answers, errors, what never changes
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever

@@ -3,7 +3,7 @@
 use super::command::{Command, Fault};
 use super::judge::LineJudge;
 use super::setup::Setup;
-use spinneret_sim::axi::{BurstKind, Memory, ReadBurst};
+use spinneret_sim::axi::{BurstKind, Memory, SlaveBurst};
 use spinneret_sim::stream::Frame;
 use std::collections::VecDeque;
 
@@ -111,7 +111,7 @@ impl Reference {
     }
 
     /// A read was seen, and its lines were judged.
-    pub(super) fn read(&mut self, read: &ReadBurst, judge: &LineJudge) -> Result<(), String> {
+    pub(super) fn read(&mut self, read: &SlaveBurst, judge: &LineJudge) -> Result<(), String> {
         let seen = read.burst;
         let mut waiting = self
             .pending

@@ -8,11 +8,11 @@ use super::packet::Packet;
 use super::release::{Release, Releases};
 use super::setup::Setup;
 use super::slots::{Class, Slot};
-use super::wire::{BypassSink, PacketSource};
+use super::wire::{BypassSink, PacketSource, packet_source};
 use super::writes::SlotUses;
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
-use spinneret_sim::axi::WriteSlave;
+use spinneret_sim::axi::AxiSlave;
 use spinneret_sim::channel::{ChannelSink, Item};
 use spinneret_sim::model::{Direction, Model, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -33,7 +33,7 @@ pub struct IngressBench<M: Model> {
     /// Unmatched packets.
     pub nic: BypassSink,
     /// The packet buffer.
-    pub slave: WriteSlave,
+    pub slave: AxiSlave,
     /// HERs; the bench looks at them.
     pub her: ChannelSink,
     /// The last HER that the cluster took.
@@ -66,7 +66,7 @@ impl<M: Model> IngressBench<M> {
     pub fn closed(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
-        let source = PacketSource::attach(&mut sim, behaviour.input);
+        let source = packet_source(&mut sim, behaviour.input);
         let nic = BypassSink::attach(&mut sim, behaviour.nic);
         let slave = sim.axi_write_slave("m_axi_pspin_ni", behaviour.slave);
         let meta = FIELDS.map(|name| format!("meta_{name}"));
@@ -250,7 +250,7 @@ impl<M: Model> IngressBench<M> {
         self.sim.reset();
         self.source.clear();
         self.nic.clear();
-        self.slave.take_written();
+        self.slave.take_bursts();
         self.her.receive_all();
         self.releases.reset();
         self.uses.reset(self.slave.monitor().counts().response.beats);
@@ -266,13 +266,14 @@ impl<M: Model> IngressBench<M> {
                 return Err(format!("the bench itself frees {:#x} twice", slot.address));
             }
         }
-        for written in self.slave.take_written() {
+        for written in self.slave.take_bursts() {
             self.uses.burst(&written)?;
         }
         while let Some(item) = self.her.receive() {
             self.take_her(&item)?;
             self.last_her = Some(item);
         }
+        self.nic.receive_all();
         if self.sim.dut.instance().is_high(self.arvalid) {
             return Err("there is a read".to_owned());
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Packet -> PacketSource -> [ path ] -> BypassSink: beat by beat as sent
-//!                             |  |  \-> WriteSlave -> SlotUses: who writes into which slot
+//!                             |  |  \-> AxiSlave -> SlotUses: who writes into which slot
 //!                             |  \----> HERs -> Model: in order, with the bytes that are in memory
 //!                             \<------- Releases: frees in any order, and wrong ones
 //! ```

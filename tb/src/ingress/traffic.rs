@@ -127,11 +127,11 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
         address,
         data,
         latency: Latency { least, most },
-        reorder: false,
         faults: match percent {
             0 => Faults::Never,
             _ => Faults::Random { percent },
         },
+        ..SlaveConfig::default()
     };
     let never = || Pause::Never;
     let free = |percent, most| Release::Random { percent, most };

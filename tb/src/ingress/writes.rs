@@ -2,7 +2,7 @@
 
 use super::setup::Setup;
 use super::slots::{Slot, SlotMap};
-use spinneret_sim::axi::{BurstKind, Response, WrittenBurst};
+use spinneret_sim::axi::{BurstKind, Response, SlaveBurst};
 use std::collections::{HashMap, VecDeque};
 
 /// A packet in a slot: from the first burst at the slot's start to the next such burst.
@@ -59,7 +59,7 @@ impl SlotUses {
     }
 
     /// A burst was written, or refused.
-    pub(super) fn burst(&mut self, written: &WrittenBurst) -> Result<(), String> {
+    pub(super) fn burst(&mut self, written: &SlaveBurst) -> Result<(), String> {
         let burst = &written.burst;
         let wrong = |what: &str| Err(format!("{what}: {burst:x?}"));
         let Some(slot) = self.map.around(burst.address) else {

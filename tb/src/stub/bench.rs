@@ -5,8 +5,8 @@ use super::place::Places;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::axi::{
-    AxiMaster, Burst, BurstKind, MasterConfig, MasterPauses, Memory, Pause, ReadRequest, ReadSlave,
-    ReadSlaveConfig, Response, Skew, SlaveConfig, WriteRequest, WriteSlave,
+    AxiMaster, AxiMonitor, AxiSlave, Burst, BurstKind, Half, MasterConfig, MasterPauses, Memory, Pause,
+    ReadRequest, Response, Skew, SlaveConfig, WriteRequest,
 };
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::{Model, PortHandle};
@@ -25,7 +25,7 @@ pub struct Behaviour {
     /// How writes of the host fail.
     pub writes: SlaveConfig,
     /// How reads of the host fail.
-    pub reads: ReadSlaveConfig,
+    pub reads: SlaveConfig,
 }
 
 /// The stand-in with bus models on all its ports; everything that comes out is compared.
@@ -49,8 +49,8 @@ pub struct StubBench<M: Model> {
     pub done: u64,
     /// Whether stdout is read at all; what comes while it is full and not read is dropped.
     pub reads_stdout: bool,
-    writes: WriteSlave,
-    reads: ReadSlave,
+    writes: AxiSlave,
+    reads: AxiSlave,
     hers: ChannelSource,
     responses: ChannelSource,
     rng: ChaCha8Rng,
@@ -83,30 +83,18 @@ impl<M: Model> StubBench<M> {
         sim.set_cycle_limit(u64::MAX);
         let pause = &behaviour.pause;
         let config = || MasterConfig {
-            pauses: MasterPauses {
-                write_address: pause.clone(),
-                write_data: pause.clone(),
-                response: pause.clone(),
-                read_address: pause.clone(),
-                read_data: pause.clone(),
-            },
+            pauses: MasterPauses::all(pause),
             skew: Skew::Random { most: 3 },
         };
         let masters = ["ni", "no", "host"].map(|prefix| sim.axi_master(prefix, config()));
         for master in &masters {
             // What is refused on purpose is no fault.
-            master
-                .write_monitor()
-                .iter()
-                .for_each(|monitor| monitor.check_slave_only());
-            master
-                .read_monitor()
-                .iter()
-                .for_each(|monitor| monitor.check_slave_only());
+            let monitors = [master.write_monitor(), master.read_monitor()];
+            monitors.iter().flatten().for_each(AxiMonitor::check_slave_only);
         }
         let writes = sim.axi_write_slave("m_axi", behaviour.writes.clone());
         let shared = writes.shared_memory();
-        let reads = ReadSlave::attach_to(&mut sim, "m_axi", behaviour.reads.clone(), shared);
+        let reads = AxiSlave::attach(&mut sim, "m_axi", Half::Read, behaviour.reads.clone(), shared);
         let her = [
             "msgid",
             "addr",
@@ -171,8 +159,8 @@ impl<M: Model> StubBench<M> {
         self.responses.clear();
         drop(self.commands.receive_all());
         drop(self.feedback.receive_all());
-        drop(self.writes.take_written());
-        drop(self.reads.take_reads());
+        drop(self.writes.take_bursts());
+        drop(self.reads.take_bursts());
         self.open.clear();
         self.seen = Seen::default();
         (self.command, self.done, self.offered) = (0, 0, None);
@@ -311,8 +299,8 @@ impl<M: Model> StubBench<M> {
                 self.compare(master, &done)?;
             }
         }
-        self.seen.reads.extend(self.reads.take_reads());
-        self.seen.writes.extend(self.writes.take_written());
+        self.seen.reads.extend(self.reads.take_bursts());
+        self.seen.writes.extend(self.writes.take_bursts());
         for command in self.commands.receive_all() {
             if self.value("command_zero") != 0 {
                 return Err("a command has a nid, fid or user pointer".to_owned());

@@ -1,6 +1,6 @@
 //! HERs, and what they have to lead to.
 
-use spinneret_sim::axi::{ReadBurst, Response, WrittenBurst};
+use spinneret_sim::axi::{Response, SlaveBurst};
 use spinneret_sim::channel::Item;
 
 /// Bytes of a line.
@@ -84,8 +84,8 @@ impl Her {
 /// What came out while a HER was done.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    pub(super) reads: Vec<ReadBurst>,
-    pub(super) writes: Vec<WrittenBurst>,
+    pub(super) reads: Vec<SlaveBurst>,
+    pub(super) writes: Vec<SlaveBurst>,
     pub(super) commands: Vec<Item>,
 }
 

@@ -6,8 +6,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::axi::{
-    Burst, BurstKind, Faults, Latency, MasterConfig, MasterPauses, Memory, Pause, ReadOrder, ReadRequest,
-    ReadSlave, ReadSlaveConfig, Response, Skew, SlaveConfig, WriteRequest,
+    AnswerOrder, AxiSlave, Burst, BurstKind, Faults, Half, Latency, MasterConfig, MasterPauses, Memory,
+    Pause, ReadRequest, Response, Skew, SlaveConfig, WriteRequest,
 };
 use spinneret_sim::axil::{LiteRead, LiteSlaveConfig, LiteWrite};
 use spinneret_sim::model::Model;
@@ -89,19 +89,19 @@ fn passes<M: Model>(run: &mut TestRun) {
             address: some(&mut rng),
             data: some(&mut rng),
             latency,
-            reorder: true,
+            order: AnswerOrder::Reordered,
             faults: Faults::At(Vec::new()),
         };
-        let reads = ReadSlaveConfig {
+        let reads = SlaveConfig {
             address: some(&mut rng),
             data: some(&mut rng),
             latency,
-            order: ReadOrder::Interleaved,
-            ..ReadSlaveConfig::default()
+            order: AnswerOrder::Interleaved,
+            ..SlaveConfig::default()
         };
         let writes = sim.in_domain("m_clk").axi_write_slave("m", writes);
         let shared = writes.shared_memory();
-        let reads = ReadSlave::attach_to(&mut sim, "m", reads, shared).expect("a master");
+        let reads = AxiSlave::attach(&mut sim, "m", Half::Read, reads, shared).expect("a master");
         let bus = master.bus_bytes() as u64;
         sim.reset();
         let mut expected = Memory::default();
@@ -192,7 +192,7 @@ fn side_band_crosses_in_its_place() {
                     .collect()
             };
             let items: Vec<Vec<u64>> = (0..50).map(|_| item(&mut rng)).collect();
-            items.iter().for_each(|item| source.send(item));
+            items.iter().for_each(|item| source.send(&item[..]));
             sim.run_until(|_| sink.waiting() == items.len());
             let received: Vec<_> = sink.receive_all().into_iter().map(|item| item.values).collect();
             assert_eq!(received, items);

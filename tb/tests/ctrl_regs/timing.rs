@@ -137,8 +137,8 @@ fn kept<M: Model>(run: &mut TestRun) {
         bench.master.read(LiteRead::new(WORD.into()));
     }
     bench.sim.run(60);
-    let counts = bench.master.monitor().counts();
-    let taken = [counts.write_address, counts.write_data, counts.read_address];
+    let [writes, reads] = bench.master.counts();
+    let taken = [writes.address, writes.data, reads.address];
     assert_eq!(taken.map(|channel| channel.beats), [2, 2, 3]);
     bench.master.set_pauses(&MasterPauses::default());
     bench.settle();

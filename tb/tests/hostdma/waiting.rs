@@ -27,7 +27,7 @@ fn send<M: Model>(bench: &mut HostDmaBench<M>, count: u64) {
 /// BREADY and RREADY stay low until everything is stuck, and for long times afterwards.
 fn answers_wait_for_the_cluster<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, slow());
-    bench.cluster.set_pauses(MasterPauses {
+    bench.cluster.set_pauses(&MasterPauses {
         response: Pause::AlwaysAfter(0),
         read_data: Pause::AlwaysAfter(0),
         ..MasterPauses::default()
@@ -36,14 +36,14 @@ fn answers_wait_for_the_cluster<M: Model>(run: &mut TestRun) {
     bench.run(5000);
     assert_eq!(bench.under_way(), [600, 600]);
     for busy in [1, 3, 20] {
-        bench.cluster.set_pauses(MasterPauses {
+        bench.cluster.set_pauses(&MasterPauses {
             response: Pause::Bursty { busy, idle: 50 },
             read_data: Pause::Bursty { busy, idle: 50 },
             ..MasterPauses::default()
         });
         bench.run(3000);
     }
-    bench.cluster.set_pauses(MasterPauses::default());
+    bench.cluster.set_pauses(&MasterPauses::default());
     bench.settle();
     bench.finish();
 }
@@ -52,7 +52,7 @@ fn answers_wait_for_the_cluster<M: Model>(run: &mut TestRun) {
 fn halves_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Behaviour::default());
     for stuck in 0..2 {
-        bench.cluster.set_pauses(MasterPauses {
+        bench.cluster.set_pauses(&MasterPauses {
             response: Pause::AlwaysAfter(if stuck == 0 { 0 } else { u64::MAX }),
             read_data: Pause::AlwaysAfter(if stuck == 1 { 0 } else { u64::MAX }),
             ..MasterPauses::default()
@@ -62,7 +62,7 @@ fn halves_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
         let left = bench.under_way();
         assert_eq!(left[1 - stuck], 0, "half {stuck} is stuck");
         assert_eq!(left[stuck], 400);
-        bench.cluster.set_pauses(MasterPauses::default());
+        bench.cluster.set_pauses(&MasterPauses::default());
         bench.settle();
     }
     bench.finish();

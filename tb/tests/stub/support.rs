@@ -2,9 +2,7 @@
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{
-    Burst, BurstKind, Faults, Latency, Pause, ReadFaults, ReadSlaveConfig, SlaveConfig, WriteRequest,
-};
+use spinneret_sim::axi::{Burst, BurstKind, Faults, Latency, Pause, SlaveConfig, WriteRequest};
 use spinneret_sim::model::Model;
 use spinneret_tb::stub::{Behaviour, Her, StubBench};
 
@@ -30,12 +28,12 @@ pub(crate) fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
             faults: Faults::Random { percent },
             ..SlaveConfig::default()
         },
-        reads: ReadSlaveConfig {
+        reads: SlaveConfig {
             address: pause.clone(),
             data: pause.clone(),
             latency,
-            faults: ReadFaults::Random { percent },
-            ..ReadSlaveConfig::default()
+            faults: Faults::Random { percent },
+            ..SlaveConfig::default()
         },
         pause,
         delay: 9,

@@ -11,7 +11,8 @@ use num_bigint::BigUint;
 use super::error::Error;
 use super::ir::{Expr, Part, SignalId, Stmt, TopStatement};
 use super::literal::ones;
-use super::symbols::{Role, Symbols};
+use super::names;
+use super::symbols::{Register, Role, Symbols};
 
 /// Checks the kernel of a block.
 pub(crate) fn check(symbols: &Symbols, statements: &[TopStatement]) -> Result<(), Error> {
@@ -164,6 +165,9 @@ impl Checker<'_> {
     }
 
     fn finish(&self) -> Result<(), Error> {
+        for register in &self.symbols.registers {
+            self.register(register)?;
+        }
         for (number, signal) in self.symbols.signals.iter().enumerate() {
             let id = SignalId(number);
             let must_be_driven = match signal.role {
@@ -181,9 +185,33 @@ impl Checker<'_> {
             return Err(if self.written.contains(&id) {
                 Error::Latch { path, name }
             } else {
-                Error::Undriven { path, name }
+                undriven(path, name, signal.role)
             });
         }
         Ok(())
+    }
+
+    /// Checks that the kernel drives a register's clock, and its reset if it has one, as `clocked!` does.
+    fn register(&self, register: &Register) -> Result<(), Error> {
+        let (path, name) = (self.symbols.block.clone(), names::display(&register.path));
+        if !self.written.contains(&register.clock) {
+            return Err(Error::NoClock { path, name });
+        }
+        match &register.reset {
+            Some((reset, _)) if !self.written.contains(reset) => Err(Error::NoReset { path, name }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error for a signal that nothing drives: `clocked!` drives a sub-block's ports `clk` and `rst`.
+fn undriven(path: String, name: String, role: Role) -> Error {
+    let port = ["clk", "rst"].into_iter().find_map(|port| {
+        let part = name.strip_suffix(port)?.strip_suffix('.')?;
+        Some((part.to_owned(), port))
+    });
+    match port {
+        Some((part, port)) if role == Role::ChildInput => Error::PartWithoutClock { path, part, port },
+        _ => Error::Undriven { path, name },
     }
 }

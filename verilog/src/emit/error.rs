@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// Two operands, or a value and its target, have different widths.
     #[error(
-        "{path}: `{construct}` joins {left} bits with {right} bits: make both the same width with `bit_cast`"
+        "{path}: `{construct}` joins {left} bits with {right} bits: make both the same width with `resize`, or with `bit_cast` for `Bits`"
     )]
     WidthMismatch {
         /// Path of the block.
@@ -76,7 +76,7 @@ pub enum Error {
         width: usize,
     },
     /// Nothing in the construct says how wide a literal is.
-    #[error("{path}: nothing gives the literals in `{construct}` a width: write them as `bits::<N>(..)`")]
+    #[error("{path}: nothing gives the literals in `{construct}` a width: write them as `lit(value, width)`")]
     UnsizedLiteral {
         /// Path of the block.
         path: String,
@@ -179,7 +179,7 @@ pub enum Error {
     },
     /// The kernel assigns something that is not its own to drive.
     #[error(
-        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
     )]
     NotAssignable {
         /// Path of the block.
@@ -188,6 +188,38 @@ pub enum Error {
         name: String,
         /// What the signal is.
         role: &'static str,
+    },
+    /// A register is in no `clocked!`.
+    #[error(
+        "{path}: the register `{name}` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"
+    )]
+    NoClock {
+        /// Path of the block.
+        path: String,
+        /// The register.
+        name: String,
+    },
+    /// A register with a reset is in a `clocked!` without one.
+    #[error(
+        "{path}: the register `{name}` has a reset, but is in a `clocked!` without one: write `clocked!(clk, rst => ...)`, or make the register without a reset"
+    )]
+    NoReset {
+        /// Path of the block.
+        path: String,
+        /// The register.
+        name: String,
+    },
+    /// A sub-block has no clock or no reset.
+    #[error(
+        "{path}: nothing drives `{part}.{port}`: name `{part}` in `clocked!` with clock and reset, or assign it in the kernel"
+    )]
+    PartWithoutClock {
+        /// Path of the block.
+        path: String,
+        /// The sub-block.
+        part: String,
+        /// Its clock or reset.
+        port: &'static str,
     },
     /// Nothing drives a signal.
     #[error("{path}: nothing drives `{name}`: assign it in the kernel")]
@@ -219,7 +251,7 @@ pub enum Error {
     },
     /// An input of a sub-block is read before its last assignment.
     #[error(
-        "{path}: the input `{name}` of a sub-block is read before its last assignment: read it afterwards, or use a Local signal"
+        "{path}: the input `{name}` of a sub-block or register is read before its last assignment: read it afterwards, or use a Local signal"
     )]
     InputReadEarly {
         /// Path of the block.

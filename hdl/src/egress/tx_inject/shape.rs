@@ -31,11 +31,14 @@ pub struct TxInjectShape {
 impl TxInjectShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         if !self.data.is_multiple_of(8) {
-            return Err(checked.refuse("data_width", "it is a multiple of 8".into()));
+            return Err(checked.refuse("data_width", "it must be a multiple of 8".into()));
         }
         let needed = self.tag + 1;
         if self.tuser < needed {
-            let reason = format!("tag ({}) and error bit need {needed}", self.tag);
+            let reason = format!(
+                "it must be at least {needed}: tag ({}) and error bit (1)",
+                self.tag
+            );
             return Err(checked.refuse("user_width", reason));
         }
         Ok(())

@@ -27,11 +27,12 @@ impl PsdpramShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let least = 2 * self.row_bytes();
         if self.size < least {
-            let reason = format!("two lines of all segments are {least} bytes");
+            let reason = format!("it must be at least {least}: two lines of all segments");
             return Err(checked.refuse("size", reason));
         }
-        if self.size.trailing_zeros() as usize > self.address {
-            let reason = format!("it reaches {} bytes only", 1_u64 << self.address);
+        let needed = self.size.trailing_zeros() as usize;
+        if needed > self.address {
+            let reason = format!("it must be at least {needed}, for {} bytes", self.size);
             return Err(checked.refuse("ram_addr_width", reason));
         }
         Ok(())

@@ -42,10 +42,14 @@ mod tests {
     #[test]
     fn impossible_parameters_are_refused_with_a_reason() {
         for (name, value, reason) in [
-            ("data_width", 48, "it is a power of two"),
-            ("packets", 6, "it is a power of two"),
-            ("queue_beats", 2, "it is 4 to 4096"),
-            ("queue_beats", 4, "a frame that fills a large slot needs 5 places"),
+            ("data_width", 48, "it must be a power of two"),
+            ("packets", 6, "it must be a power of two"),
+            ("queue_beats", 2, "it must be from 4 to 4096"),
+            (
+                "queue_beats",
+                4,
+                "it must be at least 5, for a frame that fills a large slot",
+            ),
         ] {
             let mut values = ENTRY.values(Config::Reference);
             values.insert("large_beats".to_owned(), 4);

@@ -104,13 +104,13 @@ impl DatapathShape {
         let path = PathShape::read(checked)?;
         let beat_bytes = matcher.data as u64 / 8;
         if slots.alignment < beat_bytes {
-            let reason = format!("slots start at whole beats, so it is {beat_bytes} at least");
+            let reason = format!("it must be at least {beat_bytes}: slots start at whole beats");
             return Err(checked.refuse("alignment", reason));
         }
         let small_beats = slots.small_slot_size / beat_bytes;
         if small_beats > MOST_SMALL_BEATS {
             let most = MOST_SMALL_BEATS * beat_bytes;
-            let reason = format!("with this data_width it is {most} at most");
+            let reason = format!("it must be at most {most} with this data_width");
             return Err(checked.refuse("small_slot_size", reason));
         }
         let inner = |settings: &[(&str, u64)]| {
@@ -138,8 +138,9 @@ impl DatapathShape {
         };
         shape.gate().check(checked)?;
         let length = shape.dma.length;
-        if slots.large_slot_size >= 1 << length {
-            let reason = format!("a length of {length} bits does not reach it");
+        let lengths = 1_u64 << length;
+        if slots.large_slot_size >= lengths {
+            let reason = format!("it must be less than {lengths}: a length has {length} bits");
             return Err(checked.refuse("large_slot_size", reason));
         }
         Ok(shape)
@@ -206,7 +207,7 @@ impl GateShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let needed = self.large_beats + 1;
         if self.queue_beats < needed {
-            let reason = format!("a frame that fills a large slot needs {needed} places");
+            let reason = format!("it must be at least {needed}, for a frame that fills a large slot");
             return Err(checked.refuse("queue_beats", reason));
         }
         Ok(())

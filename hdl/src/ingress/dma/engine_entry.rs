@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn impossible_parameters_are_refused_with_a_reason() {
         for (name, value, reason) in [
-            ("data_width", 48, "it is a power of two"),
-            ("bursts", 6, "it is a power of two"),
-            ("burst_beats", 1, "it is 2 to 16"),
+            ("data_width", 48, "it must be a power of two"),
+            ("bursts", 6, "it must be a power of two"),
+            ("burst_beats", 1, "it must be from 2 to 16"),
         ] {
             let mut values = ENTRY.values(Config::Reference);
             values.insert(name.to_owned(), value);

@@ -49,15 +49,16 @@ impl HerShape {
         let all = self.tag_message_id + 1 + Self::CONTEXT_BITS;
         if self.tag < all {
             let id = self.tag_message_id;
-            let reason = format!("message id ({id}), end of message (1) and context (2) need {all}");
+            let reason =
+                format!("it must be at least {all}: message id ({id}), end of message (1) and context (2)");
             return refuse("tag_width", reason);
         }
         if self.length > self.address {
-            let reason = format!("a size in a HER has as many bits as an address, {}", self.address);
+            let reason = format!("it must be at most {}, the bits of an address", self.address);
             return refuse("length_width", reason);
         }
         if self.context_in_message_id && self.message_id < QUEUE_BITS as usize {
-            let reason = "it has 2 bits of the id and 2 of the context, so it is 4 at least";
+            let reason = "it must be at least 4: 2 bits of the id and 2 of the context";
             return refuse("message_id_width", reason.into());
         }
         Ok(())

@@ -29,7 +29,10 @@ impl AllocLayout {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let lengths = (1_u64 << self.length_width) - 1;
         if self.slots.large_slot_size > lengths {
-            let reason = format!("a length of {} bits reaches {lengths} only", self.length_width);
+            let reason = format!(
+                "it must be at most {lengths}: a length has {} bits",
+                self.length_width
+            );
             return Err(checked.refuse("large_slot_size", reason));
         }
         Ok(())

@@ -64,12 +64,14 @@ impl MatchShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let (id, needed) = (self.message_id_width, self.message_id_width + 3);
         if self.tag_width < needed {
-            let reason = format!("message id ({id}), end of message (1) and ruleset (2) need {needed}");
+            let reason = format!(
+                "it must be at least {needed}: message id ({id}), end of message (1) and ruleset (2)"
+            );
             return Err(checked.refuse("tag_width", reason));
         }
         let most = MAX_BUFFER_BEATS / self.frame_beats();
         if self.buffer_frames > most {
-            let reason = format!("with this mtu and data_width it is at most {most}");
+            let reason = format!("it must be at most {most} with this mtu and data_width");
             return Err(checked.refuse("buffer_frames", reason));
         }
         Ok(())

@@ -52,7 +52,7 @@ impl PoolLayout {
             ("small_slot_size", self.small_slot_size),
         ] {
             if !value.is_multiple_of(self.alignment) {
-                let reason = format!("it is a multiple of the alignment, {}", self.alignment);
+                let reason = format!("it must be a multiple of the alignment, {}", self.alignment);
                 return refuse(parameter, reason);
             }
         }
@@ -60,23 +60,31 @@ impl PoolLayout {
         if small >= large {
             return refuse(
                 "small_slot_size",
-                format!("it is less than large_slot_size, {large}"),
+                format!("it must be less than large_slot_size, {large}"),
             );
         }
         let (base, size, width) = (self.buffer_base, self.buffer_size, self.address_width);
         let addresses = 1_u64 << width;
-        if size > addresses || base > addresses - size {
-            let reason = format!("the buffer at {base:#x} ends beyond addresses of {width} bits");
+        let Some(most) = addresses.checked_sub(base).filter(|&most| most > 0) else {
+            let reason = format!("it must be less than {addresses}: an address has {width} bits");
+            return refuse("buffer_base", reason);
+        };
+        if size > most {
+            let reason = format!(
+                "it must be at most {most}: the buffer is at {base:#x}, and an address has {width} bits"
+            );
             return refuse("buffer_size", reason);
         }
         let Some(left) = size.checked_sub(large * self.large_slots) else {
             let most = size / large;
-            let reason = format!("a buffer of {size} bytes has room for {most} of {large} bytes");
+            let reason = format!("it must be at most {most}: the buffer has {size} bytes, a slot {large}");
             return refuse("large_slots", reason);
         };
         if small * self.small_slots > left {
             let most = left / small;
-            let reason = format!("the large slots leave {left} bytes, room for {most} of {small} bytes");
+            let reason = format!(
+                "it must be at most {most}: the large slots leave {left} bytes, and a slot has {small}"
+            );
             return refuse("small_slots", reason);
         }
         Ok(())
@@ -150,11 +158,11 @@ mod tests {
     #[test]
     fn errors_carry_the_name_of_the_block() {
         for (name, value, reason) in [
-            ("address_width", 7, "it is 8 to 48"),
+            ("address_width", 7, "it must be from 8 to 48"),
             (
                 "small_slots",
                 1025,
-                "the large slots leave 131072 bytes, room for 1024 of 128 bytes",
+                "it must be at most 1024: the large slots leave 131072 bytes, and a slot has 128",
             ),
         ] {
             let mut values = ENTRY.values(Config::Reference);

@@ -45,11 +45,13 @@ mod tests {
         };
         assert_eq!(
             refused(&[("data_width", 12)]).as_deref(),
-            Some("spinneret_rate_limiter: data_width = 12 is not possible: it is a multiple of 8")
+            Some("spinneret_rate_limiter: data_width = 12 is not possible: it must be a multiple of 8")
         );
         assert_eq!(
             refused(&[("credit_width", 7)]).as_deref(),
-            Some("spinneret_rate_limiter: credit_width = 7 is not possible: two beats need 8")
+            Some(
+                "spinneret_rate_limiter: credit_width = 7 is not possible: it must be at least 8, for two beats"
+            )
         );
         assert_eq!(refused(&[("data_width", 8), ("credit_width", 2)]), None);
     }

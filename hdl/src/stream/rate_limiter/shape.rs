@@ -32,12 +32,12 @@ pub struct RateLimiterShape {
 impl RateLimiterShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         if !self.data.is_multiple_of(8) {
-            return Err(checked.refuse("data_width", "it is a multiple of 8".into()));
+            return Err(checked.refuse("data_width", "it must be a multiple of 8".into()));
         }
         // Two clocks at the highest rate may come in above the burst.
         let needed = self.bytes_width() + 1;
         if self.credit < needed {
-            let reason = format!("two beats need {needed}");
+            let reason = format!("it must be at least {needed}, for two beats");
             return Err(checked.refuse("credit_width", reason));
         }
         Ok(())

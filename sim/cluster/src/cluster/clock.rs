@@ -18,7 +18,11 @@ const TRAPS_OUTSIDE: usize = 8;
 impl Cluster {
     /// The next clock in which something happens if nothing comes; nothing if it would be never.
     pub fn next(&self) -> Option<u64> {
-        if self.queues.has_work() {
+        let is_scheduling = match self.chosen {
+            Some(_) => self.groups.iter().any(Group::has_room),
+            None => self.queues.has_work(),
+        };
+        if is_scheduling {
             return Some(self.now + 1);
         }
         let groups = self.groups.iter().filter_map(|group| group.next(self.now));
@@ -79,29 +83,26 @@ impl Cluster {
         }
     }
 
-    /// Gives one task out of the queues to a cluster.
+    /// Takes one task out of the queues, and hands it to a cluster as soon as one has room for it.
     fn schedule(&mut self) {
-        if !self.queues.has_work() {
-            return;
-        }
-        let has_room = self.groups.iter().any(Group::has_room);
-        match self.queues.take(|_| has_room) {
-            Some(Ready::Run(task)) => {
-                let cluster = self.choose(task.home);
-                self.groups[cluster].push(task, self.now + self.config.timing.schedule);
+        if self.chosen.is_none() && self.queues.has_work() {
+            match self.queues.take() {
+                Some(Ready::Run(task)) => self.chosen = Some(task),
+                Some(Ready::Done(task)) => self.free(&task),
+                None => {}
             }
-            Some(Ready::Done(task)) => self.free(&task),
-            None => {}
+        }
+        let cluster = self.chosen.and_then(|task| self.choose(task.home));
+        if let Some((task, cluster)) = self.chosen.take_if(|_| cluster.is_some()).zip(cluster) {
+            self.groups[cluster].push(task, self.now + self.config.timing.schedule);
         }
     }
 
-    /// The home cluster if it has room, else the one with the fewest tasks.
-    fn choose(&self, home: usize) -> usize {
-        if self.groups[home].has_room() {
-            return home;
-        }
-        let least = (0..self.groups.len()).min_by_key(|cluster| self.groups[*cluster].load());
-        least.unwrap_or(home)
+    /// The home cluster if it has room, else the one with the fewest tasks, if that has (`scheduler.sv`, `sel_cluster_id`).
+    fn choose(&self, home: usize) -> Option<usize> {
+        let least = (0..self.groups.len()).min_by_key(|cluster| self.groups[*cluster].occupied());
+        let has_room = |cluster: &usize| self.groups[*cluster].has_room();
+        Some(home).filter(has_room).or(least.filter(has_room))
     }
 
     /// Gives tasks whose packet is in L1 to free HPUs, one a clock.
@@ -116,7 +117,8 @@ impl Cluster {
         };
         let address = self.groups[cluster].address(slot);
         let hpu = &mut self.hpus[cluster * hpus + core];
-        hpu.driver.assign(task, slot, address);
+        hpu.driver.assign(task, slot, address, self.now);
+        self.progress += 1;
         if self.config.is_strict {
             hpu.driver.repeat_scratchpads(self.config.clusters);
         }
@@ -301,6 +303,7 @@ impl Cluster {
         let task = running.task;
         self.groups[id.cluster].release(&running);
         self.queues.finish(&task);
+        self.progress += 1;
         self.events.push(Event::Ran(Run {
             packet: task.packet,
             message: task.her.message,

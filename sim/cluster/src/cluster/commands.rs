@@ -98,7 +98,7 @@ impl Cluster {
                 let length = (words[2] >> 1 & 0x1ff) as usize;
                 bytes
                     .get(..length)
-                    .map(|data| (wide(0), HostAction::Write(data.to_vec())))
+                    .map(|data| (wide(0), HostAction::Direct(data.to_vec())))
             }
             _ => None,
         };

@@ -7,9 +7,19 @@ use crate::trace::Passed;
 use crate::view::STDOUT_CHARACTERS;
 
 impl Cluster {
-    /// Whether a HER can come.
+    /// Whether a HER of any message can come.
     pub fn takes_hers(&self) -> bool {
         self.queues.has_room()
+    }
+
+    /// Whether a HER of this message can come: it waits while its queue has no place, and all others behind it.
+    pub fn takes_her_of(&self, message: u32) -> bool {
+        self.queues.has_room_for(message)
+    }
+
+    /// HERs that came since reset.
+    pub fn hers(&self) -> u64 {
+        self.queues.packets()
     }
 
     /// Whether a queue is full.
@@ -20,6 +30,7 @@ impl Cluster {
     /// A HER comes.
     pub fn push(&mut self, her: Her) {
         let packet = self.queues.push(her);
+        self.progress += 1;
         self.inside[size_class(her.size)] += 1;
         let bytes = self.world.memory.read(her.address, her.size);
         let digest = digest(bytes.unwrap_or_default());

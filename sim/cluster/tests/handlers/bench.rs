@@ -133,7 +133,7 @@ impl Bench {
     pub(crate) fn push(&mut self, message: u32, is_last: bool, bytes: &[u8]) {
         let address = PACKETS + self.slot % SLOTS * SLOT_BYTES;
         self.slot += 1;
-        while !self.cluster.takes_hers() {
+        while !self.cluster.takes_her_of(message) {
             self.clock();
         }
         assert!(self.cluster.write(address, bytes), "packets are in L2");
@@ -168,6 +168,10 @@ impl Bench {
         while let Some((_, access)) = self.accesses.pop_front_if(|(at, _)| *at <= now) {
             match access.action {
                 HostAction::Write(bytes) => self.host.extend((access.host..).zip(bytes)),
+                HostAction::Direct(bytes) => {
+                    assert_eq!(access.host % 64, 0, "the NIC refuses it");
+                    self.host.extend((access.host..).zip(bytes));
+                }
                 HostAction::Read { destination, bytes } => {
                     let data: Vec<u8> = (access.host..access.host + u64::from(bytes))
                         .map(|address| self.host.get(&address).copied().unwrap_or(0))

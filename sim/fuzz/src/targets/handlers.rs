@@ -172,7 +172,7 @@ impl Ends {
                 HostAction::Read { destination, bytes } => {
                     cluster.write(destination, &vec![0; bytes as usize]);
                 }
-                HostAction::Write(bytes) => self.look(&bytes),
+                HostAction::Write(bytes) | HostAction::Direct(bytes) => self.look(&bytes),
             }
             cluster.complete(access.id);
         }

@@ -23,6 +23,8 @@ struct HerPorts {
 pub(super) struct Handshakes {
     her: Handshake,
     her_ports: HerPorts,
+    /// Message of the HER that was offered and not taken.
+    waits: Option<u32>,
     feedback: Handshake,
     /// Address, size, message.
     feedback_ports: [PortHandle; 3],
@@ -135,6 +137,7 @@ impl Handshakes {
         Ok(Self {
             her: Handshake::from_design(dut, "her")?,
             her_ports: HerPorts::find(dut)?,
+            waits: None,
             feedback: Handshake::from_model(dut, "feedback")?,
             feedback_ports: [
                 input("feedback_her_addr")?,
@@ -164,10 +167,15 @@ impl Handshakes {
 
     pub(super) fn reset(&mut self) {
         self.numbers.clear();
+        self.waits = None;
     }
 
     pub(super) fn drive(&mut self, dut: &mut Instance, cluster: &Cluster, held: bool) {
-        dut.set_high(self.her.ready, !held && cluster.takes_hers());
+        // Outputs may not be read here, so a HER that comes while a queue is full is looked at first.
+        let takes = self
+            .waits
+            .map_or_else(|| cluster.takes_hers(), |message| cluster.takes_her_of(message));
+        dut.set_high(self.her.ready, !held && takes);
         let feedback = cluster.feedback().filter(|_| !held);
         dut.set_high(self.feedback.valid, feedback.is_some());
         if let Some(feedback) = feedback {
@@ -198,8 +206,11 @@ impl Handshakes {
     }
 
     pub(super) fn sample(&mut self, dut: &Instance, cluster: &mut Cluster) {
+        self.waits = None;
         if self.her.moves(dut) {
             cluster.push(self.her_ports.read(dut));
+        } else if dut.is_high(self.her.valid) {
+            self.waits = Some(self.her_ports.read(dut).message);
         }
         if self.feedback.moves(dut) {
             cluster.take_feedback();

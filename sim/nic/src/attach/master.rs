@@ -22,7 +22,7 @@ const COMMANDS: usize = 8;
 /// A burst that is asked for.
 #[derive(Clone, Debug)]
 struct Burst {
-    /// Address of the first line.
+    /// Address of the first line, or of a direct write.
     line: u64,
     /// Beats.
     beats: u64,
@@ -240,11 +240,27 @@ impl MasterPort {
             action,
         } = command;
         let bytes = match &action {
-            HostAction::Write(data) => data.len() as u64,
+            HostAction::Write(data) | HostAction::Direct(data) => data.len() as u64,
             HostAction::Read { bytes, .. } => u64::from(*bytes),
         };
         if bytes == 0 {
             cluster.complete(id);
+            return;
+        }
+        // The hardware tells contexts apart by AWUSER and ARUSER.
+        let context = message_id::context(message);
+        if let HostAction::Direct(data) = &action {
+            let burst = Burst {
+                line: host,
+                beats: 1,
+                context,
+                ends: true,
+                id,
+                into: (0, 0, 0),
+            };
+            self.beats.extend(lines(data, 0));
+            self.write_addresses.push_back(burst.clone());
+            self.writes.push_back(burst);
             return;
         }
         let mut done = 0;
@@ -255,14 +271,13 @@ impl MasterPort {
             let mut burst = Burst {
                 line,
                 beats: (address + (here - 1) - line) / BEAT as u64 + 1,
-                // The hardware tells contexts apart by AWUSER and ARUSER.
-                context: message_id::context(message),
+                context,
                 ends: done + here == bytes,
                 id,
                 into: (0, 0, 0),
             };
             match &action {
-                HostAction::Write(data) => {
+                HostAction::Write(data) | HostAction::Direct(data) => {
                     let data = &data[done as usize..][..here as usize];
                     self.beats.extend(lines(data, (address - line) as usize));
                     self.write_addresses.push_back(burst.clone());

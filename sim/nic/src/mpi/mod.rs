@@ -4,7 +4,7 @@
 //! ```text
 //! ranks: a library on each NIC
 //!    |
-//! types ----> exchange: buffers, every byte compared <---- tests, experiments, `./dev bench mpi`
+//! types ----> exchange: buffers, every byte compared <---- tests, `./dev experiments`, `./dev bench mpi`
 //! priced: what the host does takes time
 //!    +------> overlap: {multiply, look} while messages come, by the paper's rule
 //! ```

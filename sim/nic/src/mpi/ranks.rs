@@ -5,7 +5,8 @@ use crate::device::Simulated;
 use crate::fabric::{Hosted, run_programs};
 use crate::nic::NicConfig;
 use crate::run::BuildError;
-use crate::{laptop, run};
+use crate::installed::{DataError, example};
+use crate::run;
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_fabric::topology::{Simple, ip_of, mac_of};
 use spinneret_fabric::{FabricError, Faults, Left, Settings, TopologyError};
@@ -31,7 +32,10 @@ pub enum ExchangeError {
     /// A type.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The handlers cannot be built.
+    /// The handlers are not there.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// They cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// Their program cannot be read.
@@ -54,7 +58,7 @@ pub enum ExchangeError {
 /// If they cannot be built.
 pub fn program() -> Result<Program, ExchangeError> {
     let elf = run::program(
-        &laptop::example("mpi_types"),
+        &example("mpi_types")?,
         NicConfig::default().cluster.clusters,
     )?;
     Ok(Program::open(&elf)?)

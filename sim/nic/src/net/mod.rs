@@ -66,6 +66,11 @@ pub trait Source {
 
     /// Packets so far of which only the beginning is known; they come as they are.
     fn cut_short(&self) -> u64 {
+    /// Whether the last packet, beside its time, waits until the NIC has room for it, so that none is dropped.
+    fn follows_nic(&self) -> bool {
+        false
+    }
+
         0
     }
 

@@ -8,7 +8,7 @@ const MOST: usize = 9;
 
 /// An axis: what it shows, from where to where, and how its numbers read.
 #[derive(Clone, Debug)]
-pub(crate) struct Axis {
+pub struct Axis {
     pub(super) label: String,
     range: Range<f64>,
     ticks: Vec<f64>,
@@ -18,7 +18,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// Equal distances for equal differences.
-    pub(crate) fn linear(label: impl Into<String>, range: Range<f64>) -> Self {
+    pub fn linear(label: impl Into<String>, range: Range<f64>) -> Self {
         Self {
             label: label.into(),
             ticks: linear(&range),
@@ -29,7 +29,7 @@ impl Axis {
     }
 
     /// Equal distances for equal factors; the range is above zero.
-    pub(crate) fn log(label: impl Into<String>, range: Range<f64>) -> Self {
+    pub fn log(label: impl Into<String>, range: Range<f64>) -> Self {
         Self {
             label: label.into(),
             ticks: log(&range),
@@ -40,7 +40,7 @@ impl Axis {
     }
 
     /// With other words for its numbers.
-    pub(crate) fn with_words(self, words: fn(f64) -> String) -> Self {
+    pub fn with_words(self, words: fn(f64) -> String) -> Self {
         Self { words, ..self }
     }
 }
@@ -99,7 +99,7 @@ fn plain(value: f64) -> String {
 }
 
 /// Bytes in the unit in which they are read best.
-pub(crate) fn bytes(value: f64) -> String {
+pub fn bytes(value: f64) -> String {
     let units = [("B", 1.0), ("kB", 1e3), ("MB", 1e6)];
     let fits = units.into_iter().find(|(_, unit)| value < 1000.0 * unit);
     let (name, unit) = fits.unwrap_or(("GB", 1e9));

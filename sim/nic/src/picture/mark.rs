@@ -7,28 +7,36 @@ use std::iter::{Once, once};
 
 /// A form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
+    /// A circle.
     Circle,
     /// A small circle.
     Dot,
+    /// A triangle.
     Triangle,
     /// A triangle that stands on its tip.
     Tip,
+    /// A square.
     Square,
+    /// A square on its corner.
     Diamond,
+    /// An X.
     Cross,
 }
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    pub(crate) shape: Option<Shape>,
-    pub(crate) color: RGBColor,
+pub struct Style {
+    /// The form at each point.
+    pub shape: Option<Shape>,
+    /// Of forms and lines.
+    pub color: RGBColor,
     /// Forms are full or hollow.
-    pub(crate) is_full: bool,
+    pub is_full: bool,
     /// Width of the line between them.
-    pub(crate) line: Option<u32>,
-    pub(crate) is_dashed: bool,
+    pub line: Option<u32>,
+    /// Whether that line is dashed.
+    pub is_dashed: bool,
 }
 
 /// A form somewhere.
@@ -40,7 +48,7 @@ pub(super) struct Mark<C> {
 
 impl Style {
     /// A line of that colour.
-    pub(crate) fn line(color: RGBColor) -> Self {
+    pub fn line(color: RGBColor) -> Self {
         Self {
             shape: None,
             color,
@@ -51,7 +59,7 @@ impl Style {
     }
 
     /// The same, dashed.
-    pub(crate) fn dashed(color: RGBColor) -> Self {
+    pub fn dashed(color: RGBColor) -> Self {
         Self {
             is_dashed: true,
             ..Self::line(color)
@@ -59,7 +67,7 @@ impl Style {
     }
 
     /// With forms at its points, too.
-    pub(crate) fn with(self, shape: Shape) -> Self {
+    pub fn with(self, shape: Shape) -> Self {
         Self {
             shape: Some(shape),
             ..self
@@ -67,7 +75,7 @@ impl Style {
     }
 
     /// Hollow forms without a line, as what was published elsewhere has them.
-    pub(crate) fn published(shape: Shape) -> Self {
+    pub fn published(shape: Shape) -> Self {
         Self {
             shape: Some(shape),
             color: super::PUBLISHED,
@@ -78,7 +86,7 @@ impl Style {
     }
 
     /// The same with a dashed line, for a value that was published for all points.
-    pub(crate) fn published_line(shape: Shape) -> Self {
+    pub fn published_line(shape: Shape) -> Self {
         Self {
             line: Some(2),
             is_dashed: true,
@@ -87,7 +95,7 @@ impl Style {
     }
 
     /// Only what is between two lines.
-    pub(crate) fn area(color: RGBColor) -> Self {
+    pub fn area(color: RGBColor) -> Self {
         Self {
             line: None,
             ..Self::line(color)

@@ -1,4 +1,4 @@
-//! What all pictures have in common: colours, marks, axes that say their numbers in words, legends that cover nothing.
+//! The common part of all pictures: colours, marks, axes that say their numbers in words, legends that cover nothing.
 //!
 //! What was simulated here has lines and colours. What was published elsewhere is grey and has no line, or a dashed one, or is a
 //! tint with its name in it, so that both are told apart in print, too.
@@ -7,9 +7,9 @@ mod axis;
 mod mark;
 mod panel;
 
-pub(crate) use axis::{Axis, bytes};
-pub(crate) use mark::{Shape, Style};
-pub(crate) use panel::{Band, Panel, Series, legend};
+pub use axis::{Axis, bytes};
+pub use mark::{Shape, Style};
+pub use panel::{Band, Panel, Series, legend};
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -19,7 +19,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 /// Colours that are told apart by most eyes, and on paper (Okabe and Ito, without the yellow).
-pub(crate) const COLORS: [RGBColor; 7] = [
+pub const COLORS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -30,25 +30,22 @@ pub(crate) const COLORS: [RGBColor; 7] = [
 ];
 
 /// Of what was published elsewhere.
-pub(crate) const PUBLISHED: RGBColor = RGBColor(90, 90, 90);
+pub const PUBLISHED: RGBColor = RGBColor(90, 90, 90);
 
 /// The font of everything.
-pub(crate) const FONT: &str = "sans-serif";
+pub const FONT: &str = "sans-serif";
 
-/// Where is painted.
-pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// A part of a picture.
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What painting gives.
-pub(crate) type Painted = Result<(), Box<dyn Error>>;
+/// The result of painting.
+pub type Painted = Result<(), Box<dyn Error>>;
 
 /// The picture as SVG.
 ///
 /// # Errors
 /// What painting gives.
-pub(crate) fn svg(
-    size: (u32, u32),
-    paint: impl FnOnce(&Area<'_>) -> Painted,
-) -> Result<String, Box<dyn Error>> {
+pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area<'_>) -> Painted) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, size).into_drawing_area();

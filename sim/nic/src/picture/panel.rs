@@ -16,30 +16,51 @@ const LETTER: i32 = 7;
 
 /// Between a line above and one below, filled.
 #[derive(Clone, Debug)]
-pub(crate) struct Band {
-    pub(crate) outline: Vec<(f64, f64)>,
-    pub(crate) color: RGBColor,
+pub struct Band {
+    /// Its corners, all around.
+    pub outline: Vec<(f64, f64)>,
+    /// Its colour, of which it is a tint.
+    pub color: RGBColor,
     /// What is written beside its end on the right, as tints are alike in print; nothing if it is empty.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 /// Points, and how they are drawn.
 #[derive(Clone, Debug)]
-pub(crate) struct Series {
+pub struct Series {
     /// What the legend says; nothing if it is empty.
-    pub(crate) name: String,
-    pub(crate) style: Style,
-    pub(crate) points: Vec<(f64, f64)>,
-    pub(crate) band: Option<Band>,
+    pub name: String,
+    /// How points are drawn.
+    pub style: Style,
+    /// From left to right.
+    pub points: Vec<(f64, f64)>,
+    /// A band behind them.
+    pub band: Option<Band>,
 }
 
 /// Two axes with series, drawn in their order.
 #[derive(Clone, Debug)]
-pub(crate) struct Panel {
-    pub(crate) title: String,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    pub(crate) series: Vec<Series>,
+pub struct Panel {
+    /// Above everything; nothing if it is empty.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical one.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}
+
+impl Series {
+    /// Points without a band.
+    pub fn new(name: impl Into<String>, style: Style, points: Vec<(f64, f64)>) -> Self {
+        Self {
+            name: name.into(),
+            style,
+            points,
+            band: None,
+        }
+    }
 }
 
 impl Band {
@@ -59,7 +80,10 @@ impl Band {
 
 impl Panel {
     /// Draws it, with the names of series that have one between title and axes.
-    pub(crate) fn draw(&self, area: &Area<'_>) -> Painted {
+    ///
+    /// # Errors
+    /// What painting gives.
+    pub fn draw(&self, area: &Area<'_>) -> Painted {
         let entries: Vec<(Style, &str)> = self
             .series
             .iter()
@@ -148,7 +172,10 @@ fn places(entries: &[(Style, &str)], width: i32) -> Vec<(i32, i32)> {
 }
 
 /// Draws samples of styles, each with its name, one beside the other and in lines.
-pub(crate) fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
+///
+/// # Errors
+/// What painting gives.
+pub fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
     let (width, _) = area.dim_in_pixel();
     let font = (FONT, 13).into_font();
     for ((style, text), (x, line)) in entries.iter().zip(places(entries, width as i32)) {

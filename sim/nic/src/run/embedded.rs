@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The program that has the packets. Whatever it refuses ends the run. Times are picoseconds since the run began.
 pub trait Peer {
-    /// The next packet from the wire, and when it comes; without a time, as soon as the wire is free.
+    /// The next packet from the wire, and when it comes; without a time, as soon as the NIC has room for it.
     ///
     /// # Errors
     /// If it has none, and that is no end.
@@ -125,6 +125,7 @@ impl Embedded {
             ends: Ends {
                 source: Box::new(Wire {
                     peer: Rc::clone(&peer),
+                    follows_nic: false,
                     last_ps: 0,
                 }),
                 host_source: None,
@@ -187,6 +188,8 @@ impl Write for Messages {
 /// The wire, at whose end the program is.
 struct Wire {
     peer: Rc<RefCell<dyn Peer>>,
+    /// The last packet had no time.
+    follows_nic: bool,
     last_ps: u64,
 }
 
@@ -194,6 +197,7 @@ impl Source for Wire {
     fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
         Ok(match self.peer.borrow_mut().next().map_err(ended)? {
             Some((at_ps, bytes)) => {
+                self.follows_nic = at_ps.is_none();
                 self.last_ps = at_ps.unwrap_or(self.last_ps);
                 Next::Packet {
                     at_ps: self.last_ps,
@@ -207,6 +211,10 @@ impl Source for Wire {
     fn total(&self) -> Option<u64> {
         None
     }
+    fn follows_nic(&self) -> bool {
+        self.follows_nic
+    }
+
 
     fn is_live(&self) -> bool {
         false

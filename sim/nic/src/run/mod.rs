@@ -14,6 +14,7 @@ mod serve;
 mod session;
 pub(crate) mod setup;
 mod wave;
+mod waiting;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};

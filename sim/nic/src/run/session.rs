@@ -5,6 +5,7 @@ use super::ends::Ends;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
 use super::wave::Wave;
+use super::waiting::{Room, Standstill, why_left};
 use crate::device::Simulated;
 use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
@@ -32,8 +33,6 @@ const OCCUPANCY_PS: u64 = 1_000_000;
 const DRAIN_PS: u64 = 1_000_000_000_000;
 /// Longest that who wants an end waits for what is on its way.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Simulated time in which no HPU has a task that goes on, after which packets that wait would wait for ever.
-const STUCK_PS: u64 = 1_000_000_000;
 
 /// Runs the command and prints its result.
 ///
@@ -66,6 +65,15 @@ pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
     // The waveform was closed with the hardware.
     done.and(wave.map_or(Ok(()), Wave::finish))
 }
+/// A packet that was taken from its source.
+struct Coming {
+    /// When it comes.
+    at_ps: u64,
+    bytes: Vec<u8>,
+    /// It also waits until the NIC has room.
+    follows_nic: bool,
+}
+
 
 /// A run that is under way.
 pub(super) struct Session {
@@ -81,8 +89,8 @@ pub(super) struct Session {
     interrupt: Interrupt,
     /// Keeps time with the wall, if packets come when they like.
     pacer: Option<Pacer>,
-    /// The next packet, and when it comes.
-    next: Option<(u64, Vec<u8>)>,
+    next: Option<Coming>,
+    room: Room,
     has_ended: bool,
     start: End,
     begun: Instant,
@@ -90,8 +98,7 @@ pub(super) struct Session {
     noted_ps: u64,
     counted: Instant,
     steps: u32,
-    /// When an HPU had a task that went on, or no packet was in the cluster.
-    worked_ps: u64,
+    standstill: Standstill,
     is_stuck: bool,
     /// What the hardware had counted before, if it is no new one.
     counted_before: BTreeMap<String, u64>,
@@ -127,6 +134,7 @@ impl Session {
             start: End::of(&nic, Duration::ZERO),
             begun: Instant::now(),
             duration,
+            room: Room::new(&nic),
             next: None,
             has_ended: false,
             noted_ps: now_ps,
@@ -135,7 +143,7 @@ impl Session {
             host,
             counted: Instant::now(),
             steps: 0,
-            worked_ps: now_ps,
+            standstill: Standstill::new(&nic),
             is_stuck: false,
             counted_before: BTreeMap::new(),
             nic: simulated.clone(),
@@ -190,7 +198,9 @@ impl Session {
             self.steps = self.steps.wrapping_add(1);
             if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
                 self.count()?;
-                self.is_stuck = self.has_ended && due.is_none() && !self.stays() && self.waits_for_ever();
+                let waits = self.standstill.is_for_ever(&self.nic.borrow());
+                let follows = self.next.as_ref().is_some_and(|next| next.follows_nic);
+                self.is_stuck = waits && (self.has_ended || follows) && due.is_none() && !self.stays();
                 if self.is_stuck || self.is_over() {
                     return Ok(());
                 }
@@ -278,8 +288,9 @@ impl Session {
 
     /// When the next packet comes. One that may not come yet is nothing to wait for, however late it is.
     fn due(&self) -> Option<u64> {
-        let (at, _) = self.next.as_ref().filter(|_| self.takes_packets())?;
-        Some(*at)
+        let next = self.next.as_ref().filter(|_| self.takes_packets())?;
+        let may_come = !next.follows_nic || self.room.is_there(&self.nic.borrow());
+        may_come.then_some(next.at_ps)
     }
 
     /// Since when packets come: from a source that does not wait for us, always; from others, since somebody waits for
@@ -303,14 +314,25 @@ impl Session {
         while nic.receiving() < WAITING {
             if self.next.is_none() && !self.has_ended {
                 match self.ends.source.next(now - since).map_err(Failure::work)? {
-                    Next::Packet { at_ps, bytes } => self.next = Some((moment(at_ps, since)?, bytes)),
+                    Next::Packet { at_ps, bytes } => {
+                        self.next = Some(Coming {
+                            at_ps: moment(at_ps, since)?,
+                            bytes,
+                            follows_nic: self.ends.source.follows_nic(),
+                        });
+                    }
                     Next::Nothing => break,
                     Next::End => self.has_ended = true,
                 }
             }
-            let Some((_, bytes)) = self.next.take_if(|(at, _)| *at <= now) else {
+            let has_room = |next: &Coming| !next.follows_nic || self.room.is_there(&nic);
+            if !self.next.as_ref().is_some_and(|next| next.at_ps <= now && has_room(next)) {
+                break;
+            }
+            let Some(Coming { bytes, .. }) = self.next.take() else {
                 break;
             };
+            self.room.give(&nic, handler.is_some());
             let handler = nic.handler_of(&bytes);
             self.recorder.received(now - start, &bytes, handler);
             nic.receive(bytes);
@@ -391,16 +413,6 @@ impl Session {
         is_late || self.interrupt.is_set()
     }
 
-    /// Whether packets wait for HPUs that stand still.
-    fn waits_for_ever(&mut self) -> bool {
-        let nic = self.nic.borrow();
-        let [small, large] = nic.cluster().packets_inside();
-        if small + large == 0 || nic.cluster().goes_on() {
-            self.worked_ps = nic.now_ps();
-        }
-        nic.now_ps() - self.worked_ps > STUCK_PS
-    }
-
     /// Counters of the hardware, as software reads them, since the run began.
     fn read(&self, counters: impl Iterator<Item = Word>) -> Result<Vec<(String, u64)>, Failure> {
         let mut nic = self.nic.borrow_mut();
@@ -440,7 +452,7 @@ impl Session {
             }
             self.step(limit)?;
             self.pass_on()?;
-            self.is_stuck = self.waits_for_ever();
+            self.is_stuck = self.standstill.is_for_ever(&self.nic.borrow());
         }
         self.recorder.end_progress();
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
@@ -459,10 +471,7 @@ impl Session {
         let mut finished = self.recorder.finish(&end, cluster.profile());
         let verdict = match finished.failures.drain(..).next() {
             Some(failure) => Err(Failure::work(failure)),
-            None if self.is_stuck => Err(Failure::Work(anyhow!(
-                "{} packets are still in the cluster, and nothing goes on there: HPUs stand still, or packets wait for others",
-                end.left
-            ))),
+            None if self.is_stuck => Err(Failure::Work(why_left(&cluster, end.left))),
             None => left.map_err(Failure::work),
         };
         Ok((finished, verdict))

@@ -1,6 +1,5 @@
 //! Services for handlers of a simulated NIC, by a host that takes time for its work.
 
-pub mod bench;
 mod calls;
 mod paced;
 pub mod ranks;

@@ -2,7 +2,7 @@
 
 use super::{Pace, Paced};
 use crate::Simulated;
-use crate::laptop::{BenchError, runtime};
+use crate::installed::runtime;
 use crate::nic::NicConfig;
 use crate::run;
 use serde::Serialize;
@@ -157,13 +157,18 @@ pub struct Report {
     pub plain_ns: u64,
 }
 
+/// Why the packets of a rank did not run.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct RanksError(String);
+
 /// Runs all packets of this rank, at most so many at a time, and leaves every port idle.
 ///
 /// # Errors
 /// If the handlers cannot be built, or the NIC or MPI fail.
-pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Report, BenchError> {
-    fn failed(error: impl Display) -> BenchError {
-        BenchError::Wrong(error.to_string())
+pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Report, RanksError> {
+    fn failed(error: impl Display) -> RanksError {
+        RanksError(error.to_string())
     }
     let mut config = NicConfig::default();
     // A rank waits as long as the other one's simulation takes.
@@ -171,9 +176,10 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Re
     if variant.words() > 1024 {
         config.cluster.clusters = 1;
     }
-    let folder = runtime().join("tests/mpi_calls");
-    let program = Program::open(&run::program(&folder, config.cluster.clusters)?)?;
-    let simulated = Simulated::new(config)?;
+    let folder = runtime().map_err(failed)?.join("tests/mpi_calls");
+    let elf = run::program(&folder, config.cluster.clusters).map_err(failed)?;
+    let program = Program::open(&elf).map_err(failed)?;
+    let simulated = Simulated::new(config).map_err(failed)?;
     let nic = Nic::new(simulated.clone()).map_err(failed)?;
     let rules = Ruleset::all()
         .rule(Rule::udp_destination_port(PORT, PORT))

@@ -1,5 +1,6 @@
 //! Handlers of a source file, run as a user runs them.
 
+mod endings;
 mod refusals;
 mod start;
 

@@ -117,6 +117,17 @@ fn what_the_nic_refuses_is_told_with_the_handlers_line() {
     let host = "access to host memory that was answered with an error";
     is_refused("spin_write_to_host(0x7000000000, 1, NULL)", host);
     is_refused(
+    is_refused("spin_write_to_host(0x7000000008, 1, NULL)", host);
+    // Without the function the bytes stand in lanes that the address does not reach.
+    let direct = |address| {
+        format!(
+            "MMIO_WRITE(CMD_WORD0, {address}); MMIO_WRITE(CMD_WORD1, args->task->host_mem_high); \
+             MMIO_WRITE(CMD_WORD2, 8 << 1 | 1); spin_cmd_issue(CMD_INFO_HOST_DIRECT, NULL)"
+        )
+    };
+    for offset in [1, 8, 63] {
+        is_refused(&direct(format!("args->task->host_mem_low + {offset}")), host);
+    }
         "spin_dma_to_host(0x7000000000, (uint32_t)(uintptr_t)own, 64, true, NULL)",
         host,
     );

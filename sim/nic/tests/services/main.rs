@@ -2,7 +2,7 @@
 
 mod calls;
 mod harm;
-mod ranks;
+mod opcodes;
 mod run;
 mod sample;
 mod support;

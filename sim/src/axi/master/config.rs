@@ -1,5 +1,6 @@
 //! How a master behaves.
 
+use crate::axi::ports::Half;
 use crate::pause::Pause;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -37,6 +38,14 @@ impl MasterPauses {
             response: pause.clone(),
             read_address: pause.clone(),
             read_data: pause.clone(),
+        }
+    }
+
+    /// Those of addresses, of data and of answers; data of reads are their answers.
+    pub(super) fn of(&self, half: Half) -> [&Pause; 3] {
+        match half {
+            Half::Write => [&self.write_address, &self.write_data, &self.response],
+            Half::Read => [&self.read_address, &self.read_data, &self.read_data],
         }
     }
 }

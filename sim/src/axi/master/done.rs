@@ -16,6 +16,8 @@ pub struct WriteDone {
     pub address_cycle: u64,
     /// The cycle of the transfer of its last beat.
     pub data_cycle: u64,
+    /// The first cycle in which its response was valid.
+    pub valid_cycle: u64,
     /// The cycle of the transfer of its response.
     pub response_cycle: u64,
 }
@@ -43,6 +45,8 @@ pub struct ReadDone {
     pub beats: Vec<ReadBeat>,
     /// The cycle of the transfer of its address.
     pub address_cycle: u64,
+    /// The first cycle in which its first beat was valid.
+    pub valid_cycle: u64,
     /// The cycle of the transfer of its first beat.
     pub first_cycle: u64,
     /// The cycle of the transfer of its last beat.
@@ -90,6 +94,7 @@ mod tests {
             atomic: false,
             beats: responses.map(beat).into(),
             address_cycle: 0,
+            valid_cycle: 1,
             first_cycle: 1,
             last_cycle: 3,
         }

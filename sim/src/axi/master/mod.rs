@@ -2,28 +2,25 @@
 
 mod config;
 mod done;
+mod half;
 mod ids;
-mod reader;
 mod request;
 mod state;
-mod writer;
 
 pub use config::{MasterConfig, MasterPauses, Skew};
 pub use done::{ReadBeat, ReadDone, WriteDone};
 pub use request::{ReadRequest, WriteRequest};
 
-use super::ports::{ReadPorts, WritePorts};
-use super::read_monitor::ReadMonitor;
-use super::write_monitor::WriteMonitor;
+use super::monitor::AxiMonitor;
+use super::ports::{Half, Ports, Protocol};
 use crate::handshake::Side;
 use crate::model::{Model, ModelError};
 use crate::simulation::Simulation;
-use reader::Reader;
+use half::MasterHalf;
 use state::State;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use writer::Writer;
 
 /// Writes to and reads from a design that is a slave; clones share one state.
 ///
@@ -63,7 +60,7 @@ pub struct AxiMaster {
 }
 
 impl AxiMaster {
-    /// Puts a master on the channels with that prefix, and monitors on those that there are: writes,
+    /// Puts a master on the channels of AXI4 with that prefix, and monitors on those that there are: writes,
     /// reads or both.
     ///
     /// # Errors
@@ -73,33 +70,35 @@ impl AxiMaster {
         prefix: &str,
         config: MasterConfig,
     ) -> Result<Self, ModelError> {
+        Self::of(sim, prefix, Protocol::Full, config)
+    }
+
+    /// The same for any protocol.
+    pub(crate) fn of<M: Model>(
+        sim: &mut Simulation<M>,
+        prefix: &str,
+        protocol: Protocol,
+        MasterConfig { pauses, skew }: MasterConfig,
+    ) -> Result<Self, ModelError> {
         let has = |sim: &Simulation<M>, signal: &str| {
             let name = format!("{prefix}_{signal}");
             sim.dut.instance().find(&name).is_some()
         };
         let (writes, reads) = (has(sim, "awvalid"), has(sim, "arvalid"));
-        let MasterConfig { pauses, skew } = config;
-        let (side, seed) = (Some(Side::IntoDesign), sim.seed());
-        let mut writer = None;
-        if writes || !reads {
-            let ports = WritePorts::find(sim.dut.instance(), prefix, side)?;
-            let monitor = WriteMonitor::attach(sim, prefix)?;
+        let seed = sim.seed();
+        let mut attach = |half| -> Result<MasterHalf, ModelError> {
+            let kind = (half, protocol);
+            let ports = Ports::find(sim.dut.instance(), prefix, kind, Some(Side::IntoDesign))?;
+            let monitor = AxiMonitor::of(sim, prefix, kind)?;
             monitor.check_slave_only();
-            writer = Some(Writer::new(ports, monitor, &pauses, skew, seed));
-        }
-        let mut reader = None;
-        if reads {
-            let ports = ReadPorts::find(sim.dut.instance(), prefix, side)?;
-            let monitor = ReadMonitor::attach(sim, prefix)?;
-            monitor.check_slave_only();
-            reader = Some(Reader::new(ports, monitor, &pauses, seed));
-        }
-        let written = writer.as_ref().map(|writer| writer.ports.bytes);
-        let read = reader.as_ref().map(|reader| reader.ports.bytes);
-        let state = State::new(prefix, writer, reader);
-        let state = Rc::new(RefCell::new(state));
+            Ok(MasterHalf::new(ports, monitor, &pauses, skew, seed))
+        };
+        let writer = (writes || !reads).then(|| attach(Half::Write)).transpose()?;
+        let reader = reads.then(|| attach(Half::Read)).transpose()?;
+        let bus_bytes = writer.as_ref().or(reader.as_ref()).map(|half| half.ports.bytes);
+        let state = Rc::new(RefCell::new(State::new(prefix, writer, reader)));
         sim.attach(Rc::<RefCell<State>>::clone(&state));
-        let bus_bytes = written.or(read).unwrap_or_default();
+        let bus_bytes = bus_bytes.unwrap_or_default();
         Ok(Self { state, bus_bytes })
     }
 
@@ -114,9 +113,9 @@ impl AxiMaster {
     /// If it breaks a rule and is not marked as illegal, if its values do not fit the ports, or if the
     /// design lacks the ports for it.
     pub fn write(&self, request: WriteRequest) -> u64 {
-        let mut state = self.state.borrow_mut();
-        let queued = state.queue_write(request);
-        queued.unwrap_or_else(|rule| panic!("{rule}"))
+        let address = request.request();
+        let checked = move |bus: usize| request.check(bus).map(|()| request.beats);
+        self.state.borrow_mut().queue(Half::Write, address, checked)
     }
 
     /// Queues a read; the number by which its answer is known.
@@ -124,32 +123,38 @@ impl AxiMaster {
     /// # Panics
     /// As [`write`](Self::write).
     pub fn read(&self, request: ReadRequest) -> u64 {
+        let checked = |bus| request.check(bus).map(|()| Vec::new());
         let mut state = self.state.borrow_mut();
-        let queued = state.queue_read(request);
-        queued.unwrap_or_else(|rule| panic!("{rule}"))
+        state.queue(Half::Read, request.request(), checked)
     }
 
     /// All writes that were answered and not taken yet, in the order of their responses.
     pub fn take_writes(&self) -> Vec<WriteDone> {
         let mut state = self.state.borrow_mut();
-        state.writer.as_mut().map_or_else(Vec::new, Writer::take_done)
+        state
+            .writer
+            .as_mut()
+            .map_or_else(Vec::new, MasterHalf::take_writes)
     }
 
     /// All reads that were answered and not taken yet, in the order of their last beats; what atomic
     /// operations loaded is among them.
     pub fn take_reads(&self) -> Vec<ReadDone> {
         let mut state = self.state.borrow_mut();
-        state.reader.as_mut().map_or_else(Vec::new, Reader::take_done)
+        state
+            .reader
+            .as_mut()
+            .map_or_else(Vec::new, MasterHalf::take_reads)
     }
 
     /// Writes that were not answered, sent or not.
     pub fn writes_left(&self) -> usize {
-        self.state.borrow().writer.as_ref().map_or(0, Writer::left)
+        self.state.borrow().writer.as_ref().map_or(0, MasterHalf::left)
     }
 
     /// Reads that were not answered, sent or not, and atomic operations that wait for what they load.
     pub fn reads_left(&self) -> usize {
-        self.state.borrow().reader.as_ref().map_or(0, Reader::left)
+        self.state.borrow().reader.as_ref().map_or(0, MasterHalf::left)
     }
 
     /// Whether everything is sent and answered.
@@ -160,38 +165,30 @@ impl AxiMaster {
     /// The numbers of writes that were not answered, by id in the order in which they have to be.
     pub fn expected_writes(&self) -> BTreeMap<u64, Vec<u64>> {
         let state = self.state.borrow();
-        state.writer.as_ref().map_or_else(BTreeMap::new, Writer::expected)
+        state
+            .writer
+            .as_ref()
+            .map_or_else(BTreeMap::new, MasterHalf::expected)
     }
 
     /// The numbers of reads that were not answered, by id in the order in which they have to be.
     pub fn expected_reads(&self) -> BTreeMap<u64, Vec<u64>> {
         let state = self.state.borrow();
-        state.reader.as_ref().map_or_else(BTreeMap::new, Reader::expected)
+        state
+            .reader
+            .as_ref()
+            .map_or_else(BTreeMap::new, MasterHalf::expected)
     }
 
     /// Forgets all bursts that were not begun; one that is offered cannot be taken back.
     pub fn clear(&self) {
-        let mut state = self.state.borrow_mut();
-        if let Some(writer) = &mut state.writer {
-            writer.clear();
-        }
-        if let Some(reader) = &mut state.reader {
-            reader.clear();
-        }
+        self.state.borrow_mut().halves().for_each(MasterHalf::clear);
     }
 
     /// Changes the pauses from the next cycle on.
-    pub fn set_pauses(&self, pauses: MasterPauses) {
+    pub fn set_pauses(&self, pauses: &MasterPauses) {
         let mut state = self.state.borrow_mut();
-        if let Some(writer) = &mut state.writer {
-            writer.address.set(pauses.write_address);
-            writer.data.set(pauses.write_data);
-            writer.response.set(pauses.response);
-        }
-        if let Some(reader) = &mut state.reader {
-            reader.address.set(pauses.read_address);
-            reader.data.set(pauses.read_data);
-        }
+        state.halves().for_each(|half| half.set_pauses(pauses));
     }
 
     /// Changes how far addresses and data are apart, from the next write that is queued.
@@ -202,13 +199,13 @@ impl AxiMaster {
     }
 
     /// The monitor of the write channels, if the design has them.
-    pub fn write_monitor(&self) -> Option<WriteMonitor> {
+    pub fn write_monitor(&self) -> Option<AxiMonitor> {
         let state = self.state.borrow();
         state.writer.as_ref().map(|writer| writer.monitor.clone())
     }
 
     /// The monitor of the read channels, if the design has them.
-    pub fn read_monitor(&self) -> Option<ReadMonitor> {
+    pub fn read_monitor(&self) -> Option<AxiMonitor> {
         let state = self.state.borrow();
         state.reader.as_ref().map(|reader| reader.monitor.clone())
     }

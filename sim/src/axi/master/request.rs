@@ -16,6 +16,8 @@ pub struct WriteRequest {
     pub exclusive: bool,
     /// AWATOP; 0 for a plain write.
     pub atop: u8,
+    /// AWPROT; without, it has any value.
+    pub protection: Option<u8>,
     /// AWUSER; without, it has any value.
     pub user: Option<u64>,
     /// Its data, as many beats as the burst says.
@@ -33,6 +35,8 @@ pub struct ReadRequest {
     pub burst: Burst,
     /// ARLOCK.
     pub exclusive: bool,
+    /// ARPROT; without, it has any value.
+    pub protection: Option<u8>,
     /// ARUSER; without, it has any value.
     pub user: Option<u64>,
     /// Whether it breaks a rule on purpose.
@@ -55,6 +59,7 @@ impl WriteRequest {
             burst,
             exclusive: false,
             atop: 0,
+            protection: None,
             user: None,
             beats,
             illegal: false,
@@ -117,6 +122,7 @@ impl WriteRequest {
             burst: self.burst,
             exclusive: self.exclusive,
             atop: self.atop,
+            protection: self.protection,
             user: self.user,
         }
     }
@@ -163,6 +169,7 @@ impl ReadRequest {
         Self {
             burst,
             exclusive: false,
+            protection: None,
             user: None,
             illegal: false,
         }
@@ -207,6 +214,7 @@ impl ReadRequest {
             burst: self.burst,
             exclusive: self.exclusive,
             atop: 0,
+            protection: self.protection,
             user: self.user,
         }
     }

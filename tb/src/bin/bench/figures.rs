@@ -1,9 +1,9 @@
 //! What a bench has measured: a table for people and JSON for programs.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use spinneret_table::Table;
-use std::fs;
+use spinneret_table::bench::write;
 use std::path::Path;
 
 /// What a bench has measured.
@@ -24,12 +24,7 @@ impl Figures {
     /// Writes the rows for programs.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let document = json!({ "bench": self.name, "data_width_bits": 512, "rows": self.rows });
-        let text = serde_json::to_string_pretty(&document)?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        }
-        fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
+        write(path, &format!("{document:#}\n"))?;
         println!("figures: {}", path.display());
         Ok(())
     }

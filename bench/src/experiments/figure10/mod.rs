@@ -1,0 +1,250 @@
+//! Figure 10: messages of MPI's datatypes that land in place, and how much the host computes meanwhile.
+
+mod picture;
+mod table;
+mod unpack;
+
+use super::{in_parallel, save};
+use crate::harness::write;
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use spinneret_nic::mpi::{Exchange, Multiplication, Overlapped, PaperType, Prices, overlap};
+use spinneret_table::figures;
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use unpack::Unpacking;
+
+/// Bytes of an element of either type.
+const ELEMENT_BYTES: u64 = 110_592;
+/// Messages of the sweep over lengths.
+pub(crate) const MESSAGES: usize = 16;
+/// Elements of the sweep over messages.
+const ELEMENTS: u64 = 20;
+/// How many times as high prices of the host are, in the order of trials.
+pub(crate) const TIMES: [u32; 2] = [1, 10];
+
+/// Arguments of Figure 10.
+#[derive(Debug, Args)]
+pub(super) struct Figure10 {
+    /// Figure 10 with every third length, and 1, 4 and 16 messages
+    #[arg(long)]
+    quick: bool,
+    /// Windows of Figure 10
+    #[arg(long, value_name = "SEGMENTS", value_delimiter = ',', default_values_t = [1, 16])]
+    windows: Vec<u16>,
+    /// Points of Figure 10: those in this file are taken, and others are added to it
+    #[arg(long, value_name = "FILE", default_value = "target/experiments/figure10.json")]
+    points: PathBuf,
+    /// Compiler of the MPI that is measured
+    #[arg(long, value_name = "MPICC", default_value = "mpicc")]
+    mpicc: PathBuf,
+}
+
+/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with
+/// it in Gb/s, MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more
+/// for each segment.
+#[derive(Clone, Copy, Debug)]
+struct Paper {
+    /// Of a message.
+    bytes: u64,
+    /// Of the simple and the complex type.
+    medians: [[f64; 4]; 2],
+}
+
+/// For each length.
+const PAPER_LENGTHS: [Paper; 10] = [
+    paper(2, [[1.114, 0.885, 6.56, 0.939], [0.759, 0.629, 3.94, 0.990]]),
+    paper(4, [[1.148, 0.928, 8.64, 0.983], [0.782, 0.639, 3.69, 0.999]]),
+    paper(6, [[1.153, 0.978, 7.86, 0.995], [0.782, 0.650, 4.18, 0.999]]),
+    paper(8, [[1.152, 0.983, 7.36, 0.981], [0.775, 0.655, 3.91, 0.993]]),
+    paper(10, [[1.156, 0.982, 7.43, 0.985], [0.788, 0.645, 4.12, 0.999]]),
+    paper(12, [[1.157, 0.977, 7.52, 0.999], [0.789, 0.628, 3.90, 0.995]]),
+    paper(14, [[1.159, 1.007, 7.40, 0.999], [0.785, 0.640, 4.35, 0.993]]),
+    paper(16, [[1.160, 1.019, 8.21, 0.999], [0.790, 0.639, 3.89, 0.995]]),
+    paper(18, [[1.159, 1.015, 9.68, 0.999], [0.786, 0.646, 4.43, 0.994]]),
+    paper(20, [[1.153, 0.994, 9.25, 0.993], [0.789, 0.656, 4.47, 0.995]]),
+];
+
+/// For messages of 20 elements, without computation: how many, and Gb/s of the simple and the complex type.
+const PAPER_MESSAGES: [(usize, [f64; 2]); 5] = [
+    (1, [0.074, 0.052]),
+    (2, [0.146, 0.102]),
+    (4, [0.290, 0.203]),
+    (8, [0.578, 0.405]),
+    (16, [1.152, 0.789]),
+];
+
+const fn paper(elements: u64, medians: [[f64; 4]; 2]) -> Paper {
+    Paper {
+        bytes: elements * ELEMENT_BYTES,
+        medians,
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    /// The type.
+    pub(crate) kind: PaperType,
+    /// Segments of a message that are under way at most.
+    pub(crate) window: u16,
+    /// Messages at once.
+    pub(crate) messages: usize,
+    /// Elements of each.
+    pub(crate) elements: u64,
+}
+
+impl Spec {
+    /// Bytes of a message.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.elements * ELEMENT_BYTES
+    }
+
+    /// All points of both sweeps for a window, or every third length and number of messages.
+    fn all(window: u16, is_quick: bool) -> Vec<Self> {
+        let lengths = (1..=10).map(|half| (MESSAGES, 2 * half));
+        let messages = [1, 2, 4, 8].map(|messages| (messages, ELEMENTS));
+        let wanted = |&(messages, elements): &(usize, u64)| match messages {
+            MESSAGES => elements % 6 == 2,
+            fewer => [1, 4].contains(&fewer),
+        };
+        let points = messages.into_iter().chain(lengths);
+        let points = points.filter(|point| !is_quick || wanted(point));
+        let of = |(messages, elements)| {
+            PaperType::ALL.map(|kind| Self {
+                kind,
+                window,
+                messages,
+                elements,
+            })
+        };
+        points.flat_map(of).collect()
+    }
+
+    /// The exchange, once with a shorter message before.
+    fn exchange(&self) -> Result<Exchange> {
+        Ok(Exchange {
+            window: self.window,
+            warm_up: Some(self.kind.layout(1)?),
+            // Points run side by side.
+            threads: 1,
+            ..Exchange::of(vec![self.kind.layout(self.elements)?; self.messages])
+        })
+    }
+}
+
+/// A point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Point {
+    /// What was measured.
+    pub(crate) spec: Spec,
+    /// What came of it; trials are those of [`TIMES`].
+    pub(crate) done: Overlapped,
+}
+
+/// For progress.
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, done } = self;
+        let Spec {
+            kind,
+            window,
+            messages,
+            ..
+        } = spec;
+        write!(
+            f,
+            "{messages} x {} B of {}, window {window}: ",
+            spec.bytes(),
+            kind.name()
+        )?;
+        write!(f, "{:.2} Gb/s simulated", done.alone.gbps())?;
+        for (times, trial) in TIMES.iter().zip(&done.trials) {
+            write!(f, ", R {:.4} with prices times {times}", trial.ratio())?;
+        }
+        Ok(())
+    }
+}
+
+/// Measures points, with the paper's multiplication.
+///
+/// # Errors
+/// If a message does not arrive as it was sent.
+pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>> {
+    let prices = TIMES.map(|times| Prices::STATED.times(times));
+    in_parallel(specs, |spec| {
+        let point = Point {
+            spec: *spec,
+            done: overlap(&spec.exchange()?, &Multiplication::PAPER, &prices)?,
+        };
+        done(&point);
+        Ok(point)
+    })
+}
+
+/// Measures the points that are missing in the file of points, writes all of them as CSV, and draws them.
+pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
+    let path = &arguments.points;
+    let known = read(path)?;
+    let wanted: Vec<Spec> = arguments
+        .windows
+        .iter()
+        .rev()
+        .flat_map(|&window| Spec::all(window, arguments.quick))
+        .filter(|spec| known.iter().all(|point| point.spec != *spec))
+        .collect();
+    let all = Mutex::new(known);
+    points(&wanted, |point| {
+        eprintln!("{point}");
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(point.clone());
+        // Points are written as they come, so that they stay if the rest is not waited for.
+        let text = serde_json::to_string_pretty(&*all).map_err(Into::into);
+        if let Err(error) = text.and_then(|text| write(path, &text)) {
+            eprintln!("{error:#}");
+        }
+    })?;
+    let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
+    let unpackings = unpack::everywhere(|compiler, why| {
+        eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
+    })?;
+    for unpacking in &unpackings {
+        show_unpacking(unpacking);
+    }
+    save(&out.join("figure10.csv"), &table::csv(&points, &unpackings))?;
+    picture::draw(&out.join("figure10.svg"), &points)
+}
+
+/// Prints what the MPI of this process takes to unpack, as JSON.
+pub(super) fn unpack(arguments: &Figure10) -> Result<()> {
+    println!("{}", serde_json::to_string(&unpack::with(&arguments.mpicc)?)?);
+    Ok(())
+}
+
+/// The rates at which an MPI unpacks here.
+fn show_unpacking(unpacking: &Unpacking) {
+    let mut table = figures(["bytes", "simple, GB/s", "complex, GB/s"], &[]);
+    let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
+    for elements in (2..=ELEMENTS).step_by(2) {
+        let mut row = vec![(elements * ELEMENT_BYTES).to_string()];
+        row.extend(PaperType::ALL.map(|kind| rate(kind, elements).unwrap_or_default()));
+        table.add_row(row);
+    }
+    println!(
+        "MPI_Unpack of {}, measured on this machine:\n{table}",
+        unpacking.library
+    );
+}
+
+fn read(path: &Path) -> Result<Vec<Point>> {
+    match std::fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text)
+            .with_context(|| format!("{} does not hold points of Figure 10; remove it", path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}

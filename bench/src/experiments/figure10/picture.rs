@@ -1,0 +1,247 @@
+//! Figure 10: throughput and overlap of messages of MPI's datatypes, over their length and over how many there are.
+
+use super::table::of_paper;
+use super::{ELEMENT_BYTES, ELEMENTS, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec};
+use crate::harness;
+use anyhow::Result;
+use spinneret_nic::mpi::{PaperType, Trial};
+use spinneret_nic::picture::{Area, Axis, COLORS, Painted, Panel, Series, Shape, Style, legend};
+use std::ops::Range;
+use std::path::Path;
+
+/// Size of the picture in points, and of its legend below.
+const SIZE: (u32, u32) = (960, 800);
+const LEGEND: u32 = 130;
+/// Throughput that is drawn, in Gb/s.
+const GBPS: Range<f64> = 0.04..30.0;
+/// The legend is below all panels.
+const UNNAMED: &str = "";
+/// R from where on the axis begins, unless something is below.
+const RATIO: f64 = 0.9;
+
+/// What stands on the horizontal axis.
+#[derive(Clone, Copy)]
+enum Sweep {
+    Length,
+    Messages,
+}
+
+impl Sweep {
+    fn has(self, spec: &Spec) -> bool {
+        match self {
+            Self::Length => spec.messages == MESSAGES,
+            Self::Messages => spec.elements == ELEMENTS,
+        }
+    }
+
+    fn place(self, spec: &Spec) -> f64 {
+        match self {
+            Self::Length => spec.bytes() as f64 / 1e3,
+            Self::Messages => spec.messages as f64,
+        }
+    }
+
+    fn axis(self) -> Axis {
+        match self {
+            Self::Length => Axis::linear("length of each of 16 messages, kB", 0.0..2350.0),
+            Self::Messages => Axis::linear("messages of 2212 kB at once", 0.0..17.0),
+        }
+    }
+
+    /// The paper's points.
+    fn paper(self, kind: PaperType) -> Vec<Spec> {
+        let spec = |messages, elements| Spec {
+            kind,
+            window: 1,
+            messages,
+            elements,
+        };
+        match self {
+            Self::Length => {
+                let lengths = PAPER_LENGTHS.iter();
+                lengths
+                    .map(|paper| spec(MESSAGES, paper.bytes / ELEMENT_BYTES))
+                    .collect()
+            }
+            Self::Messages => PAPER_MESSAGES
+                .iter()
+                .map(|(messages, _)| spec(*messages, ELEMENTS))
+                .collect(),
+        }
+    }
+}
+
+/// Draws throughput above and R below, over both sweeps.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(super) fn draw(path: &Path, points: &[Point]) -> Result<()> {
+    harness::draw(path, SIZE, |area| {
+        let (panels, below) = area.split_vertically(SIZE.1 - LEGEND);
+        let panels = panels.split_evenly((2, 2));
+        for (number, sweep) in [Sweep::Length, Sweep::Messages].into_iter().enumerate() {
+            throughput(sweep, points).draw(&panels[number])?;
+            overlap(sweep, points).draw(&panels[2 + number])?;
+        }
+        names(&below)
+    })
+}
+
+/// Ours: simple is full, complex is hollow; window 1 are circles and lines, wider ones triangles and dashes.
+fn ours(kind: PaperType, window: u16) -> Style {
+    Style {
+        shape: Some(if window == 1 {
+            Shape::Circle
+        } else {
+            Shape::Triangle
+        }),
+        color: COLORS[usize::from(kind == PaperType::Complex)],
+        is_full: kind == PaperType::Simple,
+        line: Some(2),
+        is_dashed: window != 1,
+    }
+}
+
+/// The paper's: no lines.
+fn theirs(kind: PaperType, shape: Shape) -> Style {
+    Style {
+        shape: Some(shape),
+        is_full: kind == PaperType::Simple,
+        ..Style::published(shape)
+    }
+}
+
+/// Like another one, with crosses.
+fn computing(style: Style) -> Style {
+    Style {
+        shape: Some(Shape::Cross),
+        line: None,
+        ..style
+    }
+}
+
+/// Like another one, thin and without forms.
+fn dear(style: Style) -> Style {
+    Style {
+        shape: None,
+        line: Some(1),
+        ..style
+    }
+}
+
+/// A series of ours for each type and window.
+fn of_ours(
+    sweep: Sweep,
+    points: &[Point],
+    style: impl Fn(Style) -> Style,
+    value: impl Fn(&Point) -> Option<f64>,
+) -> Vec<Series> {
+    let mut windows: Vec<u16> = points.iter().map(|point| point.spec.window).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let all = windows
+        .into_iter()
+        .flat_map(|window| PaperType::ALL.map(|kind| (kind, window)));
+    all.map(|(kind, window)| {
+        let own = points.iter().filter(|point| {
+            let spec = &point.spec;
+            spec.kind == kind && spec.window == window && sweep.has(spec)
+        });
+        let mut own: Vec<(f64, f64)> = own
+            .filter_map(|point| Some((sweep.place(&point.spec), value(point)?)))
+            .collect();
+        own.sort_by(|left, right| left.0.total_cmp(&right.0));
+        Series::new(UNNAMED, style(ours(kind, window)), own)
+    })
+    .collect()
+}
+
+/// A series of the paper's for each type, of one of its columns.
+fn of_theirs(sweep: Sweep, style: impl Fn(PaperType) -> Style, column: usize) -> Vec<Series> {
+    let of = |kind: PaperType| {
+        let specs = sweep.paper(kind);
+        let values = specs
+            .iter()
+            .filter_map(|spec| Some((sweep.place(spec), of_paper(spec)[column]?)));
+        Series::new(UNNAMED, style(kind), values.collect())
+    };
+    PaperType::ALL.map(of).to_vec()
+}
+
+fn throughput(sweep: Sweep, points: &[Point]) -> Panel {
+    let gbps = |point: &Point| Some(point.done.alone.gbps());
+    let meanwhile = |point: &Point| {
+        let elapsed = point.done.trials.first()?.elapsed.as_secs_f64();
+        Some(point.done.alone.bytes as f64 * 8.0 / elapsed / 1e9)
+    };
+    let series = [
+        of_theirs(sweep, |kind| theirs(kind, Shape::Diamond), 2),
+        of_theirs(sweep, |kind| computing(theirs(kind, Shape::Cross)), 1),
+        of_theirs(sweep, |kind| theirs(kind, Shape::Square), 0),
+        of_ours(sweep, points, |style| style, gbps),
+        of_ours(sweep, points, computing, meanwhile),
+    ];
+    Panel {
+        title: String::new(),
+        x: sweep.axis(),
+        y: Axis::log("throughput, Gb/s", GBPS),
+        series: series.concat(),
+    }
+}
+
+fn overlap(sweep: Sweep, points: &[Point]) -> Panel {
+    let ratio = |number: usize| move |point: &Point| point.done.trials.get(number).map(Trial::ratio);
+    let series = [
+        of_ours(sweep, points, dear, ratio(1)),
+        of_theirs(sweep, |kind| theirs(kind, Shape::Square), 3),
+        of_ours(sweep, points, |style| style, ratio(0)),
+    ];
+    let lowest = points
+        .iter()
+        .flat_map(|point| &point.done.trials)
+        .map(Trial::ratio)
+        .fold(RATIO, f64::min);
+    let lowest = (lowest * 50.0).floor() / 50.0;
+    Panel {
+        title: String::new(),
+        x: sweep.axis(),
+        y: Axis::linear("overlap ratio R", lowest..1.004),
+        series: series.concat(),
+    }
+}
+
+/// Below the panels, for all of them.
+fn names(area: &Area<'_>) -> Painted {
+    use PaperType::{Complex, Simple};
+    let entries = [
+        (ours(Simple, 1), "simple, window 1: here, simulated"),
+        (ours(Complex, 1), "complex, window 1: here, simulated"),
+        (ours(Simple, 16), "simple, window 16: here, simulated"),
+        (ours(Complex, 16), "complex, window 16: here, simulated"),
+        (
+            computing(ours(Simple, 1)),
+            "crosses: while the host computes, here and in the paper",
+        ),
+        (
+            theirs(Simple, Shape::Square),
+            "simple, window 1: paper, measured; its sender sleeps",
+        ),
+        (
+            theirs(Complex, Shape::Square),
+            "complex, window 1: paper, measured; its sender sleeps",
+        ),
+        (
+            theirs(Simple, Shape::Diamond),
+            "simple: MPICH on the paper's hosts, measured",
+        ),
+        (
+            theirs(Complex, Shape::Diamond),
+            "complex: MPICH on the paper's hosts, measured",
+        ),
+        (
+            dear(ours(Simple, 1)),
+            "thin: what the host does takes ten times as long",
+        ),
+    ];
+    legend(area, &entries)
+}

@@ -1,0 +1,321 @@
+//! Figure 7: round trips of echo requests and datagrams, answered on the NIC, on the host, or by both.
+
+use super::stack::{Stack, Turnaround};
+use super::{csv as sheet, show};
+use crate::echo::{HEADERS, PATIENCE_PS, exchange, program, settle, start};
+use crate::harness::draw;
+use anyhow::{Context as _, Result, anyhow};
+use spinneret_nic::installed::example;
+use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
+use spinneret_nic::nic::{Nic, NicConfig};
+use spinneret_nic::picture::{Axis, Band, COLORS, Panel, Series, Shape, Style};
+use spinneret_nic::run::HostPing;
+use spinneret_nic::{Simulated, start_on};
+use spinneret_rules::{MatcherParams, RuleFile};
+use std::path::Path;
+
+/// Payloads in bytes.
+const PAYLOADS: [usize; 8] = [16, 216, 416, 616, 816, 1016, 1216, 1400];
+/// Between two looks of the program on the host at its memory: the loop of a program that does nothing else.
+const LOOK_PS: u64 = 100_000;
+/// Datagrams to any port go to the handlers.
+const UDP_RULES: &[u8] =
+    b"[[ruleset]]\nname = 'host_ping'\nrules = ['ipv4', { ip-proto = 17 }]\nend-of-message = 'never'\n";
+/// Columns of the table.
+const COLUMNS: [&str; 6] = [
+    "protocol",
+    "mode",
+    "payload_bytes",
+    "simulated_us",
+    "measured_us",
+    "total_us",
+];
+/// Size of the picture in points.
+const SIZE: (u32, u32) = (960, 520);
+/// Payloads that are drawn, in bytes.
+const DRAWN: [f64; 2] = [0.0, 1450.0];
+/// One for each mode, in print too.
+const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Echo requests.
+    Icmp,
+    /// Datagrams.
+    Udp,
+}
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A handler on the NIC.
+    Spin,
+    /// The host; the NIC passes everything on.
+    Host,
+    /// A handler receives and sends, and a program on the host computes.
+    HostSpin,
+}
+
+impl Protocol {
+    const ALL: [Self; 2] = [Self::Icmp, Self::Udp];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Icmp => "ICMP",
+            Self::Udp => "UDP",
+        }
+    }
+
+    fn recipe(self) -> &'static str {
+        match self {
+            Self::Icmp => "icmp",
+            Self::Udp => "udp",
+        }
+    }
+}
+
+impl Mode {
+    const ALL: [Self; 3] = [Self::Spin, Self::Host, Self::HostSpin];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "sPIN",
+            Self::Host => "host",
+            Self::HostSpin => "host + sPIN",
+        }
+    }
+}
+
+/// The paper's medians in microseconds: at a payload where it tells one, else the range over all payloads.
+const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
+    (Protocol::Icmp, Mode::Spin, Some(16), [27.0, 27.0]),
+    (Protocol::Icmp, Mode::Spin, Some(416), [44.0, 44.0]),
+    (Protocol::Icmp, Mode::Spin, Some(816), [59.0, 59.0]),
+    (Protocol::Icmp, Mode::Spin, Some(1216), [76.0, 76.0]),
+    (Protocol::Icmp, Mode::Host, None, [40.0, 41.0]),
+    (Protocol::Icmp, Mode::HostSpin, None, [40.0, 50.0]),
+    (Protocol::Udp, Mode::Spin, None, [29.0, 45.0]),
+    (Protocol::Udp, Mode::Host, None, [72.0, 93.0]),
+    (Protocol::Udp, Mode::HostSpin, None, [55.0, 68.0]),
+];
+
+/// One point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundTrip {
+    /// What was sent.
+    pub protocol: Protocol,
+    /// Who answered.
+    pub mode: Mode,
+    /// Bytes of payload.
+    pub payload: usize,
+    /// Simulated time from the first beat into the NIC to the last one out of it, in microseconds.
+    pub simulated: f64,
+    /// Measured time of this machine's Linux, in microseconds; 0 where it has no part.
+    pub measured: f64,
+}
+
+impl RoundTrip {
+    fn total(&self) -> f64 {
+        self.simulated + self.measured
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.protocol.name().to_owned(),
+            self.mode.name().to_owned(),
+            self.payload.to_string(),
+            format!("{:.3}", self.simulated),
+            format!("{:.3}", self.measured),
+            format!("{:.3}", self.total()),
+        ]
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let mut cells = line.split(',');
+        let (protocol, mode) = (cells.next()?, cells.next()?);
+        Some(Self {
+            protocol: Protocol::ALL.into_iter().find(|one| one.name() == protocol)?,
+            mode: Mode::ALL.into_iter().find(|one| one.name() == mode)?,
+            payload: cells.next()?.parse().ok()?,
+            simulated: cells.next()?.parse().ok()?,
+            measured: cells.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// Measures all points, or reads those of the table in the folder, and draws them.
+pub(super) fn run(out: &Path, redraw: bool) -> Result<()> {
+    let file = out.join("figure7.csv");
+    let trips = match redraw {
+        true => {
+            let text = std::fs::read_to_string(&file);
+            let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+            read(&text).map_err(|line| anyhow!("{}:{line}: no round trip", file.display()))?
+        }
+        false => measure()?,
+    };
+    let rows: Vec<_> = trips.iter().map(RoundTrip::row).collect();
+    show(&file, &COLUMNS, &rows)?;
+    draw(&out.join("figure7.svg"), SIZE, |area| {
+        let halves = area.split_evenly((1, 2));
+        for (half, protocol) in halves.iter().zip(Protocol::ALL) {
+            panel(protocol, &trips).draw(half)?;
+        }
+        Ok(())
+    })
+}
+
+/// Round trips as a table.
+pub fn csv(trips: &[RoundTrip]) -> String {
+    let rows: Vec<_> = trips.iter().map(RoundTrip::row).collect();
+    sheet(&COLUMNS, &rows)
+}
+
+/// Round trips from such a table.
+///
+/// # Errors
+/// The number of the first line, from 1, that is none of it.
+pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
+    let mut lines = csv.lines();
+    if lines.next() != Some(&COLUMNS.join(",")) {
+        return Err(1);
+    }
+    let trips = lines
+        .enumerate()
+        .map(|(at, line)| RoundTrip::read(line).ok_or(at + 2));
+    trips.collect()
+}
+
+/// All points; without the right to make interfaces, those of the host alone are left out.
+fn measure() -> Result<Vec<RoundTrip>> {
+    let stack = Stack::open()
+        .inspect_err(|error| {
+            eprintln!(
+                "without the host's round trips, for which Linux's network stack is measured: {error:#}"
+            );
+        })
+        .ok();
+    let mut trips = Vec::new();
+    for protocol in Protocol::ALL {
+        let mut spin = start(&format!("{}_ping", protocol.recipe()), NicConfig::default())?;
+        let mut passing = Nic::new(NicConfig::default())?;
+        let (both, mut program) = start_both(protocol)?;
+        let mut asked = |nic: &mut Nic, limit_ps| {
+            program.answer(nic)?;
+            look(nic, limit_ps)
+        };
+        for payload in PAYLOADS {
+            let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
+            let recipe: Recipe = format!("{},size={size}", protocol.recipe()).parse()?;
+            let mut points = Vec::new();
+            // The first one warms up whatever there is to warm up.
+            for request in [0, 1].map(|number| recipe.frame(number)) {
+                let both = &mut *both.borrow_mut();
+                points = vec![
+                    (Mode::Spin, exchange(&mut spin, &request, look)?, 0.0),
+                    (Mode::HostSpin, exchange(both, &request, &mut asked)?, 0.0),
+                ];
+                settle(&mut spin)?;
+                settle(both)?;
+            }
+            if let Some(stack) = &stack {
+                let Turnaround { icmp, udp } = stack.turnaround(size)?;
+                let measured = match protocol {
+                    Protocol::Icmp => icmp,
+                    Protocol::Udp => udp,
+                };
+                points.push((Mode::Host, pass(&mut passing, &recipe.frame(1))?, measured));
+            }
+            for (mode, simulated, measured) in points {
+                let trip = RoundTrip {
+                    protocol,
+                    mode,
+                    payload,
+                    simulated: simulated as f64 / 1e6,
+                    measured,
+                };
+                let (protocol, mode) = (protocol.name(), mode.name());
+                eprintln!("{protocol} {mode} {payload} bytes: {:.1} us", trip.total());
+                trips.push(trip);
+            }
+        }
+    }
+    Ok(trips)
+}
+
+/// Lets time pass until the next look of the host.
+fn look(nic: &mut Nic, limit_ps: u64) -> Result<()> {
+    Ok(nic.run_until(limit_ps.min(nic.now_ps() + LOOK_PS))?)
+}
+
+/// A NIC with the handlers that ask the host, and the program that they ask.
+fn start_both(protocol: Protocol) -> Result<(Simulated, HostPing)> {
+    let config = NicConfig::default();
+    let program = program("host_ping", &config)?;
+    let rules = match protocol {
+        Protocol::Icmp => RuleFile::read(&example("host_ping")?.join("rules.toml"), &MatcherParams::BOARD),
+        Protocol::Udp => RuleFile::parse("rules for UDP", UDP_RULES, &MatcherParams::BOARD),
+    };
+    let simulated = Simulated::new(config)?;
+    start_on(&simulated, &program, &rules?.rulesets, None)?;
+    let host = HostPing::new(&program, &simulated, 1).context("host_ping has no `__host_data`")?;
+    Ok((simulated, host))
+}
+
+/// The way through the NIC to the host, through Corundum's DMA, and back again.
+fn pass(nic: &mut Nic, request: &[u8]) -> Result<u64> {
+    let missing = || format!("{} bytes did not pass", request.len());
+    let sent = nic.now_ps();
+    nic.receive(request.to_vec());
+    nic.run_until_idle(sent + PATIENCE_PS)?;
+    let up = nic.take_host().with_context(missing)?.at_ps - sent;
+    let sent = nic.now_ps();
+    nic.transmit(request.to_vec());
+    nic.run_until_idle(sent + PATIENCE_PS)?;
+    let down = nic.take_wire().with_context(missing)?.at_ps - sent;
+    let config = nic.config();
+    Ok(up + down + 2 * config.host_latency * config.core_ps)
+}
+
+/// Round trips of a protocol over payload.
+fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
+    let ours = trips.iter().filter(|trip| trip.protocol == protocol);
+    let paper = PAPER.iter().filter(|(of, ..)| *of == protocol);
+    let highest = ours.clone().map(RoundTrip::total);
+    let highest = highest
+        .chain(paper.clone().map(|(.., [_, high])| *high))
+        .fold(0.0, f64::max);
+    let [left, right] = DRAWN;
+    let mut series = Vec::new();
+    for ((mode, color), shape) in Mode::ALL.into_iter().zip(COLORS).zip(SHAPES) {
+        let name = mode.name();
+        let published = paper.clone().filter(|(_, of, ..)| *of == mode);
+        for (.., [low, high]) in published.clone().filter(|(_, _, payload, _)| payload.is_none()) {
+            let range = format!("{name}, paper: range over payloads");
+            series.push(Series {
+                band: Some(Band {
+                    outline: vec![(left, *low), (right, *low), (right, *high), (left, *high)],
+                    color,
+                    name: format!("{name}, paper"),
+                }),
+                ..Series::new(range, Style::area(color), Vec::new())
+            });
+        }
+        let points = ours.clone().filter(|trip| trip.mode == mode);
+        let points = points.map(|trip| (trip.payload as f64, trip.total()));
+        let own = Style::line(color).with(shape);
+        let own = Series::new(format!("{name}, here"), own, points.collect());
+        let values = published.filter_map(|(.., payload, [value, _])| Some(((*payload)? as f64, *value)));
+        let theirs = Style::published(shape);
+        let theirs = Series::new(format!("{name}, paper"), theirs, values.collect());
+        let lines = [own, theirs].into_iter();
+        series.extend(lines.filter(|series| !series.points.is_empty()));
+    }
+    Panel {
+        title: format!("{} ping-pong", protocol.name()),
+        x: Axis::linear("payload, bytes", left..right),
+        y: Axis::linear("round trip, us", 0.0..highest * 1.08),
+        series,
+    }
+}

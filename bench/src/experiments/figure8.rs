@@ -1,0 +1,173 @@
+//! Figure 8: files over SLMP between two NICs, and the same on bad cables.
+
+use super::{in_parallel, show};
+use crate::echo::program;
+use crate::harness::draw;
+use crate::transfer::{Transfer, Transferred, transfer};
+use anyhow::Result;
+use spinneret_fabric::Faults;
+use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style, bytes};
+use spinneret_slmp::memory::Cause;
+use spinneret_slmp::{Mode, SenderConfig};
+use std::path::Path;
+
+/// Best median of the paper.
+const PAPER_BEST_GBPS: f64 = 6.68;
+/// Its throughput with a window of 1.
+const PAPER_WINDOW_1_GBPS: f64 = 0.53;
+
+/// Sizes of files in bytes.
+const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// Windows in segments.
+const WINDOWS: [u16; 5] = [1, 4, 16, 32, 64];
+/// Share of frames that are lost.
+const LOSSES: [f64; 3] = [0.0, 0.001, 0.05];
+/// Share of frames that come twice, and that are overtaken, where frames are lost.
+const OTHERS: f64 = 0.01;
+/// Columns of a transfer.
+const COLUMNS: [&str; 9] = [
+    "bytes",
+    "time_us",
+    "gbps",
+    "segments",
+    "sent_again",
+    "lost_on_cable",
+    "dropped_by_nic",
+    "duplicates",
+    "hpu_load",
+];
+/// Size of the picture in points.
+const SIZE: (u32, u32) = (960, 520);
+/// From where on sizes are drawn, in bytes.
+const SMALLEST: f64 = 8e3;
+/// One for each window, from the narrowest on, in print too.
+const SHAPES: [Shape; 5] = [
+    Shape::Circle,
+    Shape::Square,
+    Shape::Triangle,
+    Shape::Diamond,
+    Shape::Tip,
+];
+
+/// Files of all sizes with all windows.
+pub(super) fn throughput(out: &Path, largest: usize) -> Result<()> {
+    let sizes = SIZES.into_iter().filter(|size| *size <= largest);
+    let all: Vec<_> = sizes
+        .flat_map(|size| WINDOWS.map(|window| (window, size, Faults::default())))
+        .collect();
+    let points = transfers(&all)?;
+    let rows = points
+        .iter()
+        .map(|(window, done)| row(&[window.to_string()], done));
+    let columns = [&["window"][..], &COLUMNS].concat();
+    show(&out.join("figure8.csv"), &columns, &Vec::from_iter(rows))?;
+    draw(&out.join("figure8.svg"), SIZE, |area| panel(&points).draw(area))
+}
+
+/// A file with a window of 16 on cables that lose nothing, a little, and a lot, and double and reorder frames as well.
+pub(super) fn faults(out: &Path, bytes: usize) -> Result<()> {
+    let all = LOSSES.map(|loss| {
+        let others = if loss > 0.0 { OTHERS } else { 0.0 };
+        let faults = Faults {
+            loss,
+            duplication: others,
+            reordering: others,
+            corruption: 0.0,
+        };
+        (16, bytes, faults)
+    });
+    let rows = transfers(&all)?
+        .into_iter()
+        .zip(all)
+        .map(|((_, done), (.., faults))| {
+            let faults = [faults.loss, faults.duplication, faults.reordering];
+            row(&faults.map(|share| (share * 100.0).to_string()), &done)
+        });
+    let columns = [
+        &["loss_percent", "duplication_percent", "reordering_percent"][..],
+        &COLUMNS,
+    ];
+    show(
+        &out.join("slmp-faults.csv"),
+        &columns.concat(),
+        &Vec::from_iter(rows),
+    )
+}
+
+/// Sends a file of each size with each window on each cable; gives the windows as well.
+fn transfers(all: &[(u16, usize, Faults)]) -> Result<Vec<(u16, Transferred)>> {
+    let plain = Transfer::default();
+    let program = program("slmp", &plain.nic)?;
+    in_parallel(all, |&(window, size, faults)| {
+        let how = Transfer {
+            sender: SenderConfig {
+                mode: Mode::Window(window),
+                ..plain.sender
+            },
+            faults,
+            ..plain.clone()
+        };
+        let done = transfer(&program, &file(size), &how)?;
+        let (loss, gbps) = (faults.loss * 100.0, done.gbps());
+        eprintln!("{size} bytes, window {window}, {loss} % loss: {gbps:.2} Gb/s");
+        Ok((window, done))
+    })
+}
+
+/// Bytes that do not repeat with the segments.
+fn file(bytes: usize) -> Vec<u8> {
+    let mix = |place: usize| (place as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0];
+    (0..bytes).map(mix).collect()
+}
+
+/// A row of a table: what is sent, and how that went.
+fn row(first: &[String], done: &Transferred) -> Vec<String> {
+    let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
+    let dropped = done.counters.iter();
+    let dropped = dropped.filter(|(name, _)| name.starts_with("ingress.dropped_"));
+    let dropped: u32 = dropped.map(|(_, count)| count).sum();
+    let transfer = [
+        done.bytes.to_string(),
+        format!("{:.1}", done.time.as_secs_f64() * 1e6),
+        format!("{:.3}", done.gbps()),
+        done.sender.segments.to_string(),
+        done.sender.retransmissions.to_string(),
+        lost.to_string(),
+        dropped.to_string(),
+        done.segments.of(Cause::Duplicate).to_string(),
+        format!("{:.2}", done.hpu_load),
+    ];
+    [first, &transfer].concat()
+}
+
+/// Throughput over the size of the file, a line for each window.
+fn panel(points: &[(u16, Transferred)]) -> Panel {
+    let mut windows: Vec<u16> = points.iter().map(|(window, _)| *window).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let gbps = points.iter().map(|(_, done)| done.gbps());
+    let highest = gbps.fold(PAPER_BEST_GBPS, f64::max);
+    let bytes_of = points.iter().map(|(_, done)| done.bytes);
+    let largest = bytes_of.max().unwrap_or(1) as f64 * 1.25;
+    let styles = COLORS.into_iter().zip(SHAPES.into_iter().cycle());
+    let ours = windows.into_iter().zip(styles).map(|(window, (color, shape))| {
+        let line = points.iter().filter(|(of, _)| *of == window);
+        let line = line.map(|(_, done)| (done.bytes as f64, done.gbps()));
+        let style = Style::line(color).with(shape);
+        Series::new(format!("window {window}"), style, line.collect())
+    });
+    let paper = [
+        (PAPER_BEST_GBPS, "paper, best median", SHAPES[4]),
+        (PAPER_WINDOW_1_GBPS, "paper, window 1", SHAPES[0]),
+    ];
+    let theirs = paper.map(|(value, name, shape)| {
+        let line = vec![(SMALLEST, value), (largest, value)];
+        Series::new(format!("{name}: {value}"), Style::published_line(shape), line)
+    });
+    Panel {
+        title: "Files over SLMP, handlers at 40 MHz".to_owned(),
+        x: Axis::log("size of the file", SMALLEST..largest).with_words(bytes),
+        y: Axis::linear("throughput, Gb/s", 0.0..highest * 1.08),
+        series: ours.chain(theirs).collect(),
+    }
+}

@@ -1,0 +1,104 @@
+//! `./dev experiments`: the paper's experiments, on simulated NICs, as tables, CSV and pictures.
+
+mod figure10;
+mod figure7;
+mod figure8;
+mod figure9;
+mod parallel;
+mod stack;
+
+pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
+pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
+pub(crate) use parallel::in_parallel;
+
+use crate::harness::write;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use spinneret_table::figures;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The only experiment to make
+    #[arg(value_enum)]
+    only: Option<Which>,
+    /// Largest file of Figure 8 in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 10_000_000)]
+    largest: usize,
+    /// Folder for results
+    #[arg(long, value_name = "DIR", default_value = "docs/results")]
+    out: PathBuf,
+    /// Draw Figure 7 from its table in that folder: the host's part of it is of a quiet machine
+    #[arg(long)]
+    redraw: bool,
+    #[command(flatten)]
+    figure10: figure10::Figure10,
+}
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Round trips of ICMP and UDP
+    Figure7,
+    /// Files over SLMP, with all windows
+    Figure8,
+    /// A file over SLMP on bad cables
+    Faults,
+    /// The types of Figure 10
+    Figure9,
+    /// Messages of MPI's datatypes, and computation meanwhile; takes an hour, and has to be named
+    Figure10,
+    /// Time that MPI takes to unpack on this machine, as JSON
+    Unpack,
+}
+
+/// Makes the experiments that are asked for.
+///
+/// # Errors
+/// If one of them fails.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let Arguments { out, largest, .. } = arguments;
+    let all = [Which::Figure7, Which::Figure8, Which::Faults, Which::Figure9];
+    let only = arguments.only.as_ref().map(std::slice::from_ref);
+    for which in only.unwrap_or(&all) {
+        match which {
+            Which::Figure7 => figure7::run(out, arguments.redraw)?,
+            Which::Figure8 => figure8::throughput(out, *largest)?,
+            Which::Faults => figure8::faults(out, *largest)?,
+            Which::Figure9 => figure9::run(out)?,
+            Which::Figure10 => figure10::run(out, &arguments.figure10)?,
+            Which::Unpack => figure10::unpack(&arguments.figure10)?,
+        }
+    }
+    Ok(())
+}
+
+/// Prints a table and writes it to a file as CSV.
+fn show(path: &Path, columns: &[&str], rows: &[Vec<String>]) -> Result<()> {
+    let mut table = figures(columns.iter().copied(), &[]);
+    table.add_rows(rows);
+    println!("{table}");
+    save(path, &csv(columns, rows))
+}
+
+/// A table as CSV.
+fn csv(columns: &[impl AsRef<str>], rows: &[Vec<String>]) -> String {
+    let quoted = |cell: &String| match cell.contains([',', '(']) {
+        true => format!("\"{cell}\""),
+        false => cell.clone(),
+    };
+    let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
+    let mut text = columns.join(",") + "\n";
+    for row in rows {
+        let row: Vec<String> = row.iter().map(quoted).collect();
+        text += &(row.join(",") + "\n");
+    }
+    text
+}
+
+/// Writes a file, and says so.
+fn save(path: &Path, text: &str) -> Result<()> {
+    write(path, text)?;
+    eprintln!("{}", path.display());
+    Ok(())
+}

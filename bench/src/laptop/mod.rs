@@ -1,0 +1,220 @@
+//! `./dev bench laptop`: how fast the NIC on a laptop is, and what it does.
+
+mod icarus;
+mod load;
+
+use crate::echo::{HEADERS, alone, exchange, settle, start};
+use crate::harness::{Bars, Spread, draw};
+use crate::nic::{Speed, idle, under_load};
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use spinneret_cluster::Event;
+use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
+use spinneret_nic::nic::NicConfig;
+use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style};
+use spinneret_table::{figures, say};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Packets of the paper's Figure 1.
+const PINGS: u32 = 32;
+/// Runs; the median counts.
+const RUNS: usize = 5;
+/// Clocks of the core in each measurement of speed.
+const CLOCKS: u64 = 200_000;
+/// Clocks that pass while time is skipped.
+const SKIPPED_CLOCKS: u64 = 1_000_000_000;
+/// Clocks that Icarus simulates.
+const ICARUS_CLOCKS: u64 = 2_000;
+/// The paper's medians in microseconds: payload and round trip of ICMP, answered on the NIC.
+const PAPER_ICMP: [(usize, f64); 4] = [(16, 27.0), (416, 44.0), (816, 59.0), (1216, 76.0)];
+/// Its range of round trips of UDP.
+const PAPER_UDP: [f64; 2] = [29.0, 45.0];
+/// Size of the picture in points.
+const SIZE: (u32, u32) = (800, 480);
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Packets at full load
+    #[arg(long, default_value_t = 100_000)]
+    packets: u64,
+    /// Verilog of `spinneret_app` for the comparison with Icarus: a folder that gen-verilog wrote
+    #[arg(long, value_name = "DIR")]
+    verilog: Option<PathBuf>,
+    /// File for the plot of round trips
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "target/bench/laptop-round-trips.svg"
+    )]
+    plot: PathBuf,
+}
+
+/// The round trip of one payload.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct RoundTrip {
+    /// Bytes of payload.
+    payload: usize,
+    /// From the first beat into the NIC to the last one out of it.
+    microseconds: f64,
+    /// Clocks of the handler.
+    cycles: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
+    let pings = figure_1()?;
+    let speed = speeds(arguments.verilog.as_deref())?;
+    let (icmp, udp) = (round_trips("icmp_ping", "icmp")?, round_trips("udp_ping", "udp")?);
+    show_round_trips(&icmp, &udp);
+    let load = load::full_load(arguments.packets)?;
+    load.show();
+    draw(&arguments.plot, SIZE, |area| panel(&icmp, &udp).draw(area))?;
+    say(format_args!("plot of round trips: {}", arguments.plot.display()));
+    Ok(json!({ "ping_pong_seconds": pings, "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
+}
+
+/// Seconds of the ping-pong of the paper's Figure 1: each request is sent when the answer to the one before has come, and
+/// the start of the NIC counts.
+fn figure_1() -> Result<Spread> {
+    let ping_pong = |_| {
+        let begun = Instant::now();
+        let mut nic = start("icmp_ping", NicConfig::default())?;
+        let recipe: Recipe = "icmp,size=98".parse()?;
+        for number in 0..PINGS {
+            exchange(&mut nic, &recipe.frame(number), alone)?;
+        }
+        Ok(begun.elapsed().as_secs_f64())
+    };
+    let seconds: Spread = (0..RUNS).map(ping_pong).collect::<Result<_>>()?;
+    let [median, least, most] = seconds.range().map(|seconds| seconds * 1e3);
+    say(format_args!(
+        "{PINGS} pings, start-up included: {median:.0} ms (median of {RUNS}, {least:.0} to {most:.0})"
+    ));
+    Ok(seconds)
+}
+
+/// Clocks and instructions a second, also of Icarus.
+fn speeds(verilog: Option<&Path>) -> Result<Map<String, Value>> {
+    let headings = [
+        "simulation",
+        "simulated clocks/s",
+        "clocks that pass/s",
+        "MIPS of the HPUs",
+    ];
+    let mut table = figures(headings, &[0]);
+    let mut speeds = Map::new();
+    let mut row = |name: &str, speed: Speed| {
+        table.add_row([
+            name.to_owned(),
+            format!("{:.0}", speed.clocks),
+            format!("{:.0}", speed.passed),
+            format!("{:.2}", speed.instructions / 1e6),
+        ]);
+        speeds.insert(name.to_owned(), json!(speed));
+    };
+    for speed in under_load("icmp,size=1442", CLOCKS, 1)? {
+        row("packets of 1442 bytes, full rate", speed);
+    }
+    row("idle, every clock", idle(CLOCKS, false)?);
+    row("idle, time left out", idle(SKIPPED_CLOCKS, true)?);
+    if let Some(folder) = verilog {
+        let speed = icarus::icarus(folder, ICARUS_CLOCKS)?;
+        row("Icarus, the same hardware, unmatched packets", speed);
+    }
+    println!("{table}");
+    Ok(speeds)
+}
+
+/// Round trips of an example's handlers for payloads from 16 to 1400 bytes.
+fn round_trips(example: &str, protocol: &str) -> Result<Vec<RoundTrip>> {
+    let mut nic = start(example, NicConfig::default())?;
+    let mut payloads: Vec<usize> = (16..=1400).step_by(100).chain([56, 1400]).collect();
+    payloads.sort_unstable();
+    let mut trip = |payload: usize| {
+        // 16 bytes are 18 on the wire, where no frame is shorter.
+        let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
+        let recipe: Recipe = format!("{protocol},size={size}").parse()?;
+        // The first one warms up the instruction cache.
+        exchange(&mut nic, &recipe.frame(0), alone)?;
+        settle(&mut nic)?;
+        let took_ps = exchange(&mut nic, &recipe.frame(1), alone)?;
+        let cycles = settle(&mut nic)?.into_iter().find_map(|event| match event {
+            Event::Ran(run) => Some(run.ended - run.begun),
+            _ => None,
+        });
+        Ok(RoundTrip {
+            payload,
+            microseconds: took_ps as f64 / 1e6,
+            cycles: cycles.context("a handler did not end")?,
+        })
+    };
+    payloads.into_iter().map(&mut trip).collect()
+}
+
+fn show_round_trips(icmp: &[RoundTrip], udp: &[RoundTrip]) {
+    let headings = [
+        "payload",
+        "ICMP, us",
+        "paper",
+        "clocks of the handler",
+        "UDP, us",
+        "clocks of the handler",
+    ];
+    let mut table = figures(headings, &[0]);
+    for (icmp, udp) in icmp.iter().zip(udp) {
+        let paper = PAPER_ICMP.iter().find(|(payload, _)| *payload == icmp.payload);
+        table.add_row([
+            icmp.payload.to_string(),
+            format!("{:.1}", icmp.microseconds),
+            paper.map_or_else(String::new, |(_, median)| format!("{median:.0}")),
+            icmp.cycles.to_string(),
+            format!("{:.1}", udp.microseconds),
+            udp.cycles.to_string(),
+        ]);
+    }
+    println!("{table}");
+    say(format_args!(
+        "Round trips are those of the NIC, from its first input to its last output; the paper's contain a client, its NIC \
+         and a cable. UDP took {} to {} us there.",
+        PAPER_UDP[0], PAPER_UDP[1]
+    ));
+}
+
+/// Round trips over payload, with the paper's medians.
+fn panel(icmp: &[RoundTrip], udp: &[RoundTrip]) -> Panel {
+    let curve = |trips: &[RoundTrip]| -> Vec<(f64, f64)> {
+        let points = trips.iter().map(|trip| (trip.payload as f64, trip.microseconds));
+        points.collect()
+    };
+    let paper = PAPER_ICMP
+        .iter()
+        .map(|(payload, median)| (*payload as f64, *median));
+    let series = [
+        (
+            "ICMP, simulated, NIC only",
+            Style::line(COLORS[0]).with(Shape::Circle),
+            curve(icmp),
+        ),
+        (
+            "UDP, simulated, NIC only",
+            Style::line(COLORS[1]).with(Shape::Square),
+            curve(udp),
+        ),
+        (
+            "ICMP, medians of the paper, with client and cable",
+            Style::published(Shape::Circle),
+            paper.collect(),
+        ),
+    ];
+    let series = series.map(|(name, style, points)| Series::new(name, style, points));
+    let all = series.iter().flat_map(|series| &series.points);
+    let highest = all.map(|(_, time)| *time).fold(0.0, f64::max);
+    Panel {
+        title: "Round trip through the NIC, handlers at 40 MHz".to_owned(),
+        x: Axis::linear("payload, bytes", 0.0..1450.0),
+        y: Axis::linear("round trip, us", 0.0..highest * 1.08),
+        series: series.to_vec(),
+    }
+}

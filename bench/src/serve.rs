@@ -1,0 +1,189 @@
+//! `./dev bench serve`: what a client of `spinneret serve` that sends what it likes does to others.
+//!
+//! The NIC belongs to one client at a time, and the server tells others so. Measures how long others wait for that answer while
+//! a client behaves, floods the server with requests and takes their answers, or takes no answers. Also measures the calls of a
+//! client before all of them, and of one after them.
+
+use crate::harness::{Bars, Spinneret, Spread, memory_bytes};
+use crate::server::{PAUSE, Server, connect};
+use anyhow::{Result, anyhow};
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Value, json};
+use spinneret_host::{Device as _, Nic};
+use spinneret_regmap::caps;
+use spinneret_table::figures;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Hello, and what is sent again and again: a read of a register (`host/src/device/socket/message.rs`).
+const HELLO: [u8; 6] = [2, 0, 0, 0, 0, 3];
+const READ: [u8; 7] = [3, 0, 0, 0, 1, 0x80, 0x22];
+/// Calls of the first and the last client.
+const CALLS: usize = 300;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Seconds of each part
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    #[command(flatten)]
+    spinneret: Spinneret,
+}
+
+/// What others noticed of a client.
+#[derive(Debug, Serialize)]
+struct Row {
+    client: &'static str,
+    /// Calls of others.
+    calls: usize,
+    median_ms: f64,
+    p99_ms: f64,
+    /// Requests of the client.
+    requests: u64,
+    /// Memory of the server.
+    memory_kib: u64,
+}
+
+impl Row {
+    fn new(client: &'static str, milliseconds: &Spread, requests: u64, server: &Server) -> Result<Self> {
+        Ok(Self {
+            client,
+            calls: milliseconds.count(),
+            median_ms: milliseconds.median(),
+            p99_ms: milliseconds.percentile(99),
+            requests,
+            memory_kib: memory_bytes(server.process(), "VmRSS")? >> 10,
+        })
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
+    let server = Server::start(&arguments.spinneret.path()?, &[])?;
+    let time = Duration::from_secs(arguments.seconds);
+    let mut rows = vec![calls("the first one, all counters", &server)?];
+    for (name, client) in CLIENTS {
+        rows.push(beside(name, client, &server, time)?);
+    }
+    rows.push(calls("the last one, all counters", &server)?);
+    let headings = [
+        "client",
+        "its requests",
+        "calls of others",
+        "median ms",
+        "p99 ms",
+        "server KiB",
+    ];
+    let mut table = figures(headings, &[0]);
+    table.add_rows(rows.iter().map(|row| {
+        [
+            row.client.to_owned(),
+            row.requests.to_string(),
+            row.calls.to_string(),
+            format!("{:.2}", row.median_ms),
+            format!("{:.2}", row.p99_ms),
+            row.memory_kib.to_string(),
+        ]
+    }));
+    println!("{table}");
+    Ok(json!(rows))
+}
+
+/// Sends requests until it is over, and counts them.
+type Client = fn(&Path, &AtomicBool, &AtomicU64) -> Result<()>;
+
+const CLIENTS: [(&str, Client); 3] = [
+    ("one that behaves", behaves),
+    ("one that floods", floods),
+    ("one that takes no answers", takes_nothing),
+];
+
+fn behaves(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<()> {
+    let nic = connect(socket, open)?;
+    while !is_over.load(Ordering::Relaxed) {
+        nic.device().read_register(caps::MAGIC.offset)?;
+        requests.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn floods(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<()> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.write_all(&HELLO)?;
+    let mut answers = stream.try_clone()?;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut bytes = [0; 1 << 16];
+            while answers.read(&mut bytes).is_ok_and(|count| count > 0) {}
+        });
+        let many = READ.repeat(500);
+        while !is_over.load(Ordering::Relaxed) {
+            stream.write_all(&many)?;
+            requests.fetch_add(500, Ordering::Relaxed);
+        }
+        stream.shutdown(Shutdown::Both)?;
+        Ok(())
+    })
+}
+
+/// The server drops it, and it comes again.
+fn takes_nothing(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<()> {
+    while !is_over.load(Ordering::Relaxed) {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_nonblocking(true)?;
+        let mut sent = stream.write(&HELLO).is_ok();
+        while sent && !is_over.load(Ordering::Relaxed) {
+            match stream.write(&READ) {
+                Ok(count) => drop(requests.fetch_add((count == READ.len()).into(), Ordering::Relaxed)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+                Err(_) => sent = false,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn open(socket: &Path) -> Result<Nic, spinneret_host::Error> {
+    Nic::open(&format!("unix:{}", socket.display()))
+}
+
+/// Measures how long others wait for the answer that the NIC is in use.
+fn beside(name: &'static str, client: Client, server: &Server, time: Duration) -> Result<Row> {
+    let (is_over, requests) = (AtomicBool::new(false), AtomicU64::new(0));
+    let socket = server.socket();
+    std::thread::scope(|scope| {
+        let works = scope.spawn(|| client(&socket, &is_over, &requests));
+        while requests.load(Ordering::Relaxed) == 0 && !works.is_finished() {
+            std::thread::sleep(PAUSE);
+        }
+        let (begun, mut times) = (Instant::now(), Vec::new());
+        while begun.elapsed() < time && !works.is_finished() {
+            let call = Instant::now();
+            drop(open(&socket));
+            times.push(call.elapsed().as_secs_f64() * 1e3);
+            std::thread::sleep(PAUSE);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        works
+            .join()
+            .unwrap_or_else(|_| Err(anyhow!("the client panicked")))?;
+        let times = times.into_iter().collect();
+        Row::new(name, &times, requests.load(Ordering::Relaxed), server)
+    })
+}
+
+/// Calls of a client that has the NIC.
+fn calls(client: &'static str, server: &Server) -> Result<Row> {
+    let nic = connect(&server.socket(), open)?;
+    let call = |_| {
+        let begun = Instant::now();
+        nic.counters()?;
+        Ok(begun.elapsed().as_secs_f64() * 1e3)
+    };
+    let times = (0..CALLS).map(call).collect::<Result<_>>()?;
+    Row::new(client, &times, CALLS as u64, server)
+}

@@ -1,0 +1,98 @@
+//! Figures as programs and people read them.
+
+use serde_json::Value;
+use spinneret_bench::experiments::{Mode, Protocol, RoundTrip, figure7_csv, read_figure7};
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn bench(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_spinneret-bench"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program was built")
+}
+
+#[test]
+fn tables_are_read_as_they_were_written() {
+    let trips = [
+        (Protocol::Icmp, Mode::HostSpin, 16),
+        (Protocol::Udp, Mode::Host, 1400),
+    ];
+    let trips = trips.map(|(protocol, mode, payload)| RoundTrip {
+        protocol,
+        mode,
+        payload,
+        simulated: 10.736,
+        measured: 0.25,
+    });
+    let csv = figure7_csv(&trips);
+    assert_eq!(read_figure7(&csv), Ok(trips.to_vec()));
+    assert_eq!(read_figure7(&csv.replace("1400", "many")), Err(3));
+    assert_eq!(read_figure7("protocol\n"), Err(1));
+    assert_eq!(read_figure7(""), Err(1));
+}
+
+#[test]
+fn a_missed_bar_is_an_exit_code_and_figures_are_written_all_the_same() {
+    let folder = tempfile::tempdir().expect("there is room");
+    // A single call costs more than one of many, so it misses the bar of words on the NIC.
+    let output = bench(folder.path(), &["rpc", "--only", "noop", "--calls", "1"]);
+    let (printed, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(output.status.code(), Some(1), "{printed}{errors}");
+    assert!(errors.contains(" of 5 bars are missed"), "{errors}");
+    assert!(printed.contains("figures: target/bench/rpc.json"), "{printed}");
+    let path = folder.path().join("target/bench/rpc.json");
+    let text = std::fs::read_to_string(path).expect("figures were written");
+    let figures: Value = serde_json::from_str(&text).expect("figures are JSON");
+    let rows = figures["simulated"].as_array().expect("there are rows");
+    assert_eq!(rows[0]["row"]["call"], "Noop", "{figures}");
+    assert_eq!(rows[0]["kept"], false, "{figures}");
+    assert_eq!(figures["message"], Value::Null);
+}
+
+#[test]
+fn every_bench_has_a_help() {
+    let help = |of: &str| {
+        let output = bench(Path::new("."), &[of, "--help"]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let all = bench(Path::new("."), &["--help"]);
+    for name in ["nic", "laptop", "fabric", "pci", "serve", "mpi", "rpc"] {
+        assert!(String::from_utf8_lossy(&all.stdout).contains(&format!("\n  {name} ")));
+        assert!(help(name).contains("--json <FILE>"), "{name}");
+    }
+    assert!(help("experiments").contains("--points <FILE>"));
+    assert!(help("calls").contains("--variant <VARIANT>"));
+}
+
+#[test]
+fn wrong_use_is_told_and_writes_nothing() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["nothing"], 2, "unrecognized subcommand 'nothing'"),
+        (&["nic", "--runs", "0"], 2, "--runs"),
+        (
+            &["rpc", "--only", "nothing"],
+            1,
+            "error: no call has `nothing` in its name",
+        ),
+        (
+            &["serve", "--spinneret", "nowhere"],
+            1,
+            "error: no such file: nowhere; `cargo build --workspace --bins` makes it",
+        ),
+    ];
+    for (arguments, code, words) in cases {
+        let output = bench(folder.path(), arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+        assert!(errors.contains(words), "{arguments:?}: {errors}");
+    }
+    let left = std::fs::read_dir(folder.path()).expect("it is there");
+    assert_eq!(left.count(), 0);
+}

@@ -1,0 +1,5 @@
+//! Benches, and what they measure with.
+
+mod figures;
+mod ranks;
+mod transfer;
