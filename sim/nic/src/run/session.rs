@@ -2,6 +2,7 @@
 
 use super::args::RunArguments;
 use super::ends::Ends;
+use super::faults;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
 use super::wave::Wave;
@@ -39,24 +40,22 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 /// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let setup = setup::open(arguments)?;
-    // Until here nobody asks whether it came, so it ends the process.
-    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    let (setup, interrupt) = setup::open(arguments)?;
     if let Some(gdb) = &setup.gdb {
         gdb.wait(&interrupt)?;
     }
     let session = Session::new(setup, arguments.packets.duration, interrupt);
-    finish(session, arguments.results.json)
+    finish(session, arguments.results.json, arguments.allow_faults)
 }
 
 /// Lets a run go to its end and prints its result.
 ///
 /// # Errors
-/// If it fails.
-pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
+/// If it fails, or handlers have failed and that is not allowed.
+pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Result<(), Failure> {
     let wave = session.wave.take();
     let done = match session.go() {
-        Ok(()) => session.finish(json),
+        Ok(()) => session.finish(json, allow_faults),
         Err(failure) => {
             drop(session);
             Err(failure)
@@ -427,7 +426,7 @@ impl Session {
     }
 
     /// Ends the run and prints the result.
-    fn finish(self, json: bool) -> Result<(), Failure> {
+    fn finish(self, json: bool, allow_faults: bool) -> Result<(), Failure> {
         let interrupt = self.interrupt.clone();
         let (finished, verdict) = self.conclude()?;
         let shown = match json {
@@ -436,7 +435,7 @@ impl Session {
         };
         shown.map_err(Failure::Work)?;
         finished.linger(|| interrupt.is_set());
-        verdict
+        verdict.and_then(|()| faults::check(&finished.summary, allow_faults))
     }
 
     /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
