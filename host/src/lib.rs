@@ -48,7 +48,7 @@ pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{
     Join, MatcherParams, NamedRuleset, RuleFile, RuleFileError, Ruleset, RulesetError,
 };
-pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};
+pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout, harmless};
 
 /// The examples of the page for users.
 #[cfg(doctest)]
