@@ -1,7 +1,9 @@
 //! Known programs on many ranks give the bits of the serial function.
 
 use molly::programs::{factors, five, gauss_seidel, heat, life5, life9, product, red_black, transposition};
-use molly::{Error, Field, Geometry, Network, Rank};
+use molly::{Error, Field, Geometry, MOST_THREADS, Network, Options, Pipeline, Rank};
+use std::num::NonZeroU32;
+use std::sync::Mutex;
 
 /// Geometries of two dimensions, some with ranks that own nothing.
 const GRIDS: [&str; 6] = ["1x1", "2x2", "3x2", "1x5", "4x3", "12x1"];
@@ -85,6 +87,138 @@ fn sweeps_in_place_are_the_same() {
         red_black::run(rank, &mut u, 3)?;
         rank.gather(&u)
     });
+}
+
+/// Sweeps along rows and columns, forwards and backwards.
+#[molly::scop]
+fn alternating(u: &mut Field<f64, 2>, steps: i64) {
+    for _ in 0..steps {
+        for x in 0..u.len(0) {
+            for y in 1..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x, y - 1]];
+            }
+        }
+        for x in 0..u.len(0) {
+            for y in (0..u.len(1) - 1).rev() {
+                u[[x, y]] -= 0.25 * u[[x, y + 1]];
+            }
+        }
+        for x in 1..u.len(0) {
+            for y in 0..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x - 1, y]];
+            }
+        }
+        for x in (0..u.len(0) - 1).rev() {
+            for y in 0..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x + 1, y]];
+            }
+        }
+    }
+}
+
+/// A system with three diagonals for each row: eliminates forwards, two fields in one body, and inserts backwards.
+#[molly::scop]
+fn tridiagonal(c: &mut Field<f64, 2>, d: &mut Field<f64, 2>) {
+    for x in 0..d.len(0) {
+        for y in 1..d.len(1) {
+            let scale = 1.0 / (4.0 - c[[x, y - 1]]);
+            c[[x, y]] *= scale;
+            d[[x, y]] = scale * (d[[x, y]] - d[[x, y - 1]]);
+        }
+    }
+    for x in (0..d.len(0)).rev() {
+        for y in (0..d.len(1) - 1).rev() {
+            d[[x, y]] -= c[[x, y]] * d[[x, y + 1]];
+        }
+    }
+}
+
+/// Fronts from one corner to the opposite one and back, and from another one.
+#[molly::scop]
+fn fronts(u: &mut Field<f64, 2>) {
+    for x in 1..u.len(0) {
+        for y in 1..u.len(1) {
+            u[[x, y]] = 0.5 * (u[[x - 1, y]] + u[[x, y - 1]]) + 0.125 * u[[x - 1, y - 1]];
+        }
+    }
+    for x in (0..u.len(0) - 1).rev() {
+        for y in (0..u.len(1) - 1).rev() {
+            u[[x, y]] = 0.5 * (u[[x + 1, y]] + u[[x, y + 1]]);
+        }
+    }
+    for x in (0..u.len(0) - 1).rev() {
+        for y in 1..u.len(1) {
+            u[[x, y]] = 0.5 * (u[[x + 1, y]] + u[[x, y - 1]]);
+        }
+    }
+}
+
+/// The bits of the serial function on 2x2 without turns, with turns of 3 rows, of whole sweeps, and of as many rows as are chosen,
+/// and how many messages that took; and the bits with turns of 3 rows on another grid.
+fn in_turns(
+    serial: &Field<f64, 2>,
+    one: impl Fn(&mut Rank) -> Result<(u64, Option<Field<f64, 2>>), Error> + Sync,
+) -> [u64; 4] {
+    let messages = |grid: &str, pipeline| {
+        let sent = Mutex::new(0);
+        same(&[grid], serial, |rank| {
+            rank.set_options(Options {
+                pipeline,
+                ..Options::default()
+            });
+            let (messages, whole) = one(rank)?;
+            *sent.lock().unwrap() += messages;
+            Ok(whole)
+        });
+        sent.into_inner().unwrap()
+    };
+    let rows = |rows| Pipeline::from(NonZeroU32::new(rows));
+    messages("3x4", rows(3));
+    [rows(0), rows(3), rows(1000), Pipeline::default()].map(|pipeline| messages("2x2", pipeline))
+}
+
+#[test]
+fn sweeps_of_both_directions_are_the_same_in_turns() {
+    let shape = [24, 20];
+    let mut serial = Field::new(shape, value);
+    alternating(&mut serial, 2);
+    let messages = in_turns(&serial, |rank| {
+        let mut u = rank.field(shape, value);
+        let sent = alternating::run(rank, &mut u, 2)?;
+        Ok((sent.messages, rank.gather(&u)?))
+    });
+    // Two steps of two sweeps along 24 rows, which are 8 strips, and of two along columns, which send a row once.
+    assert_eq!(
+        messages,
+        [
+            2 * 2 * (24 + 2),
+            2 * 2 * (8 + 2),
+            2 * 2 * (2 + 2),
+            2 * 2 * (2 + 2)
+        ]
+    );
+
+    let (mut c, mut serial) = (Field::new(shape, |_| 1.0), Field::new(shape, value));
+    tridiagonal(&mut c, &mut serial);
+    let messages = in_turns(&serial, |rank| {
+        let (mut c, mut d) = (rank.field(shape, |_| 1.0), rank.field(shape, value));
+        let sent = tridiagonal::run(rank, &mut c, &mut d)?;
+        Ok((sent.messages, rank.gather(&d)?))
+    });
+    assert_eq!(messages, [3 * 24, 3 * 8, 3 * 2, 3 * 2]);
+
+    let mut serial = Field::new(shape, value);
+    fronts(&mut serial);
+    let messages = in_turns(&serial, |rank| {
+        let mut u = rank.field(shape, value);
+        let sent = fronts::run(rank, &mut u)?;
+        Ok((sent.messages, rank.gather(&u)?))
+    });
+    assert!(
+        messages[0] > 2 * messages[1] && messages[1] > messages[2],
+        "{messages:?}"
+    );
+    assert_eq!(messages[2], messages[3]);
 }
 
 #[test]
@@ -227,6 +361,30 @@ fn fields_of_one_nest_live_on_one_grid() {
         " of the grid 2x1; make it with `Rank::field` of that rank",
     ];
     assert!(said.iter().all(|part| text.contains(part)), "{text}");
+}
+
+#[test]
+fn more_ranks_than_threads_are_refused_before_any_runs() {
+    let grid = Geometry::new([MOST_THREADS as i64 + 1]).unwrap();
+    let result = molly::threads(&grid, &Network::default(), |_| -> Result<(), Error> {
+        panic!("it runs")
+    });
+    let text = result.unwrap_err().to_string();
+    let said = "the grid 1025 has 1025 ranks, and at most 1024 run as threads of one process; name a smaller grid, or start \
+                them as processes under MPI";
+    assert_eq!(text, said);
+}
+
+#[test]
+fn fields_without_room_are_a_sentence() {
+    for shape in [[1 << 40, 1 << 20], [i64::MAX, i64::MAX]] {
+        let result = molly::threads(&Geometry::parse("2").unwrap(), &Network::default(), |rank| {
+            rank.field(shape, |_| 0.0);
+            Ok(())
+        });
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(" panicked: there is no memory for ["), "{text}");
+    }
 }
 
 #[test]
