@@ -163,3 +163,14 @@ impl<T: fmt::Debug> fmt::Debug for Elements<T> {
         (**self).fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::has_room;
+
+    #[test]
+    fn memory_that_is_not_there_is_asked_for_without_harm() {
+        assert!(has_room::<u64>(1000) && has_room::<[f64; 0]>(usize::MAX));
+        assert!(!has_room::<u64>(1 << 58) && !has_room::<u8>(usize::MAX));
+    }
+}
