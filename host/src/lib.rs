@@ -37,7 +37,7 @@ mod nic;
 pub mod slmp;
 mod stdout;
 
-pub use context::{Context, Options, ProgramNotes};
+pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
 pub use counters::{Counter, Counters};
 pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};

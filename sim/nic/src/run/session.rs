@@ -5,8 +5,8 @@ use super::ends::Ends;
 use super::faults;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
-use super::wave::Wave;
 use super::waiting::{Room, Standstill, why_left};
+use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
@@ -40,8 +40,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 /// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let (setup, interrupt) = setup::open(arguments)?;
-    if let Some(gdb) = &setup.gdb {
+    let (mut setup, interrupt) = setup::open(arguments)?;
+    if let Some(gdb) = &mut setup.gdb {
         gdb.wait(&interrupt)?;
     }
     let session = Session::new(setup, arguments.packets.duration, interrupt);
@@ -64,6 +64,7 @@ pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Re
     // The waveform was closed with the hardware.
     done.and(wave.map_or(Ok(()), Wave::finish))
 }
+
 /// A packet that was taken from its source.
 struct Coming {
     /// When it comes.
@@ -72,7 +73,6 @@ struct Coming {
     /// It also waits until the NIC has room.
     follows_nic: bool,
 }
-
 
 /// A run that is under way.
 pub(super) struct Session {
@@ -133,8 +133,8 @@ impl Session {
             start: End::of(&nic, Duration::ZERO),
             begun: Instant::now(),
             duration,
-            room: Room::new(&nic),
             next: None,
+            room: Room::new(&nic),
             has_ended: false,
             noted_ps: now_ps,
             attention: Attention::Idle,
@@ -331,8 +331,8 @@ impl Session {
             let Some(Coming { bytes, .. }) = self.next.take() else {
                 break;
             };
-            self.room.give(&nic, handler.is_some());
             let handler = nic.handler_of(&bytes);
+            self.room.give(&nic, handler.is_some());
             self.recorder.received(now - start, &bytes, handler);
             nic.receive(bytes);
         }
@@ -404,8 +404,11 @@ impl Session {
                 total,
             }
         });
-        self.recorder
-            .watch(|| End::of(&nic, self.begun.elapsed()).since(start));
+        let host_data = self.recorder.host_data();
+        self.recorder.watch(|| {
+            let end = End::of(&nic, self.begun.elapsed()).since(start);
+            end.with_handler_counters(&nic, host_data)
+        });
         let is_late = self
             .duration
             .is_some_and(|duration| self.begun.elapsed() >= duration);
@@ -456,6 +459,7 @@ impl Session {
         self.recorder.end_progress();
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
         let mut end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        end = end.with_handler_counters(&self.nic.borrow(), self.recorder.host_data());
         end.cut_short = self.ends.source.cut_short();
         self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
         // Who wants an end gets it without a complaint.
