@@ -1,9 +1,9 @@
 //! The command line.
 
-use crate::harness::Figures;
 use crate::{experiments, fabric, laptop, mpi, nic, pci, rpc, serve};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use spinneret_table::bench::Figures;
 use std::process::ExitCode;
 
 /// Measures whole programs of spinneret, and reproduces the paper's experiments.

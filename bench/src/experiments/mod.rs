@@ -11,9 +11,9 @@ pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_fi
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 pub(crate) use parallel::in_parallel;
 
-use crate::harness::write;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 

@@ -4,20 +4,32 @@ mod ring;
 
 pub(crate) use ring::ring;
 
-use crate::harness::{Bars, Spinneret, Spread, cells, machine};
+use crate::harness::Spinneret;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 use spinneret_nic::installed::example;
+use spinneret_table::bench::{Bars, Spread, cells, machine};
 use spinneret_table::{figures, say};
+use std::ffi::OsStr;
 use std::io::ErrorKind;
-use std::path::Path;
 use std::process::Command;
 
 /// Runs; the median counts.
 const RUNS: usize = 5;
 /// Simulated time of traffic.
 const UNTIL: &str = "600 us";
+/// Ways to simulate a fabric: name, launcher with its arguments, threads of each process.
+const WAYS: [(&str, &[&str], &str); 4] = [
+    ("1 thread", &[], "1"),
+    ("2 threads", &[], "2"),
+    (
+        "2 ranks (mpirun.openmpi)",
+        &["mpirun.openmpi", "--oversubscribe", "-n", "2"],
+        "1",
+    ),
+    ("2 ranks (mpirun.mpich)", &["mpirun.mpich", "-n", "2"], "1"),
+];
 /// Numbers of NICs, and whether all are busy.
 const FABRICS: [(usize, bool); 6] = [
     (2, true),
@@ -50,12 +62,18 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
             false => "one busy pair, the others idle",
         };
         let mut base: Option<Measured> = None;
-        for how in How::ALL {
+        for (how, launcher, threads) in WAYS {
             // Ranks are measured where threads are, on two NICs.
-            if matches!(how, How::Ranks(_)) && (nics, is_busy) != (2, true) {
+            if !launcher.is_empty() && (nics, is_busy) != (2, true) {
                 continue;
             }
-            let Some(measured) = measure(&spinneret, &file, how)? else {
+            let mut words: Vec<&OsStr> = launcher.iter().map(OsStr::new).collect();
+            words.extend([spinneret.as_os_str(), "fabric".as_ref(), file.as_os_str()]);
+            words.extend(["--threads", threads, "--until", UNTIL, "--json"].map(OsStr::new));
+            let measured = measure(&words).with_context(|| how)?;
+            let Some(measured) = measured else {
+                let program = words[0].display();
+                say(format_args!("{how} are left out: {program} is not installed"));
                 continue;
             };
             let [median, least, most] = measured.rate.range();
@@ -63,18 +81,14 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
             if let Some(base) = &base {
                 ensure!(
                     base.digest == measured.digest,
-                    "results differ: {nics} NICs, {how:?}"
+                    "results differ: {nics} NICs, {how}"
                 );
             }
-            let name = format!("{nics} NICs, {kind}, {}", how.name());
-            let [median_cell, least_cell, most_cell] = cells([median, least, most], 0);
-            table.add_row([
-                name.clone(),
-                median_cell,
-                least_cell,
-                most_cell,
-                format!("{ratio:.2}"),
-            ]);
+            let name = format!("{nics} NICs, {kind}, {how}");
+            let mut row = vec![name.clone()];
+            row.extend(cells([median, least, most], 0));
+            row.push(format!("{ratio:.2}"));
+            table.add_row(row);
             rows.push(json!({
                 "fabric": name, "clocks_per_second": median, "least": least, "most": most, "ratio": ratio
             }));
@@ -93,51 +107,6 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
 struct Measured {
     rate: Spread,
     digest: String,
-}
-
-/// How a fabric is simulated.
-#[derive(Clone, Copy, Debug)]
-enum How {
-    Threads(usize),
-    Ranks(&'static str),
-}
-
-impl How {
-    const ALL: [Self; 4] = [
-        Self::Threads(1),
-        Self::Threads(2),
-        Self::Ranks("mpirun.openmpi"),
-        Self::Ranks("mpirun.mpich"),
-    ];
-
-    fn name(self) -> String {
-        match self {
-            Self::Threads(1) => "1 thread".to_owned(),
-            Self::Threads(count) => format!("{count} threads"),
-            Self::Ranks(mpirun) => format!("2 ranks ({mpirun})"),
-        }
-    }
-
-    fn command(self, spinneret: &Path) -> Command {
-        let (mut command, threads) = match self {
-            Self::Threads(count) => (Command::new(spinneret), count),
-            Self::Ranks(mpirun) => {
-                let mut command = Command::new(mpirun);
-                command.args(["-n", "2"]);
-                if mpirun.ends_with("openmpi") {
-                    command.arg("--oversubscribe");
-                    command.envs([
-                        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-                        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-                    ]);
-                }
-                command.arg(spinneret);
-                (command, 1)
-            }
-        };
-        command.args(["fabric", "--threads", &threads.to_string()]);
-        command
-    }
 }
 
 /// Pairs of NICs that ping each other at full rate, around a switch; two are on one cable. If not all are to be busy, the
@@ -165,35 +134,27 @@ fn traffic(nics: usize, is_busy: bool) -> Result<String> {
     Ok(text)
 }
 
-/// Figures of a fabric; none if this machine has not what it takes.
-fn measure(spinneret: &Path, file: &Path, how: How) -> Result<Option<Measured>> {
+/// Figures of a command; none if it is not installed.
+fn measure(words: &[&OsStr]) -> Result<Option<Measured>> {
     let mut rates = Vec::new();
     let mut digest = String::new();
     for _ in 0..RUNS {
-        let output = how
-            .command(spinneret)
-            .arg(file)
-            .args(["--until", UNTIL, "--json"])
-            .output();
-        let output = match output {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                say(format_args!("{} is left out: it is not installed", how.name()));
-                return Ok(None);
-            }
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ]);
+        let output = match command.output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             output => output?,
         };
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{}: {errors}", how.name());
+        ensure!(output.status.success(), "{errors}");
         let result: Value = serde_json::from_slice(&output.stdout)?;
         let nics = result["nics"].as_object().context("the result has no NICs")?;
-        let clocks: u64 = nics
-            .values()
-            .filter_map(|nic| nic["simulated_clocks"].as_u64())
-            .sum();
-        let wall = result["wall_seconds"]
-            .as_f64()
-            .context("the result has no time")?;
-        rates.push(clocks as f64 / wall);
+        let clocks = nics.values().filter_map(|nic| nic["simulated_clocks"].as_u64());
+        let wall = result["wall_seconds"].as_f64();
+        rates.push(clocks.sum::<u64>() as f64 / wall.context("the result has no time")?);
         digest = result["digest"].as_str().unwrap_or_default().to_owned();
     }
     let rate = rates.into_iter().collect();

@@ -4,7 +4,7 @@ mod icarus;
 mod load;
 
 use crate::echo::{HEADERS, alone, exchange, settle, start};
-use crate::harness::{Bars, Spread, draw};
+use crate::harness::draw;
 use crate::nic::{Speed, idle, under_load};
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -14,6 +14,7 @@ use spinneret_cluster::Event;
 use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
 use spinneret_nic::nic::NicConfig;
 use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style};
+use spinneret_table::bench::{Bars, Spread};
 use spinneret_table::{figures, say};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     load.show();
     draw(&arguments.plot, SIZE, |area| panel(&icmp, &udp).draw(area))?;
     say(format_args!("plot of round trips: {}", arguments.plot.display()));
-    Ok(json!({ "ping_pong_seconds": pings, "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
+    Ok(json!({ "ping_pong_seconds": pings.values(), "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
 }
 
 /// Seconds of the ping-pong of the paper's Figure 1: each request is sent when the answer to the one before has come, and

@@ -7,11 +7,11 @@ mod threads;
 
 pub(crate) use calls::{CallsArguments, calls};
 
-use crate::harness::Bars;
 use anyhow::{Result, ensure};
 use clap::Args;
 use message::Message;
 use serde_json::{Value, json};
+use spinneret_table::bench::Bars;
 use std::path::PathBuf;
 
 /// Parts that are no kinds of calls.
