@@ -258,7 +258,8 @@ impl<'ast> Visit<'ast> for Collect {
             Expr::Call(call) if exchanges(&call.func) && mentions(expr, &self.scope) => {
                 let text = "a plan cannot see fields or elements that change places; copy in loops, as `a[[x, y]] = b[[x, y]]`: \
                             where they only copy all of a field, ranks exchange its memory and copy nothing";
-                self.refuse(expr.span(), text);
+                self.error
+                    .get_or_insert_with(|| syn::Error::new_spanned(expr, text));
             }
             Expr::Reference(reference)
                 if reference.mutability.is_some() && mentions(&reference.expr, &self.scope) =>

@@ -63,7 +63,7 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
                             i64 for sizes"
                         .to_owned(),
                 };
-                return Err(syn::Error::new(ty.span(), text));
+                return Err(syn::Error::new_spanned(ty, text));
             }
             _ => {
                 if matches!(ty, Type::Path(path) if path.path.is_ident("i64")) {
@@ -109,7 +109,7 @@ fn check_element(element: &GenericArgument) -> syn::Result<()> {
                 "`{name}` is no element of a field, as not all bytes are values of it; write `u8` or another number, an array of \
                  numbers, or a struct that is `bytemuck::Pod`"
             );
-            Err(syn::Error::new(ty.span(), text))
+            Err(syn::Error::new_spanned(ty, text))
         }
     }
 }
