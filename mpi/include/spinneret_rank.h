@@ -58,11 +58,11 @@ typedef struct spinneret_rank spinneret_rank;
  */
 typedef struct spinneret_rank_options {
     /**
-     * Bytes of memory that the NIC can reach, for spinneret_rank_alloc; 67108864 if it is 0.
+     * Bytes of memory that the NIC can reach, for spinneret_rank_alloc; 134217728 if it is 0.
      */
     uint32_t host_bytes;
     /**
-     * Bytes of the NIC's memory for tables of types that follow no pattern; 262144 if it is 0.
+     * Bytes of the NIC's memory for tables of types that follow no pattern; 524288 if it is 0.
      */
     uint32_t table_bytes;
     /**
@@ -177,7 +177,7 @@ int spinneret_rank_count(struct spinneret_rank *rank, struct spinneret_rank_coun
 
 /**
  * Prepares a receive of count elements of a type into memory of spinneret_rank_alloc, from a rank of a communicator with a
- * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started. type is spinneret_type of it; it has to be committed, and may be freed afterwards. flags is 0
+ * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started. type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
  * or SPINNERET_EQUAL_COPIES.
  * type is a datatype; MPI runs, and this thread may call it; the number of the request is left at request.
  */
@@ -194,7 +194,7 @@ int spinneret_rank_recv_init(struct spinneret_rank *rank,
 /**
  * Prepares a send of count elements of a type from memory of spinneret_rank_alloc, to a rank of a communicator, with a tag;
  * one to MPI_PROC_NULL ends when it is started.
- * type is spinneret_type of it; it has to be committed, and may be freed afterwards.
+ * type is spinneret_type of it; it need not be committed, and may be freed afterwards.
  * As for spinneret_rank_recv_init.
  */
 int spinneret_rank_send_init(struct spinneret_rank *rank,
