@@ -2,11 +2,7 @@
 
 use super::marked;
 use crate::support::{any_marked_with, one};
-use rand::RngExt;
-use spinneret_sim::axi::{Latency, SlaveConfig};
-use spinneret_sim::model::Model;
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, Cause, Class, IngressBench, Packet, Setup};
 
 /// Sizes at the borders of beats and slots, those that fit a slot and those that do not.

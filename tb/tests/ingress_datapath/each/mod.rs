@@ -16,8 +16,7 @@ macro_rules! tests {
             $(
                 #[test]
                 fn $case() {
-                    let name = concat!(stringify!($module), "_", stringify!($case));
-                    super::run_test(name, 1, super::$file::$case::<$model>);
+                    super::run_test(1, super::$file::$case::<$model>);
                 }
             )*
         }

@@ -2,9 +2,7 @@
 
 use super::marked;
 use crate::support::{any_marked_with, for_this_ruleset, four_rulesets, one, without_frees};
-use spinneret_sim::axi::Faults;
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Refusals};
 
 pub(super) fn hers_carry_message_ids_lengths_and_the_context_that_serves<M: Model>(run: &mut TestRun) {
