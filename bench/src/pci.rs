@@ -1,8 +1,7 @@
 //! `./dev bench pci`: how long the parts of a PCI function take, as a client of its socket sees them; a virtual machine adds its
 //! own share to each.
 
-use crate::harness::Spinneret;
-use crate::server::{Server, connect};
+use crate::harness::{Server, Spinneret, connect};
 use anyhow::{Result, ensure};
 use clap::Args;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};

@@ -4,8 +4,7 @@
 //! a client behaves, floods the server with requests and takes their answers, or takes no answers. Also measures the calls of a
 //! client before all of them, and of one after them.
 
-use crate::harness::{Spinneret, memory_bytes};
-use crate::server::{PAUSE, Server, connect};
+use crate::harness::{PAUSE, Server, Spinneret, connect, memory_bytes};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;

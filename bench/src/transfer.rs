@@ -7,10 +7,7 @@
 //!  NIC A: other traffic passes <======= cable =======> NIC B: handlers for SLMP
 //! ```
 
-mod sending;
-
 use anyhow::{Context as _, Error, Result, bail, ensure};
-use sending::SendingHost;
 use spinneret_cluster::Program;
 use spinneret_fabric::topology::Simple;
 use spinneret_fabric::{Counts, Faults, Left, Settings};
@@ -19,8 +16,10 @@ use spinneret_host::{Counters, Nic};
 use spinneret_nic::Simulated;
 use spinneret_nic::fabric::{Hosted, Signal, run_programs};
 use spinneret_nic::nic::{NicConfig, NicError};
-use spinneret_slmp::frame::UdpChecksum;
-use spinneret_slmp::{Confirm, ReceiverConfig, Sender, SenderConfig, Statistics};
+use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
+use spinneret_slmp::wire::PORT;
+use spinneret_slmp::{Confirm, ReceiverConfig, Segment, Sender, SenderConfig, Statistics, Step};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +31,18 @@ const IDLE: Duration = Duration::from_millis(100);
 const PATIENCE_PS: u64 = 1_000_000_000;
 /// Between two looks of a host at something.
 const LOOK_PS: u64 = 1_000_000;
+/// The host that sends.
+const SENDER: Endpoint = Endpoint {
+    mac: [2, 0, 0, 0, 0, 1],
+    socket: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 40_000),
+};
+/// The host that receives.
+const RECEIVER: Endpoint = Endpoint {
+    mac: [2, 0, 0, 0, 0, 2],
+    socket: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), PORT),
+};
+/// Frames that wait at the sender's NIC; more of them would only wait elsewhere.
+const QUEUE: usize = 16;
 
 /// What is sent, and how.
 #[derive(Clone, Debug)]
@@ -271,4 +282,69 @@ fn pass(nic: &Simulated, time_ps: u64) -> Result<(), NicError> {
         while nic.take_wire().is_some() {}
     }
     Ok(())
+}
+
+/// The host at the first end, which does nothing but to send.
+struct SendingHost<'m> {
+    nic: &'m Simulated,
+    sender: Sender,
+    message: &'m [u8],
+    checksum: UdpChecksum,
+    start_ps: u64,
+    sent: u16,
+}
+
+impl SendingHost<'_> {
+    /// Until the sender is done: how long it took.
+    fn run(&mut self) -> Result<Duration> {
+        loop {
+            let now_ps = self.nic.borrow().now_ps();
+            let now = Duration::from_nanos((now_ps - self.start_ps) / 1000);
+            self.take_acks(now);
+            if self.nic.borrow().transmitting() >= QUEUE {
+                self.step(u64::MAX)?;
+                continue;
+            }
+            match self.sender.poll(now) {
+                Step::Send(segment) => {
+                    let frame = self.frame(&segment);
+                    self.nic.borrow_mut().transmit(frame);
+                }
+                // A little more, so that the time is not before the one that is waited for.
+                Step::Wait(until) => self.step(self.start_ps + (until.as_nanos() as u64 + 1) * 1000)?,
+                Step::Done => return Ok(now),
+                Step::Failed(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn step(&self, limit_ps: u64) -> Result<(), NicError> {
+        let mut nic = self.nic.borrow_mut();
+        nic.step(limit_ps)?;
+        nic.take_events();
+        while nic.take_wire().is_some() {}
+        Ok(())
+    }
+
+    fn take_acks(&mut self, now: Duration) {
+        let mut nic = self.nic.borrow_mut();
+        while let Some(out) = nic.take_host() {
+            if let Ok(frame) = Frame::parse(&out.bytes) {
+                self.sender.acknowledge(&frame.header, now);
+            }
+        }
+    }
+
+    fn frame(&mut self, segment: &Segment) -> Vec<u8> {
+        self.sent = self.sent.wrapping_add(1);
+        let frame = Frame {
+            from: SENDER,
+            to: RECEIVER,
+            header: segment.header,
+            payload: &self.message[segment.range.clone()],
+        };
+        frame
+            .build(self.sent, self.checksum)
+            .unwrap_or_else(|_| unreachable!("segments of SLMP fit into frames"))
+    }
 }
