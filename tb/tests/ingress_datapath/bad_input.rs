@@ -45,26 +45,6 @@ fn frames_of_1_byte_to_16_kib_pass_or_are_dropped_for_their_size() {
 }
 
 #[test]
-fn a_last_beat_without_bytes_is_no_error() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
-        for size in [64, 128, 192, 256, 1472, 1536] {
-            bench.send(matched(size, 1).with_null_last());
-            bench.send(unmatched(size, 2).with_null_last());
-            // A frame behind it shows that nothing is left over.
-            bench.send(matched(size, 3));
-        }
-        let outcome = bench.settle();
-        assert_eq!((outcome.hers, outcome.bypassed, outcome.drops.sum()), (12, 6, 0));
-        bench.send(matched(1600, 4).with_null_last());
-        bench.send(matched(64, 5).with_null_last().marked_bad());
-        let drops = bench.settle().drops;
-        assert_eq!((drops[Cause::Oversize], drops[Cause::BadFrame]), (1, 1));
-        bench.finish();
-    });
-}
-
-#[test]
 fn only_bytes_behind_a_beat_that_is_not_full_are_a_gap() {
     run_test(1, |run| {
         let mut bench = marked(run);

@@ -2,7 +2,7 @@
 
 use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unmatched};
 use spinneret_sim::prelude::*;
-use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Packet, Release};
+use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release};
 
 /// A path with rulesets for all contexts, of which these are enabled.
 fn with_contexts(run: &mut TestRun, enabled: [bool; CONTEXTS]) -> (Bench, Contexts) {
@@ -19,31 +19,6 @@ fn her_of(bench: &mut Bench, ruleset: u8) -> Option<Vec<u64>> {
     bench.send(for_ruleset(ruleset, 100, u64::from(ruleset)));
     bench.settle();
     bench.last_her.take().map(|item| item.values)
-}
-
-#[test]
-fn every_size_is_delivered_intact_with_its_exact_length() {
-    run_test(1, |run| {
-        let pauses = |percent| Behaviour {
-            input: Pause::Random { percent },
-            slave: SlaveConfig {
-                address: Pause::Random { percent: percent / 3 },
-                data: Pause::Random { percent: percent / 3 },
-                latency: Latency { least: 1, most: 20 },
-                ..SlaveConfig::default()
-            },
-            ..Behaviour::default()
-        };
-        for behaviour in [Behaviour::default(), pauses(60)] {
-            let mut bench = marked_with(run, behaviour);
-            // A rule needs a whole word, so there is nothing to match in fewer bytes.
-            for size in 4..=1536 {
-                bench.send(matched(size, size as u64));
-            }
-            assert_eq!(bench.settle().hers, 1533);
-            bench.finish();
-        }
-    });
 }
 
 #[test]
@@ -197,31 +172,6 @@ fn a_her_waits_for_the_cluster_unchanged() {
         let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
         assert_eq!(values[5..], contexts.fields[1]);
         bench.finish();
-    });
-}
-
-#[test]
-fn unmatched_frames_pass_untouched_and_in_order() {
-    run_test(1, |run| {
-        for nic in [Pause::Never, Pause::Random { percent: 40 }] {
-            let mut rng = run.rng("side band");
-            let behaviour = Behaviour {
-                nic,
-                ..Behaviour::default()
-            };
-            let mut bench = marked_with(run, behaviour);
-            for size in (1..=300).chain([1500, 1514, 1536, 1537, 4284, 9000, 9600, 16384]) {
-                bench.send(Packet {
-                    id: rng.random_range(0..2),
-                    dest: rng.random_range(0..256),
-                    user: rng.random::<u16>().into(),
-                    early_user: rng.random::<u16>().into(),
-                    ..unmatched(size, size as u64)
-                });
-            }
-            assert_eq!(bench.settle().bypassed, 308);
-            bench.finish();
-        }
     });
 }
 

@@ -4,39 +4,7 @@ use crate::support::{
     Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched, one,
 };
 use spinneret_sim::prelude::*;
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Packet};
-
-/// Sends a packet between two sound ones and checks that it alone is dropped, for that cause.
-fn drops_alone(bench: &mut Bench, packet: Packet, cause: Cause) {
-    let bytes = packet.length();
-    bench.send(matched(100, 1));
-    bench.send(packet);
-    bench.send(matched(1500, 2));
-    let outcome = bench.settle();
-    assert_eq!((outcome.hers, outcome.drops), (2, one(cause)), "{bytes} bytes");
-}
-
-#[test]
-fn a_frame_that_is_marked_bad_is_dropped_whole() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
-        for size in [4, 60, 64, 65, 128, 129, 1500, 1536] {
-            drops_alone(&mut bench, matched(size, 7).marked_bad(), Cause::BadFrame);
-        }
-        bench.finish();
-    });
-}
-
-#[test]
-fn a_frame_larger_than_the_largest_slot_is_dropped_whole() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
-        for size in [1537, 1600, 4283, 4284, 4285, 9000, 9600, 16383, 16384] {
-            drops_alone(&mut bench, matched(size, 7), Cause::Oversize);
-        }
-        bench.finish();
-    });
-}
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts};
 
 #[test]
 fn one_refused_burst_drops_its_packet_alone() {

@@ -3,33 +3,7 @@
 use crate::support::{marked, marked_with, marked_without_frees, matched};
 use spinneret_models::PspinIngressDatapath;
 use spinneret_sim::prelude::*;
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Setup, Slot, SlotMap};
-
-#[test]
-fn up_to_two_beats_take_a_small_slot() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
-        for (packet, class) in [
-            (matched(4, 1), Class::Small),
-            (matched(64, 1), Class::Small),
-            (matched(64, 1).with_null_last(), Class::Small),
-            (matched(65, 1), Class::Small),
-            (matched(128, 1), Class::Small),
-            (matched(128, 1).with_null_last(), Class::Large),
-            (matched(129, 1), Class::Large),
-            (matched(1536, 1), Class::Large),
-            (matched(1536, 1).with_null_last(), Class::Large),
-        ] {
-            let (beats, length) = (packet.beats(), packet.length());
-            bench.send(packet);
-            assert_eq!(bench.settle().hers, 1);
-            let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
-            let slot = bench.setup.slots.at(values[2]).map(|slot| slot.class);
-            assert_eq!((slot, values[3]), (Some(class), length), "{beats} beats");
-        }
-        bench.finish();
-    });
-}
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Release, Setup, Slot, SlotMap};
 
 #[test]
 fn small_packets_take_large_slots_when_there_are_no_small_ones() {
@@ -101,55 +75,6 @@ fn slots_come_back_in_any_order() {
             bench.send(matched([64, 256, 1500, 128][number as usize % 4], number));
         }
         assert_eq!(bench.settle().hers, 4000);
-        bench.finish();
-    });
-}
-
-#[test]
-fn frees_of_no_slot_and_double_frees_are_refused_and_change_nothing() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
-        let slots = bench.setup.slots;
-        for class in Class::ALL {
-            let (own, bytes) = (slots[class], slots[class].bytes);
-            for number in [0, 1, own.count / 2, own.count - 1] {
-                let address = own.address(number);
-                // Nobody has a slot now, so every free is a second one.
-                let slot = Slot { class, address };
-                bench.free_again(slot);
-                bench.free_again(slot);
-                for offset in [1, 63, 64, bytes - 64, bytes - 1] {
-                    bench.free_foreign(address + offset);
-                }
-            }
-        }
-        for address in [
-            0,
-            slots[Class::Large].base - 1536,
-            slots[Class::Small].address(1024),
-            0x1c00_0000,
-            0x9c10_0000,
-            0xffff_ffff,
-        ] {
-            bench.free_foreign(address);
-        }
-        let refused = Refusals {
-            no_start: 46,
-            not_out: 16,
-            early: 0,
-        };
-        assert_eq!(bench.settle().refused, refused);
-        // Every slot is there once: as many packets as slots are delivered, and not one more.
-        bench.set_release(Release::Never);
-        bench.set_calm(false);
-        for number in 0..266 {
-            bench.send(matched(1000, number));
-        }
-        for number in 0..1034 {
-            bench.send(matched(100, number));
-        }
-        let outcome = bench.settle();
-        assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (1280, 20));
         bench.finish();
     });
 }

@@ -43,6 +43,7 @@ macro_rules! test_each_case {
     };
 }
 
+test_each_case!(reference, PspinIngressDatapath);
 test_each_case!(small, PspinIngressDatapathSmall);
 test_each_case!(stall, PspinIngressDatapathStall);
 test_each_case!(board, PspinIngressDatapathBoard);
