@@ -1,13 +1,12 @@
 //! Benches of whole programs, and the paper's experiments.
 //!
 //! ```text
-//! ./dev bench NAME ---> command ---> nic, laptop, fabric, pci, serve, mpi, rpc ---> harness: tables, medians, bars, JSON
-//! ./dev experiments --->  "   ---> experiments: figure7 ... figure10 ------------->    "   : CSV, pictures
+//! ./dev bench NAME ---> nic, laptop, fabric, pci, serve, mpi, rpc ---> spinneret_table::bench: medians, bars, JSON
+//! ./dev experiments ---> experiments: figure7 ... figure10 ---> CSV, pictures
 //! ```
 //!
 //! A bench is its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in `molly/command/`.
 
-mod command;
 mod echo;
 mod fabric;
 mod harness;
@@ -17,9 +16,72 @@ mod nic;
 mod pci;
 mod rpc;
 mod serve;
-mod server;
 
 pub mod experiments;
 pub mod transfer;
 
-pub use command::main;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use spinneret_table::bench::Figures;
+use std::process::ExitCode;
+
+/// Measures whole programs of spinneret, and reproduces the paper's experiments.
+///
+/// Benches print tables and write their figures as JSON. The exit code is 1 if a figure misses its bar.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bench",
+    after_help = "Also by `./dev bench`: match, ingress, egress, hostdma, limiter, app (cycles of blocks), molly"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Speed of the simulation of one NIC under load
+    Nic(Figures<nic::Arguments>),
+    /// Pings, round trips, full load and speed of one simulated NIC, beside the paper and Icarus
+    Laptop(Figures<laptop::Arguments>),
+    /// Speed of many simulated NICs on threads and on ranks of MPI, and a token on a ring
+    Fabric(Figures<fabric::Arguments>),
+    /// Round trips of a client of `spinneret serve --pci`
+    Pci(Figures<pci::Arguments>),
+    /// Effect of a client that floods `spinneret serve` on other clients
+    Serve(Figures<serve::Arguments>),
+    /// Throughput and overlap of messages of MPI's datatypes, in simulated time
+    Mpi(Figures<mpi::Arguments>),
+    /// Cost of calls from handlers to the host
+    Rpc(Figures<rpc::Arguments>),
+    /// The paper's Figures 7 to 10 as tables, CSV and SVG
+    Experiments(experiments::Arguments),
+    /// One of two ranks of MPI whose handlers send each other messages; `mpirun -n 2` starts both
+    Calls(rpc::CallsArguments),
+    /// A token on a ring of N NICs in this process
+    #[command(hide = true)]
+    Ring {
+        /// NICs on the ring
+        nics: usize,
+    },
+}
+
+/// Runs what the command line asks for.
+pub fn main() -> ExitCode {
+    spinneret_table::failed(run(Arguments::parse().command))
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Nic(bench) => bench.measure("nic", nic::run),
+        Command::Laptop(bench) => bench.measure("laptop", laptop::run),
+        Command::Fabric(bench) => bench.measure("fabric", fabric::run),
+        Command::Pci(bench) => bench.measure("pci", pci::run),
+        Command::Serve(bench) => bench.measure("serve", serve::run),
+        Command::Mpi(bench) => bench.measure("mpi", mpi::run),
+        Command::Rpc(bench) => bench.measure("rpc", rpc::run),
+        Command::Experiments(arguments) => experiments::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Calls(arguments) => rpc::calls(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Ring { nics } => fabric::ring(nics).map(|()| ExitCode::SUCCESS),
+    }
+}

@@ -1,13 +1,13 @@
 //! `./dev bench mpi`: bars of messages of MPI's datatypes on two simulated NICs, and what was measured.
 
 use crate::experiments::{MESSAGES, Point, Spec, TIMES, in_parallel, points};
-use crate::harness::Bars;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_fabric::Faults;
 use spinneret_nic::mpi::{Exchange, PaperType, Prices, blocks, exchange};
+use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 
 /// A bad cable.

@@ -1,13 +1,13 @@
 //! `./dev bench nic`: how fast one NIC is simulated on one core, with as much traffic as it takes.
 
 use crate::echo::start;
-use crate::harness::{Bars, Spread, cells, machine};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use spinneret_nic::net::Recipe;
 use spinneret_nic::nic::{Nic, NicConfig};
+use spinneret_table::bench::{Bars, Spread, cells, machine};
 use spinneret_table::{figures, say};
 use std::time::Instant;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
         row.extend([format!("{own:.0}"), format!("{:.2}", median.instructions / 1e6)]);
         table.add_row(row);
         let figures = json!({
-            "median": median.clocks, "runs": runs, "share": median.share, "instructions": median.instructions
+            "median": median.clocks, "runs": runs.values(), "share": median.share, "instructions": median.instructions
         });
         speed.insert((*name).to_owned(), figures);
     }

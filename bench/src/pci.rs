@@ -1,13 +1,13 @@
 //! `./dev bench pci`: how long the parts of a PCI function take, as a client of its socket sees them; a virtual machine adds its
 //! own share to each.
 
-use crate::harness::{Bars, Spinneret, Spread};
-use crate::server::{Server, connect};
+use crate::harness::{Server, Spinneret, connect};
 use anyhow::{Result, ensure};
 use clap::Args;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use serde_json::{Value, json};
 use spinneret_regmap::{bar, caps, events, me, pci};
+use spinneret_table::bench::{Bars, Spread};
 use spinneret_table::figures;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::Instant;

@@ -4,14 +4,15 @@
 //! a client behaves, floods the server with requests and takes their answers, or takes no answers. Also measures the calls of a
 //! client before all of them, and of one after them.
 
-use crate::harness::{Bars, Spinneret, Spread, memory_bytes};
-use crate::server::{PAUSE, Server, connect};
+use crate::harness::{PAUSE, Server, Spinneret, connect, memory_bytes};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
+use spinneret_host::device::socket::VERSION;
 use spinneret_host::{Device as _, Nic};
 use spinneret_regmap::caps;
+use spinneret_table::bench::{Bars, Spread};
 use spinneret_table::figures;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
@@ -21,7 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Hello, and what is sent again and again: a read of a register (`host/src/device/socket/message.rs`).
-const HELLO: [u8; 6] = [2, 0, 0, 0, 0, 3];
+const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 const READ: [u8; 7] = [3, 0, 0, 0, 1, 0x80, 0x22];
 /// Calls of the first and the last client.
 const CALLS: usize = 300;
@@ -53,7 +54,7 @@ impl Row {
     fn new(client: &'static str, milliseconds: &Spread, requests: u64, server: &Server) -> Result<Self> {
         Ok(Self {
             client,
-            calls: milliseconds.count(),
+            calls: milliseconds.values().len(),
             median_ms: milliseconds.median(),
             p99_ms: milliseconds.percentile(99),
             requests,

@@ -351,7 +351,8 @@ struct spinneret_rule spinneret_rule_ip_payload_source_port(uint16_t first, uint
 
 /**
  * Answers the calls of a context's handlers from now on, as spinneret run --services does, on a thread of the library: what
- * they print by spin_stdio.h goes to standard error, and the files that they open are those of a folder, which they
+ * they print by spin_stdio.h goes to standard error, in lines that begin with the HPU and have no characters that a terminal obeys,
+ * and the files that they open are those of a folder, which they
  * cannot leave. Without a folder they open none. It needs host memory behind the pages of spin_host.h: a MiB is enough for 16 HPUs.
  * folder is a string or null.
  */

@@ -13,10 +13,12 @@ use spinneret_rules::Ruleset;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The variable in which handlers count with `push_counter`, and its parts.
+/// The variable in which handlers count with `push_counter`.
 const HOST_DATA: &str = "__host_data";
-const HOST_DATA_COUNTERS: u32 = 128;
-const HANDLER_COUNTERS: u32 = 16;
+/// Offset of the counters in the variable `__host_data`, in bytes. A counter is its sum and how often, 32 bits each.
+pub const HOST_DATA_COUNTERS: u32 = 128;
+/// Counters in the variable `__host_data`.
+pub const HANDLER_COUNTERS: u32 = 16;
 
 /// What a context gets.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,7 +37,7 @@ mod nic;
 pub mod slmp;
 mod stdout;
 
-pub use context::{Context, Options, ProgramNotes};
+pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
 pub use counters::{Counter, Counters};
 pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};
@@ -48,7 +48,7 @@ pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{
     Join, MatcherParams, NamedRuleset, RuleFile, RuleFileError, Ruleset, RulesetError,
 };
-pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};
+pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout, harmless};
 
 /// The examples of the page for users.
 #[cfg(doctest)]

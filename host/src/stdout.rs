@@ -6,10 +6,12 @@ use crate::error::{Error, In as _};
 use crate::nic::Nic;
 use spinneret_regmap::cl;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The word that says that there is nothing.
 pub const NOTHING_PRINTED: u32 = u32::MAX;
-/// A line of an HPU.
+
+/// A line of an HPU, which is shown as `[cluster.hpu] line`, without characters that a terminal obeys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
     /// The HPU's cluster.
@@ -18,6 +20,30 @@ pub struct Printed {
     pub hpu: u32,
     /// The line without its end.
     pub line: String,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cluster, hpu, line } = self;
+        write!(f, "[{cluster}.{hpu}] {}", harmless(line))
+    }
+}
+
+/// A text without characters that a terminal obeys: what handlers print and names of files may hold any. They are shown as
+/// Rust writes them, and so are those that turn the direction of text round. Tabs and ends of lines stay.
+pub fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' => shown.push(character),
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                shown.extend(character.escape_unicode());
+            }
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
 }
 
 /// Joins the characters of all HPUs to lines, each of one HPU.
@@ -43,6 +69,12 @@ impl Lines {
             }
         }
         Some(printed(hpu, &std::mem::take(line)))
+    }
+
+    /// The line that an HPU has begun and not ended.
+    pub fn rest_of(&mut self, cluster: u32, hpu: u32) -> Option<Printed> {
+        let line = self.open.remove(&(cluster, hpu))?;
+        (!line.is_empty()).then(|| printed((cluster, hpu), &line))
     }
 
     /// The lines that were begun and have no end.

@@ -69,6 +69,38 @@ pub enum Error {
         /// Ranks that run.
         started: usize,
     },
+    /// More ranks than run as threads of one process.
+    #[error(
+        "the grid {geometry} has {} ranks, and at most {limit} run as threads of one process; name a smaller grid, or start \
+             them as processes under MPI",
+        geometry.ranks()
+    )]
+    Threads {
+        /// The grid.
+        geometry: Geometry,
+        /// Ranks that can be threads.
+        limit: usize,
+    },
+    /// A thread was not started.
+    #[error("the thread of rank {rank} cannot be started: {what}; name a smaller grid, or raise the limit")]
+    Start {
+        /// The rank.
+        rank: usize,
+        /// What the system said.
+        what: String,
+    },
+    /// There is no memory for what a rank stores of a field.
+    #[error(
+        "rank {rank} stores {elements} elements of `{field}`, and there is no memory for them; make it smaller"
+    )]
+    Room {
+        /// The rank.
+        rank: usize,
+        /// The field.
+        field: String,
+        /// What it stores.
+        elements: i64,
+    },
     /// MPI refused something.
     #[error("rank {rank}: {what}")]
     Mpi {
@@ -124,7 +156,10 @@ pub enum Error {
 impl Error {
     /// Whether all ranks come to it by themselves, before anything is sent: what was asked for cannot be.
     pub fn is_found_by_all(&self) -> bool {
-        matches!(self, Self::Plan(_) | Self::Ranks { .. } | Self::Foreign { .. })
+        matches!(
+            self,
+            Self::Plan(_) | Self::Ranks { .. } | Self::Threads { .. } | Self::Foreign { .. }
+        )
     }
 }
 

@@ -1,11 +1,11 @@
 //! Fields: arrays of which each rank stores a part, indexed as if it had all.
 
+use crate::element::{Element, Sealed};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::memory::Elements;
 use crate::strides::{Stride, strides};
 use crate::transport::{Place, Placing};
-use bytemuck::Pod;
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -38,11 +38,11 @@ impl<T: PartialEq, const D: usize> PartialEq for Field<T, D> {
     }
 }
 
-impl<T: Pod, const D: usize> Field<T, D> {
+impl<T, const D: usize> Field<T, D> {
     /// A whole field, as the serial function uses it.
     ///
     /// # Panics
-    /// If a size is negative.
+    /// If a size is negative, or there is no memory for so many elements.
     #[track_caller]
     pub fn new(shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Self {
         Self::with_home(shape, ([0; D], shape), None, fill)
@@ -79,7 +79,16 @@ impl<T: Pod, const D: usize> Field<T, D> {
             from: home.0[dim],
             len: home.1[dim],
         });
-        let mut data = Vec::with_capacity(home.1.iter().product::<i64>() as usize);
+        let mut data = Vec::new();
+        let elements = home
+            .1
+            .iter()
+            .try_fold(1usize, |all, &len| all.checked_mul(len as usize));
+        assert!(
+            elements.is_some_and(|elements| data.try_reserve_exact(elements).is_ok()),
+            "there is no memory for {:?} elements of a field of the sizes {shape:?}",
+            home.1
+        );
         each(home, |at| data.push(fill(at)));
         Self {
             shape,
@@ -115,9 +124,14 @@ impl<T: Pod, const D: usize> Field<T, D> {
     }
 
     /// What this rank owns, in the order of the indices.
-    pub fn owned(&self) -> Vec<T> {
+    pub fn owned(&self) -> Vec<T>
+    where
+        T: Element,
+    {
         let mut owned = Vec::new();
-        each(self.home, |at| owned.push(self[at]));
+        each(self.home, |at| {
+            owned.push(T::of(T::bytes(std::slice::from_ref(&self[at]), Sealed), Sealed));
+        });
         owned
     }
 
@@ -156,7 +170,10 @@ impl<T: Pod, const D: usize> Field<T, D> {
         spans: &[Span],
         rows: Option<Vec<i64>>,
         placing: Option<&mut dyn Placing>,
-    ) -> Result<()> {
+    ) -> Result<()>
+    where
+        T: Element,
+    {
         let stored = std::array::from_fn(|dim| spans[dim]);
         let begin = rows.map_or(0, |rows| {
             Layout::new(self.shape, stored).place::<true>(std::array::from_fn(|dim| rows[dim]))
@@ -173,7 +190,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
         let memory = placing
             .map(|placing| placing.memory(len * size_of::<T>(), begin * size_of::<T>()))
             .transpose()?;
-        let old = Self {
+        let mut old = Self {
             shape: self.shape,
             home: self.home,
             owner: None,
@@ -182,7 +199,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             made: self.made,
         };
         self.stored = stored;
-        each(self.home, |at| self[at] = old[at]);
+        each(self.home, |at| std::mem::swap(&mut self[at], &mut old[at]));
         Ok(())
     }
 
@@ -240,7 +257,7 @@ fn each<const D: usize>((from, len): ([i64; D], [i64; D]), mut visit: impl FnMut
     }
 }
 
-impl<T: Pod, const D: usize> Index<[i64; D]> for Field<T, D> {
+impl<T, const D: usize> Index<[i64; D]> for Field<T, D> {
     type Output = T;
     /// # Panics
     /// If the element is not stored here.
@@ -249,7 +266,7 @@ impl<T: Pod, const D: usize> Index<[i64; D]> for Field<T, D> {
     }
 }
 
-impl<T: Pod, const D: usize> IndexMut<[i64; D]> for Field<T, D> {
+impl<T, const D: usize> IndexMut<[i64; D]> for Field<T, D> {
     /// # Panics
     /// If the element is not stored here.
     fn index_mut(&mut self, index: [i64; D]) -> &mut T {
@@ -288,7 +305,7 @@ pub trait Storage {
     fn put(&mut self, places: &[Range<usize>], bytes: &[u8]);
 }
 
-impl<T: Pod, const D: usize> Field<T, D> {
+impl<T: Element, const D: usize> Field<T, D> {
     /// Where the elements of runs are stored, in pieces and in their order.
     fn pieces(&self, runs: &[Run]) -> Vec<Range<usize>> {
         let mut pieces = Vec::new();
@@ -311,7 +328,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
     }
 }
 
-impl<T: Pod, const D: usize> Field<T, D> {
+impl<T: Element, const D: usize> Field<T, D> {
     /// Where a run's elements are stored that are.
     fn stored_places(&self, run: &Run, places: &mut Vec<Range<usize>>) {
         let span = self.stored[D - 1];
@@ -346,7 +363,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
     }
 }
 
-impl<T: Pod, const D: usize> Storage for Field<T, D> {
+impl<T: Element, const D: usize> Storage for Field<T, D> {
     fn element_bytes(&self) -> usize {
         size_of::<T>()
     }
@@ -362,14 +379,14 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
             bytes = rest;
             if stride.len == 1 {
                 for (element, place) in packed.chunks_exact_mut(size.max(1)).zip(stride.pieces()) {
-                    element.copy_from_slice(bytemuck::bytes_of(&self.data[place.start]));
+                    element.copy_from_slice(T::bytes(&self.data[place], Sealed));
                 }
             } else {
                 for (piece, place) in packed
                     .chunks_exact_mut((stride.len * size).max(1))
                     .zip(stride.pieces())
                 {
-                    piece.copy_from_slice(bytemuck::cast_slice(&self.data[place]));
+                    piece.copy_from_slice(T::bytes(&self.data[place], Sealed));
                 }
             }
         }
@@ -382,14 +399,14 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
             bytes = rest;
             if stride.len == 1 {
                 for (element, place) in packed.chunks_exact(size.max(1)).zip(stride.pieces()) {
-                    self.data[place.start] = bytemuck::pod_read_unaligned(element);
+                    self.data[place.start] = T::of(element, Sealed);
                 }
             } else {
                 for (piece, place) in packed
                     .chunks_exact((stride.len * size).max(1))
                     .zip(stride.pieces())
                 {
-                    bytemuck::cast_slice_mut(&mut self.data[place]).copy_from_slice(piece);
+                    T::bytes_mut(&mut self.data[place], Sealed).copy_from_slice(piece);
                 }
             }
         }
@@ -429,13 +446,13 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
 
     fn keep(&self, places: &[Range<usize>], bytes: &mut Vec<u8>) {
         for range in places {
-            bytes.extend_from_slice(bytemuck::cast_slice(&self.data[range.clone()]));
+            bytes.extend_from_slice(T::bytes(&self.data[range.clone()], Sealed));
         }
     }
 
     fn put(&mut self, places: &[Range<usize>], mut bytes: &[u8]) {
         for range in places {
-            let place = bytemuck::cast_slice_mut(&mut self.data[range.clone()]);
+            let place = T::bytes_mut(&mut self.data[range.clone()], Sealed);
             let (kept, rest) = bytes.split_at(place.len());
             place.copy_from_slice(kept);
             bytes = rest;
@@ -471,6 +488,15 @@ mod tests {
         field.unpack(&row, bytemuck::cast_slice(&[50, 51, 52]));
         assert_eq!([field[[5, 2]], field[[0, 0]], field[[2, 2]]], [52, 0, 22]);
         assert_eq!(field.owned(), [0, 1, 2, 10, 11, 12, 20, 21, 22]);
+    }
+
+    /// So that a type that is no element is one error, and not one at each place where such a field is used.
+    #[test]
+    fn a_whole_field_has_elements_of_any_type() {
+        let mut field = Field::new([2, 2], |[x, y]| (x == y, y as u8));
+        field[[0, 1]] = (true, 7);
+        field.fill(|[x, _]| (x == 1, x as u8));
+        assert_eq!((field[[1, 0]], field.len(0), field.elements().len()), ((true, 1), 2, 4));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where the elements of a field are: in memory of its own, or in some that a transport can reach.
 
-use bytemuck::Pod;
+use crate::element::{Element, Sealed};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -39,7 +39,12 @@ pub(crate) struct Lent<T> {
     elements: PhantomData<T>,
 }
 
-impl<T: Pod> Elements<T> {
+/// Whether there is memory for so many elements. Where there is none, to make them ends the process.
+pub(crate) fn has_room<T>(len: usize) -> bool {
+    Vec::<T>::new().try_reserve_exact(len).is_ok()
+}
+
+impl<T: Element> Elements<T> {
     /// So many zeros in some memory, or in memory of their own where the element `first` begins a line of caches.
     pub(crate) fn zeros(len: usize, first: usize, memory: Option<Box<dyn Memory>>) -> Self {
         match memory {
@@ -55,7 +60,7 @@ impl<T: Pod> Elements<T> {
                     len,
                     elements: PhantomData,
                 };
-                lent.deref_mut().fill(T::zeroed());
+                T::bytes_mut(&mut lent, Sealed).fill(0);
                 Self::Lent(lent)
             }
         }
@@ -64,10 +69,10 @@ impl<T: Pod> Elements<T> {
     fn on_line(len: usize, first: usize) -> Self {
         let size = size_of::<T>();
         if size == 0 || !LINE.is_multiple_of(size) {
-            return Self::Own(vec![T::zeroed(); len], 0);
+            return Self::Own(T::zeros(len, Sealed), 0);
         }
         let in_line = LINE / size;
-        let mut elements = vec![T::zeroed(); len + in_line - 1];
+        let mut elements = T::zeros(len + in_line - 1, Sealed);
         let before = (elements.as_ptr().addr() / size + first) % in_line;
         let from = (in_line - before) % in_line;
         elements.truncate(from + len);
@@ -83,7 +88,7 @@ impl<T: Pod> Elements<T> {
     /// Moves to memory of their own, if they are in some of a transport.
     pub(crate) fn leave(&mut self) {
         if let Self::Lent(lent) = self {
-            *self = Self::Own(lent.to_vec(), 0);
+            *self = Self::Own(T::copies(lent, Sealed), 0);
         }
     }
 
@@ -156,5 +161,16 @@ impl<T: PartialEq> PartialEq for Elements<T> {
 impl<T: fmt::Debug> fmt::Debug for Elements<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_room;
+
+    #[test]
+    fn memory_that_is_not_there_is_asked_for_without_harm() {
+        assert!(has_room::<u64>(1000) && has_room::<[f64; 0]>(usize::MAX));
+        assert!(!has_room::<u64>(1 << 58) && !has_room::<u8>(usize::MAX));
     }
 }

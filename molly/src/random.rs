@@ -63,6 +63,7 @@ impl Case {
             name: format!("case {seed}"),
             params: Vec::new(),
             fields: names,
+            element_bytes: vec![size_of::<u64>(); fields],
             nodes: vec![Node::Loop(Bounds::new(0, steps), sweeps)],
         };
         Self {
@@ -72,6 +73,41 @@ impl Case {
                 shapes: vec![shape; fields],
             },
             grid: grid.unwrap_or_else(|error| unreachable!("{error}")),
+            seed,
+        }
+    }
+
+    /// A program of a seed whose sweeps read what they write themselves: one to three nests, each in its own direction, inside of
+    /// a loop over times or not, with any order of loops, steps, and conditions.
+    pub fn in_place(seed: u64) -> Self {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let dims = [1, 2, 2, 2, 2, 3][rng.random_range(0..6)];
+        let most = [24, 12, 6][dims - 1];
+        let shape: Vec<i64> = (0..dims).map(|_| rng.random_range(4..=most)).collect();
+        let extents: Vec<i64> = (0..dims).map(|_| [1, 2, 2, 3][rng.random_range(0..4)]).collect();
+        let fields = rng.random_range(1..=2usize);
+        let is_repeated = rng.random_bool(0.7);
+        let around = usize::from(is_repeated);
+        let nests = rng.random_range(1..=3);
+        let mut nodes: Vec<Node> = (0..nests)
+            .map(|_| directed(rng, &shape, fields, around))
+            .collect();
+        if is_repeated {
+            nodes = vec![Node::Loop(Bounds::new(0, rng.random_range(1..=3)), nodes)];
+        }
+        Self {
+            program: Program {
+                name: format!("sweeps {seed}"),
+                params: Vec::new(),
+                fields: (0..fields).map(|field| format!("f{field}")).collect(),
+                element_bytes: vec![size_of::<u64>(); fields],
+                nodes,
+            },
+            sizes: Sizes {
+                params: Vec::new(),
+                shapes: vec![shape; fields],
+            },
+            grid: Geometry::new(extents).unwrap_or_else(|error| unreachable!("{error}")),
             seed,
         }
     }
@@ -382,6 +418,65 @@ fn sweep(rng: &mut ChaCha8Rng, shape: &[i64], fields: usize) -> Node {
     nodes.remove(0)
 }
 
+/// Loops over a field, each in some direction, whose body mostly reads what lies behind it in that direction.
+fn directed(rng: &mut ChaCha8Rng, shape: &[i64], fields: usize, around: usize) -> Node {
+    let dims = shape.len();
+    let mut order: Vec<usize> = (0..dims).collect();
+    for at in (1..dims).rev() {
+        order.swap(at, rng.random_range(0..=at));
+    }
+    let mut here = vec![Expr::Number(0); dims];
+    for (depth, &dim) in order.iter().enumerate() {
+        here[dim] = Expr::Loop(around + depth);
+    }
+    let reversed: Vec<bool> = (0..dims).map(|_| rng.random_bool(0.5)).collect();
+    let field = rng.random_range(0..fields);
+    let mut accesses = Vec::new();
+    for _ in 0..rng.random_range(1..=3) {
+        let mut subscripts = Vec::new();
+        for dim in 0..dims {
+            let behind = if reversed[dim] { 1 } else { -1 };
+            let by = match rng.random_range(0..40) {
+                0..20 => 0,
+                20..39 => behind,
+                _ => -behind,
+            };
+            // Some read over the border what is far ahead.
+            subscripts.push(match rng.random_bool(0.03) {
+                true => (here[dim].clone() + 2 * by).rem_euclid(shape[dim]),
+                false => here[dim].clone() + by,
+            });
+        }
+        let from = if rng.random_bool(0.8) {
+            field
+        } else {
+            rng.random_range(0..fields)
+        };
+        accesses.push(Access::read(from, subscripts));
+    }
+    accesses.push(Access::write(field, here.clone()));
+    let mut nodes = vec![body(accesses, false)];
+    if rng.random_bool(0.2) {
+        let sum = here.iter().cloned().reduce(|sum, next| sum + next);
+        let rest = sum.unwrap_or(Expr::Number(0)).rem_euclid(2);
+        nodes = vec![Node::If(
+            Cond::Compare(rest, Comparison::Eq, Expr::Number(0)),
+            nodes,
+            Vec::new(),
+        )];
+    }
+    for &dim in order.iter().rev() {
+        let bounds = Bounds {
+            step: if rng.random_bool(0.15) { 2 } else { 1 },
+            from_end: rng.random_bool(0.5),
+            reversed: reversed[dim],
+            ..Bounds::new(1, shape[dim] - 1)
+        };
+        nodes = vec![Node::Loop(bounds, nodes)];
+    }
+    nodes.remove(0)
+}
+
 /// A copy of what the last sweep writes, from there to another field, in the same loops or all over.
 fn copy(sweeps: &[Node], shape: &[i64], to: usize) -> Node {
     let here: Vec<Expr> = (1..=shape.len()).map(Expr::Loop).collect();
@@ -440,7 +535,9 @@ fn walk(
         match node {
             Node::Loop(bounds, inner) => {
                 let (from, to) = (value(&bounds.from, loops), value(&bounds.to, loops));
-                let mut values: Vec<i64> = (from..to).step_by(bounds.step as usize).collect();
+                let mut values: Vec<i64> = (from..to).collect();
+                let origin = if bounds.from_end { to - 1 } else { from };
+                values.retain(|value| (value - origin) % bounds.step == 0);
                 if bounds.reversed {
                     values.reverse();
                 }

@@ -6,18 +6,29 @@ use crate::threads::{Hub, Network, Threads};
 use spinneret_molly_model::Geometry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::{Builder, ScopedJoinHandle};
+
+/// Ranks that [`threads`] runs at most.
+pub const MOST_THREADS: usize = 1024;
 
 /// Runs `each` on every rank of a grid, as threads, and gives what they gave, in their order.
 ///
 /// # Errors
-/// The error of the first rank that failed by itself; the others stop.
+/// [`Error::Threads`], before anything runs, if there are more than [`MOST_THREADS`] ranks; else the error of the first rank
+/// that failed by itself, or was not started; the others stop.
 pub fn threads<R: Send>(
     geometry: &Geometry,
     network: &Network,
     each: impl Fn(&mut Rank) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
+    if geometry.ranks() > MOST_THREADS {
+        return Err(Error::Threads {
+            geometry: geometry.clone(),
+            limit: MOST_THREADS,
+        });
+    }
     let (hub, plans) = (Arc::new(Hub::default()), Plans::default());
-    let one = |number: usize| {
+    let one = &|number: usize| {
         let transport = Threads::new(number, hub.clone(), network.clone());
         let mut rank = Rank::new(number, geometry.clone(), Box::new(transport), plans.clone());
         // The rank is not used after a panic, and the others only see that it failed.
@@ -34,10 +45,19 @@ pub fn threads<R: Send>(
         done
     };
     let all: Vec<Result<R>> = std::thread::scope(|scope| {
-        let ranks: Vec<_> = (0..geometry.ranks())
-            .map(|number| scope.spawn(move || one(number)))
-            .collect();
-        let joined = |thread: std::thread::ScopedJoinHandle<'_, Result<R>>| {
+        let start = |number: usize| {
+            let started = Builder::new().spawn_scoped(scope, move || one(number));
+            started.map_err(|error| {
+                hub.fail();
+                Error::Start {
+                    rank: number,
+                    what: error.to_string(),
+                }
+            })
+        };
+        let ranks: Vec<_> = (0..geometry.ranks()).map(start).collect();
+        let joined = |started: Result<ScopedJoinHandle<'_, Result<R>>>| {
+            let thread = started?;
             thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

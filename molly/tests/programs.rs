@@ -1,7 +1,9 @@
 //! Known programs on many ranks give the bits of the serial function.
 
 use molly::programs::{factors, five, gauss_seidel, heat, life5, life9, product, red_black, transposition};
-use molly::{Error, Field, Geometry, Network, Rank};
+use molly::{Error, Field, Geometry, MOST_THREADS, Network, Options, Pipeline, Rank};
+use std::num::NonZeroU32;
+use std::sync::Mutex;
 
 /// Geometries of two dimensions, some with ranks that own nothing.
 const GRIDS: [&str; 6] = ["1x1", "2x2", "3x2", "1x5", "4x3", "12x1"];
@@ -85,6 +87,151 @@ fn sweeps_in_place_are_the_same() {
         red_black::run(rank, &mut u, 3)?;
         rank.gather(&u)
     });
+}
+
+/// The part of a field that another one has as well.
+#[molly::scop]
+fn corner(a: &mut Field<f64, 2>, b: &Field<f64, 2>) {
+    for x in 0..b.len(0) {
+        for y in 0..b.len(1) {
+            let value = b[[x, y]];
+            if x < a.len(0) && y < a.len(1) {
+                a[[x, y]] += value;
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_stand_in_conditions() {
+    let (mut serial, b) = (Field::new([5, 4], value), Field::new([7, 9], value));
+    corner(&mut serial, &b);
+    same(&["2x2", "1x3"], &serial, |rank| {
+        let (mut a, mut b) = (rank.field([5, 4], value), rank.field([7, 9], value));
+        corner::run(rank, &mut a, &mut b)?;
+        rank.gather(&a)
+    });
+}
+
+/// Sweeps along rows and columns, forwards and backwards.
+#[molly::scop]
+fn alternating(u: &mut Field<f64, 2>, steps: i64) {
+    for _ in 0..steps {
+        for x in 0..u.len(0) {
+            for y in 1..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x, y - 1]];
+            }
+        }
+        for x in 0..u.len(0) {
+            for y in (0..u.len(1) - 1).rev() {
+                u[[x, y]] -= 0.25 * u[[x, y + 1]];
+            }
+        }
+        for x in 1..u.len(0) {
+            for y in 0..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x - 1, y]];
+            }
+        }
+        for x in (0..u.len(0) - 1).rev() {
+            for y in 0..u.len(1) {
+                u[[x, y]] -= 0.25 * u[[x + 1, y]];
+            }
+        }
+    }
+}
+
+/// A system with three diagonals for each row: eliminates forwards, two fields in one body, and inserts backwards.
+#[molly::scop]
+fn tridiagonal(c: &mut Field<f64, 2>, d: &mut Field<f64, 2>) {
+    for x in 0..d.len(0) {
+        for y in 1..d.len(1) {
+            let scale = 1.0 / (4.0 - c[[x, y - 1]]);
+            c[[x, y]] *= scale;
+            d[[x, y]] = scale * (d[[x, y]] - d[[x, y - 1]]);
+        }
+    }
+    for x in (0..d.len(0)).rev() {
+        for y in (0..d.len(1) - 1).rev() {
+            d[[x, y]] -= c[[x, y]] * d[[x, y + 1]];
+        }
+    }
+}
+
+/// Fronts from one corner to the opposite one and back, and from another one.
+#[molly::scop]
+fn fronts(u: &mut Field<f64, 2>) {
+    for x in 1..u.len(0) {
+        for y in 1..u.len(1) {
+            u[[x, y]] = 0.5 * (u[[x - 1, y]] + u[[x, y - 1]]) + 0.125 * u[[x - 1, y - 1]];
+        }
+    }
+    for x in (0..u.len(0) - 1).rev() {
+        for y in (0..u.len(1) - 1).rev() {
+            u[[x, y]] = 0.5 * (u[[x + 1, y]] + u[[x, y + 1]]);
+        }
+    }
+    for x in (0..u.len(0) - 1).rev() {
+        for y in 1..u.len(1) {
+            u[[x, y]] = 0.5 * (u[[x + 1, y]] + u[[x, y - 1]]);
+        }
+    }
+}
+
+/// The bits of the serial function in each way to take turns, and how many messages that takes.
+fn in_turns<const N: usize>(
+    grid: &str,
+    ways: [Pipeline; N],
+    serial: &Field<f64, 2>,
+    one: impl Fn(&mut Rank) -> Result<(u64, Option<Field<f64, 2>>), Error> + Sync,
+) -> [u64; N] {
+    ways.map(|pipeline| {
+        let sent = Mutex::new(0);
+        same(&[grid], serial, |rank| {
+            rank.set_options(Options {
+                pipeline,
+                ..Options::default()
+            });
+            let (messages, whole) = one(rank)?;
+            *sent.lock().unwrap() += messages;
+            Ok(whole)
+        });
+        sent.into_inner().unwrap()
+    })
+}
+
+#[test]
+fn sweeps_of_both_directions_are_the_same_in_turns() {
+    let shape = [24, 20];
+    let rows = |rows| Pipeline::from(NonZeroU32::new(rows));
+    let mut serial = Field::new(shape, value);
+    alternating(&mut serial, 2);
+    let ways = [rows(0), rows(3), Pipeline::default()];
+    let messages = in_turns("2x2", ways, &serial, |rank| {
+        let mut u = rank.field(shape, value);
+        let sent = alternating::run(rank, &mut u, 2)?;
+        Ok((sent.messages, rank.gather(&u)?))
+    });
+    // Two steps of two sweeps along 24 rows, which are 8 strips or 2, and of two along columns, which send a row once.
+    assert_eq!(messages, [24, 8, 2].map(|strips| 2 * 2 * (strips + 2)));
+
+    let (mut c, mut serial) = (Field::new(shape, |_| 1.0), Field::new(shape, value));
+    tridiagonal(&mut c, &mut serial);
+    let messages = in_turns("1x3", [rows(0), Pipeline::default()], &serial, |rank| {
+        let (mut c, mut d) = (rank.field(shape, |_| 1.0), rank.field(shape, value));
+        let sent = tridiagonal::run(rank, &mut c, &mut d)?;
+        Ok((sent.messages, rank.gather(&d)?))
+    });
+    // Two fields forwards, and one backwards.
+    assert_eq!(messages, [2 * 3 * 24, 2 * 3]);
+
+    let mut serial = Field::new(shape, value);
+    fronts(&mut serial);
+    let messages = in_turns("3x2", [rows(0), rows(3)], &serial, |rank| {
+        let mut u = rank.field(shape, value);
+        let sent = fronts::run(rank, &mut u)?;
+        Ok((sent.messages, rank.gather(&u)?))
+    });
+    assert!(messages[0] > 2 * messages[1], "{messages:?}");
 }
 
 #[test]
@@ -227,6 +374,30 @@ fn fields_of_one_nest_live_on_one_grid() {
         " of the grid 2x1; make it with `Rank::field` of that rank",
     ];
     assert!(said.iter().all(|part| text.contains(part)), "{text}");
+}
+
+#[test]
+fn more_ranks_than_threads_are_refused_before_any_runs() {
+    let grid = Geometry::new([MOST_THREADS as i64 + 1]).unwrap();
+    let result = molly::threads(&grid, &Network::default(), |_| -> Result<(), Error> {
+        panic!("it runs")
+    });
+    let text = result.unwrap_err().to_string();
+    let said = "the grid 1025 has 1025 ranks, and at most 1024 run as threads of one process; name a smaller grid, or start \
+                them as processes under MPI";
+    assert_eq!(text, said);
+}
+
+#[test]
+fn fields_without_room_are_a_sentence() {
+    for shape in [[1 << 40, 1 << 20], [i64::MAX, i64::MAX]] {
+        let result = molly::threads(&Geometry::parse("2").unwrap(), &Network::default(), |rank| {
+            rank.field(shape, |_| 0.0);
+            Ok(())
+        });
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(" panicked: there is no memory for ["), "{text}");
+    }
 }
 
 #[test]

@@ -14,6 +14,10 @@
 #include <string.h>
 #include "spinneret.h"
 
+/* Other names of MPI_ANY_SOURCE and MPI_ANY_TAG. */
+#define SPINNERET_ANY_SOURCE MPI_ANY_SOURCE
+#define SPINNERET_ANY_TAG MPI_ANY_TAG
+
 /* A communicator, as the calls below take it. */
 static inline uint64_t spinneret_comm(MPI_Comm comm) {
     uint64_t bytes = 0;
@@ -40,16 +44,6 @@ static inline uint64_t spinneret_type(MPI_Datatype type) {
 #define SPINNERET_ERROR_MPI -10
 
 /**
- * Messages of every rank.
- */
-#define SPINNERET_ANY_SOURCE -1
-
-/**
- * Messages with every tag.
- */
-#define SPINNERET_ANY_TAG -1
-
-/**
  * Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
  */
 #define SPINNERET_EQUAL_COPIES 1
@@ -64,11 +58,11 @@ typedef struct spinneret_rank spinneret_rank;
  */
 typedef struct spinneret_rank_options {
     /**
-     * Bytes of memory that the NIC can reach, for spinneret_rank_alloc; 67108864 if it is 0.
+     * Bytes of memory that the NIC can reach, for spinneret_rank_alloc; 134217728 if it is 0.
      */
     uint32_t host_bytes;
     /**
-     * Bytes of the NIC's memory for tables of types that follow no pattern; 262144 if it is 0.
+     * Bytes of the NIC's memory for tables of types that follow no pattern; 524288 if it is 0.
      */
     uint32_t table_bytes;
     /**
@@ -104,11 +98,11 @@ typedef struct spinneret_status {
      */
     uint32_t bytes;
     /**
-     * The other rank, in the communicator of the request.
+     * The other rank, in the communicator of the request; MPI_PROC_NULL if that was nobody.
      */
     int source;
     /**
-     * The tag.
+     * The tag; MPI_ANY_TAG if there was no message.
      */
     int tag;
 } spinneret_status;
@@ -183,7 +177,7 @@ int spinneret_rank_count(struct spinneret_rank *rank, struct spinneret_rank_coun
 
 /**
  * Prepares a receive of count elements of a type into memory of spinneret_rank_alloc, from a rank of a communicator with a
- * tag, or SPINNERET_ANY_SOURCE and SPINNERET_ANY_TAG. type is spinneret_type of it; it has to be committed, and may be freed afterwards. flags is 0
+ * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started. type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
  * or SPINNERET_EQUAL_COPIES.
  * type is a datatype; MPI runs, and this thread may call it; the number of the request is left at request.
  */
@@ -198,8 +192,9 @@ int spinneret_rank_recv_init(struct spinneret_rank *rank,
                              uint64_t *request);
 
 /**
- * Prepares a send of count elements of a type from memory of spinneret_rank_alloc, to a rank of a communicator, with a tag.
- * type is spinneret_type of it; it has to be committed, and may be freed afterwards.
+ * Prepares a send of count elements of a type from memory of spinneret_rank_alloc, to a rank of a communicator, with a tag;
+ * one to MPI_PROC_NULL ends when it is started.
+ * type is spinneret_type of it; it need not be committed, and may be freed afterwards.
  * As for spinneret_rank_recv_init.
  */
 int spinneret_rank_send_init(struct spinneret_rank *rank,

@@ -3,6 +3,8 @@
 >>> import spinneret
 >>> nic = spinneret.Nic("hello")                    # a folder from `spinneret new hello`
 >>> result = nic.run([packet, packet])              # bytes, or packets of scapy
+>>> result
+<Result of 2 packets: 2 replies>
 >>> result.replies[0].time_ns, bytes(result.replies[0])
 """
 
@@ -14,9 +16,21 @@ from typing import Callable, Iterable, Optional, Union
 
 from . import _spinneret
 from ._packet import Packet
-from ._spinneret import Error, Fault, Frame, Nic, Result, __version__
+from ._spinneret import DropWarning, Error, Fault, Frame, Nic, Result, __version__
 
-__all__ = ["Error", "Fault", "Frame", "HandlerFault", "Nic", "Packet", "Result", "__version__", "example", "run"]
+__all__ = [
+    "DropWarning",
+    "Error",
+    "Fault",
+    "Frame",
+    "HandlerFault",
+    "Nic",
+    "Packet",
+    "Result",
+    "__version__",
+    "example",
+    "run",
+]
 
 _DATA = Path(__file__).parent / "data"
 _spinneret.set_data(_DATA)
@@ -41,11 +55,12 @@ def run(
     clusters: int = 2,
     hpus: int = 8,
     on_frame: Optional[Callable[[Frame], object]] = None,
+    gbps: Optional[float] = None,
     check: bool = False,
 ) -> Result:
     """Runs handlers on packets, on a NIC made for it; with `check`, a handler that fails raises `HandlerFault`."""
     nic = Nic(handlers, rules, handler=handler, clusters=clusters, hpus=hpus)
-    result = nic.run(packets, on_frame=on_frame)
+    result = nic.run(packets, on_frame=on_frame, gbps=gbps)
     if check and result.faults:
         raise HandlerFault(result)
     return result

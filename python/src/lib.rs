@@ -21,6 +21,13 @@ pyo3::create_exception!(
     "What the NIC, its handlers or their rules cannot do, in a sentence."
 );
 
+pyo3::create_exception!(
+    spinneret,
+    DropWarning,
+    pyo3::exceptions::PyRuntimeWarning,
+    "Packets for handlers were dropped."
+);
+
 /// Names the folder with `runtime/` that came with the package.
 #[pyfunction]
 fn set_data(folder: PathBuf) {
@@ -41,6 +48,7 @@ fn error(error: impl Into<anyhow::Error>) -> PyErr {
 #[pymodule]
 fn _spinneret(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<Error>())?;
+    module.add("DropWarning", module.py().get_type::<DropWarning>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<nic::Nic>()?;
     module.add_class::<result::Frame>()?;

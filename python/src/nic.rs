@@ -1,15 +1,18 @@
 //! The NIC.
 
-use crate::error;
 use crate::peer::Program;
 use crate::result::{Fault, Result};
+use crate::{DropWarning, error};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use spinneret_host::Context;
 use spinneret_nic::Simulated;
+use spinneret_nic::report::Summary;
 use spinneret_nic::run::{Embedded, HardwareArguments, Outcome};
 use std::cell::RefCell;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -62,14 +65,15 @@ impl Nic {
     }
 
     /// Runs handlers on packets until all is done.
-    #[pyo3(signature = (packets, *, on_frame=None))]
+    #[pyo3(signature = (packets, *, on_frame=None, gbps=None))]
     fn run(
         &mut self,
         py: Python<'_>,
         packets: &Bound<'_, PyAny>,
         on_frame: Option<Py<PyAny>>,
+        gbps: Option<f64>,
     ) -> PyResult<Result> {
-        let program = Rc::new(RefCell::new(Program::new(packets, on_frame)?));
+        let program = Rc::new(RefCell::new(Program::new(packets, on_frame, gbps)?));
         let ran = self.embedded.run(Rc::clone(&program) as _);
         let mut program = program.borrow_mut();
         match (program.exception.take(), ran) {
@@ -113,20 +117,52 @@ impl Nic {
         memory.write(offset, data).map_err(error)
     }
 
-    /// The bytes of a global variable of the handlers.
-    #[pyo3(signature = (name, *, context=0))]
-    fn variable<'py>(&self, py: Python<'py>, name: &str, context: usize) -> PyResult<Bound<'py, PyBytes>> {
+    /// A global variable of the handlers: its bytes, or its values in a format of the module `struct`.
+    #[pyo3(signature = (name, format=None, *, context=0))]
+    fn variable<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        format: Option<&str>,
+        context: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let memory = self.context(context)?.variable(name).map_err(error)?;
-        PyBytes::new_with(py, memory.len() as usize, |bytes| {
+        let bytes = PyBytes::new_with(py, memory.len() as usize, |bytes| {
             memory.read(0, bytes).map_err(error)
-        })
+        })?;
+        let Some(format) = format else {
+            return Ok(bytes.into_any());
+        };
+        let format = Format::new(py, name, format, memory.len())?;
+        let values = format.call("unpack", (&format.text, bytes))?;
+        match values.len()? {
+            1 => values.get_item(0),
+            _ => Ok(values),
+        }
     }
 
     /// Writes a global variable of the handlers.
-    #[pyo3(signature = (name, data, *, context=0))]
-    fn set_variable(&self, name: &str, data: &[u8], context: usize) -> PyResult<()> {
+    #[pyo3(signature = (name, value, format=None, *, context=0))]
+    fn set_variable(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        value: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        context: usize,
+    ) -> PyResult<()> {
         let memory = self.context(context)?.variable(name).map_err(error)?;
-        memory.write(0, data).map_err(error)
+        let Some(format) = format else {
+            return memory.write(0, value.extract()?).map_err(error);
+        };
+        let format = Format::new(py, name, format, memory.len())?;
+        let values = match value.cast::<PyTuple>() {
+            Ok(values) => values.clone(),
+            Err(_) => PyTuple::new(py, [value])?,
+        };
+        let text = PyTuple::new(py, [&format.text])?;
+        let bytes = format.call("pack", text.add(values)?.cast_into::<PyTuple>()?)?;
+        memory.write(0, bytes.extract()?).map_err(error)
     }
 }
 
@@ -137,6 +173,51 @@ impl Nic {
             PyIndexError::new_err(format!(
                 "there is no context {number}: the rules have {} rulesets",
                 contexts.len()
+            ))
+        })
+    }
+}
+
+/// A variable as the module `struct` sees it.
+struct Format<'a, 'py> {
+    module: Bound<'py, PyModule>,
+    variable: &'a str,
+    /// In the order of bytes of the NIC, if it says none itself.
+    text: String,
+}
+
+impl<'a, 'py> Format<'a, 'py> {
+    /// A format of so many bytes.
+    fn new(py: Python<'py>, variable: &'a str, format: &str, bytes: u32) -> PyResult<Self> {
+        let order = if format.starts_with(['@', '=', '<', '>', '!']) {
+            ""
+        } else {
+            "<"
+        };
+        let format = Self {
+            module: py.import("struct")?,
+            variable,
+            text: format!("{order}{format}"),
+        };
+        let taken: u64 = format.call("calcsize", (&format.text,))?.extract()?;
+        match taken == u64::from(bytes) {
+            true => Ok(format),
+            false => Err(PyValueError::new_err(format!(
+                "`{variable}` has {bytes} bytes, and the format `{}` takes {taken}",
+                format.text
+            ))),
+        }
+    }
+
+    /// Calls a function of the module, whose own error becomes one with the variable's name.
+    fn call(&self, function: &str, arguments: impl PyCallArgs<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let called = self.module.call_method1(function, arguments);
+        called.map_err(|error| {
+            let (py, text) = (self.module.py(), &self.text);
+            PyValueError::new_err(format!(
+                "`{}` in the format `{text}`: {}",
+                self.variable,
+                error.value(py)
             ))
         })
     }
@@ -160,7 +241,11 @@ fn result(py: Python<'_>, outcome: &Outcome, program: &mut Program) -> PyResult<
         counters.set_item(name, count)?;
     }
     let json = summary.to_json().map_err(error)?;
+    let dropped = summary.drops.values().sum();
+    warn_of_drops(py, summary, program.given())?;
     Ok(Result {
+        packets: program.given(),
+        dropped,
         replies: replies.into_pyobject(py)?.unbind(),
         to_host: to_host.into_pyobject(py)?.unbind(),
         faults: faults.into_pyobject(py)?.unbind(),
@@ -168,4 +253,20 @@ fn result(py: Python<'_>, outcome: &Outcome, program: &mut Program) -> PyResult<
         counters: counters.into_any().unbind(),
         summary: py.import("json")?.call_method1("loads", (json,))?.unbind(),
     })
+}
+
+/// Warns if packets were dropped, by cause.
+fn warn_of_drops(py: Python<'_>, summary: &Summary, packets: usize) -> PyResult<()> {
+    let causes = summary.drops.iter().filter(|(_, count)| **count > 0);
+    let causes: Vec<String> = causes.map(|(cause, count)| format!("{cause} {count}")).collect();
+    if causes.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "{} of {packets} packets were dropped ({}); packets without a time, and without `gbps`, come as fast as the NIC takes them",
+        summary.drops.values().sum::<u64>(),
+        causes.join(", ")
+    );
+    let category = py.get_type::<DropWarning>();
+    PyErr::warn(py, &category, &CString::new(text)?, 1)
 }

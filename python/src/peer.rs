@@ -6,19 +6,24 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMemoryView, PyTuple};
 use spinneret_nic::net::MIN_FRAME_BYTES;
-use spinneret_nic::net::generator::MAX_SIZE_BYTES;
+use spinneret_nic::net::generator::{MAX_SIZE_BYTES, WIRE_OVERHEAD_BYTES};
 use spinneret_nic::run::Peer;
 
 /// Bytes of an Ethernet header, which every packet has.
 const HEADER_BYTES: usize = 14;
 /// Latest time of a packet, in nanoseconds: beyond it 64 bits of picoseconds end.
 const LATEST_NS: f64 = 1e15;
+/// Slowest and fastest rate of packets, in units of 10^9 bits a second.
+const RATES_GBPS: std::ops::RangeInclusive<f64> = 1e-6..=1e3;
 
 /// Packets, what becomes of frames, and the exception that ended the run.
 #[derive(Debug)]
 pub(crate) struct Program {
     packets: Py<PyIterator>,
     number: usize,
+    /// The rate of packets without a time, and when the next one comes, in picoseconds.
+    gbps: Option<f64>,
+    due_ps: f64,
     on_frame: Option<Py<PyAny>>,
     /// Frames for the wire and for the host.
     pub(crate) frames: [Vec<Py<Frame>>; 2],
@@ -26,14 +31,32 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn new(packets: &Bound<'_, PyAny>, on_frame: Option<Py<PyAny>>) -> PyResult<Self> {
+    pub(crate) fn new(
+        packets: &Bound<'_, PyAny>,
+        on_frame: Option<Py<PyAny>>,
+        gbps: Option<f64>,
+    ) -> PyResult<Self> {
+        if let Some(gbps) = gbps.filter(|gbps| !RATES_GBPS.contains(gbps)) {
+            return Err(PyValueError::new_err(format!(
+                "gbps is {gbps}, and rates are {:e} to {:e}",
+                RATES_GBPS.start(),
+                RATES_GBPS.end()
+            )));
+        }
         Ok(Self {
             packets: packets.try_iter()?.unbind(),
             number: 0,
+            gbps,
+            due_ps: 0.0,
             on_frame,
             frames: [Vec::new(), Vec::new()],
             exception: None,
         })
+    }
+
+    /// Packets that it has given.
+    pub(crate) fn given(&self) -> usize {
+        self.number
     }
 
     /// Keeps an exception, which ends the run.
@@ -49,9 +72,15 @@ impl Program {
         let Some(item) = self.packets.bind(py).clone().next() else {
             return Ok(None);
         };
-        let number = self.number;
+        let (at_ps, bytes) = packet(&item?, self.number)?;
         self.number += 1;
-        packet(&item?, number).map(Some)
+        let Some(gbps) = self.gbps else {
+            return Ok(Some((at_ps, bytes)));
+        };
+        let at_ps = at_ps.unwrap_or(self.due_ps as u64);
+        // A bit at 10^9 a second takes a nanosecond.
+        self.due_ps = at_ps as f64 + (8 * (bytes.len() + WIRE_OVERHEAD_BYTES)) as f64 * 1000.0 / gbps;
+        Ok(Some((Some(at_ps), bytes)))
     }
 
     fn keep(&mut self, py: Python<'_>, frame: Frame) -> PyResult<()> {

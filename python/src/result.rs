@@ -127,6 +127,10 @@ impl std::fmt::Display for Fault {
 #[derive(Debug)]
 #[pyclass(frozen, get_all, module = "spinneret")]
 pub(crate) struct Result {
+    /// Packets that came.
+    pub(crate) packets: usize,
+    /// Those of them that were for handlers, and were dropped.
+    pub(crate) dropped: u64,
     /// Frames that left for the wire.
     pub(crate) replies: Py<PyAny>,
     /// Packets that went to the host, because no rule matched them.
@@ -139,4 +143,27 @@ pub(crate) struct Result {
     pub(crate) counters: Py<PyAny>,
     /// What `spinneret run --json` prints.
     pub(crate) summary: Py<PyAny>,
+}
+
+#[pymethods]
+impl Result {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let faults = self.faults.bind(py).try_iter()?;
+        let faults = faults.map(|fault| fault?.getattr("count")?.extract::<u64>());
+        let counts = [
+            (self.replies.bind(py).len()? as u64, "replies"),
+            (self.to_host.bind(py).len()? as u64, "to the host"),
+            (self.dropped, "dropped"),
+            (faults.sum::<PyResult<u64>>()?, "faults"),
+        ];
+        let counts = counts
+            .into_iter()
+            .filter(|(count, what)| *count > 0 || *what == "replies");
+        let counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        Ok(format!(
+            "<Result of {} packets: {}>",
+            self.packets,
+            counts.join(", ")
+        ))
+    }
 }

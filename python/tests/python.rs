@@ -105,7 +105,7 @@ fn the_package_does_what_its_tests_say_and_has_the_types_it_says() {
     let path = |name: &str| folder().join(name).display().to_string();
     let pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider"];
     for (tests, passing) in [
-        ("tests/test_nic.py", "13 passed"),
+        ("tests/test_nic.py", "15 passed"),
         ("examples/cocotb", "1 passed"),
     ] {
         let passed = run(&[&pytest[..], &[&path(tests)]].concat());

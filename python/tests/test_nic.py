@@ -7,6 +7,7 @@ import shutil
 import signal
 import struct
 import threading
+import warnings
 from pathlib import Path
 from typing import Iterator
 
@@ -86,6 +87,33 @@ def test_times_are_those_of_the_packets(echo: Path) -> None:
     assert nic.now_ns > 2e6
 
 
+def test_packets_without_times_come_as_fast_as_the_nic_takes_them(echo: Path) -> None:
+    nic = spinneret.Nic(echo)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = nic.run([ping()] * 500)
+    assert (result.packets, result.dropped, len(result.replies)) == (500, 0, 500)
+    assert repr(result) == "<Result of 500 packets: 500 replies>"
+    # At a rate that is faster than the handlers some are lost, and the result and a warning say how many.
+    with pytest.warns(spinneret.DropWarning, match=r"of 500 packets were dropped \(overload \d+\)"):
+        result = nic.run([ping()] * 500, gbps=100)
+    lost = result.dropped
+    assert 0 < lost == result.summary["drops"]["overload"] and len(result.replies) == 500 - lost
+    assert repr(result) == f"<Result of 500 packets: {500 - lost} replies, {lost} dropped>"
+
+
+def test_a_rate_spaces_packets_without_times(echo: Path) -> None:
+    # 76 bytes take 800 bits on the wire.
+    times = [frame.time_ns for frame in spinneret.run(echo, [ping(size=76)] * 3, gbps=0.001).replies]
+    assert [round(time / 1e5) for time in times] == [0, 8, 16]
+    packets: list[spinneret.Packet] = [(2e6, bytes(ping(size=76))), ping(size=76)]
+    times = [frame.time_ns for frame in spinneret.run(echo, packets, gbps=0.001).replies]
+    assert [round(time / 1e5) for time in times] == [20, 28]
+    for gbps in (0, -1, 1e4, float("nan")):
+        with pytest.raises(ValueError, match="gbps is .*, and rates are 1e-6 to 1e3"):
+            spinneret.run(echo, [ping()], gbps=gbps)
+
+
 def test_what_no_rule_matches_goes_to_the_host(echo: Path) -> None:
     arp = Ether(dst="ff:ff:ff:ff:ff:ff", type=0x0806) / bytes(46)
     seen: list[spinneret.Frame] = []
@@ -93,6 +121,7 @@ def test_what_no_rule_matches_goes_to_the_host(echo: Path) -> None:
     assert [bytes(frame) for frame in result.to_host] == [bytes(arp)]
     assert result.to_host[0].to_host and len(result.replies) == 1
     assert sorted(frame.to_host for frame in seen) == [False, True]
+    assert repr(result) == "<Result of 2 packets: 1 replies, 1 to the host>"
 
 
 def test_memory_messages_and_variables_are_there_after_a_run(own: Path) -> None:
@@ -106,6 +135,19 @@ def test_memory_messages_and_variables_are_there_after_a_run(own: Path) -> None:
     assert nic.read_host(64, 6) == b"shared"
     nic.run([ping()])
     assert nic.variable("total") == struct.pack("<I", 41)
+    assert nic.variable("total", "I") == 41 and nic.variable("total", "2H") == (41, 0)
+    assert nic.variable("total", ">I") == 41 << 24
+    nic.set_variable("total", 7, "i")
+    nic.run([ping()])
+    assert nic.variable("total", "i") == 8
+    nic.set_variable("total", (1, 2), "2H")
+    assert nic.variable("total", "I") == 0x20001
+    with pytest.raises(ValueError, match="`total` has 4 bytes, and the format `<Q` takes 8"):
+        nic.variable("total", "Q")
+    with pytest.raises(ValueError, match="`total` in the format `<y`: bad char in struct format"):
+        nic.set_variable("total", 1, "y")
+    with pytest.raises(ValueError, match="`total` in the format `<I`: "):
+        nic.set_variable("total", "many", "I")
     with pytest.raises(IndexError, match="the host memory of context 0 has 16777216"):
         nic.read_host(1 << 24, 1)
     with pytest.raises(IndexError, match="there is no context 1: the rules have 1 rulesets"):
@@ -119,6 +161,7 @@ def test_faults_have_their_source_line(own: Path) -> None:
     (fault,) = result.faults
     assert fault.handler == "own_ph" and fault.count == 1
     assert fault.source.endswith("own.c:13"), fault.source
+    assert repr(result) == "<Result of 2 packets: 0 replies, 1 faults>"
     with pytest.raises(spinneret.HandlerFault, match=r"own_ph: .*own\.c:13") as raised:
         spinneret.run(own, [ping(size=200)], check=True)
     assert raised.value.result.faults[0].count == 1

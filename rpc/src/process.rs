@@ -346,6 +346,11 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         }
     }
 
+    /// Ends a call, and leaves a port that is this side's by now for the next one: whoever looks again finds it so.
+    pub(crate) fn pass_on(&self, state: &mut State) {
+        (state.receive, state.owns) = (false, false);
+    }
+
     /// Writes what a call begins with. The generation is the next one of the port.
     #[inline]
     pub(crate) fn write_header(&self, port: u32, opcode: u32) -> Result<(), M::Error> {

@@ -167,32 +167,32 @@ static inline int spin_dma_from_host(uint64_t host_addr, uint32_t nic_addr, uint
     return spin_host_copy(host_addr, nic_addr, length, false, generate_event, xfer);
 }
 
-/* Writes 8 bytes to host memory by a copy from the stack, which therefore has to be done when this returns. */
-static inline int spin_copy_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
-    spin_cmd_t copy;
-    spin_dma_to_host(host_addr, (uint32_t)(uintptr_t)&user_data, sizeof(user_data), false, &copy);
-    if (xfer != NULL) {
-        *xfer = copy;
-    }
-    return spin_cmd_wait(copy);
-}
-
-/*
- * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE it is cheaper than a copy: the command has the bytes.
- * The cluster puts them into the first lanes of the bus whatever the address, so elsewhere it is a copy, and waits.
- */
+/* Writes 8 bytes to host memory out of the command, at an address that is a multiple of SPIN_HOST_LINE and nowhere else. */
 #define SPIN_HOST_LINE 64
 
-static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
-    if ((uint32_t)host_addr % SPIN_HOST_LINE != 0) {
-        return spin_copy_to_host(host_addr, user_data, xfer);
-    }
+static inline int spin_host_direct(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
     MMIO_WRITE(CMD_WORD0, host_addr);
     MMIO_WRITE(CMD_WORD1, host_addr >> 32);
     MMIO_WRITE(CMD_WORD2, sizeof(user_data) << 1 | 1);
     MMIO_WRITE(CMD_WORD3, user_data);
     MMIO_WRITE(CMD_WORD4, user_data >> 32);
     return spin_cmd_issue(CMD_INFO_HOST_DIRECT, xfer);
+}
+
+/*
+ * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE it is cheaper than a copy. The cluster puts the bytes of a
+ * direct write into the first lanes of the bus whatever the address, so elsewhere this copies them from the stack, and waits.
+ */
+static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
+    if ((uint32_t)host_addr % SPIN_HOST_LINE == 0) {
+        return spin_host_direct(host_addr, user_data, xfer);
+    }
+    spin_cmd_t copy;
+    spin_dma_to_host(host_addr, (uint32_t)(uintptr_t)&user_data, sizeof(user_data), false, &copy);
+    if (xfer != NULL) {
+        *xfer = copy;
+    }
+    return spin_cmd_wait(copy);
 }
 
 /* Its old name. */

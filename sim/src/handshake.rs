@@ -84,6 +84,55 @@ impl Handshake {
         })
     }
 
+    /// Looks up valid, ready and the fields of a channel of that direction, seen from the design:
+    /// `<prefix>_valid`, or `<prefix>valid` as in AXI.
+    ///
+    /// # Errors
+    /// If the design has no such channel.
+    pub fn attach(
+        dut: &Instance,
+        prefix: &str,
+        fields: &[&str],
+        direction: Direction,
+    ) -> Result<Self, ModelError> {
+        let side = match direction {
+            Direction::Input => Side::IntoDesign,
+            Direction::Output => Side::OutOfDesign,
+        };
+        let name = |signal: &str| {
+            let joined = format!("{prefix}{signal}");
+            if dut.find(&joined).is_some() {
+                joined
+            } else {
+                format!("{prefix}_{signal}")
+            }
+        };
+        let port = |field: &&str| {
+            let name = name(field);
+            dut.find(&name).ok_or_else(|| dut.unknown(&name))
+        };
+        let payload: Result<Vec<_>, _> = fields.iter().map(port).collect();
+        Self::find(
+            dut,
+            prefix,
+            [&name("valid"), &name("ready")],
+            payload?,
+            Some(side),
+        )
+    }
+
+    /// Drives the fields.
+    pub fn drive(&self, dut: &mut Instance, values: &[u128]) {
+        for (port, value) in self.payload.iter().zip(values) {
+            dut.set_value(*port, *value);
+        }
+    }
+
+    /// The values of the fields.
+    pub fn read(&self, dut: &Instance) -> Vec<u128> {
+        self.payload.iter().map(|port| dut.value(*port)).collect()
+    }
+
     /// The prefix of its ports.
     pub fn name(&self) -> &str {
         &self.bus

@@ -12,6 +12,7 @@ pub mod model;
 mod names;
 mod pause;
 mod port_trace;
+pub mod prelude;
 pub mod seed;
 pub mod simulation;
 pub mod stream;

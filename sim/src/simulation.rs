@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::clocking::Clocking;
 use crate::model::{Model, ModelError};
 use crate::seed::Seed;
+use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -73,6 +74,30 @@ pub struct Simulation<M> {
 pub(crate) struct Progress {
     pub(crate) cycle: Cell<u64>,
     pub(crate) finished: Cell<bool>,
+    /// What was left when a simulation was dropped: a line for each agent that was not idle.
+    pub(crate) left: RefCell<String>,
+}
+
+impl<M> Simulation<M> {
+    /// The agents of all clocks.
+    fn agents(&self) -> impl Iterator<Item = &Rc<RefCell<dyn Agent>>> {
+        self.domains.iter().flat_map(|domain| &domain.agents)
+    }
+
+    /// A line for each agent that is not idle.
+    fn left(&self) -> String {
+        let left = self.agents().filter_map(|agent| agent.borrow().unfinished());
+        left.map(|line| format!("\n  {line}")).collect()
+    }
+}
+
+/// The end of a test: what is left is for the frame around it to find.
+impl<M> Drop for Simulation<M> {
+    fn drop(&mut self) {
+        if !self.progress.finished.replace(true) && !std::thread::panicking() {
+            self.progress.left.replace(self.left());
+        }
+    }
 }
 
 impl<M: Model> Simulation<M> {
@@ -128,6 +153,32 @@ impl<M: Model> Simulation<M> {
     /// Cycles since the simulation was made, including those in reset.
     pub fn cycle_count(&self) -> u64 {
         self.cycle
+    }
+
+    /// Drives an input from the next cycle on.
+    ///
+    /// # Panics
+    /// If there is no such input, or the value does not fit.
+    pub fn set(&mut self, port: &str, value: impl Into<u64>) {
+        self.set_bytes(port, &value.into().to_le_bytes());
+    }
+
+    /// The same for an input of any width, lowest byte first; bytes beyond it have to be 0.
+    ///
+    /// # Panics
+    /// If there is no such input, or the value does not fit.
+    pub fn set_bytes(&mut self, port: &str, bytes: &[u8]) {
+        let set = self.dut.set(port, BigUint::from_bytes_le(bytes));
+        set.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// The value of a port after the last cycle.
+    ///
+    /// # Panics
+    /// If there is no such port, or it has more than 64 bits.
+    pub fn get(&self, port: &str) -> u64 {
+        let value = self.dut.get(port).unwrap_or_else(|error| panic!("{error}"));
+        u64::try_from(value).unwrap_or_else(|_| panic!("{port} has more than 64 bits"))
     }
 
     /// Ends a test at the first difference between a design and what is expected of it.
@@ -253,8 +304,7 @@ impl<M: Model> Simulation<M> {
     /// If an agent is not idle, with what is left.
     pub fn try_finish(self) -> Result<(), Failure> {
         self.progress.finished.set(true);
-        let left = self.agents().filter_map(|agent| agent.borrow().unfinished());
-        let state: String = left.map(|line| format!("\n  {line}")).collect();
+        let state = self.left();
         if state.is_empty() {
             Ok(())
         } else {
@@ -265,11 +315,6 @@ impl<M: Model> Simulation<M> {
     /// Where the frame around a test sees how far the simulation came.
     pub(crate) fn progress(&self) -> Rc<Progress> {
         Rc::clone(&self.progress)
-    }
-
-    /// The agents of all clocks.
-    fn agents(&self) -> impl Iterator<Item = &Rc<RefCell<dyn Agent>>> {
-        self.domains.iter().flat_map(|domain| &domain.agents)
     }
 
     fn try_cycle_inner(&mut self) -> Result<(), Cause> {

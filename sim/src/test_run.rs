@@ -1,5 +1,6 @@
 //! The frame around a test: its seed, and a waveform when it fails.
 
+use crate::failure::{Cause, Failure};
 use crate::model::Model;
 use crate::seed::{self, Seed};
 use crate::simulation::{ClockDomain, Progress, Simulation};
@@ -8,9 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use std::any::Any;
 use std::env;
 use std::fs;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::thread;
 
 /// The environment variable that asks for the waveforms of all tests when it is `1`.
 pub const WAVES_VARIABLE: &str = "SPINNERET_WAVES";
@@ -27,7 +29,7 @@ pub struct TestRun {
     simulations: Vec<Started>,
 }
 
-/// Runs a test.
+/// Runs a test under the name of its thread, which is that of the function with `#[test]`.
 ///
 /// All random choices depend on the default seed or on `SPINNERET_SEED`. When the test fails, it runs
 /// once more and writes what happened before the failure to `target/waves/<name>.fst` (the second
@@ -38,18 +40,33 @@ pub struct TestRun {
 /// # fn example<Dut: Model>() {
 /// use spinneret_sim::test_run::run_test;
 ///
-/// run_test("passes_a_frame", 1, |run| {
+/// run_test(1, |run| {
 ///     let mut sim = run.simulation::<Dut>();
 ///     sim.reset();
-///     sim.finish();
 /// });
 /// # }
 /// ```
 ///
 /// # Panics
-/// If the test does, if one of its simulations was not ended with [`Simulation::finish`], or if the seed
-/// in the environment is not a number.
-pub fn run_test(name: &str, default_seed: u64, test: impl Fn(&mut TestRun)) {
+/// If the test does, if at its end something is left in one of its simulations (as [`Simulation::finish`] does), or if
+/// the seed in the environment is not a number.
+#[track_caller]
+pub fn run_test(default_seed: u64, test: impl Fn(&mut TestRun)) {
+    let place = Location::caller();
+    let thread = thread::current();
+    let name = match thread.name() {
+        // Tests that run one after the other have the main thread.
+        None | Some("main") => format!("{}.{}", place.file(), place.line()),
+        Some(name) => name.to_owned(),
+    };
+    run_named(&name.replace("::", ".").replace('/', "."), default_seed, test);
+}
+
+/// The same under a name of its own, for one of several runs of a function.
+///
+/// # Panics
+/// As [`run_test`].
+pub fn run_named(name: &str, default_seed: u64, test: impl Fn(&mut TestRun)) {
     let seed = Seed::from_env_or(default_seed).unwrap_or_else(|error| panic!("{error}"));
     let always = env::var_os(WAVES_VARIABLE).is_some_and(|value| value == "1");
     let waves = if always { Waves::All } else { Waves::None };
@@ -133,13 +150,20 @@ impl TestRun {
         }
     }
 
-    /// Panics if the queues of a simulation were not looked at.
+    /// Panics if something is left in a simulation.
     fn check_finished(&self) {
         for Started { model, progress, .. } in &self.simulations {
-            assert!(
-                progress.finished.get(),
-                "a simulation of {model} was not ended with `finish`, which checks that nothing is left"
-            );
+            assert!(progress.finished.get(), "a simulation of {model} goes on");
+            let state = progress.left.take();
+            if !state.is_empty() {
+                let failure = Failure {
+                    model,
+                    cycle: progress.cycle.get(),
+                    seed: self.seed,
+                    cause: Cause::Unfinished { state },
+                };
+                panic!("{failure}");
+            }
         }
     }
 

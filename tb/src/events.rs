@@ -2,9 +2,7 @@
 
 use crate::parameters::Parameters;
 use crate::reference::{self, Pins, Reference};
-use spinneret_sim::channel::{ChannelSink, Pause};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 /// What the contract knows of a line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,8 +122,8 @@ impl<M: Model> EventsBench<M> {
         reference::attach(&mut sim, Contract::new(lines));
         let all = (1 << lines) - 1;
         let mut bench = Self { sim, sink, all };
-        bench.set("happened", 0);
-        bench.set("clear", 0);
+        bench.sim.set("happened", 0_u64);
+        bench.sim.set("clear", 0_u64);
         bench.apply(Settings::default());
         bench.sim.reset();
         bench
@@ -133,27 +131,22 @@ impl<M: Model> EventsBench<M> {
 
     /// Changes the settings from the next cycle on.
     pub fn apply(&mut self, settings: Settings) {
-        self.set("enable", settings.enable);
-        self.set("moderation", settings.moderation);
+        self.sim.set("enable", settings.enable);
+        self.sim.set("moderation", settings.moderation);
     }
 
     /// One clock in which these events happen and these lines are cleared, a bit each.
     pub fn step(&mut self, happened: u64, clear: u64) {
-        self.set("happened", happened);
-        self.set("clear", clear);
+        self.sim.set("happened", happened);
+        self.sim.set("clear", clear);
         self.sim.cycle();
-        self.set("happened", 0);
-        self.set("clear", 0);
+        self.sim.set("happened", 0_u64);
+        self.sim.set("clear", 0_u64);
     }
 
     /// Messages since the last time: the line, and the cycle in which it was taken.
     pub fn messages(&self) -> Vec<(u64, u64)> {
         let items = self.sink.receive_all();
         items.iter().map(|item| (item.values[0], item.cycle)).collect()
-    }
-
-    fn set(&mut self, name: &str, value: u64) {
-        let set = self.sim.dut.set(name, value);
-        set.unwrap_or_else(|error| panic!("{error}"));
     }
 }

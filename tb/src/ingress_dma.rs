@@ -1,12 +1,6 @@
 //! The ingress DMA between bus models and its reference model.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{AxiSlave, Memory, Response, SlaveBurst, SlaveConfig};
-use spinneret_sim::channel::{ChannelSink, ChannelSource};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Frame, Pause, StreamSource};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// Start of the packet buffer.
@@ -282,9 +276,8 @@ impl<M: Model> DmaBench<M> {
         self.total.bad_frames += outcome.bad_frames;
         // Counters show a packet one cycle after its slot is valid at the port.
         self.sim.run(2);
-        let counter = |name: &str| self.sim.dut.get(name).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(counter("write_error_pkts_o"), self.total.write_errors.into());
-        assert_eq!(counter("bad_frame_pkts_o"), self.total.bad_frames.into());
+        assert_eq!(self.sim.get("write_error_pkts_o"), self.total.write_errors);
+        assert_eq!(self.sim.get("bad_frame_pkts_o"), self.total.bad_frames);
     }
 }
 

@@ -1,8 +1,6 @@
 //! Frames with IP headers behind VLAN tags, right ones and wrong ones.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::stream::Frame;
+use spinneret_sim::prelude::*;
 
 /// The headers of a frame up to the IP payload.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@ pub mod hostdma;
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;
-pub mod measure;
 pub mod parameters;
 pub mod pkt_alloc;
 pub mod pkt_match;

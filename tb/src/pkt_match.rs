@@ -1,16 +1,11 @@
-//! The matching engine between bus models and its reference model.
+//! The matching engine between bus models and its reference, and its cycles.
 
 use crate::parameters::Parameters;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::channel::ChannelSink;
-use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Frame, Pause, StreamSink, StreamSource};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// How the engine builds the message id.
@@ -149,8 +144,7 @@ impl<M: Model> MatchBench<M> {
 
     /// Sets `match_valid` without telling the model.
     pub fn drive_valid(&mut self, valid: bool) {
-        let port = self.input("match_valid");
-        self.sim.dut.instance_mut().set_high(port, valid);
+        self.sim.set("match_valid", valid);
     }
 
     /// Changes the rules as software does: withdraw, write, set valid. Nothing may be inside.
@@ -201,11 +195,6 @@ impl<M: Model> MatchBench<M> {
         self.settle();
         self.sim.run(64);
         self.sim.finish();
-    }
-
-    fn input(&self, name: &str) -> spinneret_sim::model::PortHandle {
-        let port = self.sim.dut.instance().port(name, Direction::Input);
-        port.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Even with nine pauses for a transfer on each of four streams this is enough.
@@ -359,4 +348,120 @@ fn random_rule(rng: &mut ChaCha8Rng, words: u32) -> Rule {
             relative: false,
         },
     }
+}
+
+/// Which of the frames match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// None.
+    Unmatched,
+    /// All.
+    Matched,
+    /// Every second one.
+    Alternating,
+}
+
+impl Traffic {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Unmatched, Self::Matched, Self::Alternating];
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unmatched => "unmatched",
+            Self::Matched => "matched",
+            Self::Alternating => "alternating",
+        }
+    }
+
+    fn matches(self, frame: usize) -> bool {
+        match self {
+            Self::Unmatched => false,
+            Self::Matched => true,
+            Self::Alternating => frame % 2 == 1,
+        }
+    }
+}
+
+/// What was counted for frames of one size, in clock cycles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cycles {
+    /// Cycles a frame, back to back, all outputs ready.
+    pub per_frame: f64,
+    /// First beat in to first beat out, through an empty engine.
+    pub latency: u64,
+    /// Last beat out to metadata out, through an empty engine; negative if the metadata is first.
+    pub meta_after_last: Option<i64>,
+}
+
+/// Byte 0 of a frame that matches; others start with 0.
+const MARK: u8 = 0xff;
+
+/// An engine whose ruleset 0 matches frames by their first byte.
+pub fn marked<M: Model>(sim: Simulation<M>) -> MatchBench<M> {
+    let rule = Rule {
+        idx: 0,
+        mask: 0xff00_0000,
+        start: u32::from(MARK) << 24,
+        end: u32::from(MARK) << 24,
+        relative: false,
+    };
+    let mut bench = MatchBench::new(sim, Pauses::default());
+    bench.load(Some(&one_rule(&Parameters::of::<M>().matcher(), rule)));
+    bench
+}
+
+/// Counts the cycles of frames of one size.
+///
+/// # Panics
+/// If a frame is lost or changed.
+pub fn measure<M: Model>(bench: &mut MatchBench<M>, size: usize, traffic: Traffic, frames: usize) -> Cycles {
+    let (latency, meta_after_last) = measure_alone(bench, size, traffic != Traffic::Unmatched);
+    for number in 0..frames {
+        bench.send(frame(size, traffic.matches(number)));
+    }
+    let sent = bench.source.sent();
+    // From the first frame that is completely in to the last one: whole periods, without start-up.
+    while bench.source.sent() == sent {
+        bench.sim.cycle();
+    }
+    let (first_done, first_count) = (bench.sim.cycle_count(), bench.source.sent());
+    while !bench.source.is_idle() {
+        bench.sim.cycle();
+    }
+    let cycles = bench.sim.cycle_count() - first_done;
+    let counted = bench.source.sent() - first_count;
+    bench.settle();
+    Cycles {
+        per_frame: cycles as f64 / counted as f64,
+        latency,
+        meta_after_last,
+    }
+}
+
+/// One frame through an empty engine.
+fn measure_alone<M: Model>(bench: &mut MatchBench<M>, size: usize, matched: bool) -> (u64, Option<i64>) {
+    bench.sim.run(32);
+    let start = bench.sim.cycle_count();
+    let alone = frame(size, matched);
+    bench.source.send(alone);
+    bench.sim.run(64 + size as u64);
+    let sink = if matched { &bench.pspin } else { &bench.nic };
+    let received = sink
+        .receive()
+        .unwrap_or_else(|| panic!("a frame of {size} bytes does not come out"));
+    let meta = matched.then(|| {
+        let item = bench
+            .meta
+            .receive()
+            .unwrap_or_else(|| panic!("no metadata for {size} bytes"));
+        item.cycle as i64 - received.last_cycle as i64
+    });
+    (received.first_cycle - start, meta)
+}
+
+fn frame(size: usize, matched: bool) -> Frame {
+    let mut bytes = vec![0; size];
+    bytes[0] = if matched { MARK } else { 0 };
+    Frame::new(bytes)
 }

@@ -1,11 +1,7 @@
 //! The segmented RAM: its driver, and its contract in plain Rust, compared in every cycle.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::model::{Direction, Instance, Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Pause, Pauses};
+use spinneret_sim::prelude::*;
+use spinneret_sim::stream::Pauses;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -214,7 +210,7 @@ struct Segment {
 
 impl Default for Segment {
     fn default() -> Self {
-        let never = || Pauses::new(Pause::Never, spinneret_sim::seed::Seed(0).rng(""));
+        let never = || Pauses::new(Pause::Never, Seed(0).rng(""));
         Self {
             writes: VecDeque::new(),
             reads: VecDeque::new(),

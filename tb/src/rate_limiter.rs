@@ -1,9 +1,7 @@
 //! The rate limiter: its contract in plain Rust, compared in every cycle, and a bench with its settings.
 
 use crate::reference::{self, Pins, Reference};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Pause, StreamSink, StreamSource};
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -241,16 +239,9 @@ impl<M: Model> LimiterBench<M> {
     /// # Panics
     /// If the model is of another block.
     pub fn set(&mut self, settings: Settings) {
-        let dut = self.sim.dut.instance_mut();
-        let values = [
-            ("limit_enforce", u64::from(settings.enforce)),
-            ("limit_rate", settings.rate),
-            ("limit_burst", settings.burst),
-        ];
-        for (name, value) in values {
-            let port = dut.find(name).unwrap_or_else(|| panic!("there is no {name}"));
-            dut.set_value(port, value.into());
-        }
+        self.sim.set("limit_enforce", settings.enforce);
+        self.sim.set("limit_rate", settings.rate);
+        self.sim.set("limit_burst", settings.burst);
     }
 
     /// Runs until everything that was sent has left and is counted.

@@ -1,16 +1,31 @@
 //! A reference model beside a design, compared in every cycle.
 
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::model::{Instance, Model};
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// What a design must do, cycle by cycle.
 pub trait Reference: 'static {
-    /// Compares the outputs of this cycle, then takes over what its rising edge changes.
+    /// Compares the outputs of this cycle.
+    fn check(&self, pins: Pins<'_>) -> Result<(), String> {
+        let _ = pins;
+        Ok(())
+    }
+
+    /// Compares the outputs of the last cycle of a reset.
+    fn check_reset(&self, pins: Pins<'_>) -> Result<(), String> {
+        self.check(pins)
+    }
+
+    /// Takes over what the rising edge of this cycle changes; outputs that [`check`](Self::check) left are compared
+    /// here.
     fn step(&mut self, pins: Pins<'_>) -> Result<(), String>;
+
+    /// Drives inputs for this cycle, if it does.
+    fn drive(&mut self, dut: &mut Instance) {
+        let _ = dut;
+    }
 
     /// Back to the state after reset.
     fn reset(&mut self);
@@ -19,23 +34,35 @@ pub trait Reference: 'static {
     fn inside(&self) -> usize;
 }
 
-/// Attaches a reference model to a design.
-pub fn attach<M: Model>(sim: &mut Simulation<M>, reference: impl Reference) {
-    sim.attach(Rc::new(RefCell::new(Comparison(reference))));
+/// Attaches a reference model to a design, and shares it.
+pub fn attach<M: Model, R: Reference>(sim: &mut Simulation<M>, reference: R) -> Rc<RefCell<R>> {
+    let reference = Rc::new(RefCell::new(reference));
+    sim.attach(Rc::new(RefCell::new(Comparison(Rc::clone(&reference)))));
+    reference
 }
 
 /// The settled ports of a design before the rising edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Pins<'a>(&'a Instance);
 
-impl Pins<'_> {
-    /// The value of a port.
-    pub fn value(self, name: &str) -> u64 {
+impl<'a> Pins<'a> {
+    /// The design.
+    pub fn dut(self) -> &'a Instance {
+        self.0
+    }
+
+    /// The value of a port of at most 128 bits.
+    pub fn wide(self, name: &str) -> u128 {
         let port = self
             .0
             .find(name)
             .unwrap_or_else(|| panic!("{} has no port {name}", self.0.name()));
-        u64::try_from(self.0.value(port)).unwrap_or_else(|_| panic!("{name} has more than 64 bits"))
+        self.0.value(port)
+    }
+
+    /// The value of a port.
+    pub fn value(self, name: &str) -> u64 {
+        u64::try_from(self.wide(name)).unwrap_or_else(|_| panic!("{name} has more than 64 bits"))
     }
 
     /// Whether a port of one bit is high.
@@ -58,7 +85,13 @@ impl Pins<'_> {
 
     /// Compares an output with what the reference model says.
     pub fn expect(self, name: &str, expected: impl Into<u64>) -> Result<(), String> {
-        let (found, expected) = (self.value(name), expected.into());
+        let expected: u64 = expected.into();
+        self.expect_wide(name, expected.into())
+    }
+
+    /// The same for an output of at most 128 bits.
+    pub fn expect_wide(self, name: &str, expected: u128) -> Result<(), String> {
+        let found = self.wide(name);
         if found == expected {
             return Ok(());
         }
@@ -78,28 +111,45 @@ impl Pins<'_> {
     }
 }
 
-struct Comparison<R>(R);
+struct Comparison<R>(Rc<RefCell<R>>);
 
 impl<R: Reference> Agent for Comparison<R> {
-    fn drive(&mut self, _dut: &mut Instance) {}
+    fn drive(&mut self, dut: &mut Instance) {
+        self.0.borrow_mut().drive(dut);
+    }
 
     fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        self.0.step(Pins(dut)).map_err(|rule| Violation {
+        let mut reference = self.0.borrow_mut();
+        let checked = reference
+            .check(Pins(dut))
+            .and_then(|()| reference.step(Pins(dut)));
+        checked.map_err(|rule| Violation {
             bus: "reference model".to_owned(),
             rule,
         })
     }
 
     fn reset(&mut self, _dut: &mut Instance) {
-        self.0.reset();
+        self.0.borrow_mut().reset();
+    }
+
+    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        let checked = self.0.borrow().check_reset(Pins(dut));
+        checked.map_err(|rule| Violation {
+            bus: "reference model in reset".to_owned(),
+            rule,
+        })
     }
 
     fn unfinished(&self) -> Option<String> {
-        (self.0.inside() > 0).then(|| self.describe())
+        (self.0.borrow().inside() > 0).then(|| self.describe())
     }
 
     fn describe(&self) -> String {
-        format!("reference model: {} elements are inside", self.0.inside())
+        format!(
+            "reference model: {} elements are inside",
+            self.0.borrow().inside()
+        )
     }
 }
 

@@ -1,12 +1,11 @@
 //! The block that joins our frames with Corundum's: its contract in plain Rust, compared in every cycle, and the
 //! driver of completions.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::model::{Instance, Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Frame, Pause, Pauses};
+use crate::reference::{self, Pins, Reference};
+use spinneret_sim::channel::{ChannelMonitor, Handshake, Incoming, Outgoing, Payload, Sink, Source};
+use spinneret_sim::model::ModelError;
+use spinneret_sim::prelude::*;
+use spinneret_sim::stream::{StreamBeat, StreamPorts};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -77,68 +76,121 @@ pub struct Completion {
     pub tag: u64,
 }
 
+/// Completions as beats, with their timestamp and tag.
+#[derive(Debug)]
+struct Completions(Handshake);
+
+impl Completions {
+    fn find(dut: &Instance, prefix: &str, direction: Direction) -> Self {
+        let bus = Handshake::attach(dut, prefix, &["ts", "tag"], direction);
+        Self(bus.unwrap_or_else(|error| panic!("{error}")))
+    }
+}
+
+impl Payload for Completions {
+    type Item = (Completion, u64);
+    type Monitor = ChannelMonitor;
+    const ITEMS: &'static str = "completions";
+
+    fn bus(&self) -> &Handshake {
+        &self.0
+    }
+
+    fn monitor<M: Model>(&self, sim: &mut Simulation<M>) -> Result<ChannelMonitor, ModelError> {
+        Ok(ChannelMonitor::attach(sim, &self.0))
+    }
+}
+
+impl Outgoing for Completions {
+    fn beats(&self, _item: &(Completion, u64)) -> usize {
+        1
+    }
+
+    fn drive(&mut self, dut: &mut Instance, (completion, _): &(Completion, u64), _beat: usize) {
+        self.0.drive(dut, &[completion.timestamp, completion.tag.into()]);
+    }
+}
+
+impl Incoming for Completions {
+    fn take(&mut self, dut: &Instance, cycle: u64) -> Result<Option<(Completion, u64)>, String> {
+        let [timestamp, tag] = self.0.read(dut)[..] else {
+            return Err("a completion has two fields".to_owned());
+        };
+        let tag = tag as u64;
+        Ok(Some((Completion { timestamp, tag }, cycle)))
+    }
+}
+
 /// Drives completions and compares the block with its contract; clones share one state.
 #[derive(Clone, Debug)]
 pub struct TxReference {
-    state: Rc<RefCell<State>>,
+    contract: Rc<RefCell<Contract>>,
+    sent: Source<Completions>,
+    taken: Sink<Completions>,
 }
 
 impl TxReference {
     /// Puts the reference model on the ports of the block; `pauses` are those of completions in and out.
+    ///
+    /// # Panics
+    /// If the design is another block.
     pub fn attach<M: Model>(sim: &mut Simulation<M>, widths: TxWidths, pauses: (Pause, Pause)) -> Self {
-        let state = State {
-            ports: Ports::find(sim.dut.instance()),
-            widths,
-            send_pauses: Pauses::new(pauses.0, sim.rng("pauses of s_axis_tx_cpl")),
-            take_pauses: Pauses::new(pauses.1, sim.rng("pauses of m_axis_tx_cpl")),
-            waiting: VecDeque::new(),
-            on_bus: false,
-            transfers: 0,
-            received: Vec::new(),
-            contract: Contract::default(),
-        };
-        let state = Rc::new(RefCell::new(state));
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Self { state }
+        let dut = sim.dut.instance();
+        let sent = Completions::find(dut, "s_axis_tx_cpl", Direction::Input);
+        let taken = Completions::find(dut, "m_axis_tx_cpl", Direction::Output);
+        let contract = Contract::new(dut, widths);
+        Self {
+            contract: reference::attach(sim, contract),
+            sent: Source::of(sim, sent, pauses.0).unwrap_or_else(|error| panic!("{error}")),
+            taken: Sink::of(sim, taken, pauses.1).unwrap_or_else(|error| panic!("{error}")),
+        }
     }
 
     /// Queues a completion.
     pub fn complete(&self, completion: Completion) {
-        self.state.borrow_mut().waiting.push_back(completion);
+        self.sent.send((completion, 0));
     }
 
     /// Completions that arrived, each with the cycle, since the last time.
     pub fn completions(&self) -> Vec<(Completion, u64)> {
-        std::mem::take(&mut self.state.borrow_mut().received)
+        self.taken.receive_all()
     }
 
     /// Changes the pauses of completions out.
     pub fn set_take_pause(&self, pause: Pause) {
-        self.state.borrow_mut().take_pauses.set(pause);
+        self.taken.set_pause(pause);
     }
 
     /// Completions that were not taken from the queue yet.
     pub fn waiting(&self) -> usize {
-        self.state.borrow().waiting.len()
+        self.sent.waiting()
     }
 
     /// Whether nothing is inside and no completion waits.
     pub fn is_idle(&self) -> bool {
-        self.state.borrow().is_idle()
+        self.sent.is_idle() && self.contract.borrow().inside() == 0
     }
 }
 
-/// All signals of a beat, side by side.
-type Beat = Vec<u8>;
+/// All signals of a beat.
+type Beat = (Vec<u8>, StreamBeat);
 
 /// What the block holds.
 #[derive(Debug)]
 struct Contract {
+    widths: TxWidths,
+    /// The streams of the host, of ours, and out of the block.
+    streams: [StreamPorts; 3],
+    state: State,
+}
+
+#[derive(Debug)]
+struct State {
     /// Cycles since reset.
     age: u64,
     /// Per stream the beat that was taken and could not go on.
-    held: [Option<(Beat, bool)>; 2],
-    output: Option<(Beat, bool)>,
+    held: [Option<Beat>; 2],
+    output: Option<Beat>,
     owner: usize,
     within: bool,
     /// Completions on their way to the host.
@@ -148,7 +200,14 @@ struct Contract {
     counts: [u32; 2],
 }
 
-impl Default for Contract {
+/// Prefixes of the streams in and out.
+const STREAMS: [(&str, Direction); 3] = [
+    ("s_axis_nic_tx", Direction::Input),
+    ("s_axis_pspin_tx", Direction::Input),
+    ("m_axis_nic_tx", Direction::Output),
+];
+
+impl Default for State {
     fn default() -> Self {
         Self {
             age: 0,
@@ -163,17 +222,9 @@ impl Default for Contract {
     }
 }
 
-impl Contract {
-    fn stream_ready(&self, stream: usize) -> bool {
-        self.age > 0 && self.held[stream].is_none()
-    }
-
-    fn completion_ready(&self) -> bool {
-        self.age > 0 && self.completions.len() < 2
-    }
-
+impl State {
     /// The rising edge of the streams: what comes in, and whether the beat at the output leaves.
-    fn step_frames(&mut self, taken: [Option<(Beat, bool)>; 2], leaves: bool) {
+    fn step_frames(&mut self, taken: [Option<Beat>; 2], leaves: bool) {
         for (held, taken) in self.held.iter_mut().zip(taken) {
             *held = held.take().or(taken);
         }
@@ -189,7 +240,7 @@ impl Contract {
             && let Some(beat) = self.held[turn].take()
         {
             self.owner = turn;
-            self.within = !beat.1;
+            self.within = !beat.1.last;
             self.output = Some(beat);
         }
     }
@@ -203,234 +254,93 @@ impl Contract {
     }
 }
 
-#[derive(Debug)]
-struct State {
-    ports: Ports,
-    widths: TxWidths,
-    send_pauses: Pauses,
-    take_pauses: Pauses,
-    waiting: VecDeque<Completion>,
-    on_bus: bool,
-    transfers: u64,
-    received: Vec<(Completion, u64)>,
-    contract: Contract,
-}
-
-impl State {
-    fn is_idle(&self) -> bool {
-        let Contract {
-            held,
-            output,
-            completions,
-            ..
-        } = &self.contract;
-        self.waiting.is_empty()
-            && completions.is_empty()
-            && output.is_none()
-            && held.iter().all(Option::is_none)
+impl Contract {
+    fn new(dut: &Instance, widths: TxWidths) -> Self {
+        let stream = |(prefix, direction)| {
+            let ports = StreamPorts::attach(dut, prefix, direction);
+            ports.unwrap_or_else(|error| panic!("{error}"))
+        };
+        Self {
+            widths,
+            streams: STREAMS.map(stream),
+            state: State::default(),
+        }
     }
 
-    /// Compares all outputs with the contract.
-    fn check(&self, dut: &Instance) -> Result<(), String> {
-        let (ports, contract) = (&self.ports, &self.contract);
-        let first = contract.completions.front();
-        let flags = [
-            (ports.inputs[0].ready, contract.stream_ready(0)),
-            (ports.inputs[1].ready, contract.stream_ready(1)),
-            (ports.output.valid, contract.output.is_some()),
-            (ports.cpl_in.ready, contract.completion_ready()),
-            (ports.cpl_out.valid, first.is_some()),
-        ];
-        for (port, expected) in flags {
-            if dut.is_high(port) != expected {
-                return Err(format!(
-                    "{} is {}, not {expected}",
-                    dut.info(port).name,
-                    !expected
-                ));
-            }
-        }
-        if let Some((beat, last)) = &contract.output
-            && (&ports.output.beat(dut), &dut.is_high(ports.output.last)) != (beat, last)
-        {
-            return Err("m_axis_nic_tx shows another beat than the one whose turn it is".to_owned());
-        }
-        if let Some(first) = first.filter(|first| **first != ports.cpl_out.read(dut)) {
-            return Err(format!(
-                "m_axis_tx_cpl is {:x?}, not {first:x?}",
-                ports.cpl_out.read(dut)
-            ));
-        }
-        for (port, expected) in ports.counters.into_iter().zip(contract.counts) {
-            if dut.value(port) != u128::from(expected) {
-                return Err(format!(
-                    "{} is {}, not {expected}",
-                    dut.info(port).name,
-                    dut.value(port)
-                ));
-            }
-        }
-        Ok(())
+    /// The beat on a stream.
+    fn beat(&self, pins: Pins<'_>, stream: usize) -> Beat {
+        let ports = &self.streams[stream];
+        (ports.lanes(pins.dut()).to_vec(), ports.read(pins.dut()))
     }
 
     /// The beat that a stream takes in this cycle; of ours as it leaves.
-    fn taken(&self, dut: &Instance, stream: usize) -> Option<(Beat, bool)> {
-        let ports = &self.ports.inputs[stream];
-        if !dut.is_high(ports.valid) || !dut.is_high(ports.ready) {
+    fn taken(&self, pins: Pins<'_>, stream: usize) -> Option<Beat> {
+        let (prefix, _) = STREAMS[stream];
+        if !pins.high(&format!("{prefix}_tvalid")) || !pins.high(&format!("{prefix}_tready")) {
             return None;
         }
-        let user = dut.value(ports.user);
-        let user = if stream == 0 { user } else { self.widths.ours(user) };
-        Some((ports.beat_with(dut, user), dut.is_high(ports.last)))
+        let (lanes, mut beat) = self.beat(pins, stream);
+        if stream == 1 {
+            beat.user = self.widths.ours(beat.user);
+        }
+        Some((lanes, beat))
     }
 }
 
-impl Agent for State {
-    fn drive(&mut self, dut: &mut Instance) {
-        let paused = self.send_pauses.next(self.transfers);
-        if let Some(completion) = self.waiting.front().filter(|_| !self.on_bus && !paused) {
-            dut.set_value(self.ports.cpl_in.timestamp, completion.timestamp);
-            dut.set_value(self.ports.cpl_in.tag, completion.tag.into());
-            self.on_bus = true;
+impl Reference for Contract {
+    fn check(&self, pins: Pins<'_>) -> Result<(), String> {
+        let state = &self.state;
+        let open = state.age > 0;
+        for (prefix, held) in ["s_axis_nic_tx", "s_axis_pspin_tx"].iter().zip(&state.held) {
+            pins.expect(&format!("{prefix}_tready"), open && held.is_none())?;
         }
-        dut.set_high(self.ports.cpl_in.valid, self.on_bus);
-        let paused = self.take_pauses.next(self.transfers);
-        dut.set_high(self.ports.cpl_out.ready, !paused);
+        pins.expect("m_axis_nic_tx_tvalid", state.output.is_some())?;
+        pins.expect("s_axis_tx_cpl_ready", open && state.completions.len() < 2)?;
+        let first = state.completions.front();
+        pins.expect("m_axis_tx_cpl_valid", first.is_some())?;
+        if state
+            .output
+            .as_ref()
+            .is_some_and(|beat| *beat != self.beat(pins, 2))
+        {
+            return Err("m_axis_nic_tx shows another beat than the one whose turn it is".to_owned());
+        }
+        if let Some(first) = first {
+            pins.expect("m_axis_tx_cpl_tag", first.tag)?;
+            pins.expect_wide("m_axis_tx_cpl_ts", first.timestamp)?;
+        }
+        let counters = ["tx_cpl_ours_o", "tx_host_tag_conflict_o"]
+            .iter()
+            .zip(state.counts);
+        counters
+            .into_iter()
+            .try_for_each(|(name, count)| pins.expect(name, count))
     }
 
-    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
-        self.check(dut).map_err(|rule| Violation {
-            bus: "reference model".to_owned(),
-            rule,
-        })?;
-        let taken = [0, 1].map(|stream| self.taken(dut, stream));
-        let host = &self.ports.inputs[0];
-        let conflict = taken[0].as_ref().is_some_and(|(_, last)| *last)
-            && dut.value(host.user) & self.widths.host_bit() == 0;
-        let leaves = dut.is_high(self.ports.output.ready);
-        let sent = if self.on_bus && self.contract.completion_ready() {
-            self.on_bus = false;
-            self.waiting.pop_front()
-        } else {
-            None
-        };
-        if dut.is_high(self.ports.cpl_out.ready)
-            && let Some(completion) = self.contract.completions.pop_front()
-        {
-            self.received.push((completion, cycle));
-            self.transfers += 1;
-        }
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        let taken = [0, 1].map(|stream| self.taken(pins, stream));
+        let host = taken[0].as_ref().filter(|(_, beat)| beat.last);
+        let conflict = host.is_some_and(|(_, beat)| beat.user & self.widths.host_bit() == 0);
+        let sent = pins.fires("s_axis_tx_cpl").then(|| Completion {
+            timestamp: pins.wide("s_axis_tx_cpl_ts"),
+            tag: pins.value("s_axis_tx_cpl_tag"),
+        });
         let ours = sent.is_some_and(|completion| !self.widths.is_host(completion));
-        self.contract.completions.extend(sent.filter(|_| !ours));
-        self.transfers += u64::from(sent.is_some());
-        self.contract.step_frames(taken, leaves);
-        self.contract.step_counts([ours, conflict]);
+        if pins.high("m_axis_tx_cpl_ready") {
+            self.state.completions.pop_front();
+        }
+        self.state.completions.extend(sent.filter(|_| !ours));
+        self.state.step_frames(taken, pins.high("m_axis_nic_tx_tready"));
+        self.state.step_counts([ours, conflict]);
         Ok(())
     }
 
-    fn reset(&mut self, dut: &mut Instance) {
-        self.contract = Contract::default();
-        self.on_bus = false;
-        dut.set_high(self.ports.cpl_in.valid, false);
-        dut.set_high(self.ports.cpl_out.ready, false);
+    fn reset(&mut self) {
+        self.state = State::default();
     }
 
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        self.check(dut).map_err(|rule| Violation {
-            bus: "reference model in reset".to_owned(),
-            rule,
-        })
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        (!self.is_idle() || !self.received.is_empty()).then(|| self.describe())
-    }
-
-    fn describe(&self) -> String {
-        format!(
-            "completions: {} are waiting, {} inside, {} were not looked at",
-            self.waiting.len(),
-            self.contract.completions.len(),
-            self.received.len()
-        )
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct StreamPorts {
-    valid: PortHandle,
-    ready: PortHandle,
-    last: PortHandle,
-    user: PortHandle,
-    /// tdata, tkeep, tid and tdest.
-    rest: [PortHandle; 4],
-}
-
-impl StreamPorts {
-    fn beat(&self, dut: &Instance) -> Beat {
-        self.beat_with(dut, dut.value(self.user))
-    }
-
-    fn beat_with(&self, dut: &Instance, user: u128) -> Beat {
-        let mut beat = user.to_le_bytes().to_vec();
-        self.rest
-            .iter()
-            .for_each(|port| beat.extend_from_slice(dut.bytes(*port)));
-        beat
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct CompletionPorts {
-    timestamp: PortHandle,
-    tag: PortHandle,
-    valid: PortHandle,
-    ready: PortHandle,
-}
-
-impl CompletionPorts {
-    fn read(&self, dut: &Instance) -> Completion {
-        Completion {
-            timestamp: dut.value(self.timestamp),
-            tag: dut.value(self.tag) as u64,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Ports {
-    inputs: [StreamPorts; 2],
-    output: StreamPorts,
-    cpl_in: CompletionPorts,
-    cpl_out: CompletionPorts,
-    counters: [PortHandle; 2],
-}
-
-impl Ports {
-    fn find(dut: &Instance) -> Self {
-        let port = |name: String| {
-            dut.find(&name)
-                .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()))
-        };
-        let stream = |prefix: &str| StreamPorts {
-            valid: port(format!("{prefix}_tvalid")),
-            ready: port(format!("{prefix}_tready")),
-            last: port(format!("{prefix}_tlast")),
-            user: port(format!("{prefix}_tuser")),
-            rest: ["tdata", "tkeep", "tid", "tdest"].map(|signal| port(format!("{prefix}_{signal}"))),
-        };
-        let completion = |prefix: &str| CompletionPorts {
-            timestamp: port(format!("{prefix}_ts")),
-            tag: port(format!("{prefix}_tag")),
-            valid: port(format!("{prefix}_valid")),
-            ready: port(format!("{prefix}_ready")),
-        };
-        Self {
-            inputs: [stream("s_axis_nic_tx"), stream("s_axis_pspin_tx")],
-            output: stream("m_axis_nic_tx"),
-            cpl_in: completion("s_axis_tx_cpl"),
-            cpl_out: completion("m_axis_tx_cpl"),
-            counters: ["tx_cpl_ours_o", "tx_host_tag_conflict_o"].map(|name| port(name.to_owned())),
-        }
+    fn inside(&self) -> usize {
+        let held = self.state.held.iter().flatten().count();
+        held + usize::from(self.state.output.is_some()) + self.state.completions.len()
     }
 }

@@ -4,18 +4,18 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
-mod parallel;
 mod stack;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
-pub(crate) use parallel::in_parallel;
 
-use crate::harness::write;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -101,4 +101,38 @@ fn save(path: &Path, text: &str) -> Result<()> {
     write(path, text)?;
     eprintln!("{}", path.display());
     Ok(())
+}
+
+/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of
+/// `all`. The last ones are begun first: lists have their longest there. Nothing is begun any more after a failure.
+///
+/// # Errors
+/// The first failure of the list, if there is one.
+pub(crate) fn in_parallel<W: Sync, R: Send>(
+    all: &[W],
+    work: impl Fn(&W) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let left = AtomicUsize::new(all.len());
+    let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(all.len()) {
+            scope.spawn(|| {
+                let next =
+                    || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                while let Ok(left_before) = next() {
+                    let place = left_before - 1;
+                    let result = work(&all[place]);
+                    if result.is_err() {
+                        left.store(0, Ordering::Relaxed);
+                    }
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((place, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,9 +1,9 @@
 //! How long Linux takes for a reply: its own network stack, and a program behind it.
 
 use crate::echo::HEADERS;
-use crate::harness::Spread;
 use anyhow::{Context as _, Result, bail};
 use spinneret_nic::net::{Next, Recipe, Sink as _, Source as _, Tap, TapConfig};
+use spinneret_table::bench::Spread;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

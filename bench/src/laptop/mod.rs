@@ -1,12 +1,11 @@
 //! `./dev bench laptop`: how fast the NIC on a laptop is, and what it does.
 
-mod icarus;
 mod load;
 
 use crate::echo::{HEADERS, alone, exchange, settle, start};
-use crate::harness::{Bars, Spread, draw};
+use crate::harness::draw;
 use crate::nic::{Speed, idle, under_load};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -14,8 +13,11 @@ use spinneret_cluster::Event;
 use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
 use spinneret_nic::nic::NicConfig;
 use spinneret_nic::picture::{Axis, COLORS, Panel, Series, Shape, Style};
+use spinneret_table::bench::{Bars, Spread};
 use spinneret_table::{figures, say};
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 /// Packets of the paper's Figure 1.
@@ -28,6 +30,10 @@ const CLOCKS: u64 = 200_000;
 const SKIPPED_CLOCKS: u64 = 1_000_000_000;
 /// Clocks that Icarus simulates.
 const ICARUS_CLOCKS: u64 = 2_000;
+/// Both clocks, a reset, and packets that match nothing, one after the other.
+const BENCH: &str = include_str!("icarus.v");
+/// Clocks of the shorter of two runs, whose time is that of everything but clocks.
+const SHORT: u64 = 100;
 /// The paper's medians in microseconds: payload and round trip of ICMP, answered on the NIC.
 const PAPER_ICMP: [(usize, f64); 4] = [(16, 27.0), (416, 44.0), (816, 59.0), (1216, 76.0)];
 /// Its range of round trips of UDP.
@@ -72,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     load.show();
     draw(&arguments.plot, SIZE, |area| panel(&icmp, &udp).draw(area))?;
     say(format_args!("plot of round trips: {}", arguments.plot.display()));
-    Ok(json!({ "ping_pong_seconds": pings, "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
+    Ok(json!({ "ping_pong_seconds": pings.values(), "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
 }
 
 /// Seconds of the ping-pong of the paper's Figure 1: each request is sent when the answer to the one before has come, and
@@ -120,7 +126,7 @@ fn speeds(verilog: Option<&Path>) -> Result<Map<String, Value>> {
     row("idle, every clock", idle(CLOCKS, false)?);
     row("idle, time left out", idle(SKIPPED_CLOCKS, true)?);
     if let Some(folder) = verilog {
-        let speed = icarus::icarus(folder, ICARUS_CLOCKS)?;
+        let speed = icarus(folder, ICARUS_CLOCKS)?;
         row("Icarus, the same hardware, unmatched packets", speed);
     }
     println!("{table}");
@@ -217,4 +223,62 @@ fn panel(icmp: &[RoundTrip], udp: &[RoundTrip]) -> Panel {
         y: Axis::linear("round trip, us", 0.0..highest * 1.08),
         series: series.to_vec(),
     }
+}
+
+/// Clocks a second of Icarus with the text of `spinneret_app` in a folder.
+///
+/// # Errors
+/// If it is not installed, or does not understand the text.
+fn icarus(folder: &Path, clocks: u64) -> Result<Speed> {
+    let work = tempfile::tempdir()?;
+    let (bench, program) = (work.path().join("bench.v"), work.path().join("bench.vvp"));
+    fs::write(&bench, BENCH)?;
+    let copy = |file: PathBuf| -> Result<PathBuf> {
+        // Icarus 11 can hang on always_comb; to it, this is the same.
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        let copy = work.path().join(file.file_name().unwrap_or_default());
+        fs::write(&copy, text.replace("always_comb", "always @*"))?;
+        Ok(copy)
+    };
+    let sources = fs::read_dir(folder)
+        .with_context(|| folder.display().to_string())?
+        .flatten()
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|extension| extension == "sv"))
+        .map(copy)
+        .collect::<Result<Vec<_>>>()?;
+    checked(
+        Command::new("iverilog")
+            .args(["-g2012", "-o"])
+            .arg(&program)
+            .arg(&bench)
+            .args(sources),
+    )?;
+    let time = |clocks: u64| -> Result<f64> {
+        let begun = Instant::now();
+        checked(
+            Command::new("vvp")
+                .arg("-n")
+                .arg(&program)
+                .arg(format!("+clocks={clocks}")),
+        )?;
+        Ok(begun.elapsed().as_secs_f64())
+    };
+    let (short, long) = (time(SHORT)?, time(SHORT + clocks)?);
+    let rate = clocks as f64 / (long - short).max(1e-9);
+    Ok(Speed {
+        clocks: rate,
+        passed: rate,
+        ..Speed::default()
+    })
+}
+
+fn checked(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {name}; `./dev setup` installs it"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{name} failed: {errors}");
+    Ok(())
 }

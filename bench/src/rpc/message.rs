@@ -1,9 +1,9 @@
 //! A long message of a handler by MPI, between two ranks with a NIC each.
 
-use crate::harness::Bars;
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
 use serde_json::Value;
+use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 use std::io::ErrorKind;
 use std::process::Command;

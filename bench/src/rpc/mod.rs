@@ -1,17 +1,16 @@
 //! `./dev bench rpc`: what calls of handlers to the host cost, and which bars they keep.
 
-mod calls;
 mod message;
 mod simulated;
 mod threads;
 
-pub(crate) use calls::{CallsArguments, calls};
-
-use crate::harness::Bars;
 use anyhow::{Result, ensure};
 use clap::Args;
 use message::Message;
 use serde_json::{Value, json};
+use spinneret_mpi_sys::Mpi;
+use spinneret_nic::services::ranks::{Variant, WINDOW, run as run_rank};
+use spinneret_table::bench::Bars;
 use std::path::PathBuf;
 
 /// Parts that are no kinds of calls.
@@ -56,4 +55,31 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
         .map(|(row, bar)| json!({ "row": row, "bar": bar.text(), "kept": bar.is_kept(row) }))
         .collect();
     Ok(json!({ "simulated": rows, "message": message, "threads": threads }))
+}
+
+/// Arguments of `calls`.
+#[derive(Debug, Args)]
+pub(crate) struct CallsArguments {
+    /// How messages go
+    #[arg(long, value_enum, default_value = "plain")]
+    variant: Variant,
+    /// Number of messages
+    #[arg(long, default_value_t = 5000)]
+    messages: u32,
+    /// Messages that handlers have at a time
+    #[arg(long, default_value_t = WINDOW, value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
+}
+
+/// Runs this rank, and prints its report as JSON.
+///
+/// # Errors
+/// If the simulation or MPI fails.
+pub(crate) fn calls(arguments: &CallsArguments) -> Result<()> {
+    let mpi = Mpi::init()?;
+    let size = mpi.world().size();
+    ensure!(size == 2, "there are {size} ranks: start two, by `mpirun -n 2`");
+    let report = run_rank(&mpi, arguments.variant, arguments.messages, arguments.window);
+    println!("{}", serde_json::to_string(&mpi.or_abort(report))?);
+    Ok(())
 }

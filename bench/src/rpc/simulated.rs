@@ -1,6 +1,5 @@
 //! Calls of handlers on a simulated NIC, in simulated time.
 
-use crate::harness::Bars;
 use anyhow::{Result, anyhow, ensure};
 use serde::{Serialize, Serializer};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
@@ -11,6 +10,7 @@ use spinneret_packets::udp;
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::nic::Window;
 use spinneret_rpc::{Copies, Libc, Offer, Server, Services, TestCalls, Version, opcode};
+use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 use std::rc::Rc;
 

@@ -1,10 +1,10 @@
 //! Calls in one process: an increment by one, client and server in one thread or in two, and LLVM's own headers beside it.
 
-use crate::harness::{Spread, cells};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use spinneret_rpc::server::Running;
 use spinneret_rpc::{Buffer, Client, Layout, Memory, Server, TestCalls, Version, opcode};
+use spinneret_table::bench::{Spread, cells};
 use spinneret_table::{figures, say};
 use std::convert::Infallible;
 use std::fs;
@@ -57,7 +57,7 @@ pub(super) fn measure(llvm: &[impl AsRef<Path>]) -> Result<Value> {
         table.add_row(row);
         rows.push(json!({
             "who": who, "threads": threads, "median_ns": median, "least_ns": least, "most_ns": most,
-            "runs": runs.count(),
+            "runs": runs.values().len(),
         }));
     }
     println!("{table}");

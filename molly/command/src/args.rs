@@ -3,13 +3,13 @@
 use crate::failure::Failure;
 use crate::known::{Known, all};
 use crate::setup::{NicSetup, Setup};
+use crate::shown::join;
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use molly::{Columns, Geometry, Options, Pipeline};
+use molly::{Columns, Error, Geometry, MOST_THREADS, Options, Pipeline};
 use spinneret_host::Program;
 use spinneret_manual::ManualArguments;
 use spinneret_mpi_sys::Mpi;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(crate) struct Asked {
     /// Make all copies that the program makes
     #[arg(long)]
     pub(crate) no_exchange: bool,
-    /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it, or `auto`
+    /// Rows after which the next rank takes its turn in sweeps that read what they write, `auto` or `off` [default: auto]
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub(crate) pipeline: Option<Pipeline>,
     #[command(flatten)]
@@ -158,20 +158,27 @@ pub(crate) struct RunArguments {
     pub(crate) json: bool,
 }
 
-/// Instances that take as long as a message: some 4 us between processes of one machine, at 2 ns each in a sweep in place.
-const MESSAGE: NonZeroU32 = NonZeroU32::new(2000).unwrap();
+/// Ranks of a plan: their messages are listed one by one.
+const MOST_RANKS: usize = 1 << 16;
+
+/// The size of a field in a dimension.
+const MOST_SIZE: i64 = 1 << 30;
+
+/// Elements of a field: the places of a message's elements are listed, which are many for the faces of a larger one.
+const MOST_ELEMENTS: i128 = 1 << 34;
 
 /// Rows after which the next rank can begin.
 fn rows(text: &str) -> Result<Pipeline, String> {
-    if text == "auto" {
-        return Ok(Pipeline::Chosen(MESSAGE));
+    match text {
+        "auto" => Ok(Pipeline::default()),
+        "off" => Ok(Pipeline::Off),
+        rows => rows.parse().map(Pipeline::Rows).map_err(|_| {
+            format!(
+                "give a number of rows from 1 to {}, `auto`, or `off` for a message whenever a value is needed",
+                u32::MAX
+            )
+        }),
     }
-    text.parse().map(Pipeline::Rows).map_err(|_| {
-        format!(
-            "give a number of rows from 1 to {}, or `auto`; without --pipeline ranks take no turns",
-            u32::MAX
-        )
-    })
 }
 
 /// The program of this name.
@@ -205,18 +212,35 @@ impl Nics {
 }
 
 impl Asked {
-    /// What was asked for, with what nobody said.
-    pub(crate) fn setup(&self, known: &Known, default: i64, mpi: Option<&Mpi>) -> Result<Setup, Failure> {
+    /// What was asked for, to be run or only planned, with what nobody said.
+    pub(crate) fn setup(
+        &self,
+        known: &Known,
+        default: i64,
+        mpi: Option<&Mpi>,
+        is_run: bool,
+    ) -> Result<Setup, Failure> {
         let ranks = mpi.map_or(RANKS, |mpi| mpi.world().size());
         let told = self.geometry.clone().or_else(|| std::env::var(VARIABLE).ok());
         let geometry = match told {
             Some(text) => Geometry::parse(&text),
             None => Geometry::square(ranks, known.dims.min(2)),
         };
+        let geometry = geometry.map_err(Failure::usage)?;
+        if is_run && mpi.is_none() && geometry.ranks() > MOST_THREADS {
+            let limit = MOST_THREADS;
+            return Err(Failure::usage(Error::Threads { geometry, limit }));
+        }
+        if geometry.ranks() > MOST_RANKS {
+            return Err(Failure::Usage(anyhow!(
+                "the grid {geometry} has {} ranks; plans are listed for at most {MOST_RANKS}",
+                geometry.ranks()
+            )));
+        }
         Ok(Setup {
             shape: self.shape(known, default)?,
             steps: self.steps,
-            geometry: geometry.map_err(Failure::usage)?,
+            geometry,
             options: Options {
                 overlap: !self.no_overlap,
                 exchange: !self.no_exchange,
@@ -234,17 +258,39 @@ impl Asked {
         let Some(text) = &self.size else {
             return Ok(vec![default; known.dims]);
         };
-        let sizes: Result<Vec<i64>, _> = text.split('x').map(str::parse).collect();
-        let fits = |sizes: &Vec<i64>| sizes.iter().all(|size| (1..=1 << 30).contains(size));
-        match sizes {
-            Ok(sizes) if fits(&sizes) && sizes.len() == 1 => Ok(vec![sizes[0]; known.dims]),
-            Ok(sizes) if fits(&sizes) && sizes.len() == known.dims => Ok(sizes),
-            _ => Err(Failure::Usage(anyhow!(
-                "--size {text}: {} has {} dimensions; give one size for all of them, or one for each, such as {}",
-                known.name,
-                known.dims,
-                vec!["64"; known.dims].join("x")
-            ))),
+        let refuse = |why: String| Err(Failure::Usage(anyhow!("--size {text}: {why}")));
+        let mut sizes = Vec::new();
+        for part in text.split('x') {
+            match part.parse::<i64>() {
+                Ok(size) if (1..=MOST_SIZE).contains(&size) => sizes.push(size),
+                _ => {
+                    return refuse(format!(
+                        "`{part}` is no size; give a number from 1 to {MOST_SIZE}"
+                    ));
+                }
+            }
+        }
+        let shape = match sizes[..] {
+            [size] => vec![size; known.dims],
+            _ if sizes.len() == known.dims => sizes,
+            _ => {
+                return refuse(format!(
+                    "{} has {} dimensions; give one size for all of them, or one for each, such as {}",
+                    known.name,
+                    known.dims,
+                    vec!["64"; known.dims].join("x")
+                ));
+            }
+        };
+        let elements = shape
+            .iter()
+            .try_fold(1i128, |all, &size| all.checked_mul(size.into()));
+        match elements {
+            Some(elements) if elements <= MOST_ELEMENTS => Ok(shape),
+            _ => refuse(format!(
+                "a field of {} would have more than {MOST_ELEMENTS} elements; give smaller sizes",
+                join(&shape)
+            )),
         }
     }
 }

@@ -68,7 +68,9 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
 
 /// A known program.
 fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
-    let mut setup = arguments.asked.setup(known, known.small, mpi)?;
+    let mut setup = arguments.asked.setup(known, known.small, mpi, true)?;
+    // What ranks have, what rank 0 gathers, the serial function's, and both of these as bytes.
+    setup.check_room(&(known.program)().element_bytes, 5, mpi)?;
     setup.nics = arguments.nics.setup(mpi)?;
     let sizes = (known.sizes)(&setup);
     let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, setup.options);

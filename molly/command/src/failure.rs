@@ -33,7 +33,7 @@ impl Failure {
 impl From<molly::Error> for Failure {
     fn from(error: molly::Error) -> Self {
         match error {
-            molly::Error::Plan(_) | molly::Error::Ranks { .. } => Self::usage(error),
+            error if error.is_found_by_all() => Self::usage(error),
             _ => Self::work(error),
         }
     }

@@ -1,9 +1,9 @@
 //! What a rank receives, and what it takes: a host that copies it into place, or a NIC that puts it there.
 
-use crate::known::Known;
-use crate::words::{narrow, ranks, when};
+use crate::words::{narrow, ranks};
 use molly::Plan;
 use molly::model::Program;
+use molly::report::when;
 use molly_nic::Halo;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +30,7 @@ pub(crate) struct ShownHalo {
 }
 
 /// What a rank receives on each channel; of messages that differ from chunk to chunk, the longest.
-pub(crate) fn halos(known: &Known, program: &Program, plan: &Plan, rank: usize) -> Vec<ShownHalo> {
+pub(crate) fn halos(program: &Program, plan: &Plan, rank: usize) -> Vec<ShownHalo> {
     let mut longest: BTreeMap<(usize, usize), (u64, usize)> = BTreeMap::new();
     let mut is_known: HashMap<(usize, usize), bool> = HashMap::new();
     let Ok(()) = plan.messages(rank, |message| {
@@ -50,7 +50,7 @@ pub(crate) fn halos(known: &Known, program: &Program, plan: &Plan, rank: usize) 
     }
     let shown = |((channel, elements, pieces), from): ((usize, u64, usize), Vec<usize>)| {
         let channel = &plan.channels[channel];
-        let element_bytes = known.element_bytes[channel.field];
+        let element_bytes = program.element_bytes[channel.field];
         let bytes = elements as usize * element_bytes;
         let row = plan
             .storage(rank, channel.field)

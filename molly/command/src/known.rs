@@ -19,8 +19,6 @@ pub(crate) struct Known {
     pub(crate) small: i64,
     pub(crate) program: fn() -> Program,
     pub(crate) sizes: fn(&Setup) -> Sizes,
-    /// Bytes of an element of each field.
-    pub(crate) element_bytes: Vec<usize>,
     /// Runs a rank's part; gathers all fields on rank 0 if `gathers`.
     pub(crate) run: fn(&mut Rank, &Setup, gathers: bool) -> Result<Ran>,
     /// A serial run.
@@ -79,7 +77,6 @@ macro_rules! known {
                 let _ = $steps;
                 Sizes { params: vec![$($param),*], shapes: vec![$({ let _: Option<$type> = None; setup.shape.clone() }),*] }
             },
-            element_bytes: vec![$(size_of::<$type>()),*],
             run: |rank, setup, gathers| {
                 let $steps = setup.steps;
                 let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);

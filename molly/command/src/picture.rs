@@ -37,7 +37,7 @@ pub(crate) fn draw(shown: &Shown, plan: &Plan) -> String {
         top: 70.0,
     };
     let legend = sheet.top + sheet.cell * rows as f64 + 40.0;
-    let height = legend + 24.0 * (shown.channels.len() + shown.remarks().len() + 1) as f64;
+    let height = legend + 24.0 * (shown.channels.len() + shown.report.remarks().len() + 1) as f64;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
          viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"14\">\n\
@@ -181,7 +181,7 @@ fn words(svg: &mut String, shown: &Shown, top: f64) {
     if shown.channels.is_empty() {
         line("No messages.", None);
     }
-    for remark in shown.remarks() {
+    for remark in shown.report.remarks() {
         line(&remark, None);
     }
 }

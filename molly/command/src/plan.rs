@@ -3,7 +3,6 @@
 use crate::args::{PlanArguments, named};
 use crate::failure::Failure;
 use crate::shown::{Shown, join, shown};
-use crate::words::narrow;
 use crate::{halos, picture, ways};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;
@@ -14,7 +13,7 @@ use std::time::Instant;
 
 pub(crate) fn plan(arguments: &PlanArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let known = named(&arguments.program)?;
-    let setup = arguments.asked.setup(&known, known.size, mpi)?;
+    let setup = arguments.asked.setup(&known, known.size, mpi, false)?;
     let program = (known.program)();
     let begun = Instant::now();
     let plan = Plan::new(&program, &(known.sizes)(&setup), &setup.geometry, setup.options);
@@ -44,46 +43,13 @@ fn text(shown: &Shown) -> String {
         shown.geometry,
         shown.planning_s
     );
-    if shown.channels.is_empty() {
-        text += "No messages.\n";
-    } else {
-        text += &channels(shown);
-        text += &ways::text(&shown.ways);
-        text += &halos::text(&shown.halos);
-    }
-    for remark in shown.remarks() {
+    text += &shown.report.messages();
+    text += &ways::text(&shown.ways);
+    text += &halos::text(&shown.halos);
+    for remark in shown.report.remarks() {
         text += &(remark + "\n");
     }
     text
-}
-
-/// Figures of the chunk with most elements, and how many chunks there are.
-fn channels(shown: &Shown) -> String {
-    let headings = [
-        "", "", "chunks", "messages", "elements", "KiB", "a piece", "buffers",
-    ];
-    let rows = shown.channels.iter().map(|channel| {
-        [
-            channel.field.clone(),
-            channel.when.clone(),
-            channel.chunks.to_string(),
-            channel.messages_per_chunk.to_string(),
-            channel.elements_per_chunk.to_string(),
-            format!("{:.1}", channel.bytes_per_chunk as f64 / 1024.0),
-            format!("{:.1}", channel.elements_per_piece),
-            channel.buffers.to_string(),
-        ]
-    });
-    let (messages, elements) = shown
-        .channels
-        .iter()
-        .fold((0, 0), |(messages, elements), channel| {
-            (messages + channel.messages, elements + channel.elements)
-        });
-    format!(
-        "{}All chunks: {messages} messages, {elements} elements\n\n",
-        narrow(headings, rows)
-    )
 }
 
 /// Prints a result. Whoever reads the output and goes has seen enough of it.

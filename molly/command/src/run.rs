@@ -71,7 +71,8 @@ struct Shown<'a> {
 
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let known = named(&arguments.program)?;
-    let mut setup = arguments.asked.setup(&known, known.size, mpi)?;
+    let mut setup = arguments.asked.setup(&known, known.size, mpi, true)?;
+    setup.check_room(&(known.program)().element_bytes, 1, mpi)?;
     setup.nics = arguments.nics.setup(mpi)?;
     setup.repeats = arguments.repeat;
     setup.latency = Duration::from_micros(arguments.latency);

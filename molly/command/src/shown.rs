@@ -1,14 +1,13 @@
-//! A plan in numbers and words, as it is printed, drawn, or written as JSON.
+//! A plan in numbers, as it is written as JSON.
 
 use crate::halos::{ShownHalo, halos};
 use crate::known::Known;
 use crate::setup::Setup;
 use crate::ways::{ShownWay, ways};
-use crate::words::when;
-use molly::Plan;
-use molly::model::{Program, Summary};
+use molly::model::Program;
+use molly::report::{Sent, Stored};
+use molly::{Plan, Report};
 use serde::Serialize;
-use std::num::NonZeroU32;
 
 /// A plan in numbers.
 #[derive(Debug, Serialize)]
@@ -28,10 +27,22 @@ pub(crate) struct Shown {
     pub(crate) overlap: ShownOverlap,
     /// Copies that are not made: from and to which field.
     pub(crate) exchanges: Vec<(String, String)>,
-    /// Fields in whose sweeps ranks take turns,
-    pub(crate) turns: Vec<String>,
-    /// and after how many rows the next one does; nothing if after a whole sweep.
-    pub(crate) rows: Option<NonZeroU32>,
+    /// Loops in which ranks take turns.
+    pub(crate) turns: Vec<ShownTurns>,
+    /// The same for people.
+    #[serde(skip)]
+    pub(crate) report: Report,
+}
+
+/// A loop in which ranks take turns.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownTurns {
+    /// The fields of which values travel so.
+    pub(crate) fields: Vec<String>,
+    /// After how many rows the next rank takes its turn.
+    pub(crate) rows: u32,
+    /// The line of the first body in the loop.
+    pub(crate) line: u32,
 }
 
 /// Work of a rank in the middle.
@@ -72,16 +83,16 @@ pub(crate) struct ShownStorage {
 }
 
 pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan, planning_s: f64) -> Shown {
-    let channel = |summary: &Summary| {
-        let (messages, elements) = summary.busiest;
-        let element_bytes = known.element_bytes[summary.field];
+    let report = Report::new(program, plan);
+    let channel = |sent: &Sent| {
+        let (summary, (messages, elements)) = (&sent.summary, sent.summary.busiest);
         ShownChannel {
-            field: program.fields[summary.field].clone(),
-            when: when(summary.level),
+            field: sent.field.clone(),
+            when: sent.when.clone(),
             chunks: summary.chunks,
             messages_per_chunk: messages,
             elements_per_chunk: elements,
-            bytes_per_chunk: elements * element_bytes as u64,
+            bytes_per_chunk: sent.bytes,
             elements_per_piece: elements as f64 / summary.pieces.max(1) as f64,
             buffers: summary.buffers,
             messages: summary.messages,
@@ -93,21 +104,17 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
                 .collect(),
         }
     };
-    let storage = |(field, name): (usize, &String)| {
-        let product = |sizes: &mut dyn Iterator<Item = i64>| sizes.product::<i64>();
-        let of_rank = |rank: usize| {
-            let stored = product(&mut plan.storage(rank, field).iter().map(|span| span.len));
-            let (_, owned) = plan.geometry.block(&plan.sizes.shapes[field], rank);
-            (stored, rank, product(&mut owned.into_iter()))
-        };
-        let (stored, rank, owned) = (0..plan.geometry.ranks()).map(of_rank).max().unwrap_or((0, 0, 0));
-        ShownStorage {
-            field: name.clone(),
-            rank,
-            owned,
-            stored,
-        }
+    let storage = |stored: &Stored| ShownStorage {
+        field: stored.field.clone(),
+        rank: stored.rank,
+        owned: stored.owned,
+        stored: stored.stored,
     };
+    let turns = report.turns.iter().map(|turns| ShownTurns {
+        fields: turns.fields.clone(),
+        rows: turns.rows,
+        line: turns.line,
+    });
     Shown {
         program: known.name.to_owned(),
         about: known.about.to_owned(),
@@ -115,83 +122,18 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
         steps: setup.steps,
         geometry: setup.geometry.to_string(),
         planning_s,
-        channels: plan.summaries().iter().map(channel).collect(),
-        halos: halos(known, program, plan, middle(plan)),
-        ways: ways(program, plan, middle(plan), setup.options.columns),
-        overlap: overlap(plan),
-        turns: plan
-            .turns
-            .iter()
-            .map(|field| program.fields[*field].clone())
-            .collect(),
-        rows: plan.rows,
-        exchanges: plan
-            .exchanges
-            .iter()
-            .map(|exchange| {
-                (
-                    program.fields[exchange.from].clone(),
-                    program.fields[exchange.to].clone(),
-                )
-            })
-            .collect(),
-        storage: program.fields.iter().enumerate().map(storage).collect(),
-    }
-}
-
-/// A rank in the middle, which has neighbours on all sides if any has.
-fn middle(plan: &Plan) -> usize {
-    let middle: Vec<i64> = plan.geometry.extents().iter().map(|ranks| ranks / 2).collect();
-    plan.geometry.rank(&middle)
-}
-
-fn overlap(plan: &Plan) -> ShownOverlap {
-    let rank = middle(plan);
-    let executed = plan.executed(rank);
-    ShownOverlap {
-        rank,
-        instances: executed.instances,
-        early: executed.early,
-    }
-}
-
-impl Shown {
-    /// What is said beside the messages.
-    pub(crate) fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
-        for stored in &self.storage {
-            remarks.push(format!(
-                "{}: rank {} owns {} elements and stores {} more",
-                stored.field,
-                stored.rank,
-                stored.owned,
-                stored.stored - stored.owned
-            ));
-        }
-        for field in &self.turns {
-            let rows = match self.rows {
-                Some(rows) => format!("{rows} rows"),
-                None => "all rows".to_owned(),
-            };
-            remarks.push(format!(
-                "Ranks take turns in a sweep over {field}: each waits for {rows} of those before it"
-            ));
-        }
-        for (from, to) in &self.exchanges {
-            remarks.push(format!(
-                "{from} and {to} exchange what is stored instead of copying to {to}"
-            ));
-        }
-        let ShownOverlap {
-            rank,
-            instances,
-            early,
-        } = self.overlap;
-        remarks.push(format!(
-            "Rank {rank} executes {instances} instances, {:.1} % while messages are under way",
-            100.0 * early as f64 / instances.max(1) as f64
-        ));
-        remarks
+        channels: report.sent.iter().map(channel).collect(),
+        halos: halos(program, plan, report.rank),
+        ways: ways(program, plan, report.rank, setup.options.columns),
+        storage: report.stored.iter().map(storage).collect(),
+        overlap: ShownOverlap {
+            rank: report.rank,
+            instances: report.executed.instances,
+            early: report.executed.early,
+        },
+        exchanges: report.exchanges.clone(),
+        turns: turns.collect(),
+        report,
     }
 }
 

@@ -1,7 +1,8 @@
 //! How a rank's messages go under MPI: straight between fields and MPI, or packed, and why.
 
-use crate::words::{narrow, ranks, when};
+use crate::words::{narrow, ranks};
 use molly::model::{Message, Program};
+use molly::report::when;
 use molly::{Columns, Plan};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -60,6 +60,27 @@ fn a_plan_is_a_table_of_80_columns() {
 }
 
 #[test]
+fn the_documented_plan_is_what_is_printed() {
+    let book = include_str!("../../../docs/molly.md");
+    let (_, documented) = book.split_once("$ molly plan five --geometry 2\n").unwrap();
+    let (documented, _) = documented.split_once("```").unwrap();
+    // But for times, which differ from run to run, and what follows from them.
+    let known = |text: &str| -> Vec<Vec<String>> {
+        let is_time = |word: &&str| word.parse::<f64>().is_ok_and(|_| word.contains('.'));
+        let words = |line: &str| {
+            let words = line.trim_matches('─').split_whitespace();
+            let words = words.filter(|word| !is_time(word) && !["NIC", "host"].contains(word));
+            words.map(str::to_owned).collect()
+        };
+        text.lines().map(words).collect()
+    };
+    assert_eq!(
+        known(documented),
+        known(&output(&["plan", "five", "--geometry", "2"]))
+    );
+}
+
+#[test]
 fn ranks_that_take_turns_send_less_often() {
     let arguments = [
         "gauss-seidel",
@@ -72,7 +93,7 @@ fn ranks_that_take_turns_send_less_often() {
     ];
     let with = |first: &[&str], last: &[&str]| output(&[first, &arguments, last].concat());
     let turns = with(&["plan"], &["--pipeline", "1000"]);
-    assert!(turns.contains("Ranks take turns in a sweep over u"), "{turns}");
+    assert!(turns.contains("Ranks take turns over u (line "), "{turns}");
     let messages = |text: &str| {
         text.lines()
             .find(|line| line.starts_with("All chunks"))
@@ -80,13 +101,16 @@ fn ranks_that_take_turns_send_less_often() {
     };
     assert_eq!(messages(&turns).unwrap(), "All chunks: 24 messages, 744 elements");
     assert_eq!(
-        messages(&with(&["plan"], &[])).unwrap(),
+        messages(&with(&["plan"], &["--pipeline", "off"])).unwrap(),
         "All chunks: 204 messages, 744 elements"
     );
     // The root of 32 rows times 2000 instances for a message by 32 instances of a row is more than all rows.
     let chosen = with(&["plan"], &["--pipeline", "auto"]);
-    let said = "Ranks take turns in a sweep over u: each waits for 32 rows of those before it";
-    assert!(chosen.contains(said), "{chosen}");
+    assert!(
+        chosen.contains(": each waits for 32 rows of those before it\n"),
+        "{chosen}"
+    );
+    assert_eq!(messages(&with(&["plan"], &[])), messages(&chosen));
     for rows in ["5", "auto"] {
         let checked = with(&["check"], &["--pipeline", rows]);
         assert!(checked.contains("the bits of the serial run"), "{checked}");
@@ -144,7 +168,59 @@ fn what_cannot_be_is_said_in_a_sentence() {
         ),
         (
             &["run", "life5", "--geometry", "2x"],
-            "molly: `2x` is no geometry: ",
+            "molly: invalid grid `2x`: ",
+        ),
+        (
+            &["plan", "life5", "--size", "0"],
+            "molly: --size 0: `0` is no size; give a number from 1 to 1073741824",
+        ),
+        (
+            &["run", "heat", "--size", "8x-1x8"],
+            "molly: --size 8x-1x8: `-1` is no size; ",
+        ),
+        (
+            &["check", "heat", "--size", "1073741825"],
+            "molly: --size 1073741825: `1073741825` is no size; ",
+        ),
+        (
+            &["plan", "lattice", "--size", "100000"],
+            "molly: --size 100000: a field of 100000x100000x100000x100000 would have more than 17179869184 elements; ",
+        ),
+        (
+            &["run", "heat", "--size", "100000x100000x100000"],
+            "molly: --size 100000x100000x100000: a field of 100000x100000x100000 would have more than ",
+        ),
+        (
+            &["check", "lattice", "--size", "1073741824"],
+            "molly: --size 1073741824: a field of ",
+        ),
+        (
+            &["check", "wave", "--size", "131072"],
+            "molly: fields of 131072x131072 take 1920.0 GiB in each process, and this machine has ",
+        ),
+        (
+            &["run", "life5", "--geometry", "1000x1000"],
+            "molly: the grid 1000x1000 has 1000000 ranks, and at most 1024 run as threads of one process; ",
+        ),
+        (
+            &["plan", "life5", "--geometry", "1000000"],
+            "molly: the grid 1000000 has 1000000 ranks; plans are listed for at most 65536",
+        ),
+        (
+            &["run", "life5", "--geometry", "25x41"],
+            "molly: the grid 25x41 has 1025 ranks, and at most 1024 run as threads of one process; ",
+        ),
+        (
+            &["check", "--geometry", "65536"],
+            "molly: the grid 65536 has 65536 ranks, and at most 1024 run as threads of one process; ",
+        ),
+        (
+            &["plan", "life5", "--geometry", "3000000000"],
+            "molly: invalid grid `3000000000`: it has more than 2147483648 ranks",
+        ),
+        (
+            &["plan", "life5", "--geometry", "2x0"],
+            "molly: invalid grid `2x0`: each dimension needs at least 1 rank, as in 2x2",
         ),
     ] {
         let errors = refusal(arguments);
@@ -159,8 +235,7 @@ fn what_cannot_be_is_said_in_a_sentence() {
 fn turns_of_no_rows_are_refused() {
     for rows in ["0", "-1", "many"] {
         let errors = refusal(&["plan", "gauss-seidel", &format!("--pipeline={rows}")]);
-        let words =
-            "give a number of rows from 1 to 4294967295, or `auto`; without --pipeline ranks take no turns";
+        let words = "give a number of rows from 1 to 4294967295, `auto`, or `off` for a message whenever a value is needed";
         assert!(errors.contains(words), "{errors}");
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn writes(statement: &Stmt, scope: &Scope) -> bool {
     find.writes
 }
 
-/// Whether a field or a sum is named.
+/// Whether a field or a sum is named, but for sizes of fields.
 pub(crate) fn mentions(expr: &Expr, scope: &Scope) -> bool {
     let mut find = Find {
         scope,
@@ -76,11 +76,24 @@ struct Find<'a> {
 
 impl<'ast> Visit<'ast> for Find<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
+        if let Expr::MethodCall(call) = expr
+            && call.method == "len"
+            && self.scope.field(&call.receiver).is_some()
+        {
+            return call.args.iter().for_each(|argument| self.visit_expr(argument));
+        }
         self.mentions |= self.scope.field(expr).is_some() || self.scope.is_sum(expr);
         self.writes |=
             written(expr).is_some_and(|left| self.scope.element(left).is_some() || self.scope.is_total(left));
         visit::visit_expr(self, expr);
     }
+}
+
+/// Whether a function is one of those of `std::mem` that exchange values.
+fn exchanges(function: &Expr) -> bool {
+    let Expr::Path(path) = function else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| ["swap", "replace", "take"].iter().any(|name| last.ident == name))
 }
 
 /// What an expression assigns to.
@@ -241,6 +254,12 @@ impl<'ast> Visit<'ast> for Collect {
             Expr::MethodCall(call) if self.scope.field(&call.receiver).is_some() => {
                 let known = affine(expr, &self.scope);
                 self.keep(known);
+            }
+            Expr::Call(call) if exchanges(&call.func) && mentions(expr, &self.scope) => {
+                let text = "a plan cannot see fields or elements that change places; copy in loops, as `a[[x, y]] = b[[x, y]]`: \
+                            where they only copy all of a field, ranks exchange its memory and copy nothing";
+                self.error
+                    .get_or_insert_with(|| syn::Error::new_spanned(expr, text));
             }
             Expr::Reference(reference)
                 if reference.mutability.is_some() && mentions(&reference.expr, &self.scope) =>

@@ -17,7 +17,7 @@ pub(crate) struct Affine {
 }
 
 /// Rust's text of an expression, close to how a person writes it.
-fn text(expr: &impl ToTokens) -> String {
+pub(crate) fn text(expr: &impl ToTokens) -> String {
     let text = expr.to_token_stream().to_string();
     [
         (" . ", "."),
@@ -69,6 +69,13 @@ pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
             }),
             Some(Binding::Field(_)) => refuse(expr, "is a field; only its elements and `len` are integers"),
             Some(Binding::Sum) => refuse(expr, "is a sum, which has no value before all loops have run"),
+            Some(Binding::Integer(ty)) => {
+                let text = text(expr);
+                refuse(
+                    expr,
+                    &format!("is `{ty}`, and the analysis knows `i64` only; declare it as `{text}: i64`"),
+                )
+            }
             Some(Binding::Value) => refuse(expr, &format!("is not known before the loops run; {WRITE}")),
             None => {
                 // A name from outside of the function is a constant, or Rust's compiler says that there is none.

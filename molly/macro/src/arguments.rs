@@ -1,5 +1,6 @@
 //! Arguments of a function: fields, sums, and values.
 
+use crate::affine::text;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -42,6 +43,7 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
         arguments.plain.push((name.clone(), ty.clone()));
         match (ty, field(ty)) {
             (Type::Reference(reference), Some(element)) => {
+                check_element(&element.0)?;
                 let field = &reference.elem;
                 arguments.all.push(quote!(#name: &mut #field));
                 arguments.fields.push((name, element));
@@ -51,10 +53,17 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
                 arguments.all.push(quote!(#name: &mut #sum));
                 arguments.sums.push((name, sum.clone()));
             }
-            (Type::Reference(_), None) => {
-                let text = "arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as \
-                            i64 for sizes";
-                return Err(syn::Error::new(ty.span(), text));
+            (Type::Reference(reference), None) => {
+                let text = match (number(&reference.elem), reference.mutability) {
+                    (Some(number), Some(_)) => format!(
+                        "`&mut {number}` would be another number on each rank; add to a `&mut Sum<{number}>`, or write to a field"
+                    ),
+                    (Some(number), None) => format!("numbers are passed as they are: write `{name}: {number}`"),
+                    (None, _) => "arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as \
+                            i64 for sizes"
+                        .to_owned(),
+                };
+                return Err(syn::Error::new_spanned(ty, text));
             }
             _ => {
                 if matches!(ty, Type::Path(path) if path.path.is_ident("i64")) {
@@ -66,6 +75,43 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
         }
     }
     Ok(arguments)
+}
+
+/// The name of a type of numbers.
+pub(crate) fn number(ty: &Type) -> Option<String> {
+    const NUMBERS: [&str; 14] = [
+        "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64",
+    ];
+    let Type::Path(path) = ty else { return None };
+    let name = path.path.get_ident()?.to_string();
+    NUMBERS.contains(&&name[..]).then_some(name)
+}
+
+/// Refuses elements that are no plain old data, as far as their type's form says so.
+fn check_element(element: &GenericArgument) -> syn::Result<()> {
+    let GenericArgument::Type(ty) = element else {
+        return Ok(());
+    };
+    let is_plain = match ty {
+        Type::Path(path) => !["bool", "char", "String"]
+            .iter()
+            .any(|name| path.path.is_ident(name)),
+        Type::Array(array) => return check_element(&GenericArgument::Type((*array.elem).clone())),
+        Type::Paren(paren) => return check_element(&GenericArgument::Type((*paren.elem).clone())),
+        Type::Tuple(_) | Type::Reference(_) | Type::Ptr(_) | Type::BareFn(_) | Type::Slice(_) => false,
+        _ => true,
+    };
+    match is_plain {
+        true => Ok(()),
+        false => {
+            let name = text(ty);
+            let text = format!(
+                "`{name}` is no element of a field, as not all bytes are values of it; write `u8` or another number, an array of \
+                 numbers, or a struct that is `bytemuck::Pod`"
+            );
+            Err(syn::Error::new_spanned(ty, text))
+        }
+    }
 }
 
 /// Whether a type is that of a sum, by its name.

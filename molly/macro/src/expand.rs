@@ -1,13 +1,13 @@
 //! The module beside a function.
 
-use crate::arguments::{Arguments, arguments};
+use crate::arguments::{Arguments, arguments, number};
 use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
 use crate::nest::{Around, Leaf, nodes};
 use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, ItemFn, ReturnType};
+use syn::{GenericArgument, Ident, ItemFn, ReturnType};
 
 pub(crate) fn expand(function: &ItemFn) -> syn::Result<TokenStream> {
     let refuse = |span: Span, text: &str| Err(syn::Error::new(span, text));
@@ -48,8 +48,12 @@ pub(crate) fn expand(function: &ItemFn) -> syn::Result<TokenStream> {
 
 fn scope(arguments: &Arguments) -> syn::Result<Scope> {
     let mut scope = Scope::default();
-    for (name, _) in &arguments.values {
-        scope.bind(name, Binding::Value)?;
+    for (name, ty) in &arguments.values {
+        let binding = match number(ty) {
+            Some(ty) if !ty.starts_with('f') => Binding::Integer(ty),
+            _ => Binding::Value,
+        };
+        scope.bind(name, binding)?;
     }
     for (number, name) in arguments.params.iter().enumerate() {
         scope.bind(name, Binding::Affine(quote!(Expr::Param(#number)), false))?;
@@ -79,6 +83,19 @@ fn module(
         fields.iter().map(|name| name.to_string()),
         params.iter().map(Ident::to_string),
     );
+    // Where this is false it is one error, at the first field with such elements, and none of what follows from it.
+    let mut distinct: Vec<&GenericArgument> = Vec::new();
+    let text = |element: &GenericArgument| element.to_token_stream().to_string();
+    for (_, (element, _)) in &arguments.fields {
+        if !distinct.iter().any(|other| text(other) == text(element)) {
+            distinct.push(element);
+        }
+    }
+    let bounds = distinct
+        .iter()
+        .map(|element| quote_spanned!(element.span()=> #element: ::molly::Element));
+    let are_elements = quote!(where #(#bounds),*);
+    let element_types = arguments.fields.iter().map(|(_, (element, _))| element);
     let kept = arguments
         .fields
         .iter()
@@ -133,7 +150,7 @@ fn module(
         #function
 
         #[doc = #about]
-        #[allow(unused, unreachable_pub, private_interfaces, clippy::all, clippy::restriction)]
+        #[allow(unused, trivial_bounds, unreachable_pub, private_interfaces, clippy::all, clippy::restriction)]
         #visibility mod #name {
             use super::*;
 
@@ -149,6 +166,7 @@ fn module(
                     name: module_path!().to_owned(),
                     params: vec![#(#param_names.to_owned()),*],
                     fields: vec![#(#field_names.to_owned()),*],
+                    element_bytes: vec![#(::std::mem::size_of::<#element_types>()),*],
                     nodes: vec![#(#nodes),*],
                 }
             }
@@ -158,7 +176,9 @@ fn module(
             /// # Errors
             /// If there is no plan, a field belongs to another rank, or another rank does not do its part.
             #[track_caller]
-            pub fn run(rank: &mut ::molly::Rank, #(#all),*) -> ::molly::Result<::molly::Traffic> {
+            pub fn run(rank: &mut ::molly::Rank, #(#all),*) -> ::molly::Result<::molly::Traffic>
+            #are_elements
+            {
                 rank.enter(stringify!(#name), ::std::panic::Location::caller());
                 let __program = program();
                 let __sizes = ::molly::model::Sizes {
@@ -183,7 +203,9 @@ fn module(
                 __wraps: bool,
             }
 
-            impl ::molly::Work for Work<'_> {
+            impl ::molly::Work for Work<'_>
+            #are_elements
+            {
                 fn storage(&mut self, field: usize) -> &mut dyn ::molly::Storage {
                     match field {
                         #(#numbered => &mut *self.#fields,)*

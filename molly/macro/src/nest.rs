@@ -37,7 +37,7 @@ pub(crate) fn nodes(
     leaves: &mut Vec<Leaf>,
 ) -> syn::Result<Vec<TokenStream>> {
     let (mut nodes, mut pending) = (Vec::new(), Vec::new());
-    for statement in &block.stmts {
+    for (at, statement) in block.stmts.iter().enumerate() {
         let is_write = writes(statement, &around.scope);
         match statement {
             Stmt::Expr(Expr::ForLoop(looped), _) if is_write => {
@@ -45,13 +45,26 @@ pub(crate) fn nodes(
                 nodes.push(nest(looped, &around, leaves)?);
             }
             Stmt::Expr(Expr::If(branch), _) if is_write && !mentions(&branch.cond, &around.scope) => {
+                let rest = &block.stmts[at + 1..];
+                let writes_before = pending.iter().any(|before| writes(before, &around.scope));
                 match condition(&branch.cond, &around.scope) {
+                    // A condition on what was computed before it, or something that is needed after it as well.
+                    Ok(_)
+                        if names(&pending, &branch.cond)
+                            || (!writes_before && names(&pending, &quote!(#(#rest)*))) =>
+                    {
+                        pending.push(statement.clone());
+                    }
                     Ok(known) => {
+                        let before = match writes_before {
+                            true => Vec::new(),
+                            false => std::mem::take(&mut pending),
+                        };
                         flush(&mut pending, &around, &mut nodes, leaves)?;
-                        let then = self::nodes(&branch.then_branch, around.clone(), leaves)?;
+                        let then = self::branch(&branch.then_branch, &before, &around, leaves)?;
                         let otherwise = match &branch.else_branch {
                             Some((_, otherwise)) => {
-                                self::nodes(&as_block(otherwise), around.clone(), leaves)?
+                                self::branch(&as_block(otherwise), &before, &around, leaves)?
                             }
                             None => Vec::new(),
                         };
@@ -88,6 +101,28 @@ pub(crate) fn nodes(
     }
     flush(&mut pending, &around, &mut nodes, leaves)?;
     Ok(nodes)
+}
+
+/// What is done where a condition holds, or where it does not: nothing if that writes nothing. What was only computed before the
+/// condition is part of it.
+fn branch(
+    block: &Block,
+    before: &[Stmt],
+    around: &Around,
+    leaves: &mut Vec<Leaf>,
+) -> syn::Result<Vec<TokenStream>> {
+    if !block
+        .stmts
+        .iter()
+        .any(|statement| writes(statement, &around.scope))
+    {
+        return Ok(Vec::new());
+    }
+    let block = Block {
+        stmts: [before, &block.stmts].concat(),
+        ..block.clone()
+    };
+    nodes(&block, around.clone(), leaves)
 }
 
 /// What stands behind `else`.
@@ -177,11 +212,16 @@ fn is_constant(statement: &Stmt, pending: &[Stmt], scope: &Scope) -> bool {
     if matches!(&local.pat, Pat::Ident(pat) if pat.mutability.is_some()) || reads(&init.expr, scope) {
         return false;
     }
+    !names(pending, &init.expr)
+}
+
+/// Whether part of a program has a name that statements before it bind.
+fn names(before: &[Stmt], part: &impl ToTokens) -> bool {
     let mut bound = Names::default();
-    pending.iter().for_each(|statement| bound.visit_stmt(statement));
+    before.iter().for_each(|statement| bound.visit_stmt(statement));
     let is_bound =
         |tree: TokenTree| matches!(tree, TokenTree::Ident(name) if bound.0.contains(&name.to_string()));
-    !flat(init.expr.to_token_stream()).into_iter().any(is_bound)
+    flat(part.to_token_stream()).into_iter().any(is_bound)
 }
 
 /// Whether elements are read; sizes are constants.

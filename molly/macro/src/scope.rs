@@ -13,6 +13,8 @@ pub(crate) enum Binding {
     Field(usize),
     /// A sum, to which bodies add.
     Sum,
+    /// An integer of a type that the analysis does not know.
+    Integer(String),
     /// Any other value.
     Value,
 }

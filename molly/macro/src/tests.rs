@@ -179,6 +179,158 @@ fn functions_of_another_form() {
 }
 
 #[test]
+fn integers_of_another_type_than_i64() {
+    let steps = |ty: &str, body: &str| {
+        error_of(&format!(
+            "fn f(a: &mut Field<f64, 2>, steps: {ty}) {{\n{body}\n}}"
+        ))
+    };
+    let is = |ty: &str| {
+        format!("`steps` is `{ty}`, and the analysis knows `i64` only; declare it as `steps: i64`")
+    };
+    let repeated = "for _ in 0..steps { for x in 0..a.len(0) { a[[x, x]] = 1.0; } }";
+    for ty in ["usize", "u32", "i32"] {
+        assert_eq!(steps(ty, repeated), format!("2:13: {}", is(ty)));
+    }
+    let cast = "for x in 0..2 { a[[x + steps as i64, x]] = 1.0; }";
+    assert_eq!(steps("usize", cast), format!("2:24: {}", is("usize")));
+    let condition = "for x in 0..2 { if x < steps { for y in 0..2 { a[[x, y]] = 1.0; } } }";
+    assert_eq!(steps("u8", condition), format!("2:24: {}", is("u8")));
+}
+
+#[test]
+fn elements_that_are_no_plain_data() {
+    for (ty, name) in [
+        ("bool", "bool"),
+        ("char", "char"),
+        ("(f64, f64)", "(f64, f64)"),
+        ("()", "()"),
+        ("[bool; 3]", "bool"),
+        ("&'static str", "& 'static str"),
+    ] {
+        for field in ["&mut Field", "&Field"] {
+            let said = error_of(&format!("fn f(b: &mut Field<f64, 2>, a: {field}<{ty}, 2>) {{}}"));
+            let text = format!(
+                "`{name}` is no element of a field, as not all bytes are values of it; write `u8` or another number, an array of \
+                 numbers, or a struct that is `bytemuck::Pod`"
+            );
+            assert!(said.ends_with(&text), "{said}");
+        }
+    }
+}
+
+#[test]
+fn each_type_of_elements_is_bound_once() {
+    let text = "fn f(a: &mut Field<Cell, 2>, b: &Field<Cell, 2>, c: &mut Field<f64, 2>) { for x in 0..2 { a[[x, x]] = b[[x, 0]]; } }";
+    let code = expand(&syn::parse_str(text).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    let code = code.to_string().replace(' ', "");
+    // Of `run`, and of what it executes; where a bound is false the compiler says so once, and takes it for true inside.
+    let bounds = "whereCell:::molly::Element,f64:::molly::Element{";
+    assert_eq!(code.matches(bounds).count(), 2, "{code}");
+    assert_eq!(code.matches(":::molly::Element").count(), 4, "{code}");
+}
+
+#[test]
+fn numbers_that_would_be_changed() {
+    assert_eq!(
+        error_of("fn f(a: &mut Field<f64, 2>, s: &mut f64) {}"),
+        "1:32: `&mut f64` would be another number on each rank; add to a `&mut Sum<f64>`, or write to a field"
+    );
+    assert_eq!(
+        error_of("fn f(a: &mut Field<f64, 2>, n: &i64) {}"),
+        "1:32: numbers are passed as they are: write `n: i64`"
+    );
+}
+
+#[test]
+fn fields_and_elements_that_change_places() {
+    let text = "a plan cannot see fields or elements that change places; copy in loops, as `a[[x, y]] = b[[x, y]]`: where they only \
+                copy all of a field, ranks exchange its memory and copy nothing";
+    for call in [
+        "std::mem::swap(a, b)",
+        "swap(a, b)",
+        "mem::swap(&mut *a, &mut *b)",
+        "mem::take(a)",
+    ] {
+        assert_eq!(
+            error(&format!("for _ in 0..n {{\n{call};\n}}")),
+            format!("3:1: {text}"),
+            "{call}"
+        );
+    }
+    assert_eq!(
+        nest("swap(&mut a[[x, y]], &mut a[[y, x]]);"),
+        format!("3:1: {text}")
+    );
+    // A function of that name that has nothing to do with fields.
+    let own =
+        "fn f(a: &mut Field<f64, 2>, w: f64) { for x in 0..2 { let v = swap(w, 2.0); a[[x, x]] = v; } }";
+    expand(&syn::parse_str(own).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The description of a function with this body, as text without blanks.
+fn described(body: &str) -> String {
+    let text = format!("fn f(a: &mut Field<f64, 2>, b: &Field<f64, 2>, n: i64, w: f64) {{ {body} }}");
+    let code = expand(&syn::parse_str(&text).unwrap()).unwrap_or_else(|error| panic!("{body}: {error}"));
+    let code = code.to_string().replace(' ', "");
+    let from = code.find("nodes:vec!").unwrap_or_else(|| panic!("{code}"));
+    let to = code[from..].find("#[doc").unwrap_or_else(|| panic!("{code}"));
+    code[from..from + to].to_owned()
+}
+
+#[test]
+fn sizes_of_fields_are_known_in_conditions() {
+    let inside = "x < a.len(0) && y < b.len(1)";
+    for (condition, writes) in [
+        (inside.to_owned(), "a[[x, y]] = w;"),
+        (format!("!({inside})"), "a[[0, 0]] = w;"),
+        ("x == a.len(0) - 1".to_owned(), "a[[x, y]] = w;"),
+    ] {
+        let nest = |inner: &str| described(&format!("for x in 0..n {{ for y in 0..n {{ {inner} }} }}"));
+        // One body behind the condition, which reads nothing.
+        let plain = nest(&format!("if {condition} {{ {writes} }}"));
+        assert!(
+            plain.contains("Node::If(") && plain.contains("Expr::Len(0usize,0)"),
+            "{plain}"
+        );
+        assert_eq!(plain.matches("is_write:false").count(), 0, "{plain}");
+        // What is read before it is read behind it.
+        let read = nest(&format!(
+            "let v = b[[0, 0]]; if {condition} {{ {writes} a[[0, 1]] = v; }}"
+        ));
+        assert_eq!(
+            (read.matches("Node::If(").count(), read.matches("Body(").count()),
+            (1, 1),
+            "{read}"
+        );
+        let both = nest(&format!(
+            "let v = b[[0, 0]]; if {condition} {{ a[[0, 0]] = v; }} else {{ a[[0, 1]] = v; }}"
+        ));
+        assert_eq!(
+            (both.matches("Node::If(").count(), both.matches("Body(").count()),
+            (1, 2),
+            "{both}"
+        );
+        // But not if it is needed after it as well.
+        let after = nest(&format!(
+            "let v = b[[0, 0]]; if {condition} {{ a[[0, 0]] = v; }} a[[0, 1]] = v;"
+        ));
+        assert_eq!(
+            (after.matches("Node::If(").count(), after.matches("Body(").count()),
+            (0, 1),
+            "{after}"
+        );
+    }
+    // A name that shadows a parameter is no parameter.
+    let shadowed = described("for x in 0..n { let n = b[[x, 0]] as i64; if x < n { a[[x, 0]] = w; } }");
+    assert!(!shadowed.contains("Node::If("), "{shadowed}");
+    // What is behind a known condition in a loop without an effect is nothing.
+    let nothing =
+        described("for x in 0..n { let v = b[[x, 0]]; if x < a.len(0) { } else { a[[0, 0]] = v; } }");
+    assert!(nothing.contains("vec![],vec![Node::Body("), "{nothing}");
+}
+
+#[test]
 fn what_is_accepted_becomes_a_module() {
     let accepted = [
         "for x in (1..n).rev() { a[[x, 0]] = b[[x - 1, 0]]; }",

@@ -3,6 +3,9 @@
 use crate::error::{Error, Result};
 use std::fmt;
 
+/// Ranks that a grid can have.
+const MOST_RANKS: i64 = 1 << 31;
+
 /// A grid of ranks. The last coordinate goes first from one rank to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Geometry(Vec<i64>);
@@ -14,15 +17,17 @@ impl Geometry {
     /// If there is no direction, or one without a rank, or more than 2^31 ranks.
     pub fn new(extents: impl Into<Vec<i64>>) -> Result<Self> {
         let extents = extents.into();
-        let ranks = extents
-            .iter()
-            .try_fold(1i64, |ranks, &extent| ranks.checked_mul(extent));
-        match ranks {
-            Some(1..=0x8000_0000) if !extents.is_empty() && extents.iter().all(|&extent| extent > 0) => {
-                Ok(Self(extents))
-            }
+        let grid = Self(extents);
+        if grid.0.is_empty() || grid.0.iter().any(|&extent| extent < 1) {
+            return Err(Error::Geometry(format!(
+                "invalid grid `{grid}`: each dimension needs at least 1 rank, as in 2x2"
+            )));
+        }
+        let mut extents = grid.0.iter();
+        match extents.try_fold(1i64, |ranks, &extent| ranks.checked_mul(extent)) {
+            Some(ranks) if ranks <= MOST_RANKS => Ok(grid),
             _ => Err(Error::Geometry(format!(
-                "{extents:?} is no geometry: give a number of ranks from 1 for each direction, such as 2x2"
+                "invalid grid `{grid}`: it has more than {MOST_RANKS} ranks"
             ))),
         }
     }
@@ -36,7 +41,7 @@ impl Geometry {
         match extents {
             Ok(extents) => Self::new(extents),
             Err(_) => Err(Error::Geometry(format!(
-                "`{text}` is no geometry: write it as 4, 2x2 or 2x2x2"
+                "invalid grid `{text}`: write it as 4, 2x2 or 2x2x2"
             ))),
         }
     }
@@ -122,8 +127,9 @@ impl Geometry {
             (_, false) => (0, 0),
             (None, true) => (0, size),
             (Some(&ranks), true) => {
-                let from = coordinates[dim] * size / ranks;
-                (from, (coordinates[dim] + 1) * size / ranks - from)
+                let start = |at: i64| (i128::from(at) * i128::from(size) / i128::from(ranks)) as i64;
+                let from = start(coordinates[dim]);
+                (from, start(coordinates[dim] + 1) - from)
             }
         };
         shape.iter().enumerate().map(cut).unzip()
@@ -157,13 +163,29 @@ mod tests {
     #[test]
     fn texts_are_geometries_or_errors() {
         assert_eq!(Geometry::parse("2x3").unwrap().extents(), [2, 3]);
-        for text in ["", "2x", "0x2", "-1", "2 x 2", "99999999x99999999x99999999"] {
-            assert!(Geometry::parse(text).is_err(), "{text}");
+        for (text, said) in [
+            ("", "write it as"),
+            ("2x", "write it as"),
+            ("2 x 2", "write it as"),
+            ("0x2", "each dimension needs"),
+            ("-1", "each dimension needs"),
+            ("65536x32769", "more than 2147483648 ranks"),
+            ("99999999x99999999x99999999", "more than 2147483648 ranks"),
+        ] {
+            let error = Geometry::parse(text).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("invalid grid `{text}`: ")) && error.contains(said),
+                "{error}"
+            );
         }
+        assert_eq!(Geometry::parse("65536x32768").unwrap().ranks(), 1 << 31);
     }
 
     #[test]
     fn blocks_cover_each_element_once() {
+        let grid = Geometry::new([1 << 31]).unwrap();
+        let last = grid.block(&[1 << 40], grid.ranks() - 1);
+        assert_eq!(last, (vec![(1 << 40) - 512], vec![512]));
         for (size, ranks) in [(16, 5), (3, 7), (1, 1), (40, 12)] {
             let grid = Geometry::new([ranks]).unwrap();
             let mut next = 0;

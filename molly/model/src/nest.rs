@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
-use crate::program::{Access, Body, Expr, Node, Program, Sizes, first_site};
+use crate::program::{Access, Body, Bounds, Expr, Node, Program, Sizes, first_site};
 use crate::text::{Writer, all, home, inside, names};
 use spinneret_isl::{Map, Set, UnionMap};
 use std::cell::RefCell;
@@ -47,7 +47,7 @@ struct Around {
 
 impl<'a> Nest<'a> {
     pub(crate) fn new(program: &'a Program, sizes: &'a Sizes, geometry: &'a Geometry) -> Result<Self> {
-        check_sizes(program, sizes)?;
+        check_sizes(program, sizes, geometry)?;
         let mut nest = Self {
             program,
             sizes,
@@ -115,6 +115,20 @@ impl<'a> Nest<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Values that the variable of a loop takes, or 1 if these depend on the loops around it.
+    pub(crate) fn values(&self, bounds: &Bounds) -> Result<i64> {
+        let writer = Writer {
+            sizes: self.sizes,
+            site: &self.program.site(),
+        };
+        Ok(
+            match (writer.constant(&bounds.from)?, writer.constant(&bounds.to)?) {
+                (Some(from), Some(to)) => (to.saturating_sub(from) / bounds.step).max(1),
+                _ => 1,
+            },
+        )
     }
 
     /// What a text says, which is read once.
@@ -402,7 +416,10 @@ impl<'a> Nest<'a> {
     }
 }
 
-fn check_sizes(program: &Program, sizes: &Sizes) -> Result<()> {
+/// Elements that a field can have: sums over all ranks of what is sent of them still fit into 64 bits.
+const MOST_ELEMENTS: i128 = 1 << 48;
+
+fn check_sizes(program: &Program, sizes: &Sizes, geometry: &Geometry) -> Result<()> {
     let fail = |what: String| {
         Err(Error::Sizes {
             program: program.name.clone(),
@@ -421,7 +438,29 @@ fn check_sizes(program: &Program, sizes: &Sizes) -> Result<()> {
     for (field, shape) in program.fields.iter().zip(&sizes.shapes) {
         // Indices are computed in 64 bits, with room for sums of a few of them.
         if shape.is_empty() || shape.iter().any(|size| !(0..=1 << 40).contains(size)) {
-            return fail(format!("`{field}` cannot have the sizes {shape:?}"));
+            return fail(format!(
+                "`{field}` cannot have the sizes {shape:?}; each is a number from 0 to 2^40"
+            ));
+        }
+        if shape.contains(&0) {
+            continue;
+        }
+        let elements = shape
+            .iter()
+            .try_fold(1i128, |all, &size| all.checked_mul(size.into()));
+        if elements.is_none_or(|elements| elements > MOST_ELEMENTS) {
+            return fail(format!(
+                "`{field}` cannot have the sizes {shape:?}; it has at most 2^48 elements"
+            ));
+        }
+        // A rank's coordinate times a size says where its block begins.
+        let cut = shape.iter().zip(geometry.extents());
+        for (&size, &ranks) in cut {
+            if i128::from(size) * i128::from(ranks) > MOST_ELEMENTS {
+                return fail(format!(
+                    "`{field}` has {size} elements along {ranks} ranks; the product of both is at most 2^48"
+                ));
+            }
         }
     }
     Ok(())

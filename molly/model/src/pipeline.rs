@@ -72,6 +72,8 @@ pub(crate) struct Sweep {
     pub(crate) bodies: Range<usize>,
     /// Loops around it.
     pub(crate) number: usize,
+    /// Values of its variable, or 1 if these depend on the loops around it.
+    pub(crate) values: i64,
     /// Coordinates of time that a part has in common in which a rank takes one turn.
     pub(crate) depth: usize,
     /// The fields of which values travel so.
@@ -95,10 +97,11 @@ fn find(
 ) -> Result<()> {
     for node in nodes {
         match node {
-            Node::Loop(_, inner) => {
+            Node::Loop(bounds, inner) => {
                 let sweep = Sweep {
                     bodies: first..first + bodies(inner).len(),
                     number,
+                    values: nest.values(bounds)?,
                     depth: 2 * number + 1,
                     fields: Vec::new(),
                 };
@@ -235,30 +238,31 @@ impl Sweep {
     /// begins when all have ended this one, the last rank after as many strips of k w instances as ranks stand before it beside the
     /// rows. The sum is least where both are the same.
     pub(crate) fn best_rows(&self, nest: &Nest<'_>, message: NonZeroU32) -> NonZeroU32 {
-        let anchor = self.bodies.clone().find_map(|body| {
-            let anchor = &nest.statements[body].body.accesses[nest.anchor(body)?];
-            self.fields.contains(&anchor.field).then_some(anchor)
-        });
-        let Some(anchor) = anchor else {
-            return NonZeroU32::MIN;
-        };
-        let (mut rows, mut instances, mut ahead) = (1, 1, 0);
-        for (dim, subscript) in anchor.subscripts.iter().enumerate() {
-            let ranks = nest.geometry.extents().get(dim).copied().unwrap_or(1);
-            let block = (nest.shape(anchor.field)[dim] + ranks - 1) / ranks;
-            if subscript.uses(&|depth| depth == self.number) {
-                rows = block;
-            } else {
-                ahead += ranks - 1;
-                if subscript.uses(&|depth| depth > self.number) {
-                    instances *= block;
+        let (mut rows, mut instances, mut ahead) = (1, 0, 0);
+        for body in self.bodies.clone() {
+            let Some(anchor) = nest.anchor(body) else { continue };
+            let anchor = &nest.statements[body].body.accesses[anchor];
+            // A rank has its block of the rows, or all of them if these are not those of the field.
+            let (mut own_rows, mut own_instances, mut own_ahead) = (self.values, 1, 0);
+            for (dim, subscript) in anchor.subscripts.iter().enumerate() {
+                let ranks = nest.geometry.extents().get(dim).copied().unwrap_or(1);
+                let block = (nest.shape(anchor.field)[dim] + ranks - 1) / ranks;
+                if subscript.uses(&|depth| depth == self.number) {
+                    own_rows = block;
+                } else {
+                    own_ahead += ranks - 1;
+                    if subscript.uses(&|depth| depth > self.number) {
+                        own_instances *= block;
+                    }
                 }
             }
+            instances += own_instances;
+            (rows, ahead) = (rows.max(own_rows), ahead.max(own_ahead));
         }
         let messages = rows as f64 * f64::from(message.get());
-        let best = (messages / (ahead * instances).max(1) as f64).sqrt();
+        let best = (messages / (ahead as f64 * instances as f64).max(1.0)).sqrt();
         // Strips of the same height.
-        let strips = ((rows as f64 / best).round() as i64).clamp(1, rows.max(1));
+        let strips = ((rows as f64 / best).round() as i64).clamp(1, rows);
         let rows = ((rows + strips - 1) / strips).clamp(1, i64::from(u32::MAX));
         NonZeroU32::new(rows as u32).unwrap_or(NonZeroU32::MIN)
     }

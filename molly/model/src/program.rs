@@ -251,6 +251,8 @@ pub struct Program {
     pub params: Vec<String>,
     /// Names of its fields.
     pub fields: Vec<String>,
+    /// Bytes of an element of each field.
+    pub element_bytes: Vec<usize>,
     /// What it does.
     pub nodes: Vec<Node>,
 }

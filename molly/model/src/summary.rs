@@ -106,8 +106,8 @@ impl Plan {
             });
         }
         let summary = |(channel, chunks): (usize, HashMap<Vec<i64>, Chunk>)| {
-            let (messages, elements) = chunks.values().fold((0, 0), |(messages, elements), chunk| {
-                (messages + chunk.messages, elements + chunk.elements)
+            let (messages, elements) = chunks.values().fold((0, 0u64), |(messages, elements), chunk| {
+                (messages + chunk.messages, elements.saturating_add(chunk.elements))
             });
             let count = chunks.len() as u64;
             // Of equal ones the same in each run.

@@ -80,8 +80,9 @@ impl Halo {
 
 /// How long this machine takes to copy a message out of its buffer to pieces in different rows.
 fn host_us(run_bytes: usize, pieces: usize, row_bytes: usize) -> f64 {
-    let run_bytes = run_bytes.max(1);
-    let row = row_bytes.max(run_bytes);
+    // A longer run stands for one of so many bytes.
+    let (whole, run_bytes) = (run_bytes.max(1), run_bytes.clamp(1, MOST_BYTES));
+    let row = row_bytes.clamp(run_bytes, MOST_BYTES);
     let rows = pieces.clamp(1, (MOST_BYTES / row).max(1));
     let mut field = Field::new([rows as i64, row as i64], |_| 0_u8);
     let run = |row: usize| Run {
@@ -100,7 +101,8 @@ fn host_us(run_bytes: usize, pieces: usize, row_bytes: usize) -> f64 {
     }
     times.sort_unstable();
     // A field that would be too large stands for one of as many rows.
-    times[times.len() / 2].as_secs_f64() * 1e6 * pieces as f64 / rows as f64
+    let each_us = times[times.len() / 2].as_secs_f64() * 1e6 / rows as f64;
+    each_us * pieces as f64 * (whole as f64 / run_bytes as f64)
 }
 
 #[cfg(test)]
@@ -112,6 +114,9 @@ mod tests {
         let (column, corner) = (Halo::of(16384, 4096, 16384), Halo::of(1, 1, 256));
         assert_eq!((column.run_bytes, column.by), (4.0, By::Nic));
         assert_eq!(corner.by, By::Host);
+        // What is longer than what is measured takes as much longer, and no memory.
+        let huge = Halo::of(1 << 40, 1, 1 << 50);
+        assert!(huge.host_us > 1e4 * Halo::of(1 << 24, 1, 1 << 24).host_us / 2.0);
         assert!(corner.freed_us < 0.0 && corner.nic_us > corner.host_us);
         // Each of 8 HPUs has 512 runs.
         assert!(column.nic_us > 512.0 * 30.0 / 40.0);

@@ -4,10 +4,11 @@ mod execution;
 
 pub use execution::{Traffic, Work};
 
+use crate::element::{Element, Sealed};
 use crate::error::{Error, Result};
 use crate::field::Field;
+use crate::memory::has_room;
 use crate::transport::{Line, Transport};
-use bytemuck::Pod;
 use execution::{End, execute};
 use spinneret_molly_model::{Geometry, Lifetimes, Options, Plan, Program, Sizes};
 use std::collections::{BTreeSet, HashMap};
@@ -125,13 +126,9 @@ impl Rank {
     /// This rank's block of a field, filled. All ranks make the same fields.
     ///
     /// # Panics
-    /// If a size is negative.
+    /// If a size is negative, or there is no memory for so many elements.
     #[track_caller]
-    pub fn field<T: Pod, const D: usize>(
-        &self,
-        shape: [i64; D],
-        fill: impl FnMut([i64; D]) -> T,
-    ) -> Field<T, D> {
+    pub fn field<T, const D: usize>(&self, shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Field<T, D> {
         Field::block(shape, &self.geometry, self.rank, fill)
     }
 
@@ -140,30 +137,30 @@ impl Rank {
     /// # Errors
     /// If a rank does not.
     #[track_caller]
-    pub fn gather<T: Pod, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
+    pub fn gather<T: Element, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
         self.enter("gather", Location::caller());
         self.gathered(field).map_err(|error| self.located(error))
     }
 
-    fn gathered<T: Pod, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
+    fn gathered<T: Element, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
         let shape = field.shape();
         if self.rank != 0 {
             let owned = field.owned();
-            let bytes: &[u8] = bytemuck::cast_slice(&owned);
+            let bytes = T::bytes(&owned, Sealed);
             let line = self.line(&alone(GATHER, 0, true, bytes.len()))?;
             self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
         }
-        let mut whole = Field::new(shape, |_| T::zeroed());
+        let mut whole = Field::new(shape, |_| T::zero(Sealed));
         for peer in 0..self.geometry.ranks() {
-            let mut block = Field::block(shape, &self.geometry, peer, |_| T::zeroed());
+            let mut block = Field::block(shape, &self.geometry, peer, |_| ());
             let mut elements = if peer == 0 {
                 field.owned().into_iter()
             } else {
                 let line = self.line(&alone(GATHER, peer, false, block.stored() * size_of::<T>()))?;
                 let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
-                let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
+                let elements: Vec<T> = bytes.map(|bytes| T::of(bytes, Sealed)).collect();
                 self.transport.release(line)?;
                 elements.into_iter()
             };
@@ -177,9 +174,7 @@ impl Rank {
                 });
             }
             block.fill(|at| {
-                let element = elements.next().unwrap_or(T::zeroed());
-                whole[at] = element;
-                element
+                whole[at] = elements.next().unwrap_or_else(|| T::zero(Sealed));
             });
         }
         Ok(Some(whole))
@@ -240,7 +235,7 @@ impl Rank {
     ///
     /// # Errors
     /// If the field belongs to another rank, or there is no room for it.
-    pub fn prepare<T: Pod, const D: usize>(
+    pub fn prepare<T: Element, const D: usize>(
         &mut self,
         program: &Program,
         plan: &Plan,
@@ -259,6 +254,14 @@ impl Rank {
             plan.storage(self.rank, number),
             plan.row_begin(program, self.rank, number),
         );
+        let elements = spans.iter().map(|span| span.len).product::<i64>();
+        if !has_room::<T>(elements as usize) {
+            return Err(Error::Room {
+                rank: self.rank,
+                field: program.fields[number].clone(),
+                elements,
+            });
+        }
         field.cover(&spans, rows, self.transport.placing())
     }
 

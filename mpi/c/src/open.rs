@@ -7,7 +7,7 @@ use spinneret_host::OpenDevice;
 use spinneret_mpi::library::{Buffer, Request};
 use spinneret_mpi::rank::Communicator;
 use spinneret_mpi::{Layout, Rank};
-use spinneret_mpi_sys::{Library, Mpi};
+use spinneret_mpi_sys::{Library, Mpi, Wildcards};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -25,6 +25,8 @@ impl Object for OpenRank {}
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) rank: Rank<OpenDevice>,
+    /// What the program's MPI says for any source, nobody and any tag.
+    pub(crate) wildcards: Wildcards,
     /// Memory, by its address.
     pub(crate) memory: BTreeMap<usize, Buffer>,
     /// Where messages without bytes go, whose memory may be any, as in MPI.
@@ -37,8 +39,9 @@ pub(crate) struct Inner {
 }
 
 impl OpenRank {
-    pub(crate) fn new(mut rank: Rank<OpenDevice>) -> Result<Self, Failed> {
+    pub(crate) fn new(mut rank: Rank<OpenDevice>, wildcards: Wildcards) -> Result<Self, Failed> {
         Ok(Self(Mutex::new(Inner {
+            wildcards,
             nothing: rank.library().buffer(0)?,
             communicators: vec![rank.world()],
             rank,
@@ -63,6 +66,11 @@ impl OpenRank {
 }
 
 impl Inner {
+    /// Where a message without bytes goes.
+    pub(crate) fn nothing(&self) -> Buffer {
+        self.nothing
+    }
+
     /// The memory in which elements lie, the first of which has its address there; and where that is in it.
     pub(crate) fn buffer(&self, address: usize, layout: &Layout) -> Result<(Buffer, i64), Failed> {
         if layout.bytes() == 0 {

@@ -23,9 +23,9 @@ pub struct spinneret_rank {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct spinneret_rank_options {
-    /// Bytes of memory that the NIC can reach, for `spinneret_rank_alloc`; 67108864 if it is 0.
+    /// Bytes of memory that the NIC can reach, for `spinneret_rank_alloc`; 134217728 if it is 0.
     pub host_bytes: u32,
-    /// Bytes of the NIC's memory for tables of types that follow no pattern; 262144 if it is 0.
+    /// Bytes of the NIC's memory for tables of types that follow no pattern; 524288 if it is 0.
     pub table_bytes: u32,
     /// Segments of a message that are under way at a time; 16 if it is 0.
     pub window: u16,
@@ -75,10 +75,12 @@ pub unsafe extern "C" fn spinneret_rank_open(
         // SAFETY: the caller promises that it can be read.
         let options = unsafe { options.as_ref() }.copied().unwrap_or_default();
         let program = Program::open(Path::new(program)).map_err(Failure::from)?;
-        // SAFETY: the caller promises that MPI runs, and the communicator.
-        let comm = unsafe { mpi()?.comm(comm) };
+        // SAFETY: the caller promises that MPI runs.
+        let mpi = unsafe { mpi() }?;
+        // SAFETY: the caller promises the communicator.
+        let comm = unsafe { mpi.comm(comm) };
         let opened = Rank::open(name, &program, &comm, config(options))?;
-        let handle = handles::insert(OpenRank::new(opened)?);
+        let handle = handles::insert(OpenRank::new(opened, mpi.wildcards())?);
         // SAFETY: the caller promises the place.
         unsafe { put(rank, "rank", handle) }?;
         Ok(SPINNERET_OK)

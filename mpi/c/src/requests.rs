@@ -5,20 +5,13 @@ use crate::open::{Inner, mpi};
 use crate::rank::{spinneret_rank, with};
 use spinneret::border::{Failure, SPINNERET_OK, check_place, put};
 use spinneret_mpi::Layout;
-use spinneret_mpi::library::{Buffer, Copies, Request, Status};
+use spinneret_mpi::library::{Buffer, Copies, NOBODY, Request, Status};
+use spinneret_mpi_sys::Wildcards;
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
-/// Messages of every rank.
-pub const SPINNERET_ANY_SOURCE: c_int = -1;
-/// Messages with every tag.
-pub const SPINNERET_ANY_TAG: c_int = -1;
 /// Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
 pub const SPINNERET_EQUAL_COPIES: u32 = 1;
-
-/// The same number for both, as in MPI.
-const ANY: c_int = SPINNERET_ANY_SOURCE;
-const _: () = assert!(SPINNERET_ANY_TAG == ANY);
 
 /// What came of a request.
 #[repr(C)]
@@ -26,14 +19,14 @@ const _: () = assert!(SPINNERET_ANY_TAG == ANY);
 pub struct spinneret_status {
     /// Bytes of the message.
     pub bytes: u32,
-    /// The other rank, in the communicator of the request.
+    /// The other rank, in the communicator of the request; `MPI_PROC_NULL` if that was nobody.
     pub source: c_int,
-    /// The tag.
+    /// The tag; `MPI_ANY_TAG` if there was no message.
     pub tag: c_int,
 }
 
 /// Prepares a receive of `count` elements of a type into memory of `spinneret_rank_alloc`, from a rank of a communicator with a
-/// tag, or `SPINNERET_ANY_SOURCE` and `SPINNERET_ANY_TAG`. `type` is `spinneret_type` of it; it has to be committed, and may be freed afterwards. `flags` is 0
+/// tag, or `MPI_ANY_SOURCE` and `MPI_ANY_TAG`; from `MPI_PROC_NULL` nothing comes, so that it ends when it is started. `type` is `spinneret_type` of it; it need not be committed, and may be freed afterwards. `flags` is 0
 /// or `SPINNERET_EQUAL_COPIES`.
 ///
 /// # Safety
@@ -53,10 +46,18 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
 ) -> c_int {
     with(rank, |open| {
         check_place(request, "request")?;
+        let wildcards = open.wildcards;
+        let source = match source {
+            source if source == wildcards.any_source => None,
+            source => Some(rank_of(source, "source", &wildcards)?),
+        };
+        let tag = match tag {
+            tag if tag == wildcards.any_tag => None,
+            tag => Some(tag_of(tag, &format!(" or MPI_ANY_TAG ({})", wildcards.any_tag))?),
+        };
         // SAFETY: the caller promises a datatype.
-        let (layout, buffer, origin) = unsafe { elements(open, memory, count, type_) }?;
-        let source = any(source, "source")?.map(|source| source as usize);
-        let tag = any(tag, "tag")?;
+        let (layout, buffer, origin) =
+            unsafe { elements(open, memory, count, type_, source == Some(NOBODY)) }?;
         let copies = match flags {
             0 => Copies::Refused,
             SPINNERET_EQUAL_COPIES => Copies::Equal,
@@ -71,8 +72,9 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
     })
 }
 
-/// Prepares a send of `count` elements of a type from memory of `spinneret_rank_alloc`, to a rank of a communicator, with a tag.
-/// `type` is `spinneret_type` of it; it has to be committed, and may be freed afterwards.
+/// Prepares a send of `count` elements of a type from memory of `spinneret_rank_alloc`, to a rank of a communicator, with a tag;
+/// one to `MPI_PROC_NULL` ends when it is started.
+/// `type` is `spinneret_type` of it; it need not be committed, and may be freed afterwards.
 ///
 /// # Safety
 /// As for `spinneret_rank_recv_init`.
@@ -90,12 +92,10 @@ pub unsafe extern "C" fn spinneret_rank_send_init(
 ) -> c_int {
     with(rank, |open| {
         check_place(request, "request")?;
+        let wildcards = open.wildcards;
+        let to = (rank_of(destination, "destination", &wildcards)?, tag_of(tag, "")?);
         // SAFETY: the caller promises a datatype.
-        let (layout, buffer, origin) = unsafe { elements(open, memory, count, type_) }?;
-        let number = |value: c_int, what: &str| {
-            any(value, what)?.ok_or_else(|| Failed(Failure::argument(format!("a message needs a {what}"))))
-        };
-        let to = (number(destination, "destination")? as usize, number(tag, "tag")?);
+        let (layout, buffer, origin) = unsafe { elements(open, memory, count, type_, to.0 == NOBODY) }?;
         let of = open.communicator(communicator)?.clone();
         let made = open.rank.send_init((&buffer, origin), &layout, to, &of)?;
         // SAFETY: the caller promises the place.
@@ -185,7 +185,8 @@ unsafe fn give(open: &mut Inner, made: Request, communicator: u32, place: *mut u
     Ok(SPINNERET_OK)
 }
 
-/// Where the bytes of elements lie, the memory in which they are, and where the address of the first is in it.
+/// Where the bytes of elements lie, the memory in which they are, and where the address of the first is in it. What is for
+/// nobody lies nowhere.
 ///
 /// # Safety
 /// It is a datatype of the MPI that runs, and this thread may call that.
@@ -194,22 +195,55 @@ unsafe fn elements(
     memory: *const c_void,
     count: c_int,
     datatype: u64,
+    is_for_nobody: bool,
 ) -> Result<(Layout, Buffer, i64), Failed> {
     let count = u64::try_from(count)
         .map_err(|_| Failure::argument(format!("MPI_ERR_COUNT: {count} elements; 0 is the least")))?;
     // SAFETY: the caller says so; it is not kept.
     let datatype = unsafe { mpi()?.datatype(datatype) };
     let layout = Layout::of(&datatype.contents()?, count)?;
+    if is_for_nobody {
+        return Ok((Layout::contiguous(0), open.nothing(), 0));
+    }
     let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
     Ok((layout, buffer, origin))
 }
 
-/// A rank or a tag, unless all are meant.
-fn any(value: c_int, what: &str) -> Result<Option<c_int>, Failed> {
+/// A rank of a communicator, or nobody.
+fn rank_of(value: c_int, what: &str, wildcards: &Wildcards) -> Result<usize, Failed> {
+    let Wildcards {
+        any_source,
+        proc_null,
+        ..
+    } = *wildcards;
+    if value == proc_null {
+        return Ok(NOBODY);
+    }
+    let is_any = if value == any_source {
+        "MPI_ANY_SOURCE, "
+    } else {
+        ""
+    };
+    let or_any = match what {
+        "source" => format!(", MPI_ANY_SOURCE ({any_source})"),
+        _ => String::new(),
+    };
+    usize::try_from(value).map_err(|_| {
+        let said = format!(
+            "the {what} is {is_any}{value}: it must be a rank from 0 on{or_any} or MPI_PROC_NULL ({proc_null})"
+        );
+        Failure::argument(said).into()
+    })
+}
+
+/// A tag; `or_any` says what else there may be in its place.
+fn tag_of(value: c_int, or_any: &str) -> Result<c_int, Failed> {
     match value {
-        ANY => Ok(None),
-        0.. => Ok(Some(value)),
-        _ => Err(Failure::argument(format!("the {what} is {value}; 0 is the least")).into()),
+        0.. => Ok(value),
+        _ => Err(Failure::argument(format!(
+            "the tag is {value}: it must be a number from 0 on{or_any}"
+        ))
+        .into()),
     }
 }
 
@@ -229,8 +263,11 @@ pub(crate) unsafe fn leave(
     let source = open.communicators[communicator].find(ended.rank);
     let status = spinneret_status {
         bytes: ended.bytes,
-        source: source.map_or(SPINNERET_ANY_SOURCE, |source| source as c_int),
-        tag: ended.tag,
+        source: source.map_or(open.wildcards.proc_null, |source| source as c_int),
+        tag: match ended.rank {
+            NOBODY => open.wildcards.any_tag,
+            _ => ended.tag,
+        },
     };
     // SAFETY: the caller says so.
     Ok(unsafe { put(place, "status", status) }?)

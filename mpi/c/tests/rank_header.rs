@@ -14,8 +14,13 @@ const INTRODUCTION: &str = "\
  * spinneret_type() make of it.
  */";
 
-/// What needs the user's own `mpi.h`: handles are numbers in some MPIs and pointers in others.
+/// What needs the user's own `mpi.h`: handles are numbers in some MPIs and pointers in others, and any source of one is nobody
+/// of another.
 const HANDLES: &str = "
+/* Other names of MPI_ANY_SOURCE and MPI_ANY_TAG. */
+#define SPINNERET_ANY_SOURCE MPI_ANY_SOURCE
+#define SPINNERET_ANY_TAG MPI_ANY_TAG
+
 /* A communicator, as the calls below take it. */
 static inline uint64_t spinneret_comm(MPI_Comm comm) {
     uint64_t bytes = 0;

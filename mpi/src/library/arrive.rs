@@ -26,15 +26,13 @@ impl<D: Device> Library<D> {
                 index += 1;
                 continue;
             };
-            if !self.arm(number, rank, &announcement)? {
+            if self.own_rank == Some(rank) {
+                self.deliver(number, rank, &announcement)?;
+            } else if !self.arm(number, rank, &announcement)? {
                 // No slot is free: nobody may be overtaken by another message.
                 break;
             }
-            self.inbox.unmatched.remove(index);
-        }
-        for (rank, control) in self.inbox.answers() {
-            let frame = control.frame(self.own, self.ranks[rank]);
-            self.waiting.push_back(frame);
+            self.inbox.take(index);
         }
         Ok(())
     }
@@ -63,19 +61,16 @@ impl<D: Device> Library<D> {
             }
         };
         if let Some(error) = refusal {
-            receive.state = State::Ended(Err(error));
-            let is_freed = receive.is_freed;
             self.counts.truncated += 1;
             self.inbox.grant(rank, announcement.number, 0);
-            if is_freed {
-                self.remove(number);
-            }
+            self.end_receive(number, Err(error))?;
             return Ok(true);
         }
         receive.words[request::SOURCE / 4] = u32::from_le_bytes(ip.octets());
         receive.words[request::PORT / 4] = announcement.port.to_be().into();
         receive.state = State::Armed(slot, Status { bytes, rank, tag });
         let words = receive.words;
+        self.write_table(number)?;
         let id = self.slots.arm(slot, number, &words)?;
         self.inbox.grant(rank, announcement.number, id);
         Ok(true)
@@ -103,21 +98,13 @@ impl<D: Device> Library<D> {
             return Ok(());
         }
         self.unpack(number, status.bytes)?;
-        let receive = self.receive(number)?;
-        receive.state = State::Ended(Ok(status));
-        if receive.is_freed {
-            self.remove(number);
-        }
-        Ok(())
+        self.end_receive(number, Ok(status))
     }
 
     /// Puts a message into its place that the NIC could not.
     fn unpack(&mut self, number: usize, bytes: u32) -> Result<(), Error> {
         let Some(Receiving {
             staging: Some(staging),
-            layout,
-            buffer,
-            origin,
             ..
         }) = &self.receives[number]
         else {
@@ -126,12 +113,7 @@ impl<D: Device> Library<D> {
         };
         let mut message = vec![0; bytes as usize];
         self.host.read(*staging, &mut message)?;
-        let start = i64::from(buffer.start) + origin;
-        for piece in layout.place(0, bytes.into()) {
-            let part = &message[piece.offset as usize..][..piece.bytes as usize];
-            // The elements were found to lie in the buffer.
-            self.host.write((start + piece.start) as u32, part)?;
-        }
+        self.put(number, &message)?;
         self.counts.unpacked += 1;
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::nic::NicLayoutError;
 use crate::{LayoutError, Overlap};
 use spinneret_host::device::OpenError;
+use spinneret_host::device::socket::ConnectError;
 use spinneret_slmp::{SendError, SenderConfigError};
 use std::fmt;
 
@@ -110,7 +111,7 @@ pub enum Error {
     #[error("the NIC has no address, so it cannot send: use one of a fabric")]
     NoAddress,
     /// There is no NIC of that name, or somebody else has it.
-    #[error(transparent)]
+    #[error("{}", why_not_open(.0))]
     Open(Box<OpenError>),
     /// Another rank could not open its NIC.
     #[error("rank {0} has no NIC of a network: it has said why; all ranks need one")]
@@ -146,4 +147,47 @@ fn overlap_words(overlap: Overlap) -> String {
         _ => "bytes of the message belong to the same place",
     };
     format!("{what}, which MPI forbids in receives; if all copies of a byte are equal, say Copies::Equal")
+}
+
+/// Why a rank has no NIC. A NIC for one program, as `spinneret serve` has it, is no help to ranks.
+fn why_not_open(error: &OpenError) -> String {
+    match error {
+        OpenError::Socket(ConnectError::Nobody { path, source }) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(".".as_ref()).display();
+            format!(
+                "nobody answers at {}: {source}; start `spinneret fabric --nics N --sockets {folder}` first, with a NIC for each of the \
+                 N ranks",
+                path.display()
+            )
+        }
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_rank_without_a_nic_is_told_of_fabrics() {
+        for (path, folder) in [("/tmp/nics/nic0", "/tmp/nics"), ("nic0", "."), ("/nowhere", "/")] {
+            let nobody = ConnectError::Nobody {
+                path: PathBuf::from(path),
+                source: io::ErrorKind::NotFound.into(),
+            };
+            let told = Error::Open(Box::new(nobody.into())).to_string();
+            assert!(told.starts_with(&format!("nobody answers at {path}: ")), "{told}");
+            assert!(
+                told.contains(&format!("fabric --nics N --sockets {folder}`")),
+                "{told}"
+            );
+            assert!(!told.contains("serve"), "{told}");
+        }
+        let busy = OpenError::Socket(ConnectError::Busy("nic0".into()));
+        let told = busy.to_string();
+        assert_eq!(Error::Open(Box::new(busy)).to_string(), told);
+    }
 }

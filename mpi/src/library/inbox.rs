@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 const GRANTS: usize = 1024;
 /// Announcements of a rank that may be ahead of one that was lost, at most.
 const AHEAD: usize = 1024;
+/// Announcements of a rank that wait for their receives, at most. Its host says the others again.
+const UNMATCHED: usize = 4096;
 
 /// What is announced.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Inbox {
 
 #[derive(Debug, Default)]
 struct FromRank {
+    /// How many wait for their receives.
+    unmatched: usize,
     /// The number of the next announcement.
     next: u32,
     /// Those that came before their turn.
@@ -39,12 +43,27 @@ impl Inbox {
         }
     }
 
+    /// Whether another announcement of a rank can be kept.
+    pub(super) fn has_room(&self, rank: usize) -> bool {
+        self.ranks[rank].unmatched < UNMATCHED
+    }
+
+    /// Takes away an announcement that has been matched.
+    pub(super) fn take(&mut self, index: usize) {
+        if let Some((rank, _)) = self.unmatched.remove(index) {
+            self.ranks[rank].unmatched -= 1;
+        }
+    }
+
     /// An announcement has come. MPI's messages do not overtake each other, so they are looked at in their order.
     pub(super) fn announce(&mut self, rank: usize, announcement: Announcement) {
         let from = &mut self.ranks[rank];
         let number = announcement.number;
         if let Some(grant) = from.grants.iter().find(|grant| grant.number == number) {
-            self.answers.entry(rank).or_default().push(*grant);
+            let answers = self.answers.entry(rank).or_default();
+            if !answers.contains(grant) {
+                answers.push(*grant);
+            }
             return;
         }
         let distance = number.wrapping_sub(from.next);
@@ -54,6 +73,7 @@ impl Inbox {
         from.ahead.insert(number, announcement);
         while let Some(next) = from.ahead.remove(&from.next) {
             self.unmatched.push_back((rank, next));
+            from.unmatched += 1;
             from.next = from.next.wrapping_add(1);
         }
     }
@@ -78,5 +98,54 @@ impl Inbox {
                 .map(move |grants| (*rank, Control::Grant(grants.to_vec())))
         });
         frames.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inbox, UNMATCHED};
+    use crate::library::control::{Announcement, Control, Grant};
+
+    fn announcement(number: u32) -> Announcement {
+        Announcement {
+            number,
+            communicator: 0,
+            tag: 0,
+            bytes: 8,
+            unit: 1462,
+            port: 9332,
+        }
+    }
+
+    #[test]
+    fn announcements_without_end_are_kept_up_to_a_bound_and_go_on_from_there() {
+        let mut inbox = Inbox::new(2);
+        let most = UNMATCHED as u32;
+        for number in 0..most + 1000 {
+            if inbox.has_room(1) {
+                inbox.announce(1, announcement(number));
+            }
+        }
+        assert_eq!(inbox.unmatched.len(), UNMATCHED);
+        assert!(inbox.has_room(0) && !inbox.has_room(1));
+        inbox.take(0);
+        assert!(inbox.has_room(1));
+        inbox.announce(1, announcement(most));
+        let last = inbox.unmatched.back();
+        assert_eq!(last, Some(&(1, announcement(most))));
+        assert!(!inbox.has_room(1));
+    }
+
+    #[test]
+    fn an_announcement_that_is_said_many_times_is_answered_once() {
+        let mut inbox = Inbox::new(1);
+        inbox.announce(0, announcement(0));
+        inbox.grant(0, 0, 7);
+        for _ in 0..1000 {
+            inbox.announce(0, announcement(0));
+        }
+        let grants = vec![Grant { number: 0, id: 7 }];
+        assert_eq!(inbox.answers(), [(0, Control::Grant(grants))]);
+        assert_eq!(inbox.answers(), []);
     }
 }

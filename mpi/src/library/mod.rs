@@ -18,6 +18,7 @@ mod control;
 mod error;
 mod inbox;
 mod open;
+mod own;
 mod receive;
 mod requests;
 mod send;
@@ -29,7 +30,7 @@ pub use control::PORT;
 pub use error::Error;
 pub use receive::{Copies, From};
 pub use sending::To;
-pub use status::Status;
+pub use status::{NOBODY, Status};
 
 use crate::layout::Layout;
 use crate::nic::memory::{COUNTERS, Counter, HPUS, common};
@@ -46,6 +47,9 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 use std::ptr::NonNull;
 use std::time::Duration;
+
+/// Frames that are taken before other things are done, so that a host that sends without end keeps nobody from them.
+const FRAMES_AT_ONCE: usize = 1024;
 
 /// How a library is opened.
 #[derive(Clone, Debug)]
@@ -115,7 +119,7 @@ pub struct Request {
 pub struct Counts {
     /// Messages that handlers have put in place.
     pub placed: u64,
-    /// Messages that the host has unpacked, as their type does not fit the NIC.
+    /// Messages that the host has put in place, as their type does not fit the NIC, or as they are of its own rank.
     pub unpacked: u64,
     /// Messages that were longer than their receive.
     pub truncated: u64,
@@ -133,6 +137,8 @@ pub struct Library<D: Device = OpenDevice> {
     area: Area,
     slots: Slots<D>,
     own: Host,
+    /// The number of this rank, if it is one of all.
+    own_rank: Option<usize>,
     ranks: Vec<Host>,
     inbox: Inbox,
     receives: Vec<Option<Receiving>>,
@@ -236,9 +242,13 @@ impl<D: Device> Library<D> {
         self.check_range(buffer, at(layout.first()), at(layout.end()))
     }
 
-    fn host_of(&self, rank: usize) -> Result<Host, Error> {
+    /// Checks that there is such a rank, or nobody is meant.
+    fn check_rank(&self, rank: usize) -> Result<(), Error> {
         let ranks = self.ranks.len();
-        self.ranks.get(rank).copied().ok_or(Error::NoRank { rank, ranks })
+        match rank < ranks || rank == NOBODY {
+            true => Ok(()),
+            false => Err(Error::NoRank { rank, ranks }),
+        }
     }
 
     /// Does what is to be done now. Time does not pass here.
@@ -246,13 +256,20 @@ impl<D: Device> Library<D> {
     /// # Errors
     /// If the NIC does not answer.
     pub fn progress(&mut self) -> Result<(), Error> {
+        self.write_tables()?;
+        self.advance()
+    }
+
+    /// The same, without what has time until a message comes.
+    fn advance(&mut self) -> Result<(), Error> {
         self.take_frames()?;
         self.look_for_completions()?;
         self.go_on()
     }
 
     fn take_frames(&mut self) -> Result<(), Error> {
-        while let Some(frame) = self.nic.receive()? {
+        for _ in 0..FRAMES_AT_ONCE {
+            let Some(frame) = self.nic.receive()? else { break };
             self.take_frame(&frame);
         }
         Ok(())
@@ -268,6 +285,13 @@ impl<D: Device> Library<D> {
                     return Ok(());
                 }
             }
+            let answers = self.inbox.answers();
+            if !answers.is_empty() {
+                let frames = answers.into_iter();
+                self.waiting
+                    .extend(frames.map(|(rank, control)| control.frame(self.own, self.ranks[rank])));
+                continue;
+            }
             let now = self.nic.now();
             match self.outbox.next(now, self.own, &self.ranks, &self.host)? {
                 Some(frame) => self.waiting.push_back(frame),
@@ -277,19 +301,22 @@ impl<D: Device> Library<D> {
     }
 
     /// Takes a frame that came. Switches send those to everybody whose address they do not know yet, so it may be for another.
+    /// In this rank's own name nobody else speaks.
     fn take_frame(&mut self, frame: &[u8]) {
         let own = self.own.ip;
         let rank_of = |ranks: &[Host], [from, to]: [Ipv4Addr; 2]| {
             let rank = ranks.iter().position(|host| host.ip == from);
-            rank.filter(|_| to == own)
+            rank.filter(|_| to == own && from != own)
         };
         if let Some((ends, control)) = Control::parse(frame) {
             if let Some(rank) = rank_of(&self.ranks, ends) {
                 match control {
                     Control::Announce(announcements) => {
-                        announcements
-                            .into_iter()
-                            .for_each(|announcement| self.inbox.announce(rank, announcement));
+                        for announcement in announcements {
+                            if self.inbox.has_room(rank) {
+                                self.inbox.announce(rank, announcement);
+                            }
+                        }
                     }
                     Control::Grant(grants) => {
                         let now = self.nic.now();

@@ -3,7 +3,7 @@
 use super::control::Announcement;
 use super::error::Error;
 use super::slots::Words;
-use super::status::{Activity, Status};
+use super::status::{Activity, NOBODY, Status};
 use super::{Buffer, Library, Request};
 use crate::layout::{Layout, Overlap, Shape};
 use crate::nic::memory::{MOST_BYTES, RUN_BYTES, request};
@@ -13,7 +13,7 @@ use spinneret_host::Device;
 /// Whom a receive takes messages from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct From {
-    /// The rank; all, if not given (`MPI_ANY_SOURCE`).
+    /// The rank; all, if not given (`MPI_ANY_SOURCE`), and none if it is [`NOBODY`].
     pub rank: Option<usize>,
     /// The tag; all, if not given (`MPI_ANY_TAG`).
     pub tag: Option<i32>,
@@ -50,12 +50,20 @@ pub(super) struct Receiving {
     pub(super) from: From,
     /// The words of its type; they are those of one run in other memory if the host unpacks.
     pub(super) words: Words,
-    table: Option<u32>,
+    table: Option<Table>,
     pub(super) staging: Option<u32>,
     pub(super) state: State,
     pub(super) is_freed: bool,
     /// Order of starts.
     pub(super) started: u64,
+}
+
+/// A table of runs in handler memory.
+#[derive(Debug)]
+struct Table {
+    start: u32,
+    /// Its words, until they are there.
+    unwritten: Vec<u32>,
 }
 
 impl From {
@@ -68,7 +76,7 @@ impl From {
 
 impl<D: Device> Library<D> {
     /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled of the type is kept; the type itself is
-    /// not needed any more.
+    /// not needed any more. Nothing is asked of the NIC here, so no time passes.
     ///
     /// # Errors
     /// If the buffer is not of this library or too small, the type overlaps itself, or the message is too long for SLMP.
@@ -82,7 +90,7 @@ impl<D: Device> Library<D> {
     ) -> Result<Request, Error> {
         self.check_layout(buffer, origin, layout)?;
         if let Some(rank) = from.rank {
-            self.host_of(rank)?;
+            self.check_rank(rank)?;
         }
         let overlap = layout.overlap();
         if overlap != Overlap::None && copies == Copies::Refused {
@@ -98,8 +106,10 @@ impl<D: Device> Library<D> {
         let place = match &compiled {
             Some(form) if form.table_bytes() == 0 => Some(0),
             Some(form) => {
-                table = self.slots.put_table(&form.table_words())?;
-                table
+                let unwritten = form.table_words();
+                let start = self.slots.take_table(&unwritten);
+                table = start.map(|start| Table { start, unwritten });
+                start
             }
             None => None,
         };
@@ -156,10 +166,32 @@ impl<D: Device> Library<D> {
         if !matches!(receive.state, State::Inactive) {
             return Err(Error::Active);
         }
+        if receive.from.rank == Some(NOBODY) {
+            receive.state = State::Ended(Ok(Status::NOTHING));
+            return Ok(());
+        }
         receive.state = State::Started;
         self.inbox.starts += 1;
         let started = self.inbox.starts;
         self.receive(number)?.started = started;
+        Ok(())
+    }
+
+    /// Writes tables that are not on the NIC yet.
+    pub(super) fn write_tables(&mut self) -> Result<(), Error> {
+        (0..self.receives.len()).try_for_each(|number| self.write_table(number))
+    }
+
+    /// Writes the table of a receive, if it is not on the NIC yet.
+    pub(super) fn write_table(&mut self, number: usize) -> Result<(), Error> {
+        if let Some(Receiving {
+            table: Some(table), ..
+        }) = &mut self.receives[number]
+            && !table.unwritten.is_empty()
+        {
+            self.slots.write_table(table.start, &table.unwritten)?;
+            table.unwritten = Vec::new();
+        }
         Ok(())
     }
 
@@ -209,7 +241,7 @@ impl<D: Device> Library<D> {
     pub(super) fn remove(&mut self, number: usize) {
         if let Some(receive) = self.receives[number].take() {
             if let Some(table) = receive.table {
-                self.slots.free_table(table);
+                self.slots.free_table(table.start);
             }
             if let Some(staging) = receive.staging {
                 self.area.give(staging);

@@ -34,10 +34,10 @@ impl<D: Device> Library<D> {
         for request in requests {
             match request.is_receive {
                 true => self.start_receive(request.number)?,
-                false => self.outbox.start(request.number, self.nic.now())?,
+                false => self.start_send(request.number)?,
             }
         }
-        self.progress()
+        self.advance()
     }
 
     /// Whether a request has ended: what came of it, once. A send gives its own numbers.

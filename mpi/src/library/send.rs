@@ -1,6 +1,6 @@
 //! Sends: announced, granted, and then sent over SLMP by the rank's own NIC.
 
-use super::control::{Control, Grant, Host, MOST};
+use super::control::{Announcement, Control, Grant, Host, MOST};
 use super::error::Error;
 use super::sending::{Sending, State, To};
 use super::status::{Activity, Status};
@@ -41,7 +41,7 @@ impl<D: Device> Library<D> {
         to: To,
     ) -> Result<Request, Error> {
         self.check_layout(buffer, origin, layout)?;
-        self.host_of(to.rank)?;
+        self.check_rank(to.rank)?;
         let sender = self.outbox.config.sender;
         check_segments(sender, layout)?;
         let number = self.outbox.add(Sending {
@@ -126,20 +126,25 @@ impl Outbox {
         matches!(self.sends.get(number), Some(Some(send)) if !send.is_freed)
     }
 
-    pub(super) fn start(&mut self, number: usize, now: Duration) -> Result<(), Error> {
+    /// Starts a send: to whom it goes, and what is to be announced.
+    pub(super) fn start(&mut self, number: usize, now: Duration) -> Result<(usize, Announcement), Error> {
         let send = self.sends[number].as_mut().ok_or(Error::NoRequest)?;
         if !matches!(send.state, State::Inactive) {
             return Err(Error::Active);
         }
-        let next = &mut self.numbers[send.to.rank];
-        send.number = *next;
-        *next = next.wrapping_add(1);
-        send.state = State::Announced {
-            since: now,
-            next: now,
-            pause: self.config.repeat,
-        };
-        Ok(())
+        match self.numbers.get_mut(send.to.rank) {
+            Some(next) => {
+                send.number = *next;
+                *next = next.wrapping_add(1);
+                send.state = State::Announced {
+                    since: now,
+                    next: now,
+                    pause: self.config.repeat,
+                };
+            }
+            None => send.state = State::Ended(Ok(Status::NOTHING)),
+        }
+        Ok((send.to.rank, send.announcement()))
     }
 
     pub(super) fn activity(&self, number: usize) -> Activity {
@@ -180,6 +185,13 @@ impl Outbox {
         }
     }
 
+    /// A send to a rank that is announced and not granted, by the number of its announcement.
+    pub(super) fn announced(&mut self, rank: usize, number: u32) -> Option<&mut Sending> {
+        self.sends.iter_mut().flatten().find(|send| {
+            send.to.rank == rank && send.number == number && matches!(send.state, State::Announced { .. })
+        })
+    }
+
     /// A message was granted, or is not wanted.
     pub(super) fn grant(&mut self, rank: usize, Grant { number, id }: Grant, now: Duration) {
         let is_active = |send: &&Sending| {
@@ -190,10 +202,7 @@ impl Outbox {
         if let Mode::Window(window) = &mut config.mode {
             *window = (*window).min((UNDER_WAY / active).max(1) as u16);
         }
-        let is_it = |send: &&mut Sending| {
-            send.to.rank == rank && send.number == number && matches!(send.state, State::Announced { .. })
-        };
-        let Some(send) = self.sends.iter_mut().flatten().find(is_it) else {
+        let Some(send) = self.announced(rank, number) else {
             return;
         };
         config.segment_bytes = send.segment_bytes;
@@ -229,10 +238,10 @@ impl Outbox {
         }
     }
 
-    /// Announcements to one rank that are due, in one frame.
+    /// Announcements to one rank that are due, in one frame. This rank knows its own.
     fn announce(&mut self, now: Duration, own: Host, ranks: &[Host]) -> Option<Vec<u8>> {
         let config = &self.config;
-        let is_due = |send: &Sending| send.is_to_announce(now, config);
+        let is_due = |send: &Sending| send.is_to_announce(now, config) && ranks[send.to.rank].ip != own.ip;
         let rank = self.sends.iter().flatten().find(|send| is_due(send))?.to.rank;
         let due = self.sends.iter_mut().flatten();
         let due = due.filter(|send| send.to.rank == rank && is_due(send)).take(MOST);
@@ -258,7 +267,10 @@ impl Outbox {
             let Some(send) = &mut self.sends[index] else {
                 continue;
             };
-            let to = ranks[send.to.rank];
+            // Nobody is sent anything.
+            let Some(to) = ranks.get(send.to.rank).copied() else {
+                continue;
+            };
             self.frames = self.frames.wrapping_add(1);
             if let Some(frame) = send.next(now, &self.config, own, to, self.frames, host)? {
                 self.turn = index + 1;

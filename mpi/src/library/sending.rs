@@ -15,7 +15,7 @@ use std::time::Duration;
 /// To whom a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct To {
-    /// The rank.
+    /// The rank; [`NOBODY`](super::NOBODY) gets nothing.
     pub rank: usize,
     /// The tag.
     pub tag: i32,
@@ -80,20 +80,29 @@ impl Sending {
 
     /// Its announcement, which is not sent again for some time.
     pub(super) fn announce(&mut self, now: Duration, config: &Config) -> Option<Announcement> {
-        let bytes = self.status().bytes;
         let State::Announced { next, pause, .. } = &mut self.state else {
             return None;
         };
         *next = now + *pause;
         *pause = (*pause * 2).min(config.repeat * LONGEST_PAUSE);
-        Some(Announcement {
+        Some(self.announcement())
+    }
+
+    /// What its announcement says.
+    pub(super) fn announcement(&self) -> Announcement {
+        Announcement {
             number: self.number,
             communicator: self.to.communicator,
             tag: self.to.tag,
-            bytes,
+            bytes: self.status().bytes,
             unit: self.segment_bytes as u32,
             port: DATA_PORT,
-        })
+        }
+    }
+
+    /// It has arrived.
+    pub(super) fn end(&mut self) {
+        self.state = State::Ended(Ok(self.status()));
     }
 
     /// The next frame of its segments that is to be sent now.
@@ -143,7 +152,12 @@ impl Sending {
     }
 
     /// Gets a part of the message from its elements.
-    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], host: &HostMemory<D>) -> Result<(), Error> {
+    pub(super) fn pack<D: Device>(
+        &self,
+        offset: usize,
+        payload: &mut [u8],
+        host: &HostMemory<D>,
+    ) -> Result<(), Error> {
         let start = i64::from(self.buffer.start) + self.origin;
         for piece in self.layout.place(offset as u64, payload.len() as u64) {
             let at = piece.offset as usize - offset;

@@ -43,8 +43,8 @@ impl<D: Device> Slots<D> {
         (common::SIZE + SLOTS * request::SIZE) as u32
     }
 
-    /// Prepares handler memory; ids count from a random number on.
-    pub(super) fn open(memory: HandlerMemory<D>, seed: u32) -> Result<Self, Error> {
+    /// Prepares handler memory; ids count from a number on.
+    pub(super) fn open(memory: HandlerMemory<D>, first_id: u32) -> Result<Self, Error> {
         memory.write(0, &vec![0; Self::tables_at() as usize])?;
         memory.store(common::SLOTS as u32, SLOTS as u32)?;
         memory.store(common::VERSION as u32, VERSION)?;
@@ -53,19 +53,20 @@ impl<D: Device> Slots<D> {
             tables: Area::new(Self::tables_at(), memory.len()),
             memory,
             slots: [Slot::default(); SLOTS],
-            generation: seed,
+            generation: first_id,
             words_written: 0,
         })
     }
 
-    /// Puts a table into handler memory: where it is, or nothing if there is no room.
-    pub(super) fn put_table(&mut self, words: &[u32]) -> Result<Option<u32>, Error> {
-        let Some(start) = self.tables.take(4 * words.len() as u64) else {
-            return Ok(None);
-        };
+    /// Takes handler memory for a table: where it will be, or nothing if there is no room.
+    pub(super) fn take_table(&mut self, words: &[u32]) -> Option<u32> {
+        self.tables.take(4 * words.len() as u64)
+    }
+
+    /// Writes a table to its place.
+    pub(super) fn write_table(&self, start: u32, words: &[u32]) -> Result<(), Error> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.memory.write(start, &bytes)?;
-        Ok(Some(start))
+        Ok(self.memory.write(start, &bytes)?)
     }
 
     /// Handler memory for tables that is free, not all in one place.

@@ -8,6 +8,9 @@ pub(super) enum Activity {
     HasEnded,
 }
 
+/// The rank of nobody, as `MPI_PROC_NULL`: what goes there, or is to come from there, has ended when it has begun.
+pub const NOBODY: usize = usize::MAX;
+
 /// What came of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
@@ -15,6 +18,15 @@ pub struct Status {
     pub bytes: u32,
     /// The other rank.
     pub rank: usize,
-    /// The tag.
+    /// The tag; -1 if there was no message.
     pub tag: i32,
+}
+
+impl Status {
+    /// That of a message from nobody or to nobody.
+    pub(super) const NOTHING: Self = Self {
+        bytes: 0,
+        rank: NOBODY,
+        tag: -1,
+    };
 }

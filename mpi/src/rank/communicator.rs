@@ -1,7 +1,7 @@
 //! Communicators, as ranks of the library and a number that only their messages have.
 
 use super::Rank;
-use crate::library::Error;
+use crate::library::{Error, NOBODY};
 use spinneret_host::Device;
 use spinneret_mpi_sys::Comm;
 
@@ -31,13 +31,18 @@ impl Communicator {
         self.own
     }
 
-    /// The rank of the library that a rank of it is.
+    /// The rank of the library that a rank of it is; nobody is the same in all.
     ///
     /// # Errors
     /// If it has no such rank.
     pub fn rank(&self, rank: usize) -> Result<usize, Error> {
         let ranks = self.ranks.len();
-        self.ranks.get(rank).copied().ok_or(Error::NoRank { rank, ranks })
+        let found = self
+            .ranks
+            .get(rank)
+            .copied()
+            .or((rank == NOBODY).then_some(NOBODY));
+        found.ok_or(Error::NoRank { rank, ranks })
     }
 
     /// The rank of it that a rank of the library is.

@@ -29,6 +29,8 @@ int32_t spinneret_mpi_abort(int32_t code);
 int32_t spinneret_mpi_error(int32_t code, int32_t *error_class, uint8_t *text, int32_t capacity);
 int32_t spinneret_mpi_version(uint8_t *text, int32_t capacity, int32_t *version, int32_t *subversion);
 int32_t spinneret_mpi_wtime(double *seconds);
+/* MPI_ANY_SOURCE, MPI_PROC_NULL and MPI_ANY_TAG, which are other numbers in each MPI */
+int32_t spinneret_mpi_wildcards(int32_t *three);
 
 /* world.c: communicators */
 int32_t spinneret_mpi_world(uint64_t *comm);

@@ -129,6 +129,13 @@ int32_t spinneret_mpi_wtime(double *seconds) {
     return MPI_SUCCESS;
 }
 
+int32_t spinneret_mpi_wildcards(int32_t *three) {
+    three[0] = MPI_ANY_SOURCE;
+    three[1] = MPI_PROC_NULL;
+    three[2] = MPI_ANY_TAG;
+    return MPI_SUCCESS;
+}
+
 int32_t spinneret_mpi_world(uint64_t *comm) {
     *comm = comm_bits(MPI_COMM_WORLD);
     return MPI_SUCCESS;

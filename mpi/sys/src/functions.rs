@@ -74,6 +74,7 @@ functions! {
     error(code: i32, error_class: *mut i32, text: *mut u8, capacity: i32);
     version(text: *mut u8, capacity: i32, version: *mut i32, subversion: *mut i32);
     wtime(seconds: *mut f64);
+    wildcards(three: *mut i32);
 
     world(comm: *mut u64);
     alone(comm: *mut u64);

@@ -40,7 +40,7 @@ pub use comm::{
 };
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
-pub use mpi::{Mpi, Version};
+pub use mpi::{Mpi, Version, Wildcards};
 pub use session::ThreadLevel;
 pub use types::{
     Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,

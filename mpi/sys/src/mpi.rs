@@ -30,6 +30,18 @@ pub struct Version {
     pub standard: (u32, u32),
 }
 
+/// The numbers that an MPI has for ranks and tags that are none: each has its own, and what is any source in one of them is
+/// nobody in another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wildcards {
+    /// `MPI_ANY_SOURCE`.
+    pub any_source: i32,
+    /// `MPI_PROC_NULL`.
+    pub proc_null: i32,
+    /// `MPI_ANY_TAG`.
+    pub any_tag: i32,
+}
+
 impl Mpi {
     /// Starts MPI, that of [`Library::find`]. All ranks have to call this.
     ///
@@ -154,6 +166,19 @@ impl Mpi {
         // SAFETY: the argument is a place for the number. The call cannot fail.
         unsafe { (self.session.functions.wtime)(&mut seconds) };
         seconds
+    }
+
+    /// What the programs of this MPI say for any source, nobody and any tag.
+    pub fn wildcards(&self) -> Wildcards {
+        let mut three = [0; 3];
+        // SAFETY: the argument has room for three numbers. The call cannot fail.
+        unsafe { (self.session.functions.wildcards)(three.as_mut_ptr()) };
+        let [any_source, proc_null, any_tag] = three;
+        Wildcards {
+            any_source,
+            proc_null,
+            any_tag,
+        }
     }
 
     /// Ends all ranks, now. The code is that of the launcher if it can pass it on; 0 would look like success and becomes 1.

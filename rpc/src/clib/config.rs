@@ -1,9 +1,12 @@
 //! What an application allows, and gives.
 
 use super::files::{Folder, Streams};
+use super::output::Output;
+#[cfg(feature = "nic")]
+use super::shown::Shown;
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 /// A function of the host that handlers call by its number. It gets the bytes of the arguments, runs on the server's thread,
@@ -80,10 +83,11 @@ pub struct Config {
     pub limits: Limits,
     /// Standard input. It is read on another thread, so a call that waits for it holds no other one.
     pub input: Option<Box<dyn Read + Send>>,
-    /// Standard output. Writing must not block for long: all calls wait meanwhile.
-    pub output: Box<dyn Write>,
+    /// Standard output: [`Shown`](super::Shown) for people, or any `Write` for the bytes as they are. Writing must not block
+    /// for long: all calls wait meanwhile.
+    pub output: Box<dyn Output>,
     /// Standard error, likewise.
-    pub errors: Box<dyn Write>,
+    pub errors: Box<dyn Output>,
     /// Functions of the host, by number.
     pub functions: HashMap<u64, HostFunction>,
     /// Where the device's heap comes from.
@@ -92,7 +96,8 @@ pub struct Config {
 
 impl Config {
     /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and removed; `exit` and
-    /// `abort`; and text at standard error.
+    /// `abort`; and text at standard error, as it is [`Shown`].
+    #[cfg(feature = "nic")]
     pub fn of_folder(folder: Option<PathBuf>) -> Self {
         let is_there = folder.is_some();
         Self {
@@ -105,7 +110,8 @@ impl Config {
                 abort: true,
                 ..Permissions::default()
             },
-            output: Box::new(io::stderr()),
+            output: Box::new(Shown::new(io::stderr())),
+            errors: Box::new(Shown::new(io::stderr())),
             ..Self::default()
         }
     }

@@ -1,5 +1,6 @@
 //! Streams by handle, and files inside of one folder.
 
+use super::output::Output;
 use super::refused;
 use super::source::Source;
 use super::stream::{Kind, Stream};
@@ -9,7 +10,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -111,8 +112,8 @@ impl Folder {
 pub(super) struct Streams {
     pub(super) folder: Option<Folder>,
     pub(super) input: Option<Box<dyn Read + Send>>,
-    pub(super) output: Box<dyn Write>,
-    pub(super) errors: Box<dyn Write>,
+    pub(super) output: Box<dyn Output>,
+    pub(super) errors: Box<dyn Output>,
 }
 
 /// All streams of a server.
@@ -168,7 +169,7 @@ impl Files {
             return Err(Failure::Refused(refused::STANDARD));
         }
         let mut stream = self.open.remove(name).ok_or(Failure::Refused(refused::HANDLE))?;
-        match stream.flush() {
+        match stream.flush(None) {
             true => Ok(()),
             false => Err(Failure::System),
         }
@@ -187,6 +188,13 @@ impl Files {
         Ok(())
     }
 
+    /// Flushes the standard streams, of all ports.
+    pub(super) fn flush(&mut self) {
+        for stream in &mut self.standard {
+            stream.flush(None);
+        }
+    }
+
     fn writable(&self) -> Result<&Folder, Failure> {
         let folder = self.folder.as_ref().filter(|folder| folder.is_writable);
         folder.ok_or(Failure::Refused(refused::NOT_ALLOWED))
@@ -195,9 +203,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        for stream in &mut self.standard {
-            stream.flush();
-        }
+        self.flush();
     }
 }
 

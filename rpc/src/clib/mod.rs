@@ -15,11 +15,17 @@ mod config;
 mod elsewhere;
 mod files;
 mod format;
+mod output;
 pub mod refused;
+#[cfg(feature = "nic")]
+mod shown;
 mod source;
 mod stream;
 
 pub use config::{Access, Config, Heap, HostFunction, Limits, Permissions};
+pub use output::Output;
+#[cfg(feature = "nic")]
+pub use shown::Shown;
 
 use crate::layout::Version;
 use crate::opcode;
@@ -60,6 +66,11 @@ impl Libc {
                 Version::V23 => Dialect::Gnu,
             },
         })
+    }
+
+    /// Hands on what is kept of standard output and standard error, as lines without an end are. Dropping this does the same.
+    pub fn flush(&self) {
+        self.files.borrow_mut().flush();
     }
 }
 

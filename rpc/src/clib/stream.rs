@@ -1,5 +1,6 @@
 //! A stream, as C has it.
 
+use super::output::Output;
 use super::source::Source;
 use cap_std::fs::File;
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ const PUSHED_BACK: usize = 8;
 /// Where the bytes of a stream come from or go to.
 pub(super) enum Kind {
     Input(Source),
-    Output(Box<dyn Write>),
+    Output(Box<dyn Output>),
     /// A regular file, so it never blocks for long.
     File(File),
 }
@@ -59,9 +60,9 @@ impl Stream {
         self.has_failed = true;
     }
 
-    /// Writes, and says how many bytes were.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
-        let written = self.begin_write().map_or(0, |()| self.write_all(bytes));
+    /// Writes for the handler that calls by a port, and says how many bytes were.
+    pub(super) fn write(&mut self, port: u32, bytes: &[u8]) -> usize {
+        let written = self.begin_write().map_or(0, |()| self.write_all(port, bytes));
         self.has_failed |= written < bytes.len();
         written
     }
@@ -76,12 +77,12 @@ impl Stream {
         Ok(())
     }
 
-    fn write_all(&mut self, bytes: &[u8]) -> usize {
+    fn write_all(&mut self, port: u32, bytes: &[u8]) -> usize {
         let mut written = 0;
         while written < bytes.len() {
             let now = match &mut self.kind {
                 Kind::Input(_) => return 0,
-                Kind::Output(output) => output.write(&bytes[written..]),
+                Kind::Output(output) => output.write_of(port, &bytes[written..]),
                 Kind::File(file) => file.write(&bytes[written..]),
             };
             match now {
@@ -94,11 +95,11 @@ impl Stream {
         written
     }
 
-    /// `fflush`: says whether it worked.
-    pub(super) fn flush(&mut self) -> bool {
+    /// `fflush`, of one port or of all: says whether it worked.
+    pub(super) fn flush(&mut self, port: Option<u32>) -> bool {
         let flushed = match &mut self.kind {
             Kind::Input(_) => Ok(()),
-            Kind::Output(output) => output.flush(),
+            Kind::Output(output) => output.flush_of(port),
             Kind::File(file) => file.flush(),
         };
         self.has_failed |= flushed.is_err();

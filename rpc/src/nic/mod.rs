@@ -25,7 +25,7 @@ use std::io;
 use std::time::Duration;
 
 /// HPUs of a cluster, as programs number them.
-const HPUS_OF_CLUSTER: u32 = 8;
+pub(crate) const HPUS_OF_CLUSTER: u32 = 8;
 /// Host memory of each HPU that the handshake of `spin_host.h` uses.
 const PAGE_BYTES: u32 = 4096;
 /// Between two looks while time passes.

@@ -46,6 +46,10 @@ pub(crate) struct Slot {
 ///
 /// Whatever is awaited parks the call: its port is passed over, and all others go on. The call is dropped where it waits if
 /// the client begins another one, so a service must be right after each `await`.
+///
+/// The last packet to the client has to be the last thing that is awaited with a `Call`. Whatever takes time afterwards goes
+/// on without it, after [`answer`](Self::answer) or a `drop`: the client may call again as soon as it has its answer, and
+/// clients of LLVM do not say that a packet begins another call of the same opcode.
 #[derive(Debug)]
 pub struct Call {
     slot: Rc<Slot>,
@@ -85,6 +89,11 @@ impl Call {
     /// Sends a packet that begins with these words, at most eight; the others are 0.
     pub async fn send(&mut self, words: &[u64]) {
         self.send_packet(Packet::of(words)).await;
+    }
+
+    /// Sends the last packet, as [`send`](Self::send) does, and frees the port: what the service does then, it does alone.
+    pub async fn answer(mut self, words: &[u64]) {
+        self.send(words).await;
     }
 
     /// Receives a stream of at most so many bytes. A longer one is received to its end, so that the client finds the answer

@@ -2,14 +2,14 @@
 
 use super::call::{Slot, Transfer, Want};
 use super::service::Answer;
+use super::tail::{Alarm, Tail};
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::packet::Packet;
-use crate::process::{Process, State};
+use crate::process::{Header, Process, State};
+use std::mem;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
 /// Packets of a port in one go. A client that sends as fast as the server receives must not keep it from others.
 const PACKETS_A_VISIT: u32 = 16;
@@ -17,20 +17,27 @@ const PACKETS_A_VISIT: u32 = 16;
 /// What no mailbox holds, but for one whose port is passed over in any case.
 const NEVER_QUIET: u32 = u32::MAX;
 
-/// Whether a parked call wants to go on.
-#[derive(Debug, Default)]
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
 /// A call that is under way.
 struct Active {
     answer: Answer,
+    opcode: u32,
     generation: u32,
+    /// The last packet that went between it and its client was one to the client.
+    has_answered: bool,
+}
+
+impl Active {
+    /// Gives the port back at the end of the call. A packet that has come since the answer, and was not received, is the
+    /// next call of a client that writes no generation.
+    fn give_back<M: Memory>(&self, process: &Process<M, true>, state: &mut State) -> Result<(), M::Error> {
+        match self.has_answered && self.generation == 0 {
+            true => {
+                process.pass_on(state);
+                Ok(())
+            }
+            false => process.finish(state),
+        }
+    }
 }
 
 /// What the server knows of a port.
@@ -40,20 +47,20 @@ pub(crate) struct Line {
     /// The other side's mailbox holds what no side writes.
     pub(crate) is_quarantined: bool,
     active: Option<Active>,
-    flag: Arc<Flag>,
-    waker: Waker,
+    alarm: Alarm,
+    /// The call that has given up the port and goes on.
+    tail: Option<Tail>,
 }
 
 impl Line {
     pub(crate) fn new(state: State) -> Self {
-        let flag = Arc::new(Flag::default());
         Self {
             state,
             slot: Rc::default(),
             is_quarantined: false,
             active: None,
-            waker: Waker::from(Arc::clone(&flag)),
-            flag,
+            alarm: Alarm::default(),
+            tail: None,
         }
     }
 
@@ -74,7 +81,7 @@ impl Line {
     /// Whether a call can go on without its client: it has the port, or its service has woken it.
     pub(crate) fn can_go_on(&self) -> bool {
         match self.is_parked() {
-            true => self.flag.0.load(Ordering::Relaxed),
+            true => self.alarm.rings(),
             false => self.state.owns(),
         }
     }
@@ -83,27 +90,48 @@ impl Line {
         self.active.is_some()
     }
 
-    /// Whether a packet of a client with this generation belongs to the call that is under way.
-    pub(crate) fn goes_on(&self, generation: u32) -> bool {
+    /// Whether a packet of a client with this header belongs to the call that is under way. LLVM's clients write no
+    /// generation, so of two calls in a row of the same opcode that cannot be told.
+    pub(crate) fn goes_on(&self, header: &Header) -> bool {
         self.active
             .as_ref()
-            .is_some_and(|active| active.generation == generation)
+            .is_some_and(|active| (active.opcode, active.generation) == (header.opcode, header.generation))
     }
 
     /// Forgets the call that is under way, and says whether there was one. Wakers of it that others still have wake nothing.
     pub(crate) fn forget(&mut self) -> bool {
         let was_active = self.active.take().is_some();
         if was_active {
-            self.flag = Arc::default();
-            self.waker = Waker::from(Arc::clone(&self.flag));
+            self.alarm = Alarm::default();
             self.slot.want.set(Want::Nothing);
         }
         was_active
     }
 
-    pub(crate) fn begin(&mut self, answer: Answer, generation: u32) {
-        self.active = Some(Active { answer, generation });
-        self.flag.0.store(true, Ordering::Relaxed);
+    /// Takes the call away from the port if it has answered its client and waits for something else.
+    pub(crate) fn part(&mut self) -> Option<Tail> {
+        let is_parked = self.is_parked();
+        let active = self.active.take_if(|active| is_parked && active.has_answered)?;
+        Some(self.tail_of(active.answer))
+    }
+
+    /// The call that has given up the port by itself, if one has since this was asked.
+    pub(crate) fn take_tail(&mut self) -> Option<Tail> {
+        self.tail.take()
+    }
+
+    fn tail_of(&mut self, answer: Answer) -> Tail {
+        Tail::new(answer, mem::take(&mut self.slot), mem::take(&mut self.alarm))
+    }
+
+    pub(crate) fn begin(&mut self, answer: Answer, header: &Header) {
+        self.active = Some(Active {
+            answer,
+            opcode: header.opcode,
+            generation: header.generation,
+            has_answered: false,
+        });
+        self.alarm.ring();
     }
 
     /// Does what the call can do now, and says whether it did anything.
@@ -111,17 +139,20 @@ impl Line {
         let Some(active) = &mut self.active else {
             return Ok(false);
         };
-        let mut context = Context::from_waker(&self.waker);
+        let mut context = Context::from_waker(self.alarm.waker());
         for packets in 0..PACKETS_A_VISIT {
             let can_go_on = match self.slot.want.get() {
-                Want::Nothing => {
-                    self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Acquire)
+                Want::Nothing => self.alarm.take(),
+                Want::Send => {
+                    let is_sent = process.try_send(&mut self.state, &self.slot.packet.get().0)?;
+                    active.has_answered |= is_sent;
+                    is_sent
                 }
-                Want::Send => process.try_send(&mut self.state, &self.slot.packet.get().0)?,
                 Want::Receive => {
                     let mut packet = Packet::default();
                     let has_come = process.try_receive(&mut self.state, &mut packet.0)?;
                     self.slot.packet.set(packet);
+                    active.has_answered &= !has_come;
                     has_come
                 }
                 Want::Read => {
@@ -140,8 +171,14 @@ impl Line {
             }
             self.slot.want.set(Want::Nothing);
             if let Poll::Ready(()) = active.answer.as_mut().poll(&mut context) {
+                active.give_back(process, &mut self.state)?;
                 self.active = None;
-                process.finish(&mut self.state)?;
+                break;
+            }
+            // Without its `Call`, a service wants nothing of the client any more.
+            if Rc::strong_count(&self.slot) == 1 {
+                active.give_back(process, &mut self.state)?;
+                self.tail = self.active.take().map(|active| self.tail_of(active.answer));
                 break;
             }
         }

@@ -7,6 +7,7 @@
 //!            call is parked: passed over until its service wakes it
 //!    quarantined: the mailbox holds neither 0 nor 1, passed over until it does
 //!    resting: something was refused, passed over for some rounds
+//!  tails: calls that have answered and go on without their port
 //! ```
 //!
 //! Nothing of a client can stop it: header and packet are copied before they are looked at, a call that does not go on
@@ -18,6 +19,7 @@ mod line;
 mod refusal;
 mod running;
 mod service;
+mod tail;
 mod watch;
 
 pub use call::Call;
@@ -35,15 +37,19 @@ use crate::process::{Header, Process};
 use line::Line;
 use refusal::Board;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use tail::{Progress, Tail};
 use thiserror::Error;
 use watch::Watch;
 
 /// Rounds for which a port is passed over once something was refused: tens of microseconds. Who answers garbage as fast as it
 /// comes has neither time for other contexts nor room for their answers on the way to the NIC.
 const REST: u64 = 256;
+/// Calls that go on after their answer, at most; of more, the oldest is forgotten.
+const MOST_TAILS: usize = 256;
 
 /// The side that answers, for one buffer. It belongs to one thread.
 pub struct Server<M> {
@@ -60,6 +66,8 @@ pub struct Server<M> {
     next: usize,
     board: Rc<Board>,
     watch: Option<Watch>,
+    /// Calls that have answered and go on without their port.
+    tails: VecDeque<Tail>,
 }
 
 /// Why there is no server.
@@ -107,6 +115,7 @@ impl<M: Memory> Server<M> {
             next: 0,
             board: Rc::default(),
             watch: None,
+            tails: VecDeque::new(),
         })
     }
 
@@ -163,7 +172,7 @@ impl<M: Memory> Server<M> {
     /// If the memory cannot be reached.
     pub fn poll(&mut self) -> Result<bool, M::Error> {
         self.advance();
-        let mut is_busy = false;
+        let mut is_busy = self.advance_tails();
         for port in 0..self.quiet.len() {
             is_busy |= self.look(port)?;
         }
@@ -176,6 +185,9 @@ impl<M: Memory> Server<M> {
     /// If the memory cannot be reached.
     pub fn is_wanted(&self) -> Result<bool, M::Error> {
         self.advance();
+        if self.tails.iter().any(Tail::is_woken) {
+            return Ok(true);
+        }
         for (quiet, port) in self.quiet.iter().zip(0..) {
             // A parked call is looked at in every round, and is no reason for one.
             let line = &self.lines[port as usize];
@@ -204,6 +216,9 @@ impl<M: Memory> Server<M> {
     /// # Errors
     /// If the memory cannot be reached.
     pub fn step(&mut self) -> Result<bool, M::Error> {
+        if self.advance_tails() {
+            return Ok(true);
+        }
         let ports = self.quiet.len();
         for port in (self.next..ports).chain(0..self.next) {
             if self.look(port)? {
@@ -224,6 +239,9 @@ impl<M: Memory> Server<M> {
         }
         let refused = self.board.refused();
         let is_busy = self.visit(port as u32)?;
+        if let Some(tail) = self.lines[port].take_tail() {
+            self.keep(tail);
+        }
         if self.board.refused() != refused {
             self.rests[port] = self.round.get() + REST;
         }
@@ -232,11 +250,39 @@ impl<M: Memory> Server<M> {
         Ok(is_busy)
     }
 
-    /// Whether every port is idle: no call is under way, and no request waits.
+    /// Lets a call go on that has answered.
+    fn keep(&mut self, tail: Tail) {
+        if self.tails.len() >= MOST_TAILS && self.tails.pop_front().is_some() {
+            self.board.refuse(Refusal::ABANDONED);
+        }
+        self.tails.push_back(tail);
+    }
+
+    /// Does what calls without a port can do, and says whether there was anything.
+    fn advance_tails(&mut self) -> bool {
+        let mut is_busy = false;
+        for _ in 0..self.tails.len() {
+            let Some(mut tail) = self.tails.pop_front() else {
+                break;
+            };
+            is_busy |= tail.is_woken();
+            match tail.advance() {
+                Progress::Waits => self.tails.push_back(tail),
+                Progress::Ended => {}
+                Progress::WantsClient => self.board.refuse(Refusal::ABANDONED),
+            }
+        }
+        is_busy
+    }
+
+    /// Whether every port is idle: no call is under way, also none that has answered, and no request waits.
     ///
     /// # Errors
     /// If the memory cannot be reached.
     pub fn is_idle(&self) -> Result<bool, M::Error> {
+        if !self.tails.is_empty() {
+            return Ok(false);
+        }
         for line in &self.lines {
             if line.is_active() || !self.process.is_given_back(&line.state)? {
                 return Ok(false);
@@ -281,16 +327,25 @@ impl<M: Memory> Server<M> {
         Ok(was_active)
     }
 
-    /// Forgets all calls and clears all mailboxes, of both sides, for clients that start afresh. No client may run.
+    /// Forgets the calls of all ports, and clears all mailboxes, of both sides: the client is known to be gone. Until this
+    /// returns no client may run; then another one may start on the same memory. Requests that wait are not answered, and
+    /// calls that have answered go on.
     ///
     /// # Errors
     /// If the memory cannot be reached.
-    pub fn reset(&mut self) -> Result<(), M::Error> {
-        for (line, quiet) in self.lines.iter_mut().zip(&mut self.quiet) {
-            line.forget();
+    pub fn abandon_all(&mut self) -> Result<(), M::Error> {
+        for port in 0..self.quiet.len() {
+            let line = &mut self.lines[port];
+            match line.part() {
+                Some(tail) => self.keep(tail),
+                None if line.forget() => self.board.refuse(Refusal::ABANDONED),
+                None => {}
+            }
+            let line = &mut self.lines[port];
             line.is_quarantined = false;
             line.state = self.process.clear(line.state.index())?;
-            *quiet = line.quiet();
+            self.quiet[port] = line.quiet();
+            self.note_end(port as u32);
         }
         Ok(())
     }
@@ -324,9 +379,11 @@ impl<M: Memory> Server<M> {
         let header = self.process.header(port)?;
         let line = &mut self.lines[port as usize];
         line.is_quarantined = false;
-        if !line.goes_on(header.generation) {
-            if line.forget() {
-                self.board.refuse(Refusal::ABANDONED);
+        if !line.goes_on(&header) {
+            match line.part() {
+                Some(tail) => self.keep(tail),
+                None if line.forget() => self.board.refuse(Refusal::ABANDONED),
+                None => {}
             }
             let begun = self.begin(port, header);
             if self.judge(port, begun)? {
@@ -362,7 +419,7 @@ impl<M: Memory> Server<M> {
                 self.board.calls.set(self.board.calls.get() + 1);
                 let bulk = self.process.layout().bulk(self.process.memory().bytes());
                 let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port, bulk);
-                line.begin(Rc::clone(service).call(call), header.generation);
+                line.begin(Rc::clone(service).call(call), &header);
                 return Ok(false);
             }
             Some(_) => self.board.refuse(Refusal::NO_LANE),

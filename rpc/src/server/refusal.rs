@@ -15,7 +15,7 @@ impl Refusal {
     pub const NO_LANE: Self = Self("no lane");
     /// A mailbox holds neither 0 nor 1. The port is passed over until it does.
     pub const MAILBOX: Self = Self("mailbox out of range");
-    /// The client began another call in the middle of one, which is forgotten.
+    /// The client began another call in the middle of one, or is gone: the call is forgotten.
     pub const ABANDONED: Self = Self("call abandoned");
     /// A stream is longer than the call takes. It is received and forgotten.
     pub const TOO_LONG: Self = Self("too long");

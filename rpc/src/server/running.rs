@@ -24,6 +24,8 @@ type Done = (Counts, Option<End>);
 #[derive(Debug)]
 pub struct Running<E> {
     stop: Arc<AtomicBool>,
+    /// The client is gone, and the thread does not know yet.
+    is_gone: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<Done, E>>>,
 }
 
@@ -38,18 +40,31 @@ impl<E: Send + 'static> Running<E> {
     {
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&is_gone);
         let thread = thread::Builder::new()
             .name("spinneret-rpc".to_owned())
             .spawn(move || {
                 let mut server = make();
-                server.run(&is_stopped)?;
+                server.run_until(&is_stopped, &theirs)?;
                 server.drain(DRAIN)?;
                 Ok((server.counts(), server.ended()))
             })?;
         Ok(Self {
             stop,
+            is_gone,
             thread: Some(thread),
         })
+    }
+
+    /// Abandons the calls of a client that is known to be gone, as [`Server::abandon_all`] does: when this returns, another
+    /// one may start on the same memory.
+    pub fn abandon_all(&self) {
+        self.is_gone.store(true, Ordering::Release);
+        let runs = || self.thread.as_ref().is_some_and(|thread| !thread.is_finished());
+        while self.is_gone.load(Ordering::Acquire) && runs() {
+            thread::sleep(ASLEEP);
+        }
     }
 
     /// Stops it once what is under way is answered, at most a second later. Gives what it has done, and how a client has
@@ -85,8 +100,17 @@ impl<M: Memory> Server<M> {
     /// # Errors
     /// If the memory cannot be reached.
     pub fn run(&mut self, stop: &AtomicBool) -> Result<(), M::Error> {
+        self.run_until(stop, &AtomicBool::new(false))
+    }
+
+    /// The same, and abandons all calls whenever `is_gone` is true, which it makes false then.
+    fn run_until(&mut self, stop: &AtomicBool, is_gone: &AtomicBool) -> Result<(), M::Error> {
         let (mut looks, mut idle_since) = (0_u32, Instant::now());
         while !stop.load(Ordering::Relaxed) {
+            if is_gone.load(Ordering::Acquire) {
+                self.abandon_all()?;
+                is_gone.store(false, Ordering::Release);
+            }
             if self.poll()? {
                 looks = 0;
                 continue;

@@ -41,6 +41,6 @@ pub trait Service {
     }
 
     /// Answers any other call. All of the client's packets have to be received and all that it waits for sent, also if the
-    /// call is refused.
+    /// call is refused. The last send is the last await, unless the [`Call`] is gone before: see there.
     fn call(self: Rc<Self>, call: Call) -> Answer;
 }

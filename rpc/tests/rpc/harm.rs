@@ -203,7 +203,7 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
             assert!(counts.calls > 0 && !counts.refusals.is_empty(), "{counts:?}");
             assert!(reached.get() > 0, "{counts:?}");
             // Whatever was left half done can be cleared, and then all is as new.
-            let Ok(()) = server.reset();
+            let Ok(()) = server.abandon_all();
             assert_eq!(server.is_idle(), Ok(true));
         });
         scope.spawn(|| {

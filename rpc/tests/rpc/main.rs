@@ -1,5 +1,6 @@
 //! The protocol, the server and the calls of libc.
 
+mod answered;
 mod emissary;
 mod harm;
 mod layout;
@@ -9,5 +10,6 @@ mod processes;
 mod protocol;
 mod refusals;
 mod services;
+mod shown;
 mod stdio;
 mod support;

@@ -1,18 +1,21 @@
 //! A client and a server in two processes, over a file that both map.
 
-use crate::support::Process;
 use crate::support::handler::{Argument, Handler, STDOUT};
+use crate::support::{Bench, Process};
 use spinneret_rpc::clib::Config;
-use spinneret_rpc::{Client, Layout, Libc, Mapping, Server, TestCalls, Version, opcode};
+use spinneret_rpc::{Client, Layout, Libc, Mapping, Refusal, Server, TestCalls, Version, opcode};
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Says to the test's own binary that it is the client, with the file and the version.
+/// Says to the test's own binary that it is the client, with the file, the version, and whether it dies in mid-stream.
 const VARIABLE: &str = "SPINNERET_RPC_CLIENT";
 const PORTS: u32 = 16;
+/// The status of a client that dies.
+const DIED: i32 = 9;
 
 /// What the client does in its process. In a run of all tests there is nothing to do.
 #[test]
@@ -20,7 +23,9 @@ fn client_of_another_process() {
     let Ok(text) = std::env::var(VARIABLE) else {
         return;
     };
-    let (path, version) = text.split_once(' ').unwrap();
+    let [path, version, dies] = text.split(' ').collect::<Vec<_>>()[..] else {
+        panic!("{VARIABLE} is {text:?}");
+    };
     let version = Version::ALL
         .into_iter()
         .find(|known| known.number().to_string() == version)
@@ -28,6 +33,14 @@ fn client_of_another_process() {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mapping = Mapping::open(file).unwrap();
     let client = Client::new(mapping, Layout::new(version, PORTS).unwrap()).unwrap();
+    if dies == "true" {
+        // As many packets as a server has taken for certain when the last one is sent.
+        let mut port = client.open(opcode::TEST_STREAM).unwrap();
+        for packet in [1000, 1, 2] {
+            port.send(&[packet]).unwrap();
+        }
+        std::process::exit(DIED);
+    }
     let handler = Handler(&client);
     for value in 0..1000 {
         assert_eq!(handler.increment(value), value + 1);
@@ -60,23 +73,43 @@ fn two_processes_share_a_buffer() {
         };
         config.permissions.exit = true;
         server.add(opcode::LIBC, Rc::new(Libc::new(version, config).unwrap()));
-        let client = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "processes::client_of_another_process",
-                "--test-threads=1",
-            ])
-            .env(VARIABLE, format!("{path} {}", version.number()))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        assert!(Process(client).serve(&mut server));
+        let client = |dies: bool| {
+            let client = Command::new(std::env::current_exe().unwrap())
+                .args([
+                    "--exact",
+                    "processes::client_of_another_process",
+                    "--test-threads=1",
+                ])
+                .env(VARIABLE, format!("{path} {} {dies}", version.number()))
+                .stdout(Stdio::null())
+                .spawn();
+            Process(client.unwrap())
+        };
+        let mut first = client(true);
+        assert!(!first.serve(&mut server));
+        assert_eq!(first.0.wait().unwrap().code(), Some(DIED));
+        let Ok(()) = server.abandon_all();
+        assert!(client(false).serve(&mut server));
         let Ok(is_idle) = server.drain(Duration::from_secs(1));
         assert!(is_idle);
         assert_eq!(server.ended(), Some(spinneret_rpc::server::End::Exit(42)));
         assert_eq!(output.text(), "process 2\n");
-        assert_eq!(server.counts().refusals.len(), 0);
+        let counts = server.counts();
+        assert_eq!((counts.of(Refusal::ABANDONED), counts.refusals.len()), (1, 1));
     }
+}
+
+#[test]
+fn a_server_on_a_thread_is_told_that_its_client_is_gone() {
+    let bench = Bench::start(Version::V23, 1, Config::default);
+    let mut port = bench.client.open(opcode::TEST_STREAM).unwrap();
+    port.send(&[1000, 1]).unwrap();
+    std::mem::forget(port);
+    bench.abandon_all();
+    let buffer = Arc::clone(bench.client.process().memory());
+    let next = Client::new(buffer, bench.layout).unwrap();
+    assert_eq!(Handler(&next).echo(b"whole"), b"whole");
+    bench.stop();
 }
 
 #[test]

@@ -102,15 +102,15 @@ fn parked_calls_hold_nobody_and_are_not_asked_again() {
 }
 
 /// A client and a server that the test drives itself.
-struct Driven<'b> {
+pub(crate) struct Driven<'b> {
     buffer: &'b Buffer,
-    layout: Layout,
-    client: Client<spinneret_rpc::Words<'b>>,
-    server: Server<spinneret_rpc::Words<'b>>,
+    pub(crate) layout: Layout,
+    pub(crate) client: Client<spinneret_rpc::Words<'b>>,
+    pub(crate) server: Server<spinneret_rpc::Words<'b>>,
 }
 
 impl<'b> Driven<'b> {
-    fn new(buffer: &'b Buffer, layout: Layout) -> Self {
+    pub(crate) fn new(buffer: &'b Buffer, layout: Layout) -> Self {
         let mut server = Server::new(buffer.words(), layout).unwrap();
         server.add(opcode::LIBC, Rc::new(TestCalls));
         server.add(CLASS, Rc::new(Gate::default()));
@@ -123,7 +123,7 @@ impl<'b> Driven<'b> {
     }
 
     /// Another client, as a handler that is restarted has it.
-    fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.client = Client::new(self.buffer.words(), self.layout).unwrap();
     }
 
@@ -189,7 +189,7 @@ fn the_server_forgets_what_a_client_of_another_generation_left() {
 }
 
 #[test]
-fn a_context_that_restarts_clears_everything() {
+fn all_calls_of_a_client_that_is_gone_are_abandoned() {
     driven(2, |driven| {
         for _ in 0..2 {
             let Ok(mut port) = driven.client.open(WAIT);
@@ -202,9 +202,10 @@ fn a_context_that_restarts_clears_everything() {
             Ok(false),
             "both are parked"
         );
-        let Ok(()) = driven.server.reset();
+        let Ok(()) = driven.server.abandon_all();
         driven.restart();
         assert_eq!(driven.server.is_idle(), Ok(true));
+        assert_eq!(driven.server.counts().of(Refusal::ABANDONED), 2);
         driven.increments();
     });
 }

@@ -33,7 +33,7 @@ static __attribute__((noinline, cold)) void complete_if_whole(const task_t *task
     uint64_t host = (uint64_t)task->host_mem_high << 32 | task->host_mem_low;
     uint64_t completion = (uint64_t)(MPI_TYPES_COMPLETION_VALID | length) << 32 | id;
     spin_cmd_t written;
-    spin_write_to_host(host + slot * MPI_TYPES_COMPLETION_STRIDE, completion, &written);
+    spin_host_direct(host + slot * MPI_TYPES_COMPLETION_STRIDE, completion, &written);
     spin_cmd_wait(written);
     if (asks) {
         count(memory, MPI_TYPES_ACKS_SENT, 1);

@@ -199,7 +199,7 @@ static __attribute__((noinline, cold)) void complete(const task_t *task, memory_
     uint32_t offset = (uint32_t)(place - memory->place) * SLMP_COMPLETION_STRIDE;
     uint64_t completion = (uint64_t)(SLMP_COMPLETION_VALID | place->length) << 32 | segment->message_id;
     spin_cmd_t written;
-    spin_write_to_host(read_host(task).address + offset, completion, &written);
+    spin_host_direct(read_host(task).address + offset, completion, &written);
     spin_cmd_wait(written);
     count(memory, SLMP_COMPLETED);
     uint32_t before = amo_maxu(&place->state, SLMP_COMPLETE);

@@ -57,6 +57,21 @@ fn rules_hold() {
 }
 
 #[test]
+fn topologies_hold() {
+    holds("topology");
+}
+
+#[test]
+fn the_page_holds() {
+    holds("page");
+}
+
+#[test]
+fn the_port_of_gdb_holds() {
+    holds("gdb");
+}
+
+#[test]
 fn elf_files_hold() {
     holds("elf");
 }

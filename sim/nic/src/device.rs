@@ -1,6 +1,6 @@
 //! The simulated NIC as software has it.
 
-use crate::net::picoseconds;
+use crate::net::{Interrupt, picoseconds};
 use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicError};
 use crate::share::Share;
 use spinneret_cluster::Program;
@@ -37,6 +37,8 @@ pub struct Simulated<B = Modelled> {
     /// Host memory of each context, which the simulated DMA, this program and maybe another one have.
     areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
     address: Option<Address>,
+    /// Whoever waits stops at this one.
+    interrupt: Rc<RefCell<Option<Interrupt>>>,
 }
 
 impl<B> Clone for Simulated<B> {
@@ -45,6 +47,7 @@ impl<B> Clone for Simulated<B> {
             nic: self.nic.clone(),
             areas: Rc::clone(&self.areas),
             address: self.address,
+            interrupt: Rc::clone(&self.interrupt),
         }
     }
 }
@@ -80,6 +83,7 @@ impl<B: Behind> Simulated<B> {
             nic: Share::new(nic),
             areas: Rc::default(),
             address: None,
+            interrupt: Rc::default(),
         }
     }
 
@@ -98,9 +102,18 @@ impl<B: Behind> Simulated<B> {
     /// # Errors
     /// If somebody has; this hand comes back.
     pub fn into_nic(self) -> Result<Nic<B>, Self> {
-        let (areas, address) = (self.areas, self.address);
-        let inner = self.nic.into_inner();
-        inner.map_err(|nic| Self { nic, areas, address })
+        let Self {
+            nic,
+            areas,
+            address,
+            interrupt,
+        } = self;
+        nic.into_inner().map_err(|nic| Self {
+            nic,
+            areas,
+            address,
+            interrupt,
+        })
     }
 
     /// The same NIC, which tells its addresses.
@@ -108,6 +121,16 @@ impl<B: Behind> Simulated<B> {
     pub fn with_address(mut self, address: Address) -> Self {
         self.address = Some(address);
         self
+    }
+
+    /// From now on software waits no longer once there was this interrupt, or as long as it likes again.
+    pub(crate) fn wait_unless(&self, interrupt: Option<Interrupt>) {
+        *self.interrupt.borrow_mut() = interrupt;
+    }
+
+    /// Whether software shall wait no longer.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.borrow().as_ref().is_some_and(Interrupt::is_set)
     }
 
     /// Where a context's host memory begins.
@@ -249,6 +272,9 @@ impl<B: Behind> Device for Simulated<B> {
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
         self.moment_after(time)?;
+        if self.is_interrupted() {
+            return Err(DeviceError::Gone("interrupted".to_owned()));
+        }
         let mut nic = self.borrow_mut();
         let end_ps = nic.now_ps() + picoseconds(time);
         nic.run_until(end_ps)

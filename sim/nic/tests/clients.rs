@@ -4,6 +4,7 @@
 //! other end of the cable. Where the process may not do that, the tests are skipped.
 
 use spinneret_skip::skip;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -25,6 +26,18 @@ struct Cable {
 impl Cable {
     /// Starts a NIC with an example, and with its rules or others; nothing where that is not allowed.
     fn start(name: &str, example: &str, rules: Option<&Path>) -> Option<Self> {
+        let handlers = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../runtime/examples")
+            .join(example);
+        let mut arguments = vec![OsStr::new("run"), handlers.as_os_str(), OsStr::new("--json")];
+        if let Some(rules) = rules {
+            arguments.extend([OsStr::new("--rules"), rules.as_os_str()]);
+        }
+        Self::with(name, &arguments)
+    }
+
+    /// Starts the command with these arguments and the cable; nothing where that is not allowed.
+    fn with(name: &str, arguments: &[&OsStr]) -> Option<Self> {
         let only = CABLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !may_make_interfaces() {
             skip(
@@ -33,14 +46,8 @@ impl Cable {
             );
             return None;
         }
-        let handlers = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../runtime/examples")
-            .join(example);
         let mut command = Command::new(env!("CARGO_BIN_EXE_spinneret"));
-        command.arg("run").arg(handlers).args(["--tap", name, "--json"]);
-        if let Some(rules) = rules {
-            command.arg("--rules").arg(rules);
-        }
+        command.args(arguments).args(["--tap", name]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut cable = Self {
             child: child.expect("the command was built"),
@@ -83,6 +90,14 @@ impl Cable {
             .args(["netns", "exec", &namespace, program])
             .args(arguments);
         command
+    }
+
+    /// Waits until the run has ended: how, and what it told.
+    fn wait(mut self) -> (Option<i32>, String) {
+        let mut told = String::new();
+        let mut stderr = self.child.stderr.take().expect("it is piped");
+        std::io::Read::read_to_string(&mut stderr, &mut told).expect("it is text");
+        (self.child.wait().expect("it ends").code(), told)
     }
 
     /// Ends the run as Ctrl-C does: its summary.
@@ -215,4 +230,69 @@ fn iperf_passes_through() {
     let summary = cable.finish();
     assert_eq!(packets(&summary, "to handlers"), 0);
     assert!(packets(&summary, "to host") > 500);
+}
+
+/// Runs `ip`.
+fn ip(arguments: &[&str]) {
+    let output = Command::new("ip").args(arguments).output().expect("ip is there");
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output));
+}
+
+#[test]
+fn interfaces_that_others_take_away_are_told() {
+    let Some(mut cable) = Cable::start("downhost", "icmp_ping", None) else {
+        return;
+    };
+    ip(&["link", "set", "dev", "downhost", "down"]);
+    // A request of ARP, which no rule matches.
+    cable.at_wire("ping", &["-c", "1", "-W", "1", "10.9.0.1"]);
+    let mut stderr = cable.child.stderr.take().expect("it is piped");
+    let summary = cable.finish();
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut told).expect("it is text");
+    assert!(packets(&summary, "to host") > 0, "{summary}");
+    assert!(told.contains("interface `downhost` did not take "), "{told}");
+
+    for (away, gone) in [("link", "gonehost"), ("netns", "gonehost-wire")] {
+        let Some(cable) = Cable::start("gonehost", "icmp_ping", None) else {
+            return;
+        };
+        ip(&[away, "delete", gone]);
+        let (code, told) = cable.wait();
+        assert_eq!(code, Some(1), "{told}");
+        assert!(
+            told.contains(&format!("error: interface `{gone}` is gone")),
+            "{told}"
+        );
+        assert!(!told.contains("left behind"), "{told}");
+    }
+}
+
+/// Datagrams of any length and content to a receiver's port, and a file after them.
+#[test]
+fn a_file_comes_after_garbage() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let [file, received] = ["file", "received"].map(|name| folder.path().join(name));
+    std::fs::write(&file, [7; 5000]).expect("there is room");
+    let arguments = [
+        OsStr::new("receive"),
+        received.as_os_str(),
+        OsStr::new("--idle"),
+        OsStr::new("1"),
+    ];
+    let Some(cable) = Cable::with("garbage", &arguments) else {
+        return;
+    };
+    let garbage = "for bytes in 0 1 9 10 11 50 100 1000 1472; do for again in 1 2 3 4 5 6 7 8 9; do \
+                   head -c $bytes /dev/urandom >/dev/udp/10.9.0.1/9330; done; done";
+    cable.at_wire("bash", &["-c", garbage]);
+    let file = file.display().to_string();
+    let sent = cable.at_wire(
+        env!("CARGO_BIN_EXE_spinneret"),
+        &["send", &file, "--to", "10.9.0.1", "--give-up", "20"],
+    );
+    assert!(sent.contains("delivered: 5000 bytes"), "{sent}");
+    let (code, told) = cable.wait();
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(std::fs::read(&received).expect("it was stored"), [7; 5000]);
 }

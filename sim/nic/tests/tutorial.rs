@@ -186,6 +186,35 @@ fn the_tutorial_works_as_it_is_written() {
     run(&document).unwrap_or_else(|error| panic!("docs/tutorial.md, {error}"));
 }
 
+/// A new folder, whose commands leave files in it: each works again, and so do others that write there.
+#[test]
+fn every_command_of_a_new_folder_works_twice() {
+    let readme = root().join("sim/nic/src/cli/new/README.md");
+    let readme = std::fs::read_to_string(readme)
+        .expect("it is there")
+        .replace("NAME", "dns");
+    assert!(
+        readme.contains("--pcap FILE"),
+        "FILE has changed, and so has to this test"
+    );
+    let capture = root().join("sim/captures/lan.pcap");
+    let readme = readme.replace("FILE", &capture.display().to_string());
+    let more = "```sh\nspinneret run . --generate udp,dport=9000,count=5 >a.log\n\
+                spinneret run . --generate udp,dport=9000,count=5 --json >x.json\n\
+                spinneret run . --generate udp,dport=9000,count=5 --out in.pcap --report r.html --plot p.svg >/dev/null\n\
+                spinneret run . --pcap in.pcap --out replies.pcap --out-host h.pcap >/dev/null\n```\n";
+    let made = "```sh\nspinneret new dns >told\nsed -n 's/^  //p' told >commands\n[ $(wc -l <commands) = 2 ]\n\
+                sh -e commands\nsh -e commands\ncd dns\n```\n";
+    // The test of the folder finds handlers that fail, and SPINNERET may be the folder of the tutorial.
+    let broken = "```sh\n[ -d \"$SPINNERET\" ]\n\
+                  sed -i 's/spin_swap_ends(packet);/*(volatile int *)0x40000000 = 1;/' dns.c\n\
+                  if make test; then exit 1; fi\n\
+                  spinneret run . --generate udp,dport=9000,count=5 --allow-faults\n```\n\
+                  ```text\n...error: handlers failed 20 times...failed: 5 x...\n```\n";
+    let document = [made, &readme, more, &readme, more, broken].concat();
+    run(&document).unwrap_or_else(|error| panic!("spinneret new, {error}"));
+}
+
 /// What is wrong with a document.
 fn problem(document: &str) -> String {
     run(document).expect_err("it is wrong")

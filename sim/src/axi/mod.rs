@@ -18,7 +18,6 @@
 
 mod answer;
 mod burst;
-mod faults;
 mod master;
 mod memory;
 mod monitor;
@@ -30,9 +29,8 @@ mod write_rules;
 
 pub use crate::handshake::Counts;
 pub use crate::pause::Pause;
-pub use answer::{Latency, Response};
+pub use answer::{BeatJudge, Faults, Latency, Response};
 pub use burst::{Burst, BurstKind};
-pub use faults::{BeatJudge, Faults};
 pub use master::{
     AxiMaster, MasterConfig, MasterPauses, ReadBeat, ReadDone, ReadRequest, Skew, WriteDone, WriteRequest,
 };

@@ -1,8 +1,7 @@
 //! A slave with a memory behind one half of a bus of the design.
 
-use super::answer::{Latency, Response};
+use super::answer::{Faults, Latency, Response};
 use super::burst::{Burst, Request};
-use super::faults::Faults;
 use super::memory::{Memory, SharedMemory};
 use super::monitor::AxiMonitor;
 use super::ports::{Half, Ports, Protocol};

@@ -3,8 +3,8 @@
 use super::monitor::ChannelMonitor;
 use super::payload::{Incoming, Outgoing, Payload};
 use super::{ChannelSink, ChannelSource};
-use crate::handshake::{Counts, Handshake, Side};
-use crate::model::{Instance, Model, ModelError, PortHandle};
+use crate::handshake::{Counts, Handshake};
+use crate::model::{Direction, Instance, Model, ModelError};
 use crate::pause::Pause;
 use crate::simulation::Simulation;
 
@@ -35,37 +35,21 @@ impl<const N: usize> From<&[u64; N]> for Item {
 }
 
 impl Fields {
-    /// Looks up valid, ready and the fields of a channel: `<prefix>_valid`, or `<prefix>valid` as in AXI.
-    fn find(dut: &Instance, prefix: &str, fields: &[&str], side: Side) -> Result<Self, ModelError> {
-        let name = |signal: &str| {
-            let joined = format!("{prefix}{signal}");
-            if dut.find(&joined).is_some() {
-                joined
-            } else {
-                format!("{prefix}_{signal}")
-            }
+    /// Looks up the fields, each of at most 64 bits.
+    fn find(dut: &Instance, prefix: &str, fields: &[&str], direction: Direction) -> Result<Self, ModelError> {
+        let bus = Handshake::attach(dut, prefix, fields, direction)?;
+        let Some(wide) = bus.payload.iter().find(|port| port.width() > 64) else {
+            return Ok(Self(bus));
         };
-        let payload: Result<Vec<_>, _> = fields.iter().map(|field| narrow(dut, &name(field))).collect();
-        let ports = [&*name("valid"), &*name("ready")];
-        Handshake::find(dut, prefix, ports, payload?, Some(side)).map(Self)
+        Err(ModelError::UnfitPort {
+            model: dut.name(),
+            port: dut.info(*wide).name.to_owned(),
+            reason: format!(
+                "is {} bits wide; a field of a channel needs at most 64 bits",
+                wide.width()
+            ),
+        })
     }
-}
-
-/// A port of at most 64 bits.
-fn narrow(dut: &Instance, name: &str) -> Result<PortHandle, ModelError> {
-    let port = dut.find(name).ok_or_else(|| dut.unknown(name))?;
-    if port.width() <= 64 {
-        return Ok(port);
-    }
-    let reason = format!(
-        "is {} bits wide; a field of a channel needs at most 64 bits",
-        port.width()
-    );
-    Err(ModelError::UnfitPort {
-        model: dut.name(),
-        port: name.to_owned(),
-        reason,
-    })
 }
 
 impl Payload for Fields {
@@ -130,7 +114,7 @@ impl ChannelSource {
         fields: &[&str],
         pause: Pause,
     ) -> Result<Self, ModelError> {
-        let fields = Fields::find(sim.dut.instance(), prefix, fields, Side::IntoDesign)?;
+        let fields = Fields::find(sim.dut.instance(), prefix, fields, Direction::Input)?;
         Self::of(sim, fields, pause)
     }
 
@@ -151,7 +135,7 @@ impl ChannelSink {
         fields: &[&str],
         pause: Pause,
     ) -> Result<Self, ModelError> {
-        let fields = Fields::find(sim.dut.instance(), prefix, fields, Side::OutOfDesign)?;
+        let fields = Fields::find(sim.dut.instance(), prefix, fields, Direction::Output)?;
         Self::of(sim, fields, pause)
     }
 

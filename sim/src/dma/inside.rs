@@ -3,9 +3,8 @@
 use super::config::Transfer;
 use super::descriptor::Accepted;
 use super::master::{Order, Orders, RamPauses};
-use super::ports::fits;
+use super::ports::{fits, set_bits};
 use super::ram::RamShape;
-use super::segments::set_bits;
 use crate::agent::Violation;
 use crate::model::{Direction, Instance, ModelError, PortHandle};
 use crate::pause::Pauses;

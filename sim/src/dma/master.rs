@@ -1,8 +1,7 @@
 //! Commands of the DMA to a RAM inside of the design, each segment by itself.
 
-use super::ports::fits;
+use super::ports::{SegmentPorts, fits, set_bits};
 use super::ram::RamShape;
-use super::segments::set_bits;
 use crate::agent::Violation;
 use crate::model::{Direction, Instance, ModelError, PortHandle};
 use crate::pause::{Pause, Pauses};
@@ -46,13 +45,9 @@ pub(super) struct Order {
 pub(super) struct Orders {
     pub(super) bus: String,
     shape: RamShape,
-    address: PortHandle,
+    ports: SegmentPorts,
     /// Which RAM is meant; always the one of the configuration.
     select: Option<(PortHandle, u64)>,
-    /// Byte enables and data.
-    write: Option<[PortHandle; 2]>,
-    valid: PortHandle,
-    ready: PortHandle,
     segments: Vec<Segment>,
     /// What is driven on the ports.
     addresses: u128,
@@ -77,37 +72,12 @@ impl Orders {
         write: bool,
         (pause, seed): (&Pause, Seed),
     ) -> Result<Self, ModelError> {
-        let input = |signal: &str| dut.port(&format!("{prefix}_{signal}"), Direction::Input);
         let segments = shape.segments as usize;
         let bytes = segments * shape.segment_bytes as usize;
-        let address = input("addr")?;
-        let whole = address.width().is_multiple_of(segments) && address.width() <= 128;
-        fits(
-            dut,
-            address,
-            whole,
-            "the segments need the same width, and 128 together at most",
-        )?;
-        let [valid, ready] = [
-            input("valid")?,
-            dut.port(&format!("{prefix}_ready"), Direction::Output)?,
-        ];
-        for port in [valid, ready] {
-            fits(dut, port, port.width() == segments, "each segment has 1")?;
+        let ports = SegmentPorts::find(dut, prefix, shape, (Direction::Input, write))?;
+        if let Some([enables, _]) = ports.write {
+            fits(dut, enables, bytes <= 128, "each byte has 1, 128 at most")?;
         }
-        let write = if write {
-            let [enables, data] = [input("be")?, input("data")?];
-            fits(
-                dut,
-                enables,
-                enables.width() == bytes && bytes <= 128,
-                "each byte has 1, 128 at most",
-            )?;
-            fits(dut, data, data.width() == 8 * bytes, "each byte has 8")?;
-            Some([enables, data])
-        } else {
-            None
-        };
         let select = dut.find(&format!("{prefix}_sel")).map(|port| {
             let width = port.width() / segments;
             let all = (0..segments).fold(0, |all, segment| all | select << (segment * width));
@@ -122,11 +92,8 @@ impl Orders {
         Ok(Self {
             bus: prefix.to_owned(),
             shape,
-            address,
+            ports,
             select,
-            write,
-            valid,
-            ready,
             segments: (0..segments).map(segment).collect(),
             addresses: 0,
             enables: 0,
@@ -172,7 +139,7 @@ impl Orders {
     /// Drives the commands of this cycle.
     pub(super) fn drive(&mut self, dut: &mut Instance) {
         let size = self.shape.segment_bytes as usize;
-        let width = self.address.width() / self.segments.len();
+        let width = self.ports.address.width() / self.segments.len();
         let mut changed = false;
         for (number, segment) in self.segments.iter_mut().enumerate() {
             let paused = segment.pauses.next(segment.taken);
@@ -188,8 +155,8 @@ impl Orders {
             (segment.on_bus, changed) = (true, true);
         }
         if changed {
-            dut.set_value(self.address, self.addresses);
-            if let Some([enables, data]) = self.write {
+            dut.set_value(self.ports.address, self.addresses);
+            if let Some([enables, data]) = self.ports.write {
                 dut.set_value(enables, self.enables);
                 dut.set_bytes(data, &self.data);
             }
@@ -197,7 +164,7 @@ impl Orders {
                 dut.set_value(port, value.into());
             }
         }
-        set_bits(dut, self.valid, self.segments.len(), |number| {
+        set_bits(dut, self.ports.valid, self.segments.len(), |number| {
             self.segments[number].on_bus
         });
     }
@@ -205,7 +172,7 @@ impl Orders {
     /// The command of that segment that the design takes in this cycle.
     pub(super) fn taken(&mut self, dut: &Instance, number: usize) -> Option<Order> {
         let segment = &mut self.segments[number];
-        if !segment.on_bus || dut.value(self.ready) >> number & 1 == 0 {
+        if !segment.on_bus || dut.value(self.ports.ready) >> number & 1 == 0 {
             return None;
         }
         segment.on_bus = false;
@@ -219,7 +186,7 @@ impl Orders {
             segment.queue.clear();
             segment.on_bus = false;
         }
-        dut.set_value(self.valid, 0);
+        dut.set_value(self.ports.valid, 0);
     }
 
     /// Changes the pauses of all segments from the next cycle on.

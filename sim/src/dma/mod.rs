@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!            ram_wr_cmd_*, ram_wr_done          m_axis_write_desc_*, s_axis_write_desc_status_*
-//! [design] ---> RamWritePort --> SegmentedRam --> CorundumDma(ToHost)   --> HostMemory
-//!          <--- RamReadPort  <-- SegmentedRam <-- CorundumDma(FromHost) <--
+//! [design] ---> RamPort --> SegmentedRam --> CorundumDma(ToHost)   --> HostMemory
+//!          <--- RamPort  <-- SegmentedRam <-- CorundumDma(FromHost) <--
 //!            ram_rd_cmd_*, ram_rd_resp_*        m_axis_read_desc_*, s_axis_read_desc_status_*
 //! ```
 //!
@@ -29,12 +29,9 @@ mod movement;
 mod page;
 mod ports;
 mod ram;
-mod ram_read;
-mod ram_write;
+mod ram_port;
 mod reach;
 mod schedule;
-mod segments;
-mod strays;
 
 pub use crate::axi::Latency;
 pub use crate::pause::Pause;
@@ -45,8 +42,7 @@ pub use engine::CorundumDma;
 pub use host::{Backing, Difference, HostMemory};
 pub use master::RamPauses;
 pub use ram::{RamShape, SegmentedRam};
-pub use ram_read::RamReadPort;
-pub use ram_write::RamWritePort;
+pub use ram_port::RamPort;
 
 use crate::model::Model;
 use crate::simulation::Simulation;
@@ -71,16 +67,16 @@ impl<M: Model> Simulation<M> {
     /// Puts a RAM behind the ports with which the design writes, such as `ram_wr`.
     ///
     /// # Panics
-    /// If the design has no such ports; [`RamWritePort::attach`] returns an error instead.
-    pub fn ram_write_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamWritePort {
-        RamWritePort::attach(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
+    /// If the design has no such ports; [`RamPort::attach_writes`] returns an error instead.
+    pub fn ram_write_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamPort {
+        RamPort::attach_writes(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Puts a RAM behind the ports with which the design reads, such as `ram_rd`.
     ///
     /// # Panics
-    /// If the design has no such ports; [`RamReadPort::attach`] returns an error instead.
-    pub fn ram_read_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamReadPort {
-        RamReadPort::attach(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
+    /// If the design has no such ports; [`RamPort::attach_reads`] returns an error instead.
+    pub fn ram_read_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamPort {
+        RamPort::attach_reads(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -7,8 +7,7 @@ use super::host::HostMemory;
 use super::master::RamPauses;
 use super::ports::{DescriptorPorts, StatusPorts};
 use super::reach::Reach;
-use super::schedule::Schedule;
-use super::strays;
+use super::schedule::{Schedule, draw_tag};
 use crate::agent::{Agent, Violation};
 use crate::handshake::Watch;
 use crate::model::{Instance, Model, ModelError};
@@ -260,7 +259,7 @@ impl State {
         }
         let (width, tags) = (self.status.tag.width(), &self.tags);
         let offered = self.offered.map(|descriptor| descriptor.tag);
-        let tag = strays::draw_tag(&mut self.rng, self.config.tags, width, self.last_tag, |tag| {
+        let tag = draw_tag(&mut self.rng, self.config.tags, width, self.last_tag, |tag| {
             tags.contains(&tag) || offered == Some(tag)
         })?;
         Some((tag, self.rng.random_range(0..16)))

@@ -2,11 +2,7 @@
 
 use crate::support::{limited, panic_message};
 use spinneret_fixtures::FixtureAxiPass;
-use spinneret_sim::axi::{
-    AxiMaster, AxiSlave, Burst, BurstKind, Half, MasterConfig, MasterPauses, Pause, SlaveConfig,
-};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 /// Bytes in a beat of the fixture.
 pub(crate) const BUS: u64 = 8;

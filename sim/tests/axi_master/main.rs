@@ -2,10 +2,7 @@
 //! designs that are slaves.
 
 mod bench;
-mod broken;
-mod ends;
-mod refused;
+mod rules;
 #[path = "../support/mod.rs"]
 mod support;
-mod timing;
 mod traffic;

@@ -2,13 +2,8 @@
 
 use crate::support::limited;
 use spinneret_fixtures::FixtureDma;
-use spinneret_sim::dma::{
-    CorundumDma, Descriptor, DmaConfig, HostMemory, Latency, RamConfig, RamReadPort, RamShape, RamWritePort,
-    SegmentedRam, Status, Transfer,
-};
-use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::seed::Seed;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::dma::{Descriptor, RamPort, SegmentedRam, Status, Transfer};
+use spinneret_sim::prelude::*;
 
 /// The RAM of either direction.
 pub(crate) const SHAPE: RamShape = RamShape {
@@ -23,8 +18,8 @@ pub(crate) struct Bench {
     pub(crate) host: HostMemory,
     pub(crate) writes: CorundumDma,
     pub(crate) reads: CorundumDma,
-    pub(crate) ram_writes: RamWritePort,
-    pub(crate) ram_reads: RamReadPort,
+    pub(crate) ram_writes: RamPort,
+    pub(crate) ram_reads: RamPort,
 }
 
 pub(crate) fn bench_with(config: DmaConfig, ram: [RamConfig; 2]) -> Bench {
@@ -103,7 +98,7 @@ impl Bench {
 
     /// Lets the DMA take the read that is offered; the cycle in which it does.
     pub(crate) fn ask_again(&mut self) -> u64 {
-        self.reads.set_pause(spinneret_sim::dma::Pause::Never);
+        self.reads.set_pause(Pause::Never);
         self.sim.cycle();
         self.set("t_read_valid", 0);
         self.sim.cycle_count() - 1

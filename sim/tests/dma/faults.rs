@@ -1,7 +1,8 @@
 //! Descriptors that fail, statuses that nobody waits for, resets.
 
 use crate::bench::{bench, bytes, descriptor, latency};
-use spinneret_sim::dma::{DmaConfig, DmaFaults, HostBus, Latency, Pause, Refused, Transfer};
+use spinneret_sim::dma::{HostBus, Refused, Transfer};
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 

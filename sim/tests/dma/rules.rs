@@ -3,11 +3,8 @@
 use crate::bench::{Bench, SHAPE, bench, bytes, descriptor, latency};
 use crate::support::{limited, panic_message};
 use spinneret_fixtures::{FixtureDma, FixtureSlice};
-use spinneret_sim::dma::{
-    CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamConfig, RamShape, RamWritePort, SegmentedRam,
-    Transfer,
-};
-use spinneret_sim::seed::Seed;
+use spinneret_sim::dma::{RamPort, SegmentedRam, Transfer};
+use spinneret_sim::prelude::*;
 
 /// What the simulation says of a design that does this.
 fn broken(action: impl FnOnce(&mut Bench)) -> String {
@@ -164,7 +161,7 @@ fn what_has_no_dma_is_refused() {
     let shape = RamShape { segments: 1, ..SHAPE };
     let ram = SegmentedRam::new(shape, Seed(0));
     let error =
-        RamWritePort::attach(&mut sim, "ram_wr", &ram, RamConfig::after(1)).expect_err("two segments");
+        RamPort::attach_writes(&mut sim, "ram_wr", &ram, RamConfig::after(1)).expect_err("two segments");
     assert_eq!(
         error.to_string(),
         "port `ram_wr_cmd_valid` of fixture_dma is 2 bits wide; each segment has 1"

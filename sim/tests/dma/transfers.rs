@@ -1,7 +1,8 @@
 //! Bytes, and when they move.
 
 use crate::bench::{bench, bench_with, bytes, descriptor, latency};
-use spinneret_sim::dma::{Accepted, DmaConfig, Latency, Pause, RamConfig, Transfer};
+use spinneret_sim::dma::{Accepted, Transfer};
+use spinneret_sim::prelude::*;
 
 #[test]
 fn bytes_go_from_the_ram_to_the_host_at_any_alignment() {

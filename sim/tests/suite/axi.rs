@@ -1,16 +1,8 @@
 //! The write channels of AXI4: the slave, its memory and the monitor, on hand-written masters and slaves.
 
 use crate::support::{limited, panic_message};
-use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
-use spinneret_sim::axi::{
-    AnswerOrder, AxiMonitor, AxiSlave, Faults, Half, Latency, Memory, Pause, Response, SharedMemory,
-    SlaveBurst, SlaveConfig,
-};
-use spinneret_sim::channel::{ChannelSink, ChannelSource};
-use spinneret_sim::model::Direction;
-use spinneret_sim::seed::Seed;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 const FIELDS: &[&str] = &["id", "addr", "len", "size", "burst", "strobe", "value"];
 const INCR: u64 = 1;
@@ -51,7 +43,7 @@ impl Bench {
     }
 }
 
-fn set_fault<M: spinneret_sim::model::Model>(sim: &mut Simulation<M>, fault: u128) {
+fn set_fault<M: Model>(sim: &mut Simulation<M>, fault: u128) {
     let dut = sim.dut.instance_mut();
     let port = dut.port("fault", Direction::Input).unwrap();
     dut.set_value(port, fault);

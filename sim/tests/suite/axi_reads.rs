@@ -2,16 +2,8 @@
 //! channels on, or breaks a rule of each side.
 
 use crate::support::{limited, panic_message};
-use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
-use spinneret_sim::axi::{
-    AnswerOrder, AxiMonitor, AxiSlave, BeatJudge, Faults, Half, Latency, Memory, Pause, Response,
-    SharedMemory, SlaveConfig,
-};
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Item};
-use spinneret_sim::model::Model;
-use spinneret_sim::seed::Seed;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 const INCR: u64 = 1;
 const BEAT: &[&str] = &["id", "resp", "last", "data"];

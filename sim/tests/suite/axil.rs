@@ -2,15 +2,8 @@
 //! rule of either side.
 
 use crate::support::{limited, panic_message};
-use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
-use spinneret_sim::axil::{
-    Faults, Latency, LiteMaster, LiteRead, LiteSlave, LiteSlaveConfig, LiteSlavePauses, LiteWrite,
-    MasterConfig, MasterPauses, Pause, Response, Skew,
-};
-use spinneret_sim::model::Model;
-use spinneret_sim::seed::Seed;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 
 /// A master and a slave, with the fixture between them.
@@ -181,34 +174,6 @@ fn random_traffic_reads_what_was_written() {
 }
 
 #[test]
-fn data_may_come_before_its_address() {
-    let skew = Skew::Random { most: 9 };
-    let config = MasterConfig {
-        skew,
-        ..MasterConfig::default()
-    };
-    let mut bench = bench_of(limited(10_000), config, LiteSlaveConfig::default());
-    for word in 0..100 {
-        bench.master.write(LiteWrite::new(4 * word, word));
-        bench.settle();
-    }
-    let done = bench.master.take_writes();
-    let early = done
-        .iter()
-        .filter(|write| write.data_cycle < write.address_cycle)
-        .count();
-    let late = done
-        .iter()
-        .filter(|write| write.data_cycle > write.address_cycle)
-        .count();
-    assert!(early > 20 && late > 20, "{early} {late}");
-    for word in 0..100 {
-        assert_eq!(bench.slave.memory().byte(4 * word), Some(word as u8));
-    }
-    bench.sim.finish();
-}
-
-#[test]
 fn broken_rules_are_found_and_their_side_is_named() {
     for (fault, expected, culprit) in [
         (1, "m_axil_aw: valid went low before ready was high", "master"),
@@ -295,57 +260,6 @@ fn valid_is_low_at_the_end_of_a_reset() {
         let message = panic_message(|| bench.sim.reset());
         assert!(message.contains(expected), "{message}");
     }
-}
-
-#[test]
-fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
-    let mut kept = 0;
-    for cycles in 1..60 {
-        let mut bench = calm();
-        bench.slave.set_latency(Latency::exactly(9));
-        bench.slave.set_pauses(LiteSlavePauses {
-            write_address: late(),
-            write_data: late(),
-            read_address: late(),
-        });
-        for word in 0..6 {
-            bench.master.write(LiteWrite::new(4 * word, word));
-            bench.master.read(LiteRead::new(4 * word));
-        }
-        bench.sim.run(cycles);
-        bench.master.take_writes();
-        bench.master.take_reads();
-        bench.sim.reset();
-        let left = (bench.master.writes_left(), bench.master.reads_left());
-        bench.slave.take_accesses();
-        bench.settle();
-        assert_eq!(bench.master.take_writes().len(), left.0);
-        assert_eq!(bench.master.take_reads().len(), left.1);
-        assert_eq!(bench.slave.take_accesses().len(), left.0 + left.1);
-        kept += usize::from(left.0 > 0 && left.0 < 6);
-        bench.sim.finish();
-    }
-    assert!(kept > 20, "{kept} resets came in the middle");
-}
-
-#[test]
-fn what_is_not_begun_can_be_forgotten() {
-    let mut bench = calm();
-    bench.master.set_skew(Skew::Random { most: 3 });
-    bench
-        .master
-        .set_pauses(&MasterPauses::all(&Pause::Random { percent: 20 }));
-    for word in 0..30 {
-        bench.master.write(LiteWrite::new(4 * word, word));
-        bench.master.read(LiteRead::new(4 * word));
-    }
-    bench.sim.run(10);
-    bench.master.clear();
-    bench.settle();
-    let (writes, reads) = (bench.master.take_writes().len(), bench.master.take_reads().len());
-    assert!((1..30).contains(&writes) && (1..30).contains(&reads));
-    assert_eq!(bench.slave.take_accesses().len(), writes + reads);
-    bench.sim.finish();
 }
 
 #[test]

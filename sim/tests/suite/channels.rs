@@ -2,12 +2,11 @@
 
 use crate::support::{limited, panic_message};
 use spinneret_fixtures::{FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureSlice};
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 const FIELDS: &[&str] = &["data", "id"];
 
-fn channels<M: spinneret_sim::model::Model>() -> (Simulation<M>, ChannelSource, ChannelSink) {
+fn channels<M: Model>() -> (Simulation<M>, ChannelSource, ChannelSink) {
     let mut sim = limited::<M>(10_000);
     let source = sim.channel_source("s_axis_t", FIELDS, Pause::Random { percent: 20 });
     let sink = sim.channel_sink("m_axis_t", FIELDS, Pause::Bursty { busy: 8, idle: 8 });

@@ -2,10 +2,9 @@
 
 use crate::support::panic_message;
 use num_bigint::BigUint;
-use rand::{Rng, RngExt};
 use spinneret_fixtures::{FixtureLoop, FixtureWide};
-use spinneret_sim::model::{Direction, Model, PortInfo};
-use spinneret_sim::seed::Seed;
+use spinneret_sim::model::PortInfo;
+use spinneret_sim::prelude::*;
 use spinneret_sim::waveform;
 use std::path::Path;
 use std::thread;

@@ -1,8 +1,7 @@
 //! Waveforms of the ports, written and read back.
 
 use spinneret_fixtures::FixtureSlice;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Frame, Pause};
+use spinneret_sim::prelude::*;
 use std::fs::File;
 use std::io::BufReader;
 use vcd::{Command, Parser, Value};
@@ -11,7 +10,7 @@ use vcd::{Command, Parser, Value};
 fn ports_can_be_read_back_from_the_waveform() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ports.vcd");
-    let mut sim = Simulation::new(<FixtureSlice as spinneret_sim::model::Model>::with_seed(1)).unwrap();
+    let mut sim = Simulation::new(<FixtureSlice as Model>::with_seed(1)).unwrap();
     let source = sim.source("s_axis", Pause::Never);
     let sink = sim.sink("m_axis", Pause::Never);
     sim.reset();
@@ -46,7 +45,7 @@ fn ports_can_be_read_back_from_the_waveform() {
 
 #[test]
 fn a_file_that_cannot_be_made_is_an_error() {
-    let mut sim = Simulation::new(<FixtureSlice as spinneret_sim::model::Model>::with_seed(1)).unwrap();
+    let mut sim = Simulation::new(<FixtureSlice as Model>::with_seed(1)).unwrap();
     assert!(
         sim.trace_ports(std::path::Path::new("/nonexistent/ports.vcd"))
             .is_err()

@@ -5,10 +5,9 @@ use spinneret_fixtures::{
     FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureIgnoresReset, FixtureLosesBeat,
     FixtureReadyNever, FixtureReorders, FixtureSlice, FixtureWide,
 };
-use spinneret_sim::model::{Model, ModelError};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Counts, Frame, Pause, StreamSource};
-use spinneret_sim::test_run::run_test;
+use spinneret_sim::model::ModelError;
+use spinneret_sim::prelude::*;
+use spinneret_sim::stream::Counts;
 
 const PAUSES: &[Pause] = &[
     Pause::Never,
@@ -37,7 +36,7 @@ fn pass<M: Model>(frames: &[Frame], pauses: [Pause; 2]) -> Vec<Frame> {
 
 #[test]
 fn a_good_slice_passes_everything_under_all_pauses() {
-    run_test("a_good_slice_passes_everything_under_all_pauses", 1, |run| {
+    run_test(1, |run| {
         let frames = random_frames(&mut run.rng("frames"), 100, 40);
         for source in PAUSES {
             for sink in PAUSES {
@@ -106,8 +105,8 @@ fn fault<M: Model>() -> String {
     panic_message(|| assert!(pass::<M>(&frames, pauses) == frames, "the frames differ"))
 }
 
-fn support_rng() -> impl rand::Rng {
-    spinneret_sim::seed::Seed(1).rng("frames")
+fn support_rng() -> impl Rng {
+    Seed(1).rng("frames")
 }
 
 #[test]
@@ -345,7 +344,7 @@ fn frames_that_do_not_fit_the_ports_are_refused() {
 
 #[test]
 fn wide_streams_with_two_sinks_keep_frames_whole() {
-    run_test("wide_streams_with_two_sinks_keep_frames_whole", 7, |run| {
+    run_test(7, |run| {
         let mut sim = run.simulation::<FixtureFork>();
         let source = sim.source("s_axis", Pause::Random { percent: 30 });
         let sinks = ["a_axis", "b_axis"].map(|name| sim.sink(name, Pause::Random { percent: 30 }));

@@ -1,10 +1,8 @@
 //! The frame around a test: seeds, waveforms, simulations that were forgotten.
 
 use crate::support::panic_message;
-use rand::Rng;
 use spinneret_fixtures::{FixtureDropsValid, FixtureSlice};
-use spinneret_sim::stream::{Frame, Pause};
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +65,7 @@ fn breaks_a_rule(run: &mut TestRun) {
 fn a_test_that_passes_runs_once_without_a_waveform() {
     let path = without_wave("passes");
     let runs = RefCell::new(0);
-    run_test("passes", 1, |run| {
+    run_named("passes", 1, |run| {
         *runs.borrow_mut() += 1;
         let mut sim = run.simulation::<FixtureSlice>();
         sim.reset();
@@ -80,7 +78,7 @@ fn a_test_that_passes_runs_once_without_a_waveform() {
 #[test]
 fn a_test_that_fails_leaves_a_waveform() {
     let path = without_wave("breaks_a_rule");
-    let message = panic_message(|| run_test("breaks_a_rule", 0x1234, breaks_a_rule));
+    let message = panic_message(|| run_named("breaks_a_rule", 0x1234, breaks_a_rule));
     assert!(
         message.contains("m_axis: valid went low before ready was high"),
         "{message}"
@@ -96,7 +94,7 @@ fn a_test_that_fails_leaves_a_waveform() {
 fn every_simulation_of_a_test_has_its_waveform() {
     let paths = [without_wave("two"), without_wave("two.2")];
     panic_message(|| {
-        run_test("two", 1, |run| {
+        run_named("two", 1, |run| {
             let mut sims = [run.simulation::<FixtureSlice>(), run.simulation::<FixtureSlice>()];
             sims.iter_mut().for_each(|sim| sim.run(25_000));
             panic!("stop");
@@ -109,7 +107,7 @@ fn every_simulation_of_a_test_has_its_waveform() {
 fn both_runs_draw_the_same_numbers() {
     let drawn = RefCell::new(Vec::new());
     let message = panic_message(|| {
-        run_test("draws", 5, |run| {
+        run_named("draws", 5, |run| {
             drawn
                 .borrow_mut()
                 .push((run.seed(), run.rng("a").next_u64(), run.rng("b").next_u64()));
@@ -123,11 +121,20 @@ fn both_runs_draw_the_same_numbers() {
 }
 
 #[test]
-fn a_simulation_that_is_not_finished_fails_the_test() {
-    let message = panic_message(|| run_test("forgotten", 1, |run| run.simulation::<FixtureSlice>().reset()));
+fn what_is_left_at_the_end_fails_the_test() {
+    let message = panic_message(|| {
+        run_named("forgotten", 1, |run| {
+            let mut sim = run.simulation::<FixtureSlice>();
+            let source = sim.source("s_axis", Pause::AlwaysAfter(0));
+            sim.reset();
+            source.send(Frame::new([1; 10]));
+            sim.run(10);
+        });
+    });
     assert_eq!(
         message,
-        "a simulation of fixture_slice was not ended with `finish`, which checks that nothing is left"
+        "fixture_slice, cycle 14: the test ended too early:
+  s_axis: source has sent 0 frames, 1 are waiting, beat 0 is next, valid=0 ready=1 (reproduce with SPINNERET_SEED=0x1)"
     );
 }
 
@@ -191,7 +198,7 @@ fn the_environment_asks_for_waveforms() {
 
 #[test]
 fn draws_a_waveform_if_asked_to() {
-    run_test("draws_a_waveform", 1, |run| {
+    run_named("draws_a_waveform", 1, |run| {
         let mut sim = run.simulation::<FixtureSlice>();
         sim.reset();
         sim.run(10);

@@ -1,11 +1,11 @@
 //! What software does: 32-bit accesses to the BAR, and nothing else.
 
 use super::bench::{AppBench, OPENING_CLOCKS};
-use super::context::Context;
+use super::config::Context;
 use super::packets::{CONTEXTS, rule};
 use spinneret_regmap::matching::Rule;
 use spinneret_regmap::{RULES_PER_RULESET, bar, caps, cl, guard, her, her_meta, me};
-use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
+use spinneret_sim::prelude::*;
 
 /// Longest time of an access to the registers, in clocks of the core, pauses included.
 const REGISTER_CLOCKS: u64 = 2000;

@@ -2,7 +2,7 @@
 
 use super::bench::AppBench;
 use super::packets::{from_host, from_wire, unmatched};
-use spinneret_sim::stream::{StreamSink, StreamSource};
+use spinneret_sim::prelude::*;
 
 /// Frames of which the rate is measured.
 const FRAMES: u64 = 64;

@@ -12,24 +12,18 @@
 //! The cluster is the stand-in, in a clock of its own: it sends a packet back, copies it to host memory, reads from there
 //! and prints, as the address of the packet handler says.
 
-mod behaviour;
 mod bench;
-mod clocks;
-mod context;
+mod config;
 mod driver;
 mod measure;
-mod mirror;
 mod model;
 mod packets;
 mod rest;
-mod round;
 mod session;
 mod work;
 
-pub use behaviour::Behaviour;
 pub use bench::{AppBench, CLUSTER, CORE};
-pub use clocks::Clocks;
-pub use context::{Actions, Context, READ_BYTES, READ_OFFSET};
+pub use config::{Actions, Behaviour, Clocks, Context, READ_BYTES, READ_OFFSET};
 pub use driver::{NO_WORD, offset_of};
 pub use measure::{Crossing, Flow, measure_latency, measure_rate};
 pub use model::{Completion, Counts, INTERFACES, Reference};
@@ -38,6 +32,5 @@ pub use packets::{
     tag, unmatched,
 };
 pub use rest::Account;
-pub use round::{Totals, run_round};
-pub use session::Session;
+pub use session::{Session, Totals, run_round};
 pub use work::{Work, measure_work, prepare_work};

@@ -1,9 +1,8 @@
 //! What has to become of every packet and frame, in plain Rust.
 
-use super::context::Context;
+use super::config::Context;
 use super::packets::{CONTEXTS, context, is_host_tag, message_id, tag};
-use spinneret_sim::dma::HostMemory;
-use spinneret_sim::stream::Frame;
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// Interfaces of the block: 0 is tapped, 1 passes through.

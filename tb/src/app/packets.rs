@@ -1,10 +1,8 @@
 //! Packets from the wire and frames of the host, as the tests of the application block send them.
 
-use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
 use spinneret_regmap::message_id;
-use spinneret_sim::stream::Frame;
+use spinneret_sim::prelude::*;
 
 /// First byte of a packet for context 0; the next values are for the others.
 const MARK: u8 = 0xa0;

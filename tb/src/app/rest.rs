@@ -1,7 +1,7 @@
 //! The application block at rest: when nothing is under way, every byte and every counter is known.
 
 use super::bench::AppBench;
-use super::context::READ_BYTES;
+use super::config::READ_BYTES;
 use super::driver::offset_of;
 use spinneret_regmap::{egress, ingress, registers};
 use spinneret_sim::axil::Response;

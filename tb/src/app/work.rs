@@ -1,14 +1,11 @@
 //! How fast packets reach the cluster and what the cluster does with them goes, through the crossing between the clocks.
 
-use super::behaviour::Behaviour;
 use super::bench::AppBench;
-use super::clocks::Clocks;
-use super::context::{Actions, Context, READ_BYTES};
+use super::config::{Actions, Behaviour, Clocks, Context, READ_BYTES};
 use super::packets::{CONTEXTS, from_wire, matched};
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
-use spinneret_sim::dma::Latency;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 
 /// HERs before counting starts: more than all queues on their way hold.
 const WARM_UP: u64 = 80;

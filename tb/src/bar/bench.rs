@@ -1,13 +1,8 @@
 //! The BAR with models on all its ports.
 
-use super::cluster::{ClusterModel, Temper};
+use super::cluster::{ClusterModel, Setup, Temper};
 use super::oracle::{Access, Counters, Oracle, Outcome, WRITABLE, register};
-use super::setup::Setup;
-use spinneret_sim::axil::{
-    LiteMaster, LiteRead, LiteReadDone, LiteSlave, LiteSlaveConfig, LiteWrite, LiteWriteDone, MasterConfig,
-};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// How everything around a BAR behaves.
@@ -135,9 +130,7 @@ impl<M: Model> BarBench<M> {
     /// # Panics
     /// At the first thing that is wrong.
     pub fn cycle(&mut self) {
-        let held = u64::from(self.held);
-        let driven = self.sim.dut.set("cluster_held", held);
-        driven.unwrap_or_else(|error| panic!("{error}"));
+        self.sim.set("cluster_held", self.held);
         self.levels.push(self.held);
         self.sim.cycle();
         let looked_at = self.observe();

@@ -3,9 +3,7 @@
 mod bench;
 mod cluster;
 mod oracle;
-mod setup;
 
 pub use bench::{BarBench, Behaviour};
-pub use cluster::{ClusterModel, Temper};
+pub use cluster::{ClusterModel, Setup, Temper};
 pub use oracle::{Counters, WRITABLE};
-pub use setup::Setup;

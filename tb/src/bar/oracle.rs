@@ -1,9 +1,8 @@
 //! What has to become of every access to the BAR, clock by clock.
 
-use super::cluster::{Answer, Taken, Traffic};
-use super::setup::Setup;
+use super::cluster::{Answer, Setup, Taken, Traffic};
 use spinneret_regmap::bar::{self, Destination};
-use spinneret_sim::axil::{LiteAccess, Response};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// An access that the host sends.

@@ -1,22 +1,10 @@
 //! The path between bus models and its reference model.
 
-use super::behaviour::Behaviour;
 use super::command::Command;
-use super::judge::{LineFaults, LineJudge};
-use super::model::{Outcome, Reference};
-use super::setup::Setup;
-use super::watch::{OutputWatch, Shown};
-use rand::Rng;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{AxiSlave, Latency, SlaveConfig};
-use spinneret_sim::channel::ChannelSource;
-use spinneret_sim::model::{Direction, Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Pause, Pauses, Received, StreamSink};
-
-/// Bytes of each piece of memory that has contents.
-pub const PIECE: u64 = 64 * 1024;
+use super::config::{Behaviour, LineFaults, LineJudge, PIECE, Setup};
+use super::model::{Outcome, OutputWatch, Reference, Shown};
+use spinneret_sim::prelude::*;
+use spinneret_sim::stream::Pauses;
 
 /// Cycles within which something has to happen.
 const PATIENCE: u64 = 100_000;
@@ -217,15 +205,11 @@ impl<M: Model> EgressBench<M> {
         }
         // Counters show an event two clocks after it.
         self.run(4);
-        let counter = |name: &str| self.sim.dut.get(name).unwrap_or_else(|error| panic!("{error}"));
+        let counter = |name| self.sim.get(name);
         let outcome = self.reference.outcome;
-        assert_eq!(counter("egress_frames_o"), outcome.sent.into(), "frames");
-        assert_eq!(
-            counter("egress_read_error_o"),
-            outcome.read_errors.into(),
-            "read errors"
-        );
-        assert_eq!(counter("egress_refused_o"), outcome.refused.into(), "refused");
+        assert_eq!(counter("egress_frames_o"), outcome.sent, "frames");
+        assert_eq!(counter("egress_read_error_o"), outcome.read_errors, "read errors");
+        assert_eq!(counter("egress_refused_o"), outcome.refused, "refused");
         outcome
     }
 

@@ -9,23 +9,14 @@
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
 //! nothing is under way. What the bench expects follows from the path's [`Setup`].
 
-mod behaviour;
 mod bench;
 mod command;
-mod judge;
-mod measure;
+mod config;
 mod model;
 mod round;
-mod setup;
-mod traffic;
-mod watch;
 
-pub use behaviour::{Behaviour, behaviours};
-pub use bench::{EgressBench, PIECE};
-pub use command::{Command, Fault};
-pub use judge::LineFaults;
-pub use measure::{Place, Rate, measure};
+pub use bench::EgressBench;
+pub use command::{Command, Fault, random_command};
+pub use config::{Behaviour, LineFaults, PIECE, Setup, behaviours};
 pub use model::Outcome;
-pub use round::{Totals, cycles_of_longest, longest_frames, run_round};
-pub use setup::Setup;
-pub use traffic::random_command;
+pub use round::{Place, Rate, Totals, cycles_of_longest, longest_frames, measure, run_round};

@@ -5,6 +5,7 @@ mod model;
 
 pub use model::{Configuration, Context, FIELDS, Her, HerParams, Packet};
 
+use crate::reference;
 use checker::Checker;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -61,8 +62,7 @@ impl<M: Model> HerBench<M> {
         let packets = sim.channel_source("gen", &["addr", "len", "tag"], pauses.packets);
         let hers = sim.channel_sink("her", &fields, pauses.hers);
         let frees = sim.channel_sink("m_free", &["addr"], pauses.frees);
-        let checker = Rc::new(RefCell::new(Checker::new(sim.dut.instance(), params)));
-        sim.attach(Rc::<RefCell<Checker>>::clone(&checker));
+        let checker = reference::attach(&mut sim, Checker::new(params));
         sim.reset();
         Self {
             sim,
@@ -90,15 +90,16 @@ impl<M: Model> HerBench<M> {
             let value: Vec<u8> = values
                 .flat_map(|value| value.to_le_bytes().into_iter().take(bytes as usize))
                 .collect();
-            self.drive(&format!("conf_{field}"), &value);
+            self.sim.set_bytes(&format!("conf_{field}"), &value);
         }
-        self.drive("conf_ctx_enabled", &configuration.enabled.to_le_bytes());
+        self.sim
+            .set_bytes("conf_ctx_enabled", &configuration.enabled.to_le_bytes());
         self.checker.borrow_mut().offered = configuration.clone();
     }
 
     /// Drives `conf_valid`.
     pub fn set_valid(&mut self, valid: bool) {
-        self.drive("conf_valid", &[valid.into()]);
+        self.sim.set("conf_valid", valid);
     }
 
     /// Puts a configuration in force, as software does.
@@ -179,14 +180,6 @@ impl<M: Model> HerBench<M> {
             self.sim.cycle();
         }
         self.discard();
-    }
-
-    fn drive(&mut self, name: &str, value: &[u8]) {
-        let dut = self.sim.dut.instance_mut();
-        let port = dut
-            .find(name)
-            .unwrap_or_else(|| panic!("there is no port {name}"));
-        dut.set_bytes(port, value);
     }
 }
 

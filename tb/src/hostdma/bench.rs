@@ -1,17 +1,11 @@
-//! The host DMA between bus models and its reference models.
+//! The host DMA between bus models and its reference models, under way and at rest.
 
-use super::behaviour::Behaviour;
+use super::config::{Behaviour, Guard, Setup, Window};
 use super::counters::{CounterPorts, Counters};
 use super::read_model::ReadModel;
-use super::setup::Setup;
-use super::windows::{Guard, Window};
 use super::write_model::WriteModel;
-use spinneret_sim::axi::{AxiMaster, MasterConfig, ReadDone, ReadRequest, WriteDone, WriteRequest};
-use spinneret_sim::dma::{
-    CorundumDma, HostMemory, RamReadPort, RamWritePort, SegmentedRam, Status, Transfer,
-};
-use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::dma::{RamPort, SegmentedRam, Status, Transfer};
+use spinneret_sim::prelude::*;
 
 /// The host DMA with bus models on all its ports; everything that comes out is compared.
 #[derive(Debug)]
@@ -29,9 +23,9 @@ pub struct HostDmaBench<M: Model> {
     /// The DMA that reads from the host.
     pub reads: CorundumDma,
     /// The ports of the RAM that the host DMA writes.
-    pub ram_writes: RamWritePort,
+    pub ram_writes: RamPort,
     /// The ports of the RAM that the host DMA reads.
-    pub ram_reads: RamReadPort,
+    pub ram_reads: RamPort,
     /// The last write that was answered.
     pub last_write: Option<WriteDone>,
     /// The last read that was answered.
@@ -128,9 +122,9 @@ impl<M: Model> HostDmaBench<M> {
             .fold(0u8, |all, window| all << 1 | u8::from(window.enabled));
         let base: Vec<u8> = own.iter().flat_map(|window| window.base.to_le_bytes()).collect();
         let size: Vec<u8> = own.iter().flat_map(|window| window.size.to_le_bytes()).collect();
-        self.drive("guard_enabled", &[enabled]);
-        self.drive("guard_base", &base);
-        self.drive("guard_size", &size);
+        self.sim.set("guard_enabled", enabled);
+        self.sim.set_bytes("guard_base", &base);
+        self.sim.set_bytes("guard_size", &size);
         self.run(4);
     }
 
@@ -139,7 +133,7 @@ impl<M: Model> HostDmaBench<M> {
     pub fn set_by_context(&mut self, by_context: bool) {
         let Some(guard) = &mut self.guard else { return };
         guard.by_context = by_context;
-        self.drive("guard_by_context", &[u8::from(by_context)]);
+        self.sim.set("guard_by_context", by_context);
         self.run(4);
     }
 
@@ -268,7 +262,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Puts Corundum's DMA into its own reset or takes it out, if it has one; only the host DMA sees it.
     pub fn hold_dma(&mut self, held: bool) {
         if self.setup.drain {
-            self.drive("dma_rstn", &[u8::from(!held)]);
+            self.sim.set("dma_rstn", !held);
         }
     }
 
@@ -281,12 +275,6 @@ impl<M: Model> HostDmaBench<M> {
             self.ram_writes.set_survives_reset(!reset);
             self.ram_reads.set_survives_reset(!reset);
         }
-    }
-
-    fn drive(&mut self, name: &str, bytes: &[u8]) {
-        let dut = self.sim.dut.instance_mut();
-        let port = dut.port(name, Direction::Input);
-        dut.set_bytes(port.unwrap_or_else(|error| panic!("{error}")), bytes);
     }
 
     /// Looks at the statuses that were given, if they count: in reset nobody counts those that nobody waits for.
@@ -333,5 +321,144 @@ impl<M: Model> HostDmaBench<M> {
             }
         }
         Ok(())
+    }
+}
+
+/// Cycles in which something goes on, with the longest pauses of any test.
+const PATIENCE: u64 = 10_000;
+/// Cycles in which the counters come to rest.
+const REST_CYCLES: u64 = 8;
+/// Cycles in which a burst would be taken into use for which there is no room.
+const FULL_CYCLES: u64 = 100;
+/// Where the last bursts of a test go.
+const FILL_ADDRESS: u64 = 0x5_0000_0000;
+
+impl<M: Model> HostDmaBench<M> {
+    /// Runs until every burst is answered; compares host memory and the counters.
+    ///
+    /// # Panics
+    /// At the first difference, and if a burst is not answered.
+    pub fn settle(&mut self) {
+        self.wait_for_at_most([0, 0]);
+        // What was in flight at a reset of this side has no burst any more, and is waited for as well.
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while self.write_model.drains() || self.read_model.drains() {
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "{}: old descriptors stay in flight",
+                M::NAME
+            );
+            self.cycle();
+        }
+        self.compare();
+    }
+
+    /// Runs until at most so many writes and reads are under way.
+    ///
+    /// # Panics
+    /// If bursts are not answered.
+    pub fn wait_for_at_most(&mut self, [writes, reads]: [usize; 2]) {
+        let (mut before, mut deadline) = (([0, 0], [0, 0]), 0);
+        loop {
+            let now = self.under_way();
+            if now[0] <= writes && now[1] <= reads {
+                return;
+            }
+            // A burst may have thousands of descriptors.
+            let progress = (now, self.descriptors);
+            if progress != before || deadline == 0 {
+                (before, deadline) = (progress, self.sim.cycle_count() + PATIENCE);
+            }
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "{}: {} writes and {} reads are not answered, {} and {} descriptors are in flight (seed {})",
+                M::NAME,
+                now[0],
+                now[1],
+                self.writes.in_flight(),
+                self.reads.in_flight(),
+                self.sim.seed()
+            );
+            self.cycle();
+        }
+    }
+
+    /// Compares host memory and the counters when nothing is under way.
+    fn compare(&mut self) {
+        for dma in [&self.writes, &self.reads] {
+            dma.set_strays(0);
+        }
+        self.run(REST_CYCLES);
+        if let Err(difference) = self.host.check() {
+            panic!("{}: {difference} (seed {})", M::NAME, self.sim.seed());
+        }
+        let expected = Counters {
+            writes: self.write_model.counters,
+            reads: self.read_model.counters,
+        };
+        assert_eq!(self.counters(), expected, "counters (seed {})", self.sim.seed());
+        assert_eq!(self.ram_reads.stalls(), 0, "the RAM's data waits");
+        for (dma, strays) in [(&self.writes, self.strays[0]), (&self.reads, self.strays[1])] {
+            dma.set_strays(strays);
+        }
+    }
+
+    /// All tags are in flight at the same time, and all lines of both rings are in use: nothing is lost, and nothing
+    /// more is taken into use while as many bursts wait.
+    ///
+    /// The bursts are at this address and behind it, in a page of their own each.
+    ///
+    /// # Panics
+    /// If something is lost.
+    pub fn fill(&mut self, address: u64) {
+        for dma in [&self.writes, &self.reads] {
+            dma.set_faults(DmaFaults::Never);
+            dma.set_pause(Pause::Never);
+            dma.set_spread(0);
+            dma.set_latency(Latency::exactly(PATIENCE / 2));
+        }
+        self.open_windows(address);
+        let bus = self.setup.beat_bytes;
+        let bytes = |transfers: u64| (self.setup.lines() / transfers * bus) as usize;
+        let (written, read) = (bytes(self.setup.writes), bytes(self.setup.reads));
+        let data: Vec<u8> = (0..written).map(|index| index as u8).collect();
+        for number in 0..2 * self.setup.writes {
+            self.write(WriteRequest::bytes(
+                0,
+                address + 4096 * number,
+                &data,
+                bus as usize,
+            ));
+        }
+        let behind = address + 2 * 4096 * self.setup.writes;
+        for number in 0..2 * self.setup.reads {
+            self.read(ReadRequest::bytes(0, behind + 4096 * number, read, bus as usize));
+        }
+        let all = [self.setup.writes as usize, self.setup.reads as usize];
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while [self.writes.in_flight(), self.reads.in_flight()] != all {
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "tags or lines are lost: {} writes and {} reads are in flight of {all:?}",
+                self.writes.in_flight(),
+                self.reads.in_flight()
+            );
+            self.cycle();
+        }
+        self.run(FULL_CYCLES);
+        for dma in [&self.writes, &self.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        self.settle();
+    }
+
+    /// Ends the test: nothing may be left anywhere.
+    ///
+    /// # Panics
+    /// If something is, or is wrong.
+    pub fn finish(mut self) {
+        self.settle();
+        self.fill(FILL_ADDRESS);
+        self.sim.finish();
     }
 }

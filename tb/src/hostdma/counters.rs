@@ -1,6 +1,6 @@
 //! The counters of the host DMA.
 
-use spinneret_sim::model::{Direction, Instance, PortHandle};
+use spinneret_sim::prelude::*;
 
 /// Codes of errors that are counted, each by itself.
 const CODES: usize = 11;

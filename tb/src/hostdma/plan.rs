@@ -1,7 +1,7 @@
 //! What becomes of a burst by itself: the bytes it writes or reads, and whether it can be done.
 
-use super::setup::Setup;
-use spinneret_sim::axi::{Burst, BurstKind, WriteRequest};
+use super::config::Setup;
+use spinneret_sim::prelude::*;
 
 /// No burst may touch two blocks of this size.
 const PAGE: u64 = 4096;

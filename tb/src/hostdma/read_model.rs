@@ -1,11 +1,10 @@
 //! What has to become of reads: descriptors, and the beats that come back.
 
+use super::config::{Guard, Setup};
 use super::counters::HalfCounters;
 use super::plan::{is_possible, span};
-use super::setup::Setup;
-use super::windows::Guard;
-use spinneret_sim::axi::{Burst, ReadDone, ReadRequest, Response};
-use spinneret_sim::dma::{Accepted, Descriptor, HostMemory, SegmentedRam, Status};
+use spinneret_sim::dma::{Accepted, Descriptor, SegmentedRam, Status};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// Says what has to become of reads, and compares.

@@ -1,10 +1,7 @@
 //! Random bursts and windows.
 
-use super::setup::Setup;
-use super::windows::Window;
-use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{Burst, BurstKind, ReadRequest, WriteRequest};
+use super::config::{Setup, Window};
+use spinneret_sim::prelude::*;
 
 /// No burst may touch two blocks of this size.
 const PAGE: u64 = 4096;

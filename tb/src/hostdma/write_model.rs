@@ -1,11 +1,10 @@
 //! What has to become of writes: descriptors, bytes in host memory, responses.
 
+use super::config::{Guard, Setup};
 use super::counters::HalfCounters;
 use super::plan::{Piece, WritePlan};
-use super::setup::Setup;
-use super::windows::Guard;
-use spinneret_sim::axi::{Response, WriteDone, WriteRequest};
-use spinneret_sim::dma::{Accepted, Descriptor, HostMemory, Status};
+use spinneret_sim::dma::{Accepted, Descriptor, Status};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// Says what has to become of writes, and compares.

@@ -1,21 +1,14 @@
-//! The path between bus models and its reference model.
+//! The path between bus models and its reference model, under way and at rest.
 
-use super::behaviour::Behaviour;
-use super::contexts::{Contexts, FIELDS};
-use super::counters::{CounterPorts, Counters};
-use super::model::{HER_FIELDS, Model as Reference};
-use super::packet::Packet;
-use super::release::{Release, Releases};
-use super::setup::Setup;
-use super::slots::{Class, Slot};
-use super::wire::{BypassSink, PacketSource, packet_source};
-use super::writes::SlotUses;
+use super::config::{Behaviour, Contexts, FIELDS, Outcome, Setup};
+use super::counters::{Cause, CounterPorts, Counters};
+use super::model::Model as Reference;
+use super::model::{HER_FIELDS, SlotUses};
+use super::packet::{BypassSink, Packet, PacketSource, packet_source};
+use super::slots::{Class, Release, Releases, Slot};
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
-use spinneret_sim::axi::AxiSlave;
-use spinneret_sim::channel::{ChannelSink, Item};
-use spinneret_sim::model::{Direction, Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use std::rc::Rc;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
@@ -125,12 +118,12 @@ impl<M: Model> IngressBench<M> {
 
     /// Changes the rules as software does: withdraw, write, set valid. Nothing may be inside.
     pub fn load_rules(&mut self, table: Option<&RuleTable>) {
-        self.drive("match_valid", false);
+        self.sim.set("match_valid", false);
         self.run(8);
         if let Some(table) = table {
             let driven = drive_rules(self.sim.dut.instance_mut(), &table.port_values());
             driven.unwrap_or_else(|error| panic!("{error}"));
-            self.drive("match_valid", true);
+            self.sim.set("match_valid", true);
         }
         self.run(8);
         self.reference.latch_rules(table.cloned());
@@ -138,22 +131,12 @@ impl<M: Model> IngressBench<M> {
 
     /// Changes the contexts as software does: withdraw, write, set valid. Nothing may be inside.
     pub fn load_contexts(&mut self, contexts: &Contexts) {
-        self.drive("her_gen_valid", false);
+        self.sim.set("her_gen_valid", false);
         self.run(2);
         contexts.drive(self.sim.dut.instance_mut());
-        self.drive("her_gen_valid", true);
+        self.sim.set("her_gen_valid", true);
         self.run(4);
         self.reference.latch_contexts(Some(contexts.clone()));
-    }
-
-    /// Sets an input of one bit without telling the model.
-    ///
-    /// # Panics
-    /// If there is no such input.
-    pub fn drive(&mut self, name: &str, high: bool) {
-        let dut = self.sim.dut.instance_mut();
-        let port = dut.port(name, Direction::Input);
-        dut.set_high(port.unwrap_or_else(|error| panic!("{error}")), high);
     }
 
     /// Sends a packet and remembers what has to become of it.
@@ -294,5 +277,135 @@ impl<M: Model> IngressBench<M> {
         self.releases.hold(used.slot, transfer, message_id);
         self.most_live = self.most_live.max(self.uses.live() as u64);
         Ok(())
+    }
+}
+
+/// Cycles in which a free, a dropped packet and the counters come to rest.
+const REST_CYCLES: u64 = 64;
+
+impl<M: Model> IngressBench<M> {
+    /// Runs until every packet has come out or is counted, and compares the counters.
+    ///
+    /// # Panics
+    /// At the first difference, and if a packet is neither delivered nor counted.
+    pub fn settle(&mut self) -> Outcome {
+        let (mut beats, mut deadline) = (0, 0);
+        while !self.is_settled() {
+            // The input may take as long as it needs if only it goes on.
+            let now = self.source.monitor().counts().beats;
+            if now > beats || deadline == 0 {
+                (beats, deadline) = (now, self.sim.cycle_count() + PATIENCE);
+            }
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "packets are neither delivered nor counted: {} are not sent, {} unmatched are missing, {:?}",
+                self.source.waiting(),
+                self.nic.missing(),
+                self.counters()
+            );
+            self.cycle();
+        }
+        let policy = std::mem::replace(&mut self.releases.policy, Release::Never);
+        while !self.releases.is_idle() {
+            self.cycle();
+        }
+        self.run(REST_CYCLES);
+        self.releases.policy = policy;
+        self.compare()
+    }
+
+    /// Frees all slots and waits until the path has them back.
+    ///
+    /// # Panics
+    /// If a slot is lost.
+    pub fn free_all(&mut self) {
+        self.releases.release_all();
+        while !self.releases.is_idle() {
+            self.cycle();
+        }
+        self.run(REST_CYCLES);
+        let counters = self.counters();
+        assert_eq!(
+            (counters.small.used, counters.large.used, self.uses.live()),
+            (0, 0, 0),
+            "slots are lost"
+        );
+    }
+
+    /// Ends the test: nothing may be left anywhere.
+    ///
+    /// # Panics
+    /// If something is, or is wrong.
+    pub fn finish(mut self) {
+        self.settle();
+        self.free_all();
+        self.sim.finish();
+    }
+
+    fn is_settled(&self) -> bool {
+        if !self.source.is_idle() || self.nic.missing() > 0 {
+            return false;
+        }
+        let (now, base) = (self.counters(), &self.base);
+        let new = |now: u64, base: u64| now.wrapping_sub(base);
+        let predicted = &self.reference.predicted;
+        new(now.bypassed, base.bypassed) == predicted.bypassed
+            && new(now.matched, base.matched) == predicted.matched
+            && new(now.hers + now.drops.sum(), base.hers + base.drops.sum()) == predicted.matched
+    }
+
+    /// Compares the counters when nothing is under way.
+    fn compare(&mut self) -> Outcome {
+        let failed: Vec<_> = self.uses.take_failed().collect();
+        for used in failed {
+            self.reference
+                .fail(used)
+                .unwrap_or_else(|difference| panic!("{difference}"));
+        }
+        let early = self.reference.take_dropped() as u64;
+        let predicted = std::mem::take(&mut self.reference.predicted);
+        let now = self.counters();
+        let outcome = Outcome::between(&self.base, &now);
+        let errors = std::mem::take(&mut self.uses.errors);
+        let refused = std::mem::take(&mut self.releases.refused);
+        assert_eq!(outcome.bypassed, predicted.bypassed, "unmatched packets");
+        assert_eq!(outcome.matched, predicted.matched, "matched packets");
+        assert_eq!(outcome.hers, predicted.hers, "HERs");
+        assert_eq!(outcome.refused, refused, "refused frees");
+        let drops = &outcome.drops;
+        assert_eq!(
+            drops[Cause::WriteError],
+            errors,
+            "packets with a refused write: {drops}"
+        );
+        if self.reference.is_certain() {
+            assert_eq!(early, 0, "packets are dropped for no reason: {drops}");
+            assert_eq!(*drops, predicted.drops, "dropped packets by cause");
+        } else {
+            let early = predicted.matched - predicted.hers - predicted.failed;
+            assert_eq!(
+                drops[Cause::Overload] + drops[Cause::NoSlot],
+                early,
+                "packets that never had a slot: {drops}"
+            );
+            for cause in [Cause::BadFrame, Cause::Oversize, Cause::NoContext] {
+                assert!(drops[cause] <= predicted.most[cause], "{cause:?}: {drops}");
+            }
+        }
+        self.check_state(&now);
+        self.base = now;
+        outcome
+    }
+
+    /// What holds among the counters whatever came.
+    fn check_state(&self, now: &Counters) {
+        let allocator = now.drops[Cause::Overload] + now.drops[Cause::NoSlot] + now.drops[Cause::Oversize];
+        assert_eq!(now.alloc_dropped, allocator, "alloc_dropped_pkts");
+        let used = now.small.used + now.large.used;
+        assert_eq!(used, self.uses.live() as u64, "slots that are out at rest");
+        for occupancy in [now.small, now.large] {
+            assert!(occupancy.used <= occupancy.peak, "{occupancy:?}");
+        }
+        assert!(now.small.peak + now.large.peak >= self.most_live, "{now:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The counters of the path, and why packets are dropped.
 
-use spinneret_sim::model::{Direction, Instance, PortHandle};
+use spinneret_sim::prelude::*;
 use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 

@@ -10,31 +10,19 @@
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
 //! nothing is under way. What the bench expects follows from the path's [`Setup`].
 
-mod behaviour;
 mod bench;
-mod contexts;
+mod config;
 mod counters;
-mod measure;
 mod model;
 mod packet;
-mod release;
-mod rest;
 mod round;
-mod setup;
 mod slots;
 mod traffic;
-mod wire;
-mod writes;
 
-pub use behaviour::{Behaviour, Outcome};
 pub use bench::IngressBench;
-pub use contexts::{CONTEXTS, Contexts, FIELDS};
+pub use config::{Behaviour, CONTEXTS, Contexts, FIELDS, Outcome, Setup};
 pub use counters::{Cause, Counters, Drops, Occupancy, Refusals};
-pub use measure::{Load, MARK, Path, load_mark, marked, measure};
-pub use packet::{OddBeat, Packet};
-pub use release::Release;
-pub use round::{Totals, run_round};
-pub use setup::Setup;
-pub use slots::{Class, Slot, SlotMap, SlotRange};
+pub use packet::{BypassSink, OddBeat, Packet, PacketSource};
+pub use round::{Load, MARK, Path, Totals, load_mark, marked, measure, run_round};
+pub use slots::{Class, Release, Slot, SlotMap, SlotRange};
 pub use traffic::{Named, behaviours, random_contexts, random_packet};
-pub use wire::{BypassSink, PacketSource};

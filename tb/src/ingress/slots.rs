@@ -1,5 +1,8 @@
-//! The packet buffer: where slots are, and who has them.
+//! The slots of the packet buffer, and when they are freed.
 
+use super::counters::{Counters, Refusals};
+use spinneret_sim::prelude::*;
+use std::collections::VecDeque;
 use std::ops::Index;
 
 /// The size of a slot.
@@ -101,6 +104,205 @@ pub struct Slot {
     pub class: Class,
     /// Address of its first byte.
     pub address: u64,
+}
+
+/// When slots are freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// As soon as the HER is taken.
+    AtOnce,
+    /// In each cycle with that probability in percent, in any order, and at once beyond that many slots.
+    Random {
+        /// Probability of a free in percent.
+        percent: u32,
+        /// Slots that the cluster holds at most.
+        most: usize,
+    },
+    /// Not by itself.
+    Never,
+}
+
+/// A slot that the cluster has.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    slot: Slot,
+    /// What the feedback says beside the address.
+    rest: [u64; 2],
+}
+
+/// What a free in the queue will meet.
+#[derive(Clone, Copy, Debug)]
+enum Free {
+    Good(Slot),
+    NoStart,
+    NotOut,
+    Early,
+}
+
+/// Free slots that a class must have for a slot to be freed twice: it is at the end of the list then, and
+/// surely not given out before the second free is judged.
+const SAFE_DISTANCE: u64 = 128;
+/// Frees that wait at most, for the same reason.
+const SAFE_QUEUE: usize = 4;
+
+/// Frees slots, and counts what has to be refused.
+#[derive(Debug)]
+pub(super) struct Releases {
+    pub(super) policy: Release,
+    /// Wrong frees, in percent of the cycles in which there is a good one.
+    pub(super) bad_percent: u32,
+    slots: SlotMap,
+    feedback: ChannelSource,
+    rng: ChaCha8Rng,
+    held: Vec<Held>,
+    queue: VecDeque<Free>,
+    taken: u64,
+    /// Refusals that have to be counted since the last comparison.
+    pub(super) refused: Refusals,
+}
+
+impl Releases {
+    pub(super) fn new(
+        feedback: ChannelSource,
+        slots: SlotMap,
+        policy: Release,
+        bad_percent: u32,
+        rng: ChaCha8Rng,
+    ) -> Self {
+        Self {
+            policy,
+            bad_percent,
+            slots,
+            feedback,
+            rng,
+            held: Vec::new(),
+            queue: VecDeque::new(),
+            taken: 0,
+            refused: Refusals::default(),
+        }
+    }
+
+    /// The cluster has a slot from now on.
+    pub(super) fn hold(&mut self, slot: Slot, size: u64, message_id: u64) {
+        let rest = [size, message_id];
+        self.held.push(Held { slot, rest });
+    }
+
+    /// Slots that the cluster has and that no free in the queue names.
+    pub(super) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether all frees are taken.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The slots of frees that the path took since the last call.
+    pub(super) fn taken(&mut self) -> Vec<Slot> {
+        let taken = self.feedback.counts().beats;
+        let new = (taken - self.taken) as usize;
+        self.taken = taken;
+        let mut slots = Vec::new();
+        for free in self.queue.drain(..new) {
+            match free {
+                Free::Good(slot) => slots.push(slot),
+                Free::NoStart => self.refused.no_start += 1,
+                Free::NotOut => self.refused.not_out += 1,
+                Free::Early => self.refused.early += 1,
+            }
+        }
+        slots
+    }
+
+    /// Sends what the policy says; called once a cycle.
+    pub(super) fn step(&mut self, counters: impl Fn() -> Counters) {
+        let due = match self.policy {
+            Release::Never => false,
+            Release::AtOnce => true,
+            Release::Random { percent, most } => {
+                self.held.len() > most || self.rng.random_range(0..100) < percent
+            }
+        };
+        if !due || self.held.is_empty() || self.queue.len() >= SAFE_QUEUE {
+            return;
+        }
+        let chosen = self.rng.random_range(0..self.held.len());
+        let slot = self.release(chosen);
+        if self.rng.random_range(0..100) < self.bad_percent {
+            self.send_wrong(slot, &counters());
+        }
+    }
+
+    /// Frees a slot of a class, if the cluster has one.
+    pub(super) fn release_one(&mut self, class: Class) -> bool {
+        let index = self.held.iter().position(|held| held.slot.class == class);
+        index.map(|index| self.release(index)).is_some()
+    }
+
+    /// Frees all slots.
+    pub(super) fn release_all(&mut self) {
+        while !self.held.is_empty() {
+            let chosen = self.rng.random_range(0..self.held.len());
+            self.release(chosen);
+        }
+    }
+
+    /// Sends a free of an address at which no slot starts.
+    pub(super) fn send_foreign(&mut self, address: u64) {
+        assert_eq!(self.slots.at(address), None, "{address:#x} is a slot");
+        self.send(address, [0, 0], Free::NoStart);
+    }
+
+    /// Sends a free of a slot that surely is not out.
+    pub(super) fn send_double(&mut self, slot: Slot) {
+        self.send(slot.address, [0, 0], Free::NotOut);
+    }
+
+    /// Sends a free that comes before all slots are in their lists.
+    pub(super) fn send_early(&mut self, address: u64) {
+        self.send(address, [0, 0], Free::Early);
+    }
+
+    /// Forgets everything; the design is in reset.
+    pub(super) fn reset(&mut self) {
+        self.feedback.clear();
+        self.held.clear();
+        self.queue.clear();
+        self.refused = Refusals::default();
+    }
+
+    fn release(&mut self, index: usize) -> Slot {
+        let Held { slot, rest } = self.held.swap_remove(index);
+        self.send(slot.address, rest, Free::Good(slot));
+        slot
+    }
+
+    fn send(&mut self, address: u64, [size, message_id]: [u64; 2], free: Free) {
+        self.feedback.send(&[address, size, message_id]);
+        self.queue.push_back(free);
+    }
+
+    fn send_wrong(&mut self, slot: Slot, counters: &Counters) {
+        let (own, small) = (self.slots[slot.class], self.slots[Class::Small]);
+        let used = match slot.class {
+            Class::Small => counters.small.used,
+            Class::Large => counters.large.used,
+        };
+        if self.rng.random_bool(0.5) && used + SAFE_DISTANCE < own.count {
+            self.send_double(slot);
+            return;
+        }
+        let address = match self.rng.random_range(0..4) {
+            0 => slot.address + self.rng.random_range(1..own.bytes),
+            1 => self.slots[Class::Large].base - own.bytes,
+            2 => small.address(small.count),
+            _ => self.rng.random::<u32>().into(),
+        };
+        if self.slots.at(address).is_none() {
+            self.send_foreign(address);
+        }
+    }
 }
 
 #[cfg(test)]

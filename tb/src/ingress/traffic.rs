@@ -1,16 +1,10 @@
 //! Random packets, and the behaviours that random tests go through.
 
-use super::behaviour::Behaviour;
-use super::contexts::{CONTEXTS, Contexts};
+use super::config::{Behaviour, CONTEXTS, Contexts, Setup};
 use super::packet::Packet;
-use super::release::Release;
-use super::setup::Setup;
-use super::slots::Class;
+use super::slots::{Class, Release};
 use crate::ip_frames::Headers;
-use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
-use spinneret_sim::stream::Pause;
+use spinneret_sim::prelude::*;
 
 /// Largest random packet in bytes, unless slots are larger.
 const MOST_BYTES: u64 = 9600;

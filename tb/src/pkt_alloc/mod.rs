@@ -5,6 +5,7 @@ mod model;
 
 pub use model::{AllocParams, Counts, Descriptor, Packet, Slots};
 
+use crate::reference;
 use checker::Checker;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -51,8 +52,7 @@ impl<M: Model> AllocBench<M> {
     /// Puts a driver and the reference model around an allocator, and resets it.
     pub fn new(mut sim: Simulation<M>, params: AllocParams) -> Self {
         sim.set_cycle_limit(CYCLE_LIMIT);
-        let checker = Rc::new(RefCell::new(Checker::new(params)));
-        sim.attach(Rc::<RefCell<Checker>>::clone(&checker));
+        let checker = reference::attach(&mut sim, Checker::new(params));
         let mut bench = Self {
             sim,
             descriptors: VecDeque::new(),
@@ -73,6 +73,9 @@ impl<M: Model> AllocBench<M> {
         self.frees.clear();
         self.descriptors.clear();
         (self.sent, self.received) = (0, 0);
+        for name in ["pkt_valid_i", "feedback_valid_i", "write_ready_i"] {
+            self.sim.set(name, 0_u64);
+        }
         self.sim.reset();
     }
 
@@ -81,12 +84,12 @@ impl<M: Model> AllocBench<M> {
         let packet = self.packets.front().filter(|_| offer_packet).copied();
         let free = self.frees.front().filter(|_| offer_free).copied();
         let (tag, length) = packet.unwrap_or_default();
-        self.drive("pkt_tag_i", tag);
-        self.drive("pkt_len_i", length);
-        self.drive("pkt_valid_i", packet.is_some().into());
-        self.drive("feedback_her_addr_i", free.unwrap_or_default());
-        self.drive("feedback_valid_i", free.is_some().into());
-        self.drive("write_ready_i", ready.into());
+        self.sim.set("pkt_tag_i", tag);
+        self.sim.set("pkt_len_i", length);
+        self.sim.set("pkt_valid_i", packet.is_some());
+        self.sim.set("feedback_her_addr_i", free.unwrap_or_default());
+        self.sim.set("feedback_valid_i", free.is_some());
+        self.sim.set("write_ready_i", ready);
         self.sim.cycle();
         let moved = self.checker.borrow().moved;
         if moved.packet {
@@ -207,14 +210,6 @@ impl<M: Model> AllocBench<M> {
             self.descriptors.len()
         );
         self.sim.finish();
-    }
-
-    fn drive(&mut self, name: &str, value: u64) {
-        let dut = self.sim.dut.instance_mut();
-        let port = dut
-            .find(name)
-            .unwrap_or_else(|| panic!("there is no port {name}"));
-        dut.set_value(port, value.into());
     }
 
     /// Mostly lengths at the borders of the classes.

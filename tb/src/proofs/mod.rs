@@ -40,9 +40,7 @@ impl Method {
 pub struct Proof {
     /// Name, also of the folder that the proof leaves.
     pub name: &'static str,
-    /// Harness: `tb/proofs/HARNESS.sv` with the module `HARNESS_proof`.
-    pub harness: &'static str,
-    /// Name of the block in the catalog.
+    /// Name of the block in the catalog; its harness is `tb/proofs/BLOCK.sv` with the module `BLOCK_proof`.
     pub block: &'static str,
     /// Parameter values; the harness sees each as a macro in capitals.
     pub settings: &'static [(&'static str, u64)],
@@ -52,6 +50,35 @@ pub struct Proof {
     pub fast: bool,
     /// What is shown, in a few words.
     pub shows: &'static str,
+}
+
+impl Proof {
+    /// A proof by induction over that many cycles, with the name of the block.
+    const fn of(
+        block: &'static str,
+        settings: &'static [(&'static str, u64)],
+        cycles: u32,
+        shows: &'static str,
+    ) -> Self {
+        Self {
+            name: block,
+            block,
+            settings,
+            method: Method::Induction(cycles),
+            fast: true,
+            shows,
+        }
+    }
+
+    /// The same with another name.
+    const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The same, which takes minutes.
+    const fn slow(self) -> Self {
+        Self { fast: false, ..self }
+    }
 }
 
 /// The proof of that name.

@@ -104,7 +104,7 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
 pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");
-    let own = format!("{}.sv", proof.harness);
+    let own = format!("{}.sv", proof.block);
     for file in SHARED.iter().copied().chain([own.as_str(), "free_clocks.v"]) {
         let path = harnesses.join(file);
         all.push_str(&fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -117,7 +117,7 @@ pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
 /// refuses a harness that looks at something that is not there.
 fn script(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let harness = harnesses.join(format!("{}.sv", proof.harness));
+    let harness = harnesses.join(format!("{}.sv", proof.block));
     let source =
         fs::read_to_string(&harness).with_context(|| format!("cannot read {}", harness.display()))?;
     let macros = macros(proof, inside);
@@ -129,7 +129,7 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
         write!(script, " \"{}\"", file.display())?;
     }
     writeln!(script, " \"{}\"", harness.display())?;
-    writeln!(script, "hierarchy -check -top {}_proof", proof.harness)?;
+    writeln!(script, "hierarchy -check -top {}_proof", proof.block)?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {
         writeln!(script, "connect -nomap -nounset -set \\{wire} \\{signal}")?;

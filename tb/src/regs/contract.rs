@@ -1,24 +1,12 @@
-//! What the block promises, clock by clock.
+//! The contract, compared in every clock, and everything around the block.
 
-use spinneret_regmap::cl;
+use super::ports::{Channels, Layout, LiveInputs, Output, Seen, port};
 use spinneret_regmap::model::{Registers, Response};
-
-/// What the block sees in a clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    /// The address of a write that is offered.
-    pub(super) write_address: Option<u32>,
-    /// The data of a write that is offered, with its strobes.
-    pub(super) write_data: Option<(u32, u8)>,
-    /// A response to a write would be taken.
-    pub(super) response_ready: bool,
-    /// The address of a read that is offered.
-    pub(super) read_address: Option<u32>,
-    /// Data of a read would be taken.
-    pub(super) data_ready: bool,
-    /// The oldest word of standard output.
-    pub(super) stdout: Option<u32>,
-}
+use spinneret_regmap::{cl, events, stats};
+use spinneret_sim::prelude::*;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Accesses that the block has taken and what has become of them.
 #[derive(Clone, Debug, Default)]
@@ -128,4 +116,267 @@ impl Contract {
 /// Whether an address is that of standard output.
 pub(super) fn is_stdout(address: u32) -> bool {
     address & !3 == cl::FIFO.offset
+}
+
+/// How much happens around the block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Activity {
+    /// Chance of a clock in percent that a live input changes.
+    pub live_percent: u32,
+    /// Chance of a clock in percent that a word of standard output comes.
+    pub stdout_percent: u32,
+}
+
+/// Drives live inputs and standard output, and compares the block with its contract; clones share one state.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    state: Rc<RefCell<State>>,
+}
+
+impl Surroundings {
+    /// Puts the surroundings on the ports of the block.
+    pub fn attach<M: Model>(sim: &mut Simulation<M>, activity: Activity) -> Self {
+        let layout = Layout::of::<M>();
+        let dut = sim.dut.instance();
+        let state = State {
+            channels: Channels::find(dut),
+            live: LiveInputs::find(dut, &layout),
+            outputs: Output::all(dut, &layout)
+                .into_iter()
+                .map(|output| (output, Vec::new()))
+                .collect(),
+            clear: layout.is_extended().then(|| port(dut, "error_clear")),
+            clear_lines: layout.is_extended().then(|| port(dut, "events_clear")),
+            stdout: ["stdout_rd_en", "stdout_dout", "stdout_data_valid"].map(|name| port(dut, name)),
+            registers: layout.registers(),
+            contract: Contract::default(),
+            clears: false,
+            cleared_lines: 0,
+            activity,
+            rng: sim.rng("surroundings of the registers"),
+            words: VecDeque::new(),
+            taken: Vec::new(),
+            limit: layout.address_width,
+        };
+        let state = Rc::new(RefCell::new(state));
+        state.borrow_mut().expect_all();
+        sim.attach(Rc::<RefCell<State>>::clone(&state));
+        Self { state }
+    }
+
+    /// Puts a word into standard output.
+    pub fn print(&self, word: u32) {
+        self.state.borrow_mut().words.push_back(word);
+    }
+
+    /// Words of standard output that the block has taken since the last time.
+    pub fn take_printed(&self) -> Vec<u32> {
+        std::mem::take(&mut self.state.borrow_mut().taken)
+    }
+
+    /// Words that are still in standard output.
+    pub fn printed_left(&self) -> usize {
+        self.state.borrow().words.len()
+    }
+
+    /// The value of a register, as the contract has it.
+    pub fn value(&self, offset: u32) -> Option<u32> {
+        self.state.borrow().registers.value(offset)
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    channels: Channels,
+    live: LiveInputs,
+    /// Outputs, and what they have to show.
+    outputs: Vec<(Output, Vec<u8>)>,
+    clear: Option<PortHandle>,
+    clear_lines: Option<PortHandle>,
+    /// Read enable, data, valid.
+    stdout: [PortHandle; 3],
+    registers: Registers,
+    contract: Contract,
+    /// A pulse is given in this clock.
+    clears: bool,
+    /// Lines of events that are cleared in this clock.
+    cleared_lines: u32,
+    activity: Activity,
+    rng: ChaCha8Rng,
+    /// Words of standard output.
+    words: VecDeque<u32>,
+    taken: Vec<u32>,
+    /// Bits of an address.
+    limit: u32,
+}
+
+impl State {
+    /// Works out what all outputs have to show.
+    fn expect_all(&mut self) {
+        for (output, expected) in &mut self.outputs {
+            *expected = output.expected(&self.registers);
+        }
+    }
+
+    fn drive_live(&mut self, dut: &mut Instance) {
+        if self.rng.random_range(0..100) >= self.activity.live_percent {
+            return;
+        }
+        let chosen = self.rng.random_range(0..self.live.all.len());
+        let port = self.live.all[chosen];
+        let mut bytes = vec![0; port.width().div_ceil(8)];
+        self.rng.fill(&mut bytes[..]);
+        if !port.width().is_multiple_of(8)
+            && let Some(last) = bytes.last_mut()
+        {
+            *last &= (1 << (port.width() % 8)) - 1;
+        }
+        dut.set_bytes(port, &bytes);
+    }
+
+    fn drive_stdout(&mut self, dut: &mut Instance) {
+        if self.rng.random_range(0..100) < self.activity.stdout_percent {
+            self.words.push_back(self.rng.random());
+        }
+        // What is at the port while there is no word means nothing.
+        let word = self.words.front().copied();
+        let garbage = self.rng.random();
+        dut.set_value(self.stdout[1], word.unwrap_or(garbage).into());
+        dut.set_high(self.stdout[2], word.is_some());
+    }
+
+    /// Compares all outputs with the contract.
+    fn check(&self, dut: &Instance) -> Result<(), String> {
+        let (channels, contract) = (&self.channels, &self.contract);
+        let mut flags = vec![
+            (channels.awready, contract.write_address_ready()),
+            (channels.wready, contract.write_data_ready()),
+            (channels.bvalid, contract.response.is_some()),
+            (channels.arready, contract.read_address_ready()),
+            (channels.rvalid, contract.data.is_some()),
+            (self.stdout[0], contract.pops),
+        ];
+        flags.extend(self.clear.map(|clear| (clear, self.clears)));
+        for (port, expected) in flags {
+            if dut.is_high(port) != expected {
+                return Err(format!(
+                    "{} is {}, not {expected}",
+                    dut.info(port).name,
+                    !expected
+                ));
+            }
+        }
+        let code = |response: Response| response as u128;
+        let mut values = Vec::new();
+        values.extend(self.clear_lines.map(|port| (port, self.cleared_lines.into())));
+        values.extend(contract.response.map(|response| (channels.bresp, code(response))));
+        if let Some((data, response)) = contract.data {
+            values.extend([(channels.rdata, data.into()), (channels.rresp, code(response))]);
+        }
+        for (port, expected) in values {
+            let found = dut.value(port);
+            if found != expected {
+                return Err(format!(
+                    "{} is {found:#x}, not {expected:#x}",
+                    dut.info(port).name
+                ));
+            }
+        }
+        for (output, expected) in &self.outputs {
+            let found = dut.bytes(output.port);
+            if found != expected {
+                let name = dut.info(output.port).name;
+                return Err(format!(
+                    "{name} is {found:02x?}, not {expected:02x?}, lowest byte first"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rising edge.
+    fn step(&mut self, dut: &Instance) -> Result<(), String> {
+        let stdout = self.words.front().copied();
+        if let Some(address) = self.contract.looks_at() {
+            self.live.show(dut, address & !3, &mut self.registers);
+            if self.contract.pops && is_stdout(address) {
+                return Err(
+                    "cl.fifo is looked at while its word is taken: it would be read twice".to_owned(),
+                );
+            }
+        }
+        if self.contract.pops {
+            let word = self.words.pop_front();
+            self.taken
+                .push(word.ok_or("stdout_rd_en takes a word, and there is none")?);
+        }
+        let mut seen = self.channels.seen(dut);
+        seen.stdout = stdout;
+        let pulses = self.registers.pulses(stats::ERROR_CLEAR.offset);
+        let written = self.contract.step(&seen, &mut self.registers);
+        self.clears = pulses != self.registers.pulses(stats::ERROR_CLEAR.offset);
+        self.cleared_lines = match written {
+            Some((address, ones)) if address & !3 == events::PENDING.offset => {
+                ones & events::PENDING.bits.mask(0)
+            }
+            _ => 0,
+        };
+        if let Some((address, _)) = written {
+            for (output, expected) in &mut self.outputs {
+                if output.shows(address & !3) {
+                    *expected = output.expected(&self.registers);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Agent for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        self.drive_live(dut);
+        self.drive_stdout(dut);
+    }
+
+    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
+        let checked = self.check(dut).and_then(|()| self.step(dut));
+        checked.map_err(|rule| Violation {
+            bus: "reference model".to_owned(),
+            rule,
+        })
+    }
+
+    fn reset(&mut self, dut: &mut Instance) {
+        // A word whose read was answered or under way is gone; the others wait.
+        if self.contract.pops {
+            self.taken.extend(self.words.pop_front());
+        }
+        self.contract = Contract::default();
+        self.clears = false;
+        self.cleared_lines = 0;
+        self.registers.reset();
+        self.expect_all();
+        dut.set_high(self.stdout[2], false);
+    }
+
+    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        self.check(dut).map_err(|rule| Violation {
+            bus: "reference model in reset".to_owned(),
+            rule,
+        })
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        (!self.contract.is_idle() || !self.taken.is_empty()).then(|| self.describe())
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "registers with addresses of {} bits: {:?}; standard output: {} words left, {} were not looked at",
+            self.limit,
+            self.contract,
+            self.words.len(),
+            self.taken.len()
+        )
+    }
 }

@@ -1,16 +1,7 @@
 //! The stand-in with bus models on all its ports.
 
-use super::hers::{Her, LINE, Seen, judge};
-use super::place::Places;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{
-    AxiMaster, AxiMonitor, AxiSlave, Burst, BurstKind, Half, MasterConfig, MasterPauses, Memory, Pause,
-    ReadRequest, Response, Skew, SlaveConfig, WriteRequest,
-};
-use spinneret_sim::channel::{ChannelSink, ChannelSource};
-use spinneret_sim::model::{Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
+use super::hers::{Her, LINE, Places, Seen, judge};
+use spinneret_sim::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How everything around a stand-in behaves.
@@ -143,8 +134,7 @@ impl<M: Model> StubBench<M> {
 
     /// Sets the fetch enable of the clusters.
     pub fn enable(&mut self, clusters: u64) {
-        let set = self.sim.dut.set("fetch_enable", clusters);
-        set.unwrap_or_else(|error| panic!("{error}"));
+        self.sim.set("fetch_enable", clusters);
     }
 
     /// Resets the stand-in; what is under way is forgotten, and with it what the memory holds where it is written.
@@ -362,7 +352,7 @@ impl<M: Model> StubBench<M> {
         Ok(())
     }
 
-    fn compare(&mut self, master: usize, done: &spinneret_sim::axi::ReadDone) -> Result<(), String> {
+    fn compare(&mut self, master: usize, done: &ReadDone) -> Result<(), String> {
         let expected = self.wanted.remove(&(master, done.number));
         let (burst, response, lines) = expected.ok_or("a read that nobody sent")?;
         for (number, beat) in (0..).zip(&done.beats) {

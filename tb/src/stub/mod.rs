@@ -2,8 +2,6 @@
 
 mod bench;
 mod hers;
-mod place;
 
 pub use bench::{Behaviour, StubBench};
-pub use hers::Her;
-pub use place::Places;
+pub use hers::{Her, Places};

@@ -2,8 +2,7 @@
 
 use super::model::{ConsoleModel, Led};
 use spinneret_rules::MatcherParams;
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use spinneret_sim::uart::{Speed, UartSink, UartSource};
 
 /// No test here takes longer.

@@ -1,7 +1,6 @@
 //! What the tests of the application block share.
 
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
     Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, from_wire, matched, unmatched,
 };

@@ -1,11 +1,10 @@
-//! Where accesses go.
+//! Who answers which access, and errors.
 
-use crate::support::with_calm;
+use crate::support::{DEAD, REGISTERS, WRITABLE_AT, with_calm};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_regmap::bar::{self, Destination, WINDOWS};
-use spinneret_sim::axil::Response;
-use spinneret_sim::model::Model;
-use spinneret_tb::bar::{BarBench, WRITABLE};
+use spinneret_sim::prelude::*;
+use spinneret_tb::bar::{BarBench, Counters, Temper, WRITABLE};
 
 /// Words at both ends of each window and in it, as far as the BAR reaches.
 fn addresses<M: Model>(bench: &BarBench<M>) -> Vec<u64> {
@@ -70,14 +69,14 @@ fn every_edge<M: Model>(mut bench: BarBench<M>) {
 
 #[test]
 fn every_edge_of_the_map_is_where_the_register_map_says() {
-    with_calm::<SpinneretBar>("bar_map", every_edge);
-    with_calm::<SpinneretBarSmall>("bar_map_small", every_edge);
-    with_calm::<SpinneretBarLarge>("bar_map_large", every_edge);
+    with_calm::<SpinneretBar>(every_edge);
+    with_calm::<SpinneretBarSmall>(every_edge);
+    with_calm::<SpinneretBarLarge>(every_edge);
 }
 
 #[test]
 fn every_strobe_and_protection_type_is_passed_on() {
-    with_calm::<SpinneretBar>("bar_strobes", |mut bench| {
+    with_calm::<SpinneretBar>(|mut bench| {
         for lane in 0..16 {
             for strobes in 0..16 {
                 let protection = (lane as u8 ^ strobes) & 7;
@@ -93,6 +92,142 @@ fn every_strobe_and_protection_type_is_passed_on() {
         assert_eq!(bench.write_now(0x80_8000, 1, 0).response, Response::Okay);
         let memory = bench.registers.memory().read(0x8000, 4);
         assert_eq!(memory, [Some(0x67), Some(0x45), Some(0x23), Some(1)]);
+        bench.finish();
+    });
+}
+
+#[test]
+fn what_the_registers_answer_is_passed_on() {
+    with_calm::<SpinneretBar>(|mut bench| {
+        for response in [Response::SlaveError, Response::DecodeError] {
+            let faults = Faults::At(vec![(0..=0xffff, response)]);
+            bench.registers.set_faults(faults.clone(), faults);
+            assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).response, response);
+            assert_eq!(bench.read_now(REGISTERS).response, response);
+        }
+        assert_eq!(
+            bench.counters(),
+            Counters::default(),
+            "the cluster has no part in it"
+        );
+        bench.finish();
+    });
+}
+
+#[test]
+fn errors_of_the_cluster_are_passed_on_and_counted() {
+    with_calm::<SpinneretBar>(|mut bench| {
+        let faulty = Temper {
+            fault_percent: 100,
+            ..Temper::CALM
+        };
+        bench.cluster.set_temper(faulty, faulty);
+        let mut seen = [0; 2];
+        for _ in 0..60 {
+            // SLVERR stands for EXOKAY too: the bench knows what the cluster said.
+            for response in [
+                bench.write_now(0x1000, 1, 15).response,
+                bench.read_now(0x1000).response,
+            ] {
+                seen[usize::from(response == Response::DecodeError)] += 1;
+            }
+            assert_eq!(bench.last_read.map(|read| read.data), Some(0));
+        }
+        assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
+        bench.run(5);
+        assert_eq!(bench.counters().errors, 120);
+        bench.finish();
+    });
+}
+
+#[test]
+fn both_halves_count_in_one_clock() {
+    with_calm::<SpinneretBar>(|mut bench| {
+        for _ in 0..10 {
+            bench.write(0xff_0000, 1, 15, 0);
+            bench.read(0xff_0000, 0);
+        }
+        bench.settle();
+        bench.hold(true);
+        for _ in 0..10 {
+            bench.write(0, 1, 15, 0);
+            bench.read(0, 0);
+        }
+        bench.settle();
+        bench.run(5);
+        let expected = Counters {
+            outside: 20,
+            held: 20,
+            ..Counters::default()
+        };
+        assert_eq!(bench.counters(), expected);
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_cluster_in_reset_is_answered_for_at_once() {
+    with_calm::<SpinneretBar>(|mut bench| {
+        bench.hold(true);
+        let (written, read) = (bench.write_now(0x1000, 1, 15), bench.read_now(0x40_0000));
+        assert_eq!(
+            (written.response, read.response),
+            (Response::SlaveError, Response::SlaveError)
+        );
+        assert_eq!((written.latency_cycles(), read.latency_cycles()), (1, 1));
+        assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).response, Response::Okay);
+        assert_eq!(bench.read_now(REGISTERS).response, Response::Okay);
+        assert_eq!(bench.read_now(0xff_0000).response, Response::DecodeError);
+        bench.hold(false);
+        assert_eq!(bench.write_now(0x1000, 1, 15).response, Response::Okay);
+        bench.run(5);
+        assert_eq!(bench.counters().held, 2);
+        bench.finish();
+    });
+}
+
+#[test]
+fn an_access_under_way_ends_when_the_cluster_is_reset() {
+    with_calm::<SpinneretBarLarge>(|mut bench| {
+        for cycles in 0..12 {
+            for temper in [Temper::DEAF, DEAD] {
+                bench.cluster.set_temper(temper, temper);
+                bench.write(0x1000, 1, 15, 0);
+                bench.read(0x1000, 0);
+                bench.run(1 + cycles);
+                bench.hold(true);
+                bench.run(3);
+                assert!(bench.host.is_idle(), "answered at once");
+                assert!(
+                    !bench.is_high("m_axi_awvalid")
+                        && !bench.is_high("m_axi_wvalid")
+                        && !bench.is_high("m_axi_arvalid")
+                );
+                bench.hold(false);
+                // Nothing is remembered: the next ones are sent at once.
+                bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+                assert_eq!(bench.write_now(0x2000, 1, 15).latency_cycles(), 3);
+                assert_eq!(bench.read_now(0x2000).latency_cycles(), 3);
+            }
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_late_answer_is_forgotten_when_the_cluster_is_reset() {
+    with_calm::<SpinneretBarLarge>(|mut bench| {
+        bench.cluster.set_temper(DEAD, DEAD);
+        bench.write_now(0x1000, 1, 15);
+        bench.read_now(0x1000);
+        assert_eq!(bench.write_now(0x1000, 1, 15).latency_cycles(), 1);
+        bench.hold(true);
+        bench.run(1);
+        bench.hold(false);
+        bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+        bench.run(1);
+        assert_eq!(bench.write_now(0x1000, 1, 15).response, Response::Okay);
+        assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         bench.finish();
     });
 }

@@ -1,8 +1,12 @@
 //! Benches in which nobody pauses.
 
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use spinneret_tb::bar::{BarBench, Behaviour, Temper};
+
+/// The first control register.
+pub(crate) const REGISTERS: u64 = 0x80_0000;
+/// A control register that can be written.
+pub(crate) const WRITABLE_AT: u64 = 0x80_8000;
 
 /// A cluster that takes everything and answers after that many clocks.
 pub(crate) fn slow(cycles: u64) -> Temper {
@@ -26,6 +30,6 @@ pub(crate) fn calm<M: Model>(run: &mut TestRun) -> BarBench<M> {
 }
 
 /// Runs a test with a bench in which nobody pauses.
-pub(crate) fn with_calm<M: Model>(name: &str, test: impl Fn(BarBench<M>)) {
-    run_test(name, 1, |run| test(calm(run)));
+pub(crate) fn with_calm<M: Model>(test: impl Fn(BarBench<M>)) {
+    run_test(1, |run| test(calm(run)));
 }

@@ -1,27 +1,24 @@
-//! When accesses are answered, and what they wait for.
+//! Clocks of accesses, and random ones.
 
-use crate::support::{DEAD, calm, slow, with_calm};
+use crate::support::{DEAD, REGISTERS, WRITABLE_AT, calm, slow, with_calm};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
-use spinneret_sim::axil::{Latency, MasterConfig, MasterPauses, Pause, Response, Skew};
-use spinneret_sim::test_run::run_test;
-use spinneret_tb::bar::{BarBench, Behaviour, Temper};
+use spinneret_sim::prelude::*;
+use spinneret_tb::bar::{BarBench, Behaviour, Counters, Temper, WRITABLE};
 
-const REGISTERS: u64 = 0x80_0000;
-const WRITABLE: u64 = 0x80_8000;
 const OUTSIDE: u64 = 0x90_0000;
 
 #[test]
 fn one_clock_there_and_one_back() {
-    with_calm::<SpinneretBar>("bar_latency", |mut bench| {
+    with_calm::<SpinneretBar>(|mut bench| {
         // The registers and the cluster answer in the clock after the transfer, so one of three clocks is theirs.
-        assert_eq!(bench.write_now(WRITABLE, 1, 15).latency_cycles(), 3);
+        assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 3);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 3);
         assert_eq!(bench.write_now(0x1000, 1, 15).latency_cycles(), 3);
         assert_eq!(bench.read_now(0x1000).latency_cycles(), 3);
         assert_eq!(bench.write_now(OUTSIDE, 1, 15).latency_cycles(), 1);
         assert_eq!(bench.read_now(OUTSIDE).latency_cycles(), 1);
         bench.registers.set_latency(Latency::exactly(4));
-        assert_eq!(bench.write_now(WRITABLE, 1, 15).latency_cycles(), 6);
+        assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 6);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 6);
         bench.finish();
     });
@@ -29,9 +26,9 @@ fn one_clock_there_and_one_back() {
 
 #[test]
 fn the_next_access_is_taken_in_the_clock_after_the_response() {
-    with_calm::<SpinneretBar>("bar_throughput", |mut bench| {
+    with_calm::<SpinneretBar>(|mut bench| {
         for _ in 0..10 {
-            bench.write(WRITABLE, 1, 15, 0);
+            bench.write(WRITABLE_AT, 1, 15, 0);
             bench.read(REGISTERS, 0);
         }
         let mut last = [None; 2];
@@ -60,7 +57,7 @@ fn the_next_access_is_taken_in_the_clock_after_the_response() {
 
 #[test]
 fn address_and_data_come_in_any_order() {
-    run_test("bar_skew", 1, |run| {
+    run_test(1, |run| {
         let host = MasterConfig {
             skew: Skew::Random { most: 12 },
             ..MasterConfig::default()
@@ -72,7 +69,7 @@ fn address_and_data_come_in_any_order() {
         let mut bench = BarBench::new(run.simulation::<SpinneretBar>(), behaviour);
         let mut early = [0; 2];
         for index in 0..200 {
-            let address = [0x1000, WRITABLE, OUTSIDE][index % 3];
+            let address = [0x1000, WRITABLE_AT, OUTSIDE][index % 3];
             let done = bench.write_now(address, index as u32, 15);
             early[0] += u32::from(done.address_cycle < done.data_cycle);
             early[1] += u32::from(done.address_cycle > done.data_cycle);
@@ -84,7 +81,7 @@ fn address_and_data_come_in_any_order() {
 
 #[test]
 fn registers_do_not_wait_for_a_stuck_cluster() {
-    with_calm::<SpinneretBar>("bar_independent", |mut bench| {
+    with_calm::<SpinneretBar>(|mut bench| {
         bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
         bench.write(0x1000, 1, 15, 0);
         bench.run(3);
@@ -97,7 +94,7 @@ fn registers_do_not_wait_for_a_stuck_cluster() {
         bench.read(0x1000, 0);
         bench.run(3);
         for _ in 0..10 {
-            bench.write(WRITABLE, 1, 15, 0);
+            bench.write(WRITABLE_AT, 1, 15, 0);
             bench.run(5);
             assert_eq!(bench.host.writes_left(), 0, "writes pass a read that is stuck");
         }
@@ -110,7 +107,7 @@ fn registers_do_not_wait_for_a_stuck_cluster() {
 
 #[test]
 fn a_cluster_has_its_time_and_no_more() {
-    with_calm::<SpinneretBar>("bar_timeout", |mut bench| {
+    with_calm::<SpinneretBar>(|mut bench| {
         let most = bench.setup.timeout_cycles;
         // The access is offered one clock after it was taken, and taken at once.
         for (latency, response) in [
@@ -142,7 +139,7 @@ fn a_cluster_has_its_time_and_no_more() {
 
 #[test]
 fn valid_stays_after_a_timeout() {
-    with_calm::<SpinneretBarLarge>("bar_valid_stays", |mut bench| {
+    with_calm::<SpinneretBarLarge>(|mut bench| {
         bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
         assert_eq!(bench.write_now(0x1000, 0x55, 15).response, Response::SlaveError);
         assert_eq!(bench.read_now(0x2000).response, Response::SlaveError);
@@ -157,7 +154,7 @@ fn valid_stays_after_a_timeout() {
         // Others of the same direction are refused at once, those to the registers are not.
         assert_eq!(bench.write_now(0x1004, 1, 15).latency_cycles(), 1);
         assert_eq!(bench.read_now(0x1004).latency_cycles(), 1);
-        assert_eq!(bench.write_now(WRITABLE, 1, 15).response, Response::Okay);
+        assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).response, Response::Okay);
         bench.run(5);
         assert_eq!(bench.counters().timeouts, 4);
         bench.cluster.set_temper(Temper::CALM, Temper::CALM);
@@ -170,7 +167,7 @@ fn valid_stays_after_a_timeout() {
 
 #[test]
 fn a_late_answer_is_not_taken_for_another() {
-    with_calm::<SpinneretBarLarge>("bar_late", |mut bench| {
+    with_calm::<SpinneretBarLarge>(|mut bench| {
         let most = bench.setup.timeout_cycles;
         for late in 1..20 {
             bench.cluster.set_temper(slow(most + late), slow(most + late));
@@ -190,7 +187,7 @@ fn a_late_answer_is_not_taken_for_another() {
 
 #[test]
 fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
-    with_calm::<SpinneretBarSmall>("bar_impatient", |mut bench| {
+    with_calm::<SpinneretBarSmall>(|mut bench| {
         for _ in 0..20 {
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         }
@@ -206,7 +203,7 @@ fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
 
 #[test]
 fn the_response_waits_for_the_host() {
-    run_test("bar_host_waits", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<SpinneretBar>(run);
         let late = Pause::Cycle([[true; 9].as_slice(), &[false]].concat());
         bench.host.set_pauses(&MasterPauses {
@@ -215,9 +212,16 @@ fn the_response_waits_for_the_host() {
             ..MasterPauses::default()
         });
         for index in 0..30 {
-            let address = [0x1000, WRITABLE, OUTSIDE][index % 3];
+            let address = [0x1000, WRITABLE_AT, OUTSIDE][index % 3];
             bench.write(address, 1, 15, 0);
-            bench.read(if address == WRITABLE { REGISTERS } else { address }, 0);
+            bench.read(
+                if address == WRITABLE_AT {
+                    REGISTERS
+                } else {
+                    address
+                },
+                0,
+            );
         }
         bench.settle();
         bench.finish();
@@ -226,14 +230,14 @@ fn the_response_waits_for_the_host() {
 
 #[test]
 fn a_reset_forgets_everything() {
-    run_test("bar_resets", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<SpinneretBarLarge>(run);
         for cycles in 0..60 {
             bench.cluster.set_temper(DEAD, Temper::DEAF);
             bench.registers.set_latency(Latency::exactly(1 + cycles % 4));
             for index in 0..4 {
                 let is_even = index % 2 == cycles % 2;
-                bench.write(if is_even { 0x1000 } else { WRITABLE }, 1, 15, 0);
+                bench.write(if is_even { 0x1000 } else { WRITABLE_AT }, 1, 15, 0);
                 bench.read(if is_even { REGISTERS } else { 0x1000 }, 0);
             }
             bench.run(cycles);
@@ -245,4 +249,155 @@ fn a_reset_forgets_everything() {
         }
         bench.finish();
     });
+}
+
+/// Accesses of each direction in a run.
+const ACCESSES: u64 = 6000;
+
+fn pause(rng: &mut ChaCha8Rng) -> Pause {
+    Pause::Random {
+        percent: [0, 20, 60][rng.random_range(0..3)],
+    }
+}
+
+fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
+    let pauses = MasterPauses {
+        write_address: pause(rng),
+        write_data: pause(rng),
+        response: pause(rng),
+        read_address: pause(rng),
+        read_data: pause(rng),
+    };
+    Behaviour {
+        host: MasterConfig {
+            pauses,
+            skew: Skew::Random { most: 3 },
+        },
+        registers: LiteSlaveConfig {
+            pauses: LiteSlavePauses {
+                write_address: pause(rng),
+                write_data: pause(rng),
+                read_address: pause(rng),
+            },
+            latency: Latency { least: 1, most: 4 },
+            write_faults: Faults::Random { percent: 10 },
+            read_faults: Faults::Random { percent: 10 },
+        },
+        cluster: Temper::CALM,
+    }
+}
+
+/// A temper, whose answers come at every distance from the end of patience.
+fn temper(rng: &mut ChaCha8Rng, timeout: u64) -> Temper {
+    let (least, most) = match rng.random_range(0..10) {
+        0..5 => (1, 6),
+        5..7 => (timeout.saturating_sub(4).max(1), timeout + 4),
+        7..9 => (1, 3 * timeout),
+        _ => (1_000_000, 1_000_000),
+    };
+    Temper {
+        stall_percent: [0, 30, 90][rng.random_range(0..3)],
+        least_latency: least,
+        most_latency: most,
+        fault_percent: [0, 20][rng.random_range(0..2)],
+    }
+}
+
+/// An offset in the BAR: registers, the cluster's windows, or nothing, as far as it reaches.
+fn address<M: Model>(rng: &mut ChaCha8Rng, bench: &BarBench<M>, is_write: bool) -> u64 {
+    loop {
+        let address = match rng.random_range(0..10) {
+            0..3 => {
+                let half = if is_write { WRITABLE } else { 0 };
+                0x80_0000 + half + rng.random_range(0..WRITABLE)
+            }
+            3..6 => rng.random_range(0..0x40_0000),
+            6..8 => rng.random_range(0x40_0000..0x80_0000),
+            _ => rng.random_range(0..1 << bench.setup.address_bits),
+        };
+        let is_pattern = is_write && (0x80_0000..0x80_0000 + WRITABLE).contains(&address);
+        let is_written = !is_write && (0x80_0000 + WRITABLE..0x81_0000).contains(&address);
+        if bench.setup.reaches(address) && !is_pattern && !is_written {
+            return address;
+        }
+    }
+}
+
+fn traffic<M: Model>(run: &mut TestRun) {
+    let mut rng = run.rng("traffic");
+    let behaviour = behaviour(&mut rng);
+    let mut bench = BarBench::new(run.simulation::<M>(), behaviour);
+    let timeout = bench.setup.timeout_cycles;
+    let (mut sent, mut held_left, mut held) = ([0; 2], 0_u64, false);
+    let mut total = Counters::default();
+    while sent.iter().any(|count| *count < ACCESSES) || !bench.host.is_idle() {
+        if bench.host.writes_left() < 3 && sent[0] < ACCESSES {
+            let address = address(&mut rng, &bench, true);
+            bench.write(
+                address,
+                rng.random(),
+                rng.random_range(0..16),
+                rng.random_range(0..8),
+            );
+            sent[0] += 1;
+        }
+        if bench.host.reads_left() < 3 && sent[1] < ACCESSES {
+            let address = address(&mut rng, &bench, false);
+            bench.read(address, rng.random_range(0..8));
+            sent[1] += 1;
+        }
+        if rng.random_range(0..100) == 0 {
+            let (writes, reads) = (temper(&mut rng, timeout), temper(&mut rng, timeout));
+            bench.cluster.set_temper(writes, reads);
+        }
+        if held_left == 0 {
+            held = !held;
+            let most = if held { 12 } else { 60 + 6 * timeout };
+            held_left = rng.random_range(1..=most);
+        }
+        held_left -= 1;
+        bench.hold(held);
+        if rng.random_range(0..4000) == 0 {
+            bench.run(5);
+            add(&mut total, bench.expected_counters());
+            bench.reset();
+        }
+        bench.cycle();
+    }
+    add(&mut total, bench.expected_counters());
+    let happened = [total.held, total.timeouts, total.errors];
+    assert!(happened.iter().all(|count| *count > 20), "{total:?}");
+    // What was taken and never answered goes with a reset of the cluster.
+    bench.hold(true);
+    bench.run(2);
+    bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+    bench.finish();
+}
+
+fn add(total: &mut Counters, counters: Counters) {
+    total.outside += counters.outside;
+    total.held += counters.held;
+    total.timeouts += counters.timeouts;
+    total.errors += counters.errors;
+}
+
+fn seeds<M: Model>(name: &str) {
+    for seed in 1..=4 {
+        run_named(&format!("{name}_{seed}"), seed, traffic::<M>);
+    }
+}
+
+#[test]
+fn every_access_is_answered_as_the_model_says() {
+    seeds::<SpinneretBar>("bar_random");
+}
+
+#[test]
+fn every_access_is_answered_as_the_model_says_in_a_large_bar() {
+    seeds::<SpinneretBarLarge>("bar_random_large");
+}
+
+#[test]
+fn every_access_is_answered_as_the_model_says_without_patience() {
+    seeds::<SpinneretBarSmall>("bar_random_small");
 }

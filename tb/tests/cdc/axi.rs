@@ -2,17 +2,8 @@
 //! sides.
 
 use crate::clocks::Clocks;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
-use spinneret_sim::axi::{
-    AnswerOrder, AxiSlave, Burst, BurstKind, Faults, Half, Latency, MasterConfig, MasterPauses, Memory,
-    Pause, ReadRequest, Response, Skew, SlaveConfig, WriteRequest,
-};
-use spinneret_sim::axil::{LiteRead, LiteSlaveConfig, LiteWrite};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 
 /// Bursts of each kind in a run.
@@ -147,13 +138,12 @@ fn passes<M: Model>(run: &mut TestRun) {
             let seen: Vec<_> = read.bytes().into_iter().map(Some).collect();
             assert_eq!(seen, bytes, "{clocks:?}, {:x?}", read.burst);
         }
-        sim.finish();
     }
 }
 
 #[test]
 fn bursts_cross_byte_by_byte() {
-    run_test("bursts_cross_byte_by_byte", 1, |run| {
+    run_test(1, |run| {
         passes::<AxiCrossing>(run);
         passes::<AxiCrossing4>(run);
     });
@@ -162,7 +152,7 @@ fn bursts_cross_byte_by_byte() {
 /// Every bit of the address channels gets to the other side, in its place.
 #[test]
 fn side_band_crosses_in_its_place() {
-    run_test("side_band_crosses_in_its_place", 1, |run| {
+    run_test(1, |run| {
         let mut rng = run.rng("side band");
         let clocks = Clocks::random(&mut rng);
         for channel in ["aw", "ar"] {
@@ -196,14 +186,13 @@ fn side_band_crosses_in_its_place() {
             sim.run_until(|_| sink.waiting() == items.len());
             let received: Vec<_> = sink.receive_all().into_iter().map(|item| item.values).collect();
             assert_eq!(received, items);
-            sim.finish();
         }
     });
 }
 
 #[test]
 fn single_accesses_cross_word_by_word() {
-    run_test("single_accesses_cross_word_by_word", 1, |run| {
+    run_test(1, |run| {
         let mut rng = run.rng("accesses");
         for clocks in Clocks::all(&mut run.rng("clocks")) {
             let mut sim: Simulation<AxiLiteCrossing> = run.simulation_with(&clocks.sides("s", "m"));
@@ -262,7 +251,6 @@ fn single_accesses_cross_word_by_word() {
                 assert_eq!(bytes, expected.read(*address, 4), "{clocks:?}, {address:x}");
             }
             slave.take_accesses();
-            sim.finish();
         }
     });
 }

@@ -1,8 +1,6 @@
 //! Pairs of clocks and pauses that every crossing has to stand.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::channel::Pause;
+use spinneret_sim::prelude::*;
 use spinneret_sim::simulation::ClockDomain;
 
 /// Periods of two clocks in picoseconds, the phase of the second, and the jitter of both.

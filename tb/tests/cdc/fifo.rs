@@ -2,10 +2,7 @@
 
 use crate::clocks::{Clocks, FIXED, pauses};
 use spinneret_models as models;
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 
 /// A crossing with a source and a sink, after a reset.
 pub(crate) struct Bench<M> {
@@ -66,14 +63,13 @@ fn in_order<M: Model>(run: &mut TestRun, count: u64) {
             }
             bench.sim.run_edges("m_clk", 20);
             assert!(bench.received().into_iter().eq(0..count), "{clocks:?}");
-            bench.sim.finish();
         }
     }
 }
 
 #[test]
 fn keeps_every_element_in_order() {
-    run_test("keeps_every_element_in_order", 1, |run| {
+    run_test(1, |run| {
         in_order::<models::AsyncFifo>(run, 300);
         in_order::<models::AsyncFifo4>(run, 300);
         in_order::<models::BusSync>(run, 60);
@@ -98,13 +94,12 @@ fn latency<M: Model>(run: &mut TestRun) {
             bench.sim.run_edges("m_clk", 8);
         }
         assert!(bench.received().into_iter().eq(0..30));
-        bench.sim.finish();
     }
 }
 
 #[test]
 fn an_element_is_there_after_three_edges() {
-    run_test("an_element_is_there_after_three_edges", 1, |run| {
+    run_test(1, |run| {
         latency::<models::AsyncFifo>(run);
         latency::<models::BusSync>(run);
     });
@@ -112,7 +107,7 @@ fn an_element_is_there_after_three_edges() {
 
 #[test]
 fn passes_one_element_a_clock_of_the_slower_side() {
-    run_test("passes_one_element_a_clock_of_the_slower_side", 1, |run| {
+    run_test(1, |run| {
         for clocks in Clocks::all(&mut run.rng("clocks")) {
             let mut bench: Bench<models::AsyncFifo> = bench(run, clocks, Pause::Never, Pause::Never);
             let count = 400;
@@ -133,14 +128,13 @@ fn passes_one_element_a_clock_of_the_slower_side() {
             let took = bench.sim.edges(slower) - start;
             assert!(took <= count + 3, "{clocks:?}: {took} cycles");
             assert!(bench.received().into_iter().eq(0..count));
-            bench.sim.finish();
         }
     });
 }
 
 #[test]
 fn holds_its_depth_and_one_and_takes_the_next_three_edges_later() {
-    run_test("holds_its_depth_and_one", 1, |run| {
+    run_test(1, |run| {
         holds::<models::AsyncFifo>(run, 17);
         holds::<models::AsyncFifo4>(run, 5);
     });
@@ -166,13 +160,12 @@ fn holds<M: Model>(run: &mut TestRun, places: u64) {
         bench.sink.set_pause(Pause::Never);
         bench.settle();
         assert!(bench.received().into_iter().eq(0..places + 1), "{clocks:?}");
-        bench.sim.finish();
     }
 }
 
 #[test]
 fn a_word_waits_for_the_way_there_and_back() {
-    run_test("a_word_waits_for_the_way_there_and_back", 1, |run| {
+    run_test(1, |run| {
         for clocks in FIXED {
             let mut bench: Bench<models::BusSync> = bench(run, clocks, Pause::Never, Pause::AlwaysAfter(0));
             bench.send(0..3);
@@ -191,14 +184,13 @@ fn a_word_waits_for_the_way_there_and_back() {
             bench.sink.set_pause(Pause::Never);
             bench.settle();
             assert_eq!(bench.received(), [0, 1, 2]);
-            bench.sim.finish();
         }
     });
 }
 
 #[test]
 fn goes_on_when_a_clock_stood() {
-    run_test("goes_on_when_a_clock_stood", 1, |run| {
+    run_test(1, |run| {
         for stands in ["s_clk", "m_clk"] {
             let mut bench: Bench<models::AsyncFifo> =
                 bench(run, FIXED[0], Pause::Never, Pause::Random { percent: 20 });
@@ -213,7 +205,6 @@ fn goes_on_when_a_clock_stood() {
             }
             bench.settle();
             assert!(bench.received().into_iter().eq(0..200));
-            bench.sim.finish();
         }
     });
 }

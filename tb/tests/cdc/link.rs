@@ -2,13 +2,8 @@
 //! other did not send.
 
 use crate::clocks::{Clocks, FIXED};
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use spinneret_models::{LinkReset, LinkedFifos};
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::model::{Direction, Instance, Model, PortHandle};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -48,7 +43,7 @@ fn link(run: &mut TestRun, clocks: Clocks) -> Simulation<LinkReset> {
 
 #[test]
 fn resets_come_and_go_in_the_promised_clocks() {
-    run_test("resets_come_and_go_in_the_promised_clocks", 1, |run| {
+    run_test(1, |run| {
         for reason in ["request", "near_rst"] {
             for clocks in Clocks::all(&mut run.rng("clocks")) {
                 let mut sim = link(run, clocks);
@@ -65,7 +60,6 @@ fn resets_come_and_go_in_the_promised_clocks() {
                 sim.run_edges("far_clk", 2);
                 assert_eq!(wait(&mut sim, "near_link_rst", false)[0], 5, "{clocks:?}");
                 assert!(!is_high(&sim, "held"));
-                sim.finish();
             }
         }
     });
@@ -73,7 +67,7 @@ fn resets_come_and_go_in_the_promised_clocks() {
 
 #[test]
 fn a_request_of_one_clock_resets_both_sides() {
-    run_test("a_request_of_one_clock_resets_both_sides", 1, |run| {
+    run_test(1, |run| {
         for clocks in FIXED {
             let mut sim = link(run, clocks);
             set(&mut sim, "request", true);
@@ -82,7 +76,6 @@ fn a_request_of_one_clock_resets_both_sides() {
             wait(&mut sim, "far_rst", true);
             wait(&mut sim, "far_rst", false);
             wait(&mut sim, "near_link_rst", false);
-            sim.finish();
         }
     });
 }
@@ -90,7 +83,7 @@ fn a_request_of_one_clock_resets_both_sides() {
 /// A request of one clock at every moment of the end of another one resets the far side again.
 #[test]
 fn no_request_is_lost_at_the_end_of_another() {
-    run_test("no_request_is_lost_at_the_end_of_another", 1, |run| {
+    run_test(1, |run| {
         for clocks in FIXED {
             for delay in 0..60 {
                 let mut sim = link(run, clocks);
@@ -115,7 +108,6 @@ fn no_request_is_lost_at_the_end_of_another() {
                     again |= is_high(&sim, "far_rst");
                 }
                 assert!(falling || again || delay == 0, "{clocks:?}, {delay}");
-                sim.finish();
             }
         }
     });
@@ -123,7 +115,7 @@ fn no_request_is_lost_at_the_end_of_another() {
 
 #[test]
 fn waits_for_a_far_clock_that_stands() {
-    run_test("waits_for_a_far_clock_that_stands", 1, |run| {
+    run_test(1, |run| {
         for clocks in FIXED {
             let mut sim = link(run, clocks);
             sim.set_running("far_clk", false);
@@ -138,7 +130,6 @@ fn waits_for_a_far_clock_that_stands() {
             wait(&mut sim, "far_rst", true);
             wait(&mut sim, "near_link_rst", false);
             assert!(!is_high(&sim, "far_rst"));
-            sim.finish();
         }
     });
 }
@@ -272,7 +263,7 @@ impl Agent for Side {
 
 #[test]
 fn random_requests_in_traffic_make_nothing_up_and_lose_nothing_afterwards() {
-    run_test("random_requests_in_traffic", 1, |run| {
+    run_test(1, |run| {
         let mut rng = run.rng("requests");
         let mut lost = 0;
         for clocks in Clocks::all(&mut rng.clone()) {
@@ -303,7 +294,6 @@ fn random_requests_in_traffic_make_nothing_up_and_lose_nothing_afterwards() {
                 "{clocks:?}: {board:?}"
             );
             lost += board.lost;
-            sim.finish();
         }
         assert!(lost > 100, "resets found {lost} elements inside");
     });

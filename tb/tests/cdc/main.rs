@@ -5,4 +5,3 @@ mod clocks;
 mod fifo;
 mod link;
 mod resets;
-mod sync;

@@ -1,13 +1,12 @@
-//! `AsyncFifo` and `BusSync`: resets of both sides and of one.
+//! Synchronisers of levels and of resets.
 
 use crate::clocks::{Clocks, FIXED};
 use crate::fifo::{Bench, bench};
-use rand::RngExt;
 use rand::seq::IndexedRandom;
 use spinneret_models as models;
-use spinneret_sim::channel::Pause;
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_models::{LevelSync, ResetSync};
+use spinneret_sim::prelude::*;
+use spinneret_sim::simulation::ClockDomain;
 
 const SOME: Pause = Pause::Random { percent: 30 };
 
@@ -49,14 +48,13 @@ fn together<M: Model>(run: &mut TestRun) {
                 "{clocks:?}"
             );
         }
-        bench.sim.finish();
     }
     assert!(lost > 20, "resets found {lost} elements inside");
 }
 
 #[test]
 fn a_reset_of_both_sides_empties_it() {
-    run_test("a_reset_of_both_sides_empties_it", 1, |run| {
+    run_test(1, |run| {
         together::<models::AsyncFifo>(run);
         together::<models::AsyncFifo4>(run);
         together::<models::BusSync>(run);
@@ -83,13 +81,12 @@ fn alone<M: Model>(run: &mut TestRun, side: &str) {
         let received = bench.received();
         assert!(received.is_sorted_by(|a, b| a < b), "{clocks:?}");
         assert_eq!(received.len() as u64 + at_output, 400, "{clocks:?}");
-        bench.sim.finish();
     }
 }
 
 #[test]
 fn a_side_alone_in_reset_stops_and_goes_on() {
-    run_test("a_side_alone_in_reset_stops_and_goes_on", 1, |run| {
+    run_test(1, |run| {
         for side in ["s_clk", "m_clk"] {
             alone::<models::AsyncFifo>(run, side);
             alone::<models::BusSync>(run, side);
@@ -99,7 +96,7 @@ fn a_side_alone_in_reset_stops_and_goes_on() {
 
 #[test]
 fn neither_takes_nor_gives_in_reset() {
-    run_test("neither_takes_nor_gives_in_reset", 1, |run| {
+    run_test(1, |run| {
         for clocks in FIXED {
             let mut bench: Bench<models::AsyncFifo> = bench(run, clocks, Pause::Never, Pause::AlwaysAfter(0));
             bench.send(0..8);
@@ -125,7 +122,48 @@ fn neither_takes_nor_gives_in_reset() {
                 bench.received().into_iter().eq(1..8),
                 "the first was in the output register"
             );
-            bench.sim.finish();
         }
+    });
+}
+
+/// Drives random values and compares with the input two edges before.
+fn follows<M: Model>(run: &mut TestRun, [input, output]: [&str; 2], values: u32) {
+    let mut sim: Simulation<M> = run.simulation_with(&[ClockDomain::new("clk", 4000).with_jitter(100)]);
+    let mut rng = run.rng("levels");
+    let mut history = Vec::new();
+    for edge in 0..300 {
+        let value: u32 = rng.random_range(0..values);
+        sim.dut
+            .set(input, value)
+            .unwrap_or_else(|error| panic!("{error}"));
+        history.push(value);
+        sim.cycle();
+        if edge > 0 {
+            let seen = sim.dut.get(output).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(seen, history[edge - 1].into(), "edge {edge}");
+        }
+    }
+}
+
+#[test]
+fn levels_come_after_two_edges() {
+    run_test(1, |run| {
+        follows::<LevelSync>(run, ["d", "q"], 16);
+        follows::<ResetSync>(run, ["rst_async", "rst"], 2);
+    });
+}
+
+#[test]
+fn a_reset_is_active_at_power_up() {
+    run_test(1, |run| {
+        let mut sim: Simulation<ResetSync> = run.simulation_with(&[ClockDomain::new("clk", 4000)]);
+        sim.dut.set("rst_async", 0_u8).expect("an input");
+        sim.dut.eval();
+        let rst = |sim: &Simulation<ResetSync>| sim.dut.get("rst").expect("an output") == 1_u8.into();
+        assert!(rst(&sim));
+        sim.cycle();
+        assert!(rst(&sim));
+        sim.cycle();
+        assert!(!rst(&sim));
     });
 }

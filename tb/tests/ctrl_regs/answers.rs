@@ -1,13 +1,12 @@
-//! What accesses are answered.
+//! What each access is answered, and which accesses there are.
 
 use crate::each_model;
 use crate::support::{answer, response};
 use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
+use spinneret_regmap::bar::CONTROL_REGISTERS;
 use spinneret_regmap::{caps, cl, events, guard, me, reset_word, stats};
-use spinneret_sim::axil::{LiteWrite, Response};
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::regs::Bench;
+use spinneret_sim::prelude::*;
+use spinneret_tb::regs::{Activity, Bench};
 
 const OKAY: Response = Response::Okay;
 const ERROR: Response = Response::SlaveError;
@@ -46,7 +45,7 @@ fn reset_values<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn registers_begin_with_what_the_table_says() {
-    each_model!("regs_reset_values", 1, reset_values);
+    each_model!(1, reset_values);
 }
 
 fn strobes<M: Model>(run: &mut TestRun) {
@@ -80,7 +79,7 @@ fn strobes<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn bytes_are_written_by_their_strobes() {
-    each_model!("regs_strobes", 1, strobes);
+    each_model!(1, strobes);
 }
 
 fn refused<M: Model>(run: &mut TestRun) {
@@ -108,7 +107,7 @@ fn refused<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn what_cannot_be_done_is_refused_and_changes_nothing() {
-    each_model!("regs_refused", 1, refused);
+    each_model!(1, refused);
 }
 
 fn unaligned<M: Model>(run: &mut TestRun) {
@@ -124,12 +123,12 @@ fn unaligned<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn the_lowest_two_bits_of_an_address_are_ignored() {
-    each_model!("regs_unaligned", 1, unaligned);
+    each_model!(1, unaligned);
 }
 
 #[test]
 fn the_drop_in_has_none_of_the_extensions() {
-    run_test("regs_drop_in", 1, |run| {
+    run_test(1, |run| {
         let mut bench = Bench::new(run.simulation::<PspinCtrlRegs>());
         let extensions = [cl::STATUS.offset, stats::ERROR_CLEAR.offset, 0x1100, 0x130c];
         let others = [
@@ -162,7 +161,7 @@ fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
 
 #[test]
 fn constants_are_those_of_the_generated_hardware() {
-    run_test("regs_constants", 1, |run| {
+    run_test(1, |run| {
         let common = [
             ("rulesets", 4),
             ("rules", 4),
@@ -201,11 +200,11 @@ fn constants_are_those_of_the_generated_hardware() {
 
 #[test]
 fn live_registers_show_their_inputs() {
-    run_test("regs_live", 1, |run| {
+    run_test(1, |run| {
         let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
-        bench.sim.dut.set("cl_eoc_i", 2_u32).expect("an input");
-        bench.sim.dut.set("cl_busy_i", 1_u32).expect("an input");
-        bench.sim.dut.set("mpq_full_i", 0x8001_u32).expect("an input");
+        bench.sim.set("cl_eoc_i", 2_u32);
+        bench.sim.set("cl_busy_i", 1_u32);
+        bench.sim.set("mpq_full_i", 0x8001_u32);
         bench
             .sim
             .dut
@@ -216,8 +215,8 @@ fn live_registers_show_their_inputs() {
             .dut
             .set("egress_dma_last_error", 0xb_u32)
             .expect("an input");
-        bench.sim.dut.set("cluster_running", 1_u32).expect("an input");
-        bench.sim.dut.set("cluster_held", 0_u32).expect("an input");
+        bench.sim.set("cluster_running", 1_u32);
+        bench.sim.set("cluster_held", 0_u32);
         // Every counter shows its place, the first is 1.
         let counters: Vec<u8> = (1..=56_u32).flat_map(u32::to_le_bytes).collect();
         let port = bench.sim.dut.instance().find("counters").expect("an input");
@@ -243,8 +242,88 @@ fn live_registers_show_their_inputs() {
         for (offset, value) in expected {
             assert_eq!(answer(bench.read(offset)), (value, OKAY), "{offset:#x}");
         }
-        bench.sim.dut.set("cluster_held", 1_u32).expect("an input");
+        bench.sim.set("cluster_held", 1_u32);
         assert_eq!(answer(bench.read(cl::STATUS.offset)), (3, OKAY));
         bench.finish();
     });
+}
+
+/// Writes every word with a value of its own, then reads every word: an alias would show in the outputs, which
+/// are compared in every clock, and in what is read.
+fn whole_window<M: Model>(run: &mut TestRun) {
+    let activity = Activity {
+        live_percent: 100,
+        stdout_percent: 0,
+    };
+    let mut bench = Bench::with(run.simulation::<M>(), Default::default(), activity);
+    let offsets: Vec<u32> = (0..CONTROL_REGISTERS.size_bytes).step_by(4).collect();
+    for offset in &offsets {
+        let data = u64::from(offset.wrapping_mul(0x9e37_79b1));
+        bench.master.write(LiteWrite::new((*offset).into(), data));
+        bench.master.read(LiteRead::new((*offset).into()));
+    }
+    bench.settle();
+    let okay = |responses: Vec<Response>| responses.iter().filter(|r| **r == Response::Okay).count();
+    let reads = bench
+        .master
+        .take_reads()
+        .iter()
+        .map(|done| done.response)
+        .collect();
+    let writes = bench
+        .master
+        .take_writes()
+        .iter()
+        .map(|done| done.response)
+        .collect();
+    let (written, read) = match bench.layout.is_extended() {
+        // Without the words that are read only: cl.fifo, cl.status, stats, counters, events.sent, constants.
+        true => (152 + 1 + 16 + 1 + 17 + 3, 158 + 2 + 56 + 16 + 18 + 4 + 21),
+        false => (152, 158),
+    };
+    assert_eq!((okay(writes), okay(reads)), (written, read));
+    // Once more, with all of them holding what was written.
+    for offset in &offsets {
+        bench.master.read(LiteRead::new((*offset).into()));
+    }
+    bench.settle();
+    assert_eq!(bench.master.take_reads().len(), offsets.len());
+    bench.finish();
+}
+
+#[test]
+fn every_word_of_the_window_is_at_one_address_only() {
+    each_model!(1, whole_window);
+}
+
+/// Addresses with a bit more than the window has reach nothing, whatever lies at the same place in the window.
+fn beyond<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    for bit in 16..bench.layout.address_width {
+        for offset in bench.layout.words() {
+            let address = u64::from(offset | 1 << bit);
+            bench.master.write(LiteWrite::new(address, 0xffff_ffff));
+            bench.master.read(LiteRead::new(address));
+        }
+        bench.settle();
+        assert!(
+            bench
+                .master
+                .take_writes()
+                .iter()
+                .all(|done| done.response == Response::SlaveError)
+        );
+        let reads = bench.master.take_reads();
+        assert!(
+            reads
+                .iter()
+                .all(|done| (done.response, done.data) == (Response::SlaveError, 0))
+        );
+    }
+    bench.finish();
+}
+
+#[test]
+fn addresses_beyond_the_window_reach_nothing() {
+    each_model!(2, beyond);
 }

@@ -2,8 +2,5 @@
 
 mod answers;
 mod outputs;
-mod random;
-mod stdout;
 mod support;
 mod timing;
-mod window;

@@ -1,12 +1,12 @@
 //! What several tests use.
 
-use spinneret_sim::axil::{LiteReadDone, LiteWriteDone, Response};
+use spinneret_sim::prelude::*;
 
 /// Runs a test of every model of the block.
 #[macro_export]
 macro_rules! each_model {
-    ($name:literal, $seed:literal, $test:ident) => {
-        spinneret_sim::test_run::run_test($name, $seed, |run| {
+    ($seed:literal, $test:ident) => {
+        spinneret_sim::test_run::run_test($seed, |run| {
             $test::<spinneret_models::PspinCtrlRegs>(run);
             $test::<spinneret_models::PspinCtrlRegsBoard>(run);
             $test::<spinneret_models::PspinCtrlRegsOdd>(run);

@@ -1,11 +1,10 @@
-//! Latency, throughput, order, backpressure, and accesses that meet.
+//! Clocks of accesses, and random ones.
 
 use crate::each_model;
+use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_regmap::me;
-use spinneret_sim::axil::{LiteRead, LiteWrite, MasterPauses, Pause, Skew};
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::TestRun;
-use spinneret_tb::regs::{Bench, measure};
+use spinneret_sim::prelude::*;
+use spinneret_tb::regs::{Bench, Totals, behaviours, measure, run_round};
 
 const WORD: u32 = me::MASK.offset;
 
@@ -21,7 +20,7 @@ fn figures<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn writes_take_two_clocks_reads_three_and_each_one_every_two() {
-    each_model!("regs_figures", 1, figures);
+    each_model!(1, figures);
 }
 
 /// Address and data in any order; the later of them counts.
@@ -45,7 +44,7 @@ fn any_order<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn address_and_data_come_in_any_order() {
-    each_model!("regs_any_order", 1, any_order);
+    each_model!(1, any_order);
 }
 
 /// Responses to writes that nobody takes do not stop reads, and the other way round.
@@ -79,7 +78,7 @@ fn independent<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn reads_and_writes_do_not_wait_for_each_other() {
-    each_model!("regs_independent", 1, independent);
+    each_model!(1, independent);
 }
 
 /// A read and a write of one word whose addresses are taken so many clocks apart.
@@ -100,7 +99,7 @@ fn meeting<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn a_read_that_meets_a_write_gives_the_value_of_before() {
-    each_model!("regs_meeting", 1, meeting);
+    each_model!(1, meeting);
 }
 
 /// Software that writes, waits for the response and reads sees what it wrote; so does one that sends its read in
@@ -121,7 +120,7 @@ fn written_is_read<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn what_is_answered_can_be_read() {
-    each_model!("regs_written_is_read", 1, written_is_read);
+    each_model!(1, written_is_read);
 }
 
 /// What is taken while nobody takes responses: three writes and reads at most, of which one and two are kept.
@@ -151,5 +150,43 @@ fn kept<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn one_more_write_and_two_more_reads_are_kept() {
-    each_model!("regs_kept", 1, kept);
+    each_model!(1, kept);
+}
+
+/// Accesses to each model: together 210,000.
+const ACCESSES: u64 = 70_000;
+
+fn random_accesses<M: Model>(run: &mut TestRun) {
+    let all = behaviours();
+    let share = ACCESSES / all.len() as u64;
+    let mut totals = Totals::default();
+    for (_, behaviour) in all {
+        totals += run_round(run.simulation::<M>(), behaviour, share);
+    }
+    assert_eq!(totals.accesses(), ACCESSES);
+    // Each kind of answer was seen often.
+    for (what, count) in [
+        ("written", totals.written),
+        ("read", totals.read),
+        ("refused", totals.refused),
+        ("printed", totals.printed),
+    ] {
+        assert!(count > ACCESSES / 50, "{what}: {count} only");
+    }
+    assert!(totals.resets > 10 && totals.forgotten > 10, "{totals:?}");
+}
+
+#[test]
+fn random_accesses_to_the_drop_in() {
+    run_test(1, random_accesses::<PspinCtrlRegs>);
+}
+
+#[test]
+fn random_accesses_to_all_registers() {
+    run_test(1, random_accesses::<PspinCtrlRegsBoard>);
+}
+
+#[test]
+fn random_accesses_with_other_counts_and_wider_addresses() {
+    run_test(1, random_accesses::<PspinCtrlRegsOdd>);
 }

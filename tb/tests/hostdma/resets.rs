@@ -1,12 +1,8 @@
 //! Resets at any time.
 
 use crate::support::{BASE, open, test_each};
-use rand::RngExt;
 use spinneret_models::PspinHostmemDmaBoard;
-use spinneret_sim::axi::{ReadRequest, WriteRequest};
-use spinneret_sim::dma::{Latency, Pause, RamConfig};
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic};
 
 /// A write and a read of some beats each.
@@ -79,8 +75,7 @@ test_each!(
 /// After a reset of this side alone what is in flight is waited for.
 #[test]
 fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
-    let name = "a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         for latency in [0, 1, 3, 20] {
             let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(latency));
             for cycles in 1..60 + latency {
@@ -99,7 +94,7 @@ fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
 /// transfer.
 #[test]
 fn nothing_is_taken_before_the_last_old_status() {
-    run_test("nothing_is_taken_before_the_last_old_status", 1, |run| {
+    run_test(1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(500));
         (0..40).for_each(|number| send(&mut bench, number));
         bench.run(300);
@@ -118,8 +113,7 @@ fn nothing_is_taken_before_the_last_old_status() {
 /// A descriptor that waits for the DMA when the reset comes stays valid and is waited for.
 #[test]
 fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
-    let name = "a_descriptor_that_waits_outlives_a_reset_of_this_side";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(5));
         for dma in [&bench.writes, &bench.reads] {
             dma.set_pause(Pause::AlwaysAfter(0));
@@ -141,7 +135,7 @@ fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
 /// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
 #[test]
 fn late_answers_of_the_ram_meet_no_new_transfer() {
-    run_test("late_answers_of_the_ram_meet_no_new_transfer", 1, |run| {
+    run_test(1, |run| {
         for cycles in [1, 2, 8, 20, 30] {
             let behaviour = Behaviour {
                 ram_writes: RamConfig::after(cycles),
@@ -164,7 +158,7 @@ fn late_answers_of_the_ram_meet_no_new_transfer() {
 /// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
 #[test]
 fn a_reset_of_the_dma_forgets_everything() {
-    run_test("a_reset_of_the_dma_forgets_everything", 1, |run| {
+    run_test(1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(100_000));
         (0..4).for_each(|number| send(&mut bench, number));
         bench.run(100);
@@ -188,7 +182,7 @@ fn a_reset_of_the_dma_forgets_everything() {
 /// While the DMA is in reset it gets no descriptors, and bursts wait.
 #[test]
 fn nothing_is_given_to_a_dma_in_reset() {
-    run_test("nothing_is_given_to_a_dma_in_reset", 1, |run| {
+    run_test(1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::default());
         bench.hold_dma(true);
         bench.run(2);
@@ -207,8 +201,7 @@ fn nothing_is_given_to_a_dma_in_reset() {
 /// Resets of this side alone in the middle of random traffic, and of both.
 #[test]
 fn resets_of_one_side_or_both_in_random_traffic_leave_nothing_behind() {
-    let name = "resets_of_one_side_or_both_in_random_traffic_leave_nothing_behind";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut rng = run.rng("resets");
         for (name, behaviour) in spinneret_tb::hostdma::behaviours() {
             let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);

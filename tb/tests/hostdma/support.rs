@@ -1,8 +1,6 @@
 //! What the tests of the host DMA share.
 
-use spinneret_sim::axi::{Burst, BurstKind, WriteRequest};
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench};
 
 /// Where tests write, unless it matters.
@@ -62,8 +60,7 @@ macro_rules! test_each {
             $(
                 #[test]
                 fn $case() {
-                    let name = concat!(stringify!($module), "_", stringify!($case));
-                    spinneret_sim::test_run::run_test(name, 1, super::$case::<$model>);
+                    spinneret_sim::test_run::run_test(1, super::$case::<$model>);
                 }
             )*
         }

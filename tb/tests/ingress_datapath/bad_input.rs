@@ -1,8 +1,7 @@
 //! Frames that no sane network card sends.
 
 use crate::support::{marked, marked_with, matched, unmatched};
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::run_test;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, Cause, MARK, Packet};
 
 /// `tkeep` values of a beat, with whether it is the last of its frame; all of them are impossible.
@@ -21,8 +20,7 @@ const IMPOSSIBLE: [(bool, u64); 10] = [
 
 #[test]
 fn frames_of_1_byte_to_16_kib_pass_or_are_dropped_for_their_size() {
-    let name = "frames_of_1_byte_to_16_kib_pass_or_are_dropped_for_their_size";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         let (mut delivered, mut oversize, mut bypassed) = (0, 0, 0);
         for size in (1..=1600)
@@ -47,28 +45,8 @@ fn frames_of_1_byte_to_16_kib_pass_or_are_dropped_for_their_size() {
 }
 
 #[test]
-fn a_last_beat_without_bytes_is_no_error() {
-    run_test("a_last_beat_without_bytes_is_no_error", 1, |run| {
-        let mut bench = marked(run);
-        for size in [64, 128, 192, 256, 1472, 1536] {
-            bench.send(matched(size, 1).with_null_last());
-            bench.send(unmatched(size, 2).with_null_last());
-            // A frame behind it shows that nothing is left over.
-            bench.send(matched(size, 3));
-        }
-        let outcome = bench.settle();
-        assert_eq!((outcome.hers, outcome.bypassed, outcome.drops.sum()), (12, 6, 0));
-        bench.send(matched(1600, 4).with_null_last());
-        bench.send(matched(64, 5).with_null_last().marked_bad());
-        let drops = bench.settle().drops;
-        assert_eq!((drops[Cause::Oversize], drops[Cause::BadFrame]), (1, 1));
-        bench.finish();
-    });
-}
-
-#[test]
 fn only_bytes_behind_a_beat_that_is_not_full_are_a_gap() {
-    run_test("only_bytes_behind_a_beat_that_is_not_full_are_a_gap", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         for size in [4, 63, 65, 100, 127, 129, 1500, 1535] {
             bench.send(matched(size, 1).with_null_last());
@@ -88,38 +66,34 @@ fn only_bytes_behind_a_beat_that_is_not_full_are_a_gap() {
 
 #[test]
 fn impossible_tkeep_drops_matched_frames_and_nothing_else() {
-    run_test(
-        "impossible_tkeep_drops_matched_frames_and_nothing_else",
-        1,
-        |run| {
-            let mut bench = marked(run);
-            let mut bad = 0;
-            for beats in [2, 3, 24, 26] {
-                for (last, keep) in IMPOSSIBLE {
-                    let beat = if last { beats - 1 } else { beats - 2 };
-                    // The rule needs the first word.
-                    let keep = if beat == 0 { keep | 0xf } else { keep };
-                    let packet = matched(64 * beats, 1).with_keep(beat, keep);
-                    bad += u64::from(packet.is_bad());
-                    bench.send(packet);
-                    bench.send(matched(100, 2));
-                }
+    run_test(1, |run| {
+        let mut bench = marked(run);
+        let mut bad = 0;
+        for beats in [2, 3, 24, 26] {
+            for (last, keep) in IMPOSSIBLE {
+                let beat = if last { beats - 1 } else { beats - 2 };
+                // The rule needs the first word.
+                let keep = if beat == 0 { keep | 0xf } else { keep };
+                let packet = matched(64 * beats, 1).with_keep(beat, keep);
+                bad += u64::from(packet.is_bad());
+                bench.send(packet);
+                bench.send(matched(100, 2));
             }
-            let outcome = bench.settle();
-            let drops = &outcome.drops;
-            assert_eq!(
-                (outcome.hers + drops[Cause::BadFrame], drops.sum()),
-                (80, bad),
-                "{drops}"
-            );
-            bench.finish();
-        },
-    );
+        }
+        let outcome = bench.settle();
+        let drops = &outcome.drops;
+        assert_eq!(
+            (outcome.hers + drops[Cause::BadFrame], drops.sum()),
+            (80, bad),
+            "{drops}"
+        );
+        bench.finish();
+    });
 }
 
 #[test]
 fn a_hole_counts_wherever_it_is_and_whatever_follows() {
-    run_test("a_hole_counts_wherever_it_is_and_whatever_follows", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         // With a last beat without bytes nothing but the hole itself says that the frame is bad.
         for beats in [1, 2, 3, 24, 25, 26, 30] {
@@ -142,7 +116,7 @@ fn a_hole_counts_wherever_it_is_and_whatever_follows() {
 
 #[test]
 fn a_bad_first_beat_drops_the_frame() {
-    run_test("a_bad_first_beat_drops_the_frame", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         for keep in [0xf, 0x1f, 0xff0f, u64::MAX >> 1, u64::MAX - 0x10] {
             for beats in [2, 3, 25] {
@@ -158,7 +132,7 @@ fn a_bad_first_beat_drops_the_frame() {
 
 #[test]
 fn bad_unmatched_frames_pass_untouched() {
-    run_test("bad_unmatched_frames_pass_untouched", 1, |run| {
+    run_test(1, |run| {
         for nic in [Pause::Never, Pause::Random { percent: 50 }] {
             let behaviour = Behaviour {
                 nic,
@@ -183,7 +157,7 @@ fn bad_unmatched_frames_pass_untouched() {
 
 #[test]
 fn tuser_counts_in_the_last_beat_only() {
-    run_test("tuser_counts_in_the_last_beat_only", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         for size in [65, 129, 1500] {
             for (early_user, user) in [(0xffff, 0xfffe), (1, 0), (0, 0xfffe)] {
@@ -201,7 +175,7 @@ fn tuser_counts_in_the_last_beat_only() {
 
 #[test]
 fn bytes_behind_the_end_do_not_match() {
-    run_test("bytes_behind_the_end_do_not_match", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         for size in 1..4 {
             bench.send(matched(64, 1));

@@ -1,11 +1,8 @@
-//! Matched packets: in memory before their HER, with the right HER, in order.
+//! Matched frames are delivered whole, and others pass untouched.
 
-use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched};
-use spinneret_sim::axi::{Latency, SlaveConfig};
-use spinneret_sim::model::Model;
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome};
+use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unmatched};
+use spinneret_sim::prelude::*;
+use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release};
 
 /// A path with rulesets for all contexts, of which these are enabled.
 fn with_contexts(run: &mut TestRun, enabled: [bool; CONTEXTS]) -> (Bench, Contexts) {
@@ -25,67 +22,38 @@ fn her_of(bench: &mut Bench, ruleset: u8) -> Option<Vec<u64>> {
 }
 
 #[test]
-fn every_size_is_delivered_intact_with_its_exact_length() {
-    run_test("every_size_is_delivered_intact_with_its_exact_length", 1, |run| {
-        let pauses = |percent| Behaviour {
-            input: Pause::Random { percent },
-            slave: SlaveConfig {
-                address: Pause::Random { percent: percent / 3 },
-                data: Pause::Random { percent: percent / 3 },
-                latency: Latency { least: 1, most: 20 },
-                ..SlaveConfig::default()
-            },
-            ..Behaviour::default()
-        };
-        for behaviour in [Behaviour::default(), pauses(60)] {
-            let mut bench = marked_with(run, behaviour);
-            // A rule needs a whole word, so there is nothing to match in fewer bytes.
-            for size in 4..=1536 {
-                bench.send(matched(size, size as u64));
+fn a_her_carries_message_id_end_of_message_length_and_context() {
+    run_test(1, |run| {
+        let (mut bench, contexts) = with_contexts(run, [true; CONTEXTS]);
+        for (size, id) in [(47, 0), (48, 0x4433_2211_u64), (1500, 0x4433_2211)] {
+            for last in [false, true] {
+                let mut packet = for_ruleset(2, size, 9);
+                packet.bytes[1] = last.into();
+                for (offset, byte) in [0x11, 0x22, 0x33, 0x44].into_iter().enumerate() {
+                    if let Some(place) = packet.bytes.get_mut(44 + offset) {
+                        *place = byte;
+                    }
+                }
+                bench.send(packet);
+                bench.settle();
+                let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
+                let class = if size <= 128 { Class::Small } else { Class::Large };
+                let slots = bench.setup.slots[class];
+                assert!(slots.contains(values[2]), "{:#x}", values[2]);
+                assert_eq!(
+                    [values[0], values[1], values[3], values[4]],
+                    [id, last.into(), size as u64, size as u64]
+                );
+                assert_eq!(values[5..], contexts.fields[2], "{FIELDS:?}");
             }
-            assert_eq!(bench.settle().hers, 1533);
-            bench.finish();
         }
+        bench.finish();
     });
 }
 
 #[test]
-fn a_her_carries_message_id_end_of_message_length_and_context() {
-    run_test(
-        "a_her_carries_message_id_end_of_message_length_and_context",
-        1,
-        |run| {
-            let (mut bench, contexts) = with_contexts(run, [true; CONTEXTS]);
-            for (size, id) in [(47, 0), (48, 0x4433_2211_u64), (1500, 0x4433_2211)] {
-                for last in [false, true] {
-                    let mut packet = for_ruleset(2, size, 9);
-                    packet.bytes[1] = last.into();
-                    for (offset, byte) in [0x11, 0x22, 0x33, 0x44].into_iter().enumerate() {
-                        if let Some(place) = packet.bytes.get_mut(44 + offset) {
-                            *place = byte;
-                        }
-                    }
-                    bench.send(packet);
-                    bench.settle();
-                    let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
-                    let class = if size <= 128 { Class::Small } else { Class::Large };
-                    let slots = bench.setup.slots[class];
-                    assert!(slots.contains(values[2]), "{:#x}", values[2]);
-                    assert_eq!(
-                        [values[0], values[1], values[3], values[4]],
-                        [id, last.into(), size as u64, size as u64]
-                    );
-                    assert_eq!(values[5..], contexts.fields[2], "{FIELDS:?}");
-                }
-            }
-            bench.finish();
-        },
-    );
-}
-
-#[test]
 fn hers_come_in_the_order_of_their_packets() {
-    run_test("hers_come_in_the_order_of_their_packets", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         let mut ids = Vec::new();
         for number in 0..600_u64 {
@@ -104,7 +72,7 @@ fn hers_come_in_the_order_of_their_packets() {
 
 #[test]
 fn packets_of_a_disabled_context_use_context_0() {
-    run_test("packets_of_a_disabled_context_use_context_0", 1, |run| {
+    run_test(1, |run| {
         let (mut bench, contexts) = with_contexts(run, [true, false, true, false]);
         for (ruleset, context) in [(0, 0), (1, 0), (2, 2), (3, 0)] {
             let values = her_of(&mut bench, ruleset).unwrap_or_default();
@@ -116,7 +84,7 @@ fn packets_of_a_disabled_context_use_context_0() {
 
 #[test]
 fn packets_without_context_are_dropped_and_block_nobody() {
-    run_test("packets_without_context_are_dropped_and_block_nobody", 1, |run| {
+    run_test(1, |run| {
         let (mut bench, contexts) = with_contexts(run, [false, false, true, false]);
         for ruleset in [0, 1, 3] {
             assert_eq!(her_of(&mut bench, ruleset), None, "ruleset {ruleset}");
@@ -135,10 +103,10 @@ fn packets_without_context_are_dropped_and_block_nobody() {
 
 #[test]
 fn contexts_are_taken_only_while_they_are_valid() {
-    run_test("contexts_are_taken_only_while_they_are_valid", 1, |run| {
+    run_test(1, |run| {
         let (mut bench, old) = with_contexts(run, [true; CONTEXTS]);
         let new = Contexts::random(&mut run.rng("new contexts"), [false, true, true, true]);
-        bench.drive("her_gen_valid", false);
+        bench.sim.set("her_gen_valid", false);
         bench.run(4);
         new.drive(bench.sim.dut.instance_mut());
         bench.run(4);
@@ -158,7 +126,7 @@ fn contexts_are_taken_only_while_they_are_valid() {
 
 #[test]
 fn without_contexts_every_matched_packet_is_dropped() {
-    run_test("without_contexts_every_matched_packet_is_dropped", 1, |run| {
+    run_test(1, |run| {
         let mut bench = Bench::new(run.simulation(), Behaviour::default());
         bench.load_rules(Some(&four_rulesets()));
         for number in 0..20 {
@@ -172,7 +140,7 @@ fn without_contexts_every_matched_packet_is_dropped() {
 
 #[test]
 fn rules_are_taken_only_while_they_are_valid() {
-    run_test("rules_are_taken_only_while_they_are_valid", 1, |run| {
+    run_test(1, |run| {
         let (mut bench, _) = with_contexts(run, [true; CONTEXTS]);
         bench.load_rules(None);
         bench.send(for_ruleset(1, 64, 1));
@@ -189,7 +157,7 @@ fn rules_are_taken_only_while_they_are_valid() {
 
 #[test]
 fn a_her_waits_for_the_cluster_unchanged() {
-    run_test("a_her_waits_for_the_cluster_unchanged", 1, |run| {
+    run_test(1, |run| {
         let (mut bench, contexts) = with_contexts(run, [true; CONTEXTS]);
         bench.her.set_pause(Pause::AlwaysAfter(0));
         bench.send(for_ruleset(1, 500, 3));
@@ -204,5 +172,135 @@ fn a_her_waits_for_the_cluster_unchanged() {
         let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
         assert_eq!(values[5..], contexts.fields[1]);
         bench.finish();
+    });
+}
+
+#[test]
+fn without_rules_everything_is_unmatched() {
+    run_test(1, |run| {
+        let mut bench = Bench::new(run.simulation(), Behaviour::default());
+        for number in 0..50 {
+            bench.send(matched(64 + number as usize, number));
+        }
+        assert_eq!(bench.settle().bypassed, 50);
+        bench.finish();
+    });
+}
+
+/// Matched and unmatched packets by turns, of these sizes, until the matched side is stuck; unmatched ones must
+/// go on at full rate, and everything must be delivered or counted once the stall is over.
+fn passes_by(mut bench: Bench, sizes: [usize; 2], recover: impl Fn(&mut Bench)) -> Bench {
+    bench.run(64);
+    let stalls = bench.source.monitor().counts().stalls;
+    let cycle = bench.sim.cycle_count();
+    let mut beats = 0;
+    for number in 0..3000 {
+        let [first, second] = sizes;
+        let packets = [matched(first, number), unmatched(second, number)];
+        for packet in packets {
+            beats += packet.beats() as u64;
+            bench.send(packet);
+        }
+    }
+    while !bench.source.is_idle() {
+        bench.cycle();
+    }
+    assert_eq!(bench.sim.cycle_count() - cycle, beats, "the input was held up");
+    assert_eq!(bench.source.monitor().counts().stalls, stalls);
+    // The matcher holds back what it has not decided.
+    bench.run(32);
+    assert_eq!(bench.nic.missing(), 0, "unmatched packets are stuck");
+    recover(&mut bench);
+    let outcome = bench.settle();
+    assert_eq!((outcome.bypassed, outcome.matched), (3000, 3000));
+    assert_eq!(outcome.hers + outcome.drops.sum(), 3000);
+    bench
+}
+
+const SIZES: [[usize; 2]; 4] = [[64, 64], [60, 1500], [1500, 60], [1537, 128]];
+
+fn pressed(slave: SlaveConfig, her: Pause, release: Release) -> Behaviour {
+    Behaviour {
+        calm: false,
+        slave,
+        her,
+        release,
+        ..Behaviour::default()
+    }
+}
+
+#[test]
+fn a_memory_that_takes_no_addresses_or_data_does_not_block_unmatched_frames() {
+    run_test(1, |run| {
+        let stuck = || Pause::AlwaysAfter(0);
+        for (address, data) in [
+            (stuck(), Pause::Never),
+            (Pause::Never, stuck()),
+            (stuck(), stuck()),
+        ] {
+            for sizes in SIZES {
+                let slave = SlaveConfig {
+                    address: address.clone(),
+                    data: data.clone(),
+                    ..SlaveConfig::default()
+                };
+                let bench = marked_with(run, pressed(slave, Pause::Never, Release::AtOnce));
+                let bench = passes_by(bench, sizes, |bench| {
+                    assert_eq!(bench.counters().hers, 0);
+                    bench.slave.set_pauses(Pause::Never, Pause::Never);
+                });
+                let drops = bench.counters().drops;
+                assert!(drops[Cause::Overload] > 2000, "{drops}");
+                assert_eq!(drops[Cause::NoSlot], 0, "{drops}");
+                bench.finish();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_memory_that_answers_late_does_not_block_unmatched_frames() {
+    run_test(1, |run| {
+        for sizes in SIZES {
+            let slave = SlaveConfig {
+                latency: Latency::exactly(20_000),
+                ..SlaveConfig::default()
+            };
+            let bench = marked_with(run, pressed(slave, Pause::Never, Release::AtOnce));
+            let bench = passes_by(bench, sizes, |bench| bench.slave.set_latency(Latency::exactly(1)));
+            let drops = bench.counters().drops;
+            assert!(drops[Cause::Overload] > 0, "{drops}");
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn a_cluster_that_takes_no_her_does_not_block_unmatched_frames() {
+    run_test(1, |run| {
+        for sizes in SIZES {
+            let behaviour = pressed(SlaveConfig::default(), Pause::AlwaysAfter(0), Release::AtOnce);
+            let bench = passes_by(marked_with(run, behaviour), sizes, |bench| {
+                assert_eq!(bench.counters().hers, 0);
+                bench.her.set_pause(Pause::Never);
+            });
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn a_lack_of_slots_does_not_block_unmatched_frames() {
+    run_test(1, |run| {
+        for sizes in SIZES {
+            let behaviour = pressed(SlaveConfig::default(), Pause::Never, Release::Never);
+            let bench = passes_by(marked_with(run, behaviour), sizes, |_| {});
+            let drops = bench.counters().drops;
+            let [size, _] = sizes;
+            // Packets that are too large give their slots back and never use them up.
+            assert_eq!(drops[Cause::NoSlot] > 1500, size <= 1536, "{drops}");
+            assert_eq!(drops[Cause::Overload], 0, "{drops}");
+            bench.finish();
+        }
     });
 }

@@ -3,50 +3,12 @@
 use crate::support::{
     Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched, one,
 };
-use spinneret_sim::axi::{Faults, Latency, Response, SlaveConfig};
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Packet};
-
-/// Sends a packet between two sound ones and checks that it alone is dropped, for that cause.
-fn drops_alone(bench: &mut Bench, packet: Packet, cause: Cause) {
-    let bytes = packet.length();
-    bench.send(matched(100, 1));
-    bench.send(packet);
-    bench.send(matched(1500, 2));
-    let outcome = bench.settle();
-    assert_eq!((outcome.hers, outcome.drops), (2, one(cause)), "{bytes} bytes");
-}
-
-#[test]
-fn a_frame_that_is_marked_bad_is_dropped_whole() {
-    run_test("a_frame_that_is_marked_bad_is_dropped_whole", 1, |run| {
-        let mut bench = marked(run);
-        for size in [4, 60, 64, 65, 128, 129, 1500, 1536] {
-            drops_alone(&mut bench, matched(size, 7).marked_bad(), Cause::BadFrame);
-        }
-        bench.finish();
-    });
-}
-
-#[test]
-fn a_frame_larger_than_the_largest_slot_is_dropped_whole() {
-    run_test(
-        "a_frame_larger_than_the_largest_slot_is_dropped_whole",
-        1,
-        |run| {
-            let mut bench = marked(run);
-            for size in [1537, 1600, 4283, 4284, 4285, 9000, 9600, 16383, 16384] {
-                drops_alone(&mut bench, matched(size, 7), Cause::Oversize);
-            }
-            bench.finish();
-        },
-    );
-}
+use spinneret_sim::prelude::*;
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts};
 
 #[test]
 fn one_refused_burst_drops_its_packet_alone() {
-    run_test("one_refused_burst_drops_its_packet_alone", 1, |run| {
+    run_test(1, |run| {
         for response in [Response::SlaveError, Response::DecodeError] {
             let mut bench = marked(run);
             let large = bench.setup.slots[Class::Large];
@@ -89,7 +51,7 @@ fn next_slot(bench: &Bench) -> u64 {
 
 #[test]
 fn random_errors_are_counted_one_by_one() {
-    run_test("random_errors_are_counted_one_by_one", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         bench.slave.set_faults(Faults::Random { percent: 20 });
         for number in 0..500 {
@@ -113,7 +75,7 @@ fn without_context(run: &mut TestRun) -> Bench {
 
 #[test]
 fn the_first_cause_counts() {
-    run_test("the_first_cause_counts", 1, |run| {
+    run_test(1, |run| {
         let mut bench = without_context(run);
         let sound = |size| for_ruleset(0, size, 5);
         let with = |size| for_ruleset(1, size, 6);
@@ -144,7 +106,7 @@ fn the_first_cause_counts() {
 
 #[test]
 fn without_slots_every_cause_is_no_slot() {
-    run_test("without_slots_every_cause_is_no_slot", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked_without_frees(run);
         for number in 0..256 {
             bench.send(matched(1500, number));
@@ -172,7 +134,7 @@ fn without_slots_every_cause_is_no_slot() {
 
 #[test]
 fn overload_comes_before_all_other_causes() {
-    run_test("overload_comes_before_all_other_causes", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked_without_frees(run);
         for number in 0..256 {
             bench.send(matched(1500, number));
@@ -215,78 +177,70 @@ fn overload_comes_before_all_other_causes() {
 
 #[test]
 fn nothing_is_lost_when_the_cluster_takes_one_her_in_four() {
-    run_test(
-        "nothing_is_lost_when_the_cluster_takes_one_her_in_four",
-        1,
-        |run| {
-            let mut bench = marked_with(
-                run,
-                Behaviour {
-                    calm: false,
-                    her: Pause::Random { percent: 75 },
-                    ..Behaviour::default()
-                },
-            );
-            for number in 0..3000 {
-                bench.send(matched(64, number));
-            }
-            let outcome = bench.settle();
-            assert_eq!(
-                outcome.hers + outcome.drops[Cause::Overload],
-                3000,
-                "{}",
-                outcome.drops
-            );
-            // At an eighth of the rate nothing has to be dropped at all.
-            bench.source.set_pause(Pause::Random { percent: 88 });
-            bench.set_calm(true);
-            for number in 0..500 {
-                bench.send(matched(64, number));
-            }
-            assert_eq!(bench.settle().hers, 500);
-            bench.finish();
-        },
-    );
+    run_test(1, |run| {
+        let mut bench = marked_with(
+            run,
+            Behaviour {
+                calm: false,
+                her: Pause::Random { percent: 75 },
+                ..Behaviour::default()
+            },
+        );
+        for number in 0..3000 {
+            bench.send(matched(64, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            outcome.hers + outcome.drops[Cause::Overload],
+            3000,
+            "{}",
+            outcome.drops
+        );
+        // At an eighth of the rate nothing has to be dropped at all.
+        bench.source.set_pause(Pause::Random { percent: 88 });
+        bench.set_calm(true);
+        for number in 0..500 {
+            bench.send(matched(64, number));
+        }
+        assert_eq!(bench.settle().hers, 500);
+        bench.finish();
+    });
 }
 
 #[test]
 fn dropped_packets_and_their_slots_leave_room_for_later_ones() {
-    run_test(
-        "dropped_packets_and_their_slots_leave_room_for_later_ones",
-        1,
-        |run| {
-            let slave = SlaveConfig {
-                latency: Latency { least: 1, most: 30 },
-                ..SlaveConfig::default()
-            };
-            let behaviour = Behaviour {
-                slave,
-                ..Behaviour::default()
-            };
-            let mut bench = marked_with(run, behaviour);
-            // Many times as many as there are slots.
-            for round in 0..3 {
-                for number in 0..1500 {
-                    let size = [64, 1500, 2000][number as usize % 3];
-                    let packet = matched(size, number);
-                    bench.send(if number % 2 == 0 {
-                        packet.marked_bad()
-                    } else {
-                        packet
-                    });
-                }
-                let outcome = bench.settle();
-                assert_eq!(
-                    (
-                        outcome.hers,
-                        outcome.drops[Cause::BadFrame],
-                        outcome.drops[Cause::Oversize]
-                    ),
-                    (500, 750, 250),
-                    "round {round}"
-                );
+    run_test(1, |run| {
+        let slave = SlaveConfig {
+            latency: Latency { least: 1, most: 30 },
+            ..SlaveConfig::default()
+        };
+        let behaviour = Behaviour {
+            slave,
+            ..Behaviour::default()
+        };
+        let mut bench = marked_with(run, behaviour);
+        // Many times as many as there are slots.
+        for round in 0..3 {
+            for number in 0..1500 {
+                let size = [64, 1500, 2000][number as usize % 3];
+                let packet = matched(size, number);
+                bench.send(if number % 2 == 0 {
+                    packet.marked_bad()
+                } else {
+                    packet
+                });
             }
-            bench.finish();
-        },
-    );
+            let outcome = bench.settle();
+            assert_eq!(
+                (
+                    outcome.hers,
+                    outcome.drops[Cause::BadFrame],
+                    outcome.drops[Cause::Oversize]
+                ),
+                (500, 750, 250),
+                "round {round}"
+            );
+        }
+        bench.finish();
+    });
 }

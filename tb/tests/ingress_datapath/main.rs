@@ -1,15 +1,12 @@
 //! The ingress path against its reference model, and each line of its contract.
 
 mod bad_input;
-mod bars;
-mod board;
-mod bypass;
 mod delivery;
 mod drops;
 mod each;
-mod random;
 mod resets;
 mod slots;
 mod small;
 mod stall;
 mod support;
+mod traffic;

@@ -1,10 +1,7 @@
 //! Resets at any time.
 
 use crate::support::{Bench, marked, marked_with, matched, unmatched};
-use rand::RngExt;
-use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::run_test;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Counters, Refusals, Release, load_mark, random_packet};
 
 /// Sound packets of all kinds go through a path that has just been reset.
@@ -21,30 +18,26 @@ fn works(bench: &mut Bench) {
 
 #[test]
 fn a_reset_in_every_cycle_of_a_frame_leaves_nothing_behind() {
-    run_test(
-        "a_reset_in_every_cycle_of_a_frame_leaves_nothing_behind",
-        1,
-        |run| {
-            let mut bench = marked(run);
-            for (size, cycles) in [(64, 20), (1500, 60), (9600, 5), (16384, 100)] {
-                let step = if size == 1500 { 5 } else { 3 };
-                for cycle in (1..cycles).step_by(step) {
-                    for number in 0..3 {
-                        bench.send(matched(size, number));
-                    }
-                    bench.run(cycle);
-                    bench.reset();
-                    works(&mut bench);
+    run_test(1, |run| {
+        let mut bench = marked(run);
+        for (size, cycles) in [(64, 20), (1500, 60), (9600, 5), (16384, 100)] {
+            let step = if size == 1500 { 5 } else { 3 };
+            for cycle in (1..cycles).step_by(step) {
+                for number in 0..3 {
+                    bench.send(matched(size, number));
                 }
+                bench.run(cycle);
+                bench.reset();
+                works(&mut bench);
             }
-            bench.finish();
-        },
-    );
+        }
+        bench.finish();
+    });
 }
 
 #[test]
 fn resets_in_random_traffic_leave_nothing_behind() {
-    run_test("resets_in_random_traffic_leave_nothing_behind", 1, |run| {
+    run_test(1, |run| {
         let mut rng = run.rng("resets");
         let slave = SlaveConfig {
             address: Pause::Random { percent: 30 },
@@ -86,8 +79,7 @@ fn resets_in_random_traffic_leave_nothing_behind() {
 
 #[test]
 fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
-    let name = "a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         for stall in 0..4 {
             bench.set_calm(false);
@@ -117,7 +109,7 @@ fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
 
 #[test]
 fn before_the_slots_are_there_matched_packets_have_none() {
-    run_test("before_the_slots_are_there_matched_packets_have_none", 1, |run| {
+    run_test(1, |run| {
         let behaviour = Behaviour {
             calm: false,
             ..Behaviour::default()
@@ -146,7 +138,7 @@ fn before_the_slots_are_there_matched_packets_have_none() {
 
 #[test]
 fn frees_before_the_slots_are_there_are_refused() {
-    run_test("frees_before_the_slots_are_there_are_refused", 1, |run| {
+    run_test(1, |run| {
         let mut bench = Bench::closed(run.simulation(), Behaviour::default());
         for class in Class::ALL {
             let slots = bench.setup.slots[class];

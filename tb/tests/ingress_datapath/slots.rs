@@ -2,78 +2,47 @@
 
 use crate::support::{marked, marked_with, marked_without_frees, matched};
 use spinneret_models::PspinIngressDatapath;
-use spinneret_sim::axi::{Faults, Latency, Pause, Response, SlaveConfig};
-use spinneret_sim::test_run::run_test;
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Setup, Slot, SlotMap};
+use spinneret_sim::prelude::*;
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Release, Setup, Slot, SlotMap};
 
 #[test]
-fn up_to_two_beats_take_a_small_slot() {
-    run_test("up_to_two_beats_take_a_small_slot", 1, |run| {
-        let mut bench = marked(run);
-        for (packet, class) in [
-            (matched(4, 1), Class::Small),
-            (matched(64, 1), Class::Small),
-            (matched(64, 1).with_null_last(), Class::Small),
-            (matched(65, 1), Class::Small),
-            (matched(128, 1), Class::Small),
-            (matched(128, 1).with_null_last(), Class::Large),
-            (matched(129, 1), Class::Large),
-            (matched(1536, 1), Class::Large),
-            (matched(1536, 1).with_null_last(), Class::Large),
-        ] {
-            let (beats, length) = (packet.beats(), packet.length());
-            bench.send(packet);
-            assert_eq!(bench.settle().hers, 1);
-            let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
-            let slot = bench.setup.slots.at(values[2]).map(|slot| slot.class);
-            assert_eq!((slot, values[3]), (Some(class), length), "{beats} beats");
+fn small_packets_take_large_slots_when_there_are_no_small_ones() {
+    run_test(1, |run| {
+        let mut bench = marked_without_frees(run);
+        for number in 0..1024 {
+            bench.send(matched(128, number));
         }
+        bench.settle();
+        let counters = bench.counters();
+        assert_eq!((counters.small.used, counters.large.used), (1024, 0));
+        for number in 0..300 {
+            bench.send(matched(64, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (256, 44));
+        let full = |count| Occupancy {
+            used: count,
+            peak: count,
+        };
+        let counters = bench.counters();
+        assert_eq!((counters.small, counters.large), (full(1024), full(256)));
+        // All slots serve again once they are freed.
+        bench.free_all();
+        let counters = bench.counters();
+        assert_eq!((counters.small.peak, counters.large.peak), (1024, 256));
+        bench.set_release(Release::AtOnce);
+        bench.set_calm(true);
+        for number in 0..2000 {
+            bench.send(matched([64, 1500][number as usize % 2], number));
+        }
+        assert_eq!(bench.settle().hers, 2000);
         bench.finish();
     });
 }
 
 #[test]
-fn small_packets_take_large_slots_when_there_are_no_small_ones() {
-    run_test(
-        "small_packets_take_large_slots_when_there_are_no_small_ones",
-        1,
-        |run| {
-            let mut bench = marked_without_frees(run);
-            for number in 0..1024 {
-                bench.send(matched(128, number));
-            }
-            bench.settle();
-            let counters = bench.counters();
-            assert_eq!((counters.small.used, counters.large.used), (1024, 0));
-            for number in 0..300 {
-                bench.send(matched(64, number));
-            }
-            let outcome = bench.settle();
-            assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (256, 44));
-            let full = |count| Occupancy {
-                used: count,
-                peak: count,
-            };
-            let counters = bench.counters();
-            assert_eq!((counters.small, counters.large), (full(1024), full(256)));
-            // All slots serve again once they are freed.
-            bench.free_all();
-            let counters = bench.counters();
-            assert_eq!((counters.small.peak, counters.large.peak), (1024, 256));
-            bench.set_release(Release::AtOnce);
-            bench.set_calm(true);
-            for number in 0..2000 {
-                bench.send(matched([64, 1500][number as usize % 2], number));
-            }
-            assert_eq!(bench.settle().hers, 2000);
-            bench.finish();
-        },
-    );
-}
-
-#[test]
 fn large_packets_never_take_small_slots() {
-    run_test("large_packets_never_take_small_slots", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked_without_frees(run);
         for number in 0..300 {
             bench.send(matched(129, number));
@@ -91,7 +60,7 @@ fn large_packets_never_take_small_slots() {
 
 #[test]
 fn slots_come_back_in_any_order() {
-    run_test("slots_come_back_in_any_order", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked_with(
             run,
             Behaviour {
@@ -111,94 +80,40 @@ fn slots_come_back_in_any_order() {
 }
 
 #[test]
-fn frees_of_no_slot_and_double_frees_are_refused_and_change_nothing() {
-    let name = "frees_of_no_slot_and_double_frees_are_refused_and_change_nothing";
-    run_test(name, 1, |run| {
-        let mut bench = marked(run);
-        let slots = bench.setup.slots;
-        for class in Class::ALL {
-            let (own, bytes) = (slots[class], slots[class].bytes);
-            for number in [0, 1, own.count / 2, own.count - 1] {
-                let address = own.address(number);
-                // Nobody has a slot now, so every free is a second one.
-                let slot = Slot { class, address };
-                bench.free_again(slot);
-                bench.free_again(slot);
-                for offset in [1, 63, 64, bytes - 64, bytes - 1] {
-                    bench.free_foreign(address + offset);
-                }
-            }
-        }
-        for address in [
-            0,
-            slots[Class::Large].base - 1536,
-            slots[Class::Small].address(1024),
-            0x1c00_0000,
-            0x9c10_0000,
-            0xffff_ffff,
-        ] {
-            bench.free_foreign(address);
-        }
-        let refused = Refusals {
-            no_start: 46,
-            not_out: 16,
-            early: 0,
+fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
+    run_test(1, |run| {
+        // Responses take so long that both packets are in the write engine while their slots are freed.
+        let slave = SlaveConfig {
+            latency: Latency::exactly(300),
+            ..SlaveConfig::default()
         };
-        assert_eq!(bench.settle().refused, refused);
-        // Every slot is there once: as many packets as slots are delivered, and not one more.
-        bench.set_release(Release::Never);
-        bench.set_calm(false);
-        for number in 0..266 {
-            bench.send(matched(1000, number));
+        let behaviour = Behaviour {
+            slave,
+            ..Behaviour::default()
+        };
+        let mut bench = marked_with(run, behaviour);
+        let first = |class| Slot {
+            class,
+            address: bench_slots()[class].address(0),
+        };
+        bench.send(matched(64, 1));
+        bench.send(matched(1500, 2));
+        bench.run(80);
+        for class in [Class::Small, Class::Large, Class::Small, Class::Large] {
+            bench.free_again(first(class));
         }
-        for number in 0..1034 {
-            bench.send(matched(100, number));
-        }
+        bench.run(60);
+        let counters = bench.counters();
+        assert_eq!((counters.small.used, counters.large.used), (1, 1));
         let outcome = bench.settle();
-        assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (1280, 20));
+        assert_eq!((outcome.hers, outcome.refused.not_out), (2, 4));
         bench.finish();
     });
 }
 
 #[test]
-fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
-    run_test(
-        "the_cluster_cannot_free_what_is_still_on_its_way_to_it",
-        1,
-        |run| {
-            // Responses take so long that both packets are in the write engine while their slots are freed.
-            let slave = SlaveConfig {
-                latency: Latency::exactly(300),
-                ..SlaveConfig::default()
-            };
-            let behaviour = Behaviour {
-                slave,
-                ..Behaviour::default()
-            };
-            let mut bench = marked_with(run, behaviour);
-            let first = |class| Slot {
-                class,
-                address: bench_slots()[class].address(0),
-            };
-            bench.send(matched(64, 1));
-            bench.send(matched(1500, 2));
-            bench.run(80);
-            for class in [Class::Small, Class::Large, Class::Small, Class::Large] {
-                bench.free_again(first(class));
-            }
-            bench.run(60);
-            let counters = bench.counters();
-            assert_eq!((counters.small.used, counters.large.used), (1, 1));
-            let outcome = bench.settle();
-            assert_eq!((outcome.hers, outcome.refused.not_out), (2, 4));
-            bench.finish();
-        },
-    );
-}
-
-#[test]
 fn the_cluster_cannot_free_what_waits_for_it() {
-    run_test("the_cluster_cannot_free_what_waits_for_it", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked(run);
         bench.her.set_pause(Pause::AlwaysAfter(0));
         for number in 0..20 {
@@ -222,45 +137,41 @@ fn the_cluster_cannot_free_what_waits_for_it() {
 
 #[test]
 fn a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again() {
-    run_test(
-        "a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again",
-        1,
-        |run| {
-            let mut bench = marked_without_frees(run);
-            // The cluster keeps all small slots but the first, so that all that follows goes there.
-            for number in 0..1024 {
-                bench.send(matched(64, number));
-            }
-            bench.settle();
-            assert!(bench.free_one(Class::Small));
-            bench.settle();
-            let slot = Slot {
-                class: Class::Small,
-                address: bench_slots()[Class::Small].address(0),
-            };
-            let all = slot.address..=slot.address + 127;
-            bench
-                .slave
-                .set_faults(Faults::At(vec![(all, Response::SlaveError)]));
-            bench.send(matched(64, 1));
-            assert_eq!(bench.settle().drops[Cause::WriteError], 1);
-            // Its next packet waits for the cluster, which frees the slot too early.
-            bench.slave.set_faults(Faults::Never);
-            bench.her.set_pause(Pause::AlwaysAfter(0));
-            bench.send(matched(64, 2));
-            bench.run(60);
-            bench.free_again(slot);
-            bench.run(60);
-            bench.her.set_pause(Pause::Never);
-            let outcome = bench.settle();
-            assert_eq!((outcome.hers, outcome.refused.not_out), (1, 1));
-            assert_eq!(
-                bench.last_her.take().map(|item| item.values[2]),
-                Some(slot.address)
-            );
-            bench.finish();
-        },
-    );
+    run_test(1, |run| {
+        let mut bench = marked_without_frees(run);
+        // The cluster keeps all small slots but the first, so that all that follows goes there.
+        for number in 0..1024 {
+            bench.send(matched(64, number));
+        }
+        bench.settle();
+        assert!(bench.free_one(Class::Small));
+        bench.settle();
+        let slot = Slot {
+            class: Class::Small,
+            address: bench_slots()[Class::Small].address(0),
+        };
+        let all = slot.address..=slot.address + 127;
+        bench
+            .slave
+            .set_faults(Faults::At(vec![(all, Response::SlaveError)]));
+        bench.send(matched(64, 1));
+        assert_eq!(bench.settle().drops[Cause::WriteError], 1);
+        // Its next packet waits for the cluster, which frees the slot too early.
+        bench.slave.set_faults(Faults::Never);
+        bench.her.set_pause(Pause::AlwaysAfter(0));
+        bench.send(matched(64, 2));
+        bench.run(60);
+        bench.free_again(slot);
+        bench.run(60);
+        bench.her.set_pause(Pause::Never);
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.refused.not_out), (1, 1));
+        assert_eq!(
+            bench.last_her.take().map(|item| item.values[2]),
+            Some(slot.address)
+        );
+        bench.finish();
+    });
 }
 
 /// The slots of the reference configuration.
@@ -270,7 +181,7 @@ fn bench_slots() -> SlotMap {
 
 #[test]
 fn a_slot_is_given_out_once_while_the_cluster_has_it() {
-    run_test("a_slot_is_given_out_once_while_the_cluster_has_it", 1, |run| {
+    run_test(1, |run| {
         let mut bench = marked_without_frees(run);
         let mut seen = Vec::new();
         for number in 0..1300 {

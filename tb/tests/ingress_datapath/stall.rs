@@ -2,9 +2,7 @@
 
 use crate::support::{any_marked_with, one, without_frees};
 use spinneret_models::PspinIngressDatapathStall;
-use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
-use spinneret_sim::stream::Pause;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Counters, IngressBench, Refusals, Release};
 
 type Bench = IngressBench<PspinIngressDatapathStall>;
@@ -34,8 +32,7 @@ fn out(bench: &Bench) -> (u64, u64) {
 
 #[test]
 fn without_slots_the_input_stops_and_goes_on_with_each_slot_that_is_freed() {
-    let name = "without_slots_the_input_stops_and_goes_on_with_each_slot_that_is_freed";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = without_release(run);
         take_all_slots(&mut bench);
         let setup = bench.setup;
@@ -75,8 +72,7 @@ fn without_slots_the_input_stops_and_goes_on_with_each_slot_that_is_freed() {
 
 #[test]
 fn a_large_packet_waits_for_a_large_slot_and_those_behind_it_wait_too() {
-    let name = "a_large_packet_waits_for_a_large_slot_and_those_behind_it_wait_too";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = without_release(run);
         let setup = bench.setup;
         for number in 0..setup.slots[Class::Large].count {
@@ -98,8 +94,7 @@ fn a_large_packet_waits_for_a_large_slot_and_those_behind_it_wait_too() {
 
 #[test]
 fn frames_that_cannot_be_delivered_are_dropped_as_ever_with_the_last_slot() {
-    let name = "frames_that_cannot_be_delivered_are_dropped_as_ever_with_the_last_slot";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let mut bench = without_release(run);
         take_all_slots(&mut bench);
         assert!(bench.free_one(Class::Large));
@@ -139,7 +134,7 @@ fn frames_that_cannot_be_delivered_are_dropped_as_ever_with_the_last_slot() {
 
 #[test]
 fn bad_frames_wait_for_a_slot_too() {
-    run_test("bad_frames_wait_for_a_slot_too", 1, |run| {
+    run_test(1, |run| {
         for size in [64, 1500, 9600] {
             let mut bench = without_release(run);
             take_all_slots(&mut bench);
@@ -179,7 +174,7 @@ fn waits_for(run: &mut TestRun, stuck: Behaviour, recover: impl Fn(&mut Bench)) 
 
 #[test]
 fn everything_waits_for_the_memory_and_the_cluster() {
-    run_test("everything_waits_for_the_memory_and_the_cluster", 1, |run| {
+    run_test(1, |run| {
         let stuck = || Pause::AlwaysAfter(0);
         for (address, data) in [(stuck(), Pause::Never), (Pause::Never, stuck())] {
             let slave = SlaveConfig {
@@ -216,8 +211,7 @@ fn everything_waits_for_the_memory_and_the_cluster() {
 
 #[test]
 fn before_the_slots_are_there_packets_wait_and_frees_are_refused() {
-    let name = "before_the_slots_are_there_packets_wait_and_frees_are_refused";
-    run_test(name, 1, |run| {
+    run_test(1, |run| {
         let behaviour = Behaviour {
             calm: false,
             ..Behaviour::default()
@@ -247,7 +241,7 @@ fn before_the_slots_are_there_packets_wait_and_frees_are_refused() {
 
 #[test]
 fn a_reset_ends_all_waiting() {
-    run_test("a_reset_ends_all_waiting", 1, |run| {
+    run_test(1, |run| {
         let mut bench = without_release(run);
         let setup = bench.setup;
         for size in [64, 1500] {

@@ -4,8 +4,7 @@ use spinneret_models::PspinIngressDatapath;
 use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Behaviour, Cause, Drops, IngressBench, Packet, Release, Setup, load_mark};
 use std::sync::LazyLock;
 

@@ -3,12 +3,8 @@
 use crate::pass_fifo::PassReference;
 use crate::reference::{self, Beside, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
-use rand::RngExt;
 use spinneret_models as models;
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// What the FIFO under test was made with.
@@ -127,43 +123,40 @@ fn values(received: &[(u64, u64)]) -> Vec<u64> {
 
 pub(crate) fn keeps_order_under_random_traffic<M: Model>(name: &str, shape: Shape) {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("{name}_traffic_{index}"), 0x0001_f1f0, |run| {
+        run_named(&format!("{name}_traffic_{index}"), 0x0001_f1f0, |run| {
             let mut rng = run.rng("elements");
             let sent: Vec<u64> = (0..3000).map(|_| u64::from(rng.random::<u32>())).collect();
             let mut tb = Tb::<M>::new(run, shape, pauses.clone());
             tb.send(sent.iter().copied());
             assert_eq!(values(&tb.receive(sent.len())), sent);
             tb.sim.run(10);
-            tb.sim.finish();
         });
     }
 }
 
 pub(crate) fn has_its_latency<M: Model>(name: &str, shape: Shape) {
-    run_test(&format!("{name}_latency"), 0x0002_f1f0, |run| {
+    run_named(&format!("{name}_latency"), 0x0002_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
         for _ in 0..10 {
             let taken = tb.sim.cycle_count();
             tb.send([7]);
             assert_eq!(tb.receive(1), [(7, taken + shape.latency)]);
         }
-        tb.sim.finish();
     });
 }
 
 pub(crate) fn passes_one_element_per_cycle<M: Model>(name: &str, shape: Shape) {
-    run_test(&format!("{name}_throughput"), 0x0003_f1f0, |run| {
+    run_named(&format!("{name}_throughput"), 0x0003_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
         let first = tb.sim.cycle_count() + shape.latency;
         tb.send(0..500);
         let expected: Vec<_> = (0..500).map(|index| (index, first + index)).collect();
         assert_eq!(tb.receive(500), expected);
-        tb.sim.finish();
     });
 }
 
 pub(crate) fn fills_to_its_depth<M: Model>(name: &str, shape: Shape) {
-    run_test(&format!("{name}_full"), 0x0004_f1f0, |run| {
+    run_named(&format!("{name}_full"), 0x0004_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let count = 4 * shape.depth;
         tb.send(0..count);
@@ -174,12 +167,11 @@ pub(crate) fn fills_to_its_depth<M: Model>(name: &str, shape: Shape) {
             values(&tb.receive(count as usize)),
             (0..count).collect::<Vec<_>>()
         );
-        tb.sim.finish();
     });
 }
 
 pub(crate) fn drains_without_a_gap<M: Model>(name: &str, shape: Shape) {
-    run_test(&format!("{name}_drain"), 0x0007_f1f0, |run| {
+    run_named(&format!("{name}_drain"), 0x0007_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let count = 10 * shape.depth;
         tb.send(0..count);
@@ -190,13 +182,12 @@ pub(crate) fn drains_without_a_gap<M: Model>(name: &str, shape: Shape) {
             received.windows(2).all(|pair| pair[1].1 == pair[0].1 + 1),
             "{received:?}"
         );
-        tb.sim.finish();
     });
 }
 
 pub(crate) fn warns_in_time<M: Model>(name: &str, shape: Shape) {
     let margin = shape.margin.expect("the block has almost_full");
-    run_test(&format!("{name}_almost_full"), 0x0005_f1f0, |run| {
+    run_named(&format!("{name}_almost_full"), 0x0005_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let flag = tb
             .sim
@@ -212,12 +203,11 @@ pub(crate) fn warns_in_time<M: Model>(name: &str, shape: Shape) {
         assert_eq!(tb.source.counts().beats, shape.depth);
         tb.sink.set_pause(Pause::Never);
         tb.receive(2 * shape.depth as usize);
-        tb.sim.finish();
     });
 }
 
 pub(crate) fn forgets_everything_at_reset<M: Model>(name: &str, shape: Shape) {
-    run_test(&format!("{name}_reset"), 0x0006_f1f0, |run| {
+    run_named(&format!("{name}_reset"), 0x0006_f1f0, |run| {
         let half = Pause::Random { percent: 50 };
         let mut tb = Tb::<M>::new(run, shape, (half.clone(), half));
         let mut next = 0;
@@ -232,7 +222,6 @@ pub(crate) fn forgets_everything_at_reset<M: Model>(name: &str, shape: Shape) {
         let received = values(&tb.receive(left));
         assert_eq!(received, (next - left as u64..next).collect::<Vec<_>>());
         tb.sim.run(10);
-        tb.sim.finish();
     });
 }
 

@@ -3,12 +3,8 @@
 use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
-use rand::RngExt;
 use spinneret_models as models;
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 
 /// The contract of the arbiter.
 struct ArbiterReference {
@@ -109,7 +105,7 @@ impl<M: Model> Tb<M> {
 
 fn random_traffic<M: Model>(name: &str, inputs: usize) {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("{name}_traffic_{index}"), 0x0001_a4b1, |run| {
+        run_named(&format!("{name}_traffic_{index}"), 0x0001_a4b1, |run| {
             let mut rng = run.rng("frames");
             let mut tb = Tb::<M>::new(run, inputs, pauses.clone());
             let mut expected = vec![Vec::new(); inputs];
@@ -124,7 +120,6 @@ fn random_traffic<M: Model>(name: &str, inputs: usize) {
                 received[(tag >> 16) as usize].push((tag & 0xffff, beats));
             }
             assert_eq!(received, expected);
-            tb.sim.finish();
         });
     }
 }
@@ -138,7 +133,7 @@ fn delivers_every_frame_whole_and_in_order() {
 
 #[test]
 fn takes_turns_without_losing_a_cycle() {
-    run_test("frame_arbiter_turns", 0x0002_a4b1, |run| {
+    run_test(0x0002_a4b1, |run| {
         let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
         let start = tb.sim.cycle_count();
         for tag in 0..20 {
@@ -154,13 +149,12 @@ fn takes_turns_without_losing_a_cycle() {
             (received[0].first_cycle, received[99].last_cycle),
             (first, first + beats - 1)
         );
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn one_input_alone_loses_no_cycle_either() {
-    run_test("frame_arbiter_alone", 0x0003_a4b1, |run| {
+    run_test(0x0003_a4b1, |run| {
         let mut tb = Tb::<models::FrameArbiter2>::new(run, 2, (Pause::Never, Pause::Never));
         let first = tb.sim.cycle_count() + 1;
         (0..50).for_each(|tag| tb.send(1, tag, 1));
@@ -170,13 +164,12 @@ fn one_input_alone_loses_no_cycle_either() {
             .map(|frame| frame.first_cycle)
             .collect();
         assert_eq!(cycles, (first..first + 50).collect::<Vec<_>>());
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn a_frame_waits_for_one_frame_of_every_other_input_at_most() {
-    run_test("frame_arbiter_fairness", 0x0004_a4b1, |run| {
+    run_test(0x0004_a4b1, |run| {
         let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
         for input in [0, 1, 3, 4] {
             (0..200).for_each(|tag| tb.send(input, tag, 3));
@@ -198,13 +191,12 @@ fn a_frame_waits_for_one_frame_of_every_other_input_at_most() {
         }
         tb.drain();
         tb.sink.receive_all();
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn an_input_that_pauses_keeps_its_turn() {
-    run_test("frame_arbiter_pause", 0x0005_a4b1, |run| {
+    run_test(0x0005_a4b1, |run| {
         let mut tb = Tb::<models::FrameArbiter2>::new(run, 2, (Pause::Never, Pause::Never));
         tb.sources[0].set_pause(Pause::AlwaysAfter(2));
         tb.send(0, 0, 4);
@@ -218,13 +210,12 @@ fn an_input_that_pauses_keeps_its_turn() {
             frames::contents(&frames::receive(&tb.sink)),
             [(0, 4), (1 << 16, 2)]
         );
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn starts_with_the_first_input_after_reset() {
-    run_test("frame_arbiter_reset", 0x0006_a4b1, |run| {
+    run_test(0x0006_a4b1, |run| {
         let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
         for round in 1..30 {
             // Every frame is one beat, so that what is cut off leaves no rest behind.
@@ -242,6 +233,5 @@ fn starts_with_the_first_input_after_reset() {
         }
         tb.drain();
         tb.sink.receive_all();
-        tb.sim.finish();
     });
 }

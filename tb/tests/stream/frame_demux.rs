@@ -3,12 +3,8 @@
 use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
-use rand::RngExt;
 use spinneret_models as models;
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 
 /// The contract of the demultiplexer.
 struct DemuxReference {
@@ -99,7 +95,7 @@ impl<M: Model> Tb<M> {
 /// Frames of random length to random outputs, also to those that do not exist.
 fn random_traffic<M: Model>(name: &str, outputs: u64) {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("{name}_traffic_{index}"), 0x0001_de30, |run| {
+        run_named(&format!("{name}_traffic_{index}"), 0x0001_de30, |run| {
             let mut rng = run.rng("frames");
             let mut tb = Tb::<M>::new(run, outputs as usize, pauses.clone());
             let mut expected = vec![Vec::new(); outputs as usize];
@@ -118,7 +114,6 @@ fn random_traffic<M: Model>(name: &str, outputs: u64) {
                 .map(|sink| frames::contents(&frames::receive(sink)))
                 .collect();
             assert_eq!(received, expected);
-            tb.sim.finish();
         });
     }
 }
@@ -132,7 +127,7 @@ fn delivers_every_frame_to_its_output() {
 
 #[test]
 fn passes_one_beat_per_cycle_across_frames_and_outputs() {
-    run_test("frame_demux_throughput", 0x0002_de30, |run| {
+    run_test(0x0002_de30, |run| {
         let mut tb = Tb::<models::FrameDemux5>::new(run, 5, (Pause::Never, Pause::Never));
         let mut next = tb.sim.cycle_count();
         // Number 6 is beyond the last output: its beats are taken at the same rate.
@@ -156,13 +151,12 @@ fn passes_one_beat_per_cycle_across_frames_and_outputs() {
             }
             next += beats;
         }
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn a_stalled_output_blocks_only_its_own_frames() {
-    run_test("frame_demux_stall", 0x0003_de30, |run| {
+    run_test(0x0003_de30, |run| {
         let mut tb = Tb::<models::FrameDemux2>::new(run, 2, (Pause::Never, Pause::Never));
         tb.sinks[1].set_pause(STALLED);
         tb.send(1, 1, 1);
@@ -177,13 +171,12 @@ fn a_stalled_output_blocks_only_its_own_frames() {
         tb.drain();
         assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 1), (3, 2)]);
         assert_eq!(frames::contents(&frames::receive(&tb.sinks[0])), [(4, 1)]);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn takes_nothing_before_it_knows_the_output() {
-    run_test("frame_demux_select", 0x0004_de30, |run| {
+    run_test(0x0004_de30, |run| {
         let mut tb = Tb::<models::FrameDemux2>::new(run, 2, (Pause::Never, Pause::Never));
         frames::send(&tb.source, 1, 3);
         tb.sim.run(10);
@@ -193,13 +186,12 @@ fn takes_nothing_before_it_knows_the_output() {
         assert_eq!((tb.source.counts().beats, tb.select.counts().beats), (2, 0));
         tb.drain();
         assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 3)]);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn forgets_beats_at_reset() {
-    run_test("frame_demux_reset", 0x0005_de30, |run| {
+    run_test(0x0005_de30, |run| {
         let half = Pause::Random { percent: 50 };
         let mut tb = Tb::<models::FrameDemux5>::new(run, 5, (half.clone(), half));
         for round in 0..50 {
@@ -218,6 +210,5 @@ fn forgets_beats_at_reset() {
         tb.drain();
         let received: usize = tb.sinks.iter().map(|sink| frames::receive(sink).len()).sum();
         assert_eq!(received, left);
-        tb.sim.finish();
     });
 }

@@ -3,13 +3,8 @@
 use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
-use rand::RngExt;
 use spinneret_models as models;
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::model::{Instance, Model};
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -157,7 +152,7 @@ fn is_subsequence(received: &[(u64, u64)], sent: &[(u64, u64)]) -> bool {
 
 fn random_traffic<M: Model>(name: &str, depth: usize) {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("{name}_traffic_{index}"), 0x0001_ff1f, |run| {
+        run_named(&format!("{name}_traffic_{index}"), 0x0001_ff1f, |run| {
             let mut rng = run.rng("frames");
             let mut tb = Tb::<M>::new(run, depth, pauses.clone());
             let mut sent = Vec::new();
@@ -176,7 +171,6 @@ fn random_traffic<M: Model>(name: &str, depth: usize) {
             assert!(!received.is_empty());
             assert!(is_subsequence(&received, &sent));
             assert!(received.iter().all(|(tag, _)| tag & DROP == 0));
-            tb.sim.finish();
         });
     }
 }
@@ -189,7 +183,7 @@ fn gives_frames_whole_and_in_order() {
 
 #[test]
 fn gives_a_frame_two_cycles_after_its_last_beat_and_without_a_pause() {
-    run_test("frame_fifo_latency", 0x0002_ff1f, |run| {
+    run_test(0x0002_ff1f, |run| {
         let pauses = (Pause::Random { percent: 70 }, Pause::Never);
         let mut tb = Tb::<models::FrameFifo64>::new(run, 64, pauses);
         for beats in [1, 2, 10, 63, 64] {
@@ -204,13 +198,12 @@ fn gives_a_frame_two_cycles_after_its_last_beat_and_without_a_pause() {
                 (taken + 2, taken + 1 + beats)
             );
         }
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn passes_one_beat_per_cycle() {
-    run_test("frame_fifo_throughput", 0x0003_ff1f, |run| {
+    run_test(0x0003_ff1f, |run| {
         let mut tb = Tb::<models::FrameFifo64>::new(run, 64, (Pause::Never, Pause::Never));
         let start = tb.sim.cycle_count();
         (0..50).for_each(|tag| frames::send(&tb.source, tag, 20));
@@ -224,13 +217,12 @@ fn passes_one_beat_per_cycle() {
             .map(|n| (start + 20 * n + 1, start + 20 * n + 20))
             .collect();
         assert_eq!(cycles, expected);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn drops_what_does_not_fit_whole() {
-    run_test("frame_fifo_overflow", 0x0004_ff1f, |run| {
+    run_test(0x0004_ff1f, |run| {
         let mut tb = Tb::<models::FrameFifo8>::new(run, 8, (Pause::Never, STALLED));
         // One beat of the first frame waits in the output register, so four places are left.
         for (tag, beats) in [(0, 5), (1, 5), (2, 3), (3, 2), (4, 1), (5, 1)] {
@@ -240,13 +232,12 @@ fn drops_what_does_not_fit_whole() {
         frames::send(&tb.source, 6, 9);
         frames::send(&tb.source, 7, 8);
         assert_eq!(frames::contents(&tb.drain(8)), [(7, 8)]);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn drops_what_it_is_told_to_drop() {
-    run_test("frame_fifo_drop", 0x0005_ff1f, |run| {
+    run_test(0x0005_ff1f, |run| {
         let mut tb = Tb::<models::FrameFifo8>::new(run, 8, (Pause::Never, Pause::Never));
         for (tag, beats) in [
             (0, 2),
@@ -264,13 +255,12 @@ fn drops_what_it_is_told_to_drop() {
         tb.source.send(&[6 << 8 | 2, 1]);
         tb.sim.run(10);
         assert_eq!(tb.sink.receive_all().len(), 2);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn forgets_everything_at_reset() {
-    run_test("frame_fifo_reset", 0x0006_ff1f, |run| {
+    run_test(0x0006_ff1f, |run| {
         let half = Pause::Random { percent: 50 };
         let mut tb = Tb::<models::FrameFifo8>::new(run, 8, (half.clone(), half));
         for cycles in 1..50 {
@@ -284,6 +274,5 @@ fn forgets_everything_at_reset() {
         tb.sink.set_pause(Pause::Never);
         tb.sim.run(20);
         assert!(!tb.sink.receive_all().is_empty());
-        tb.sim.finish();
     });
 }

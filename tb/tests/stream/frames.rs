@@ -1,8 +1,6 @@
 //! Frames of numbered beats.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::channel::{ChannelSink, ChannelSource, Item};
+use spinneret_sim::prelude::*;
 
 /// The fields of a stream of frames.
 pub(crate) const FRAME: &[&str] = &["data", "last"];

@@ -1,13 +1,8 @@
 //! `SpinneretRateLimiter`: each line of its contract, and random traffic against its reference model.
 
 use crate::traffic::{STALLED, patterns};
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use spinneret_models::{SpinneretRateLimiter, SpinneretRateLimiterSmall};
-use spinneret_sim::channel::Pause;
-use spinneret_sim::model::Model;
-use spinneret_sim::stream::{Frame, Received};
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterShape, Settings};
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);
@@ -64,7 +59,7 @@ fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
 
 fn random_traffic<M: Model>(name: &str, shape: LimiterShape) {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("{name}_traffic_{index}"), 0x0001_1191, |run| {
+        run_named(&format!("{name}_traffic_{index}"), 0x0001_1191, |run| {
             let mut rng = run.rng("frames");
             let mut tb = LimiterBench::new(run.simulation::<M>(), shape, pauses.clone(), OPEN);
             tb.source.monitor().allow_null_last();
@@ -85,7 +80,6 @@ fn random_traffic<M: Model>(name: &str, shape: LimiterShape) {
             let bytes: usize = sent.iter().map(|frame| frame.bytes.len()).sum();
             assert_eq!(tb.count("frames_passed"), sent.len() as u128);
             assert_eq!(tb.count("bytes_passed"), bytes as u128);
-            tb.sim.finish();
         });
     }
 }
@@ -114,44 +108,41 @@ fn times<M: Model>(tb: &mut LimiterBench<M>, sizes: &[usize]) -> Vec<(u64, u64)>
 #[test]
 fn a_beat_takes_three_clocks_and_none_is_lost() {
     for settings in [OPEN, limit(64 * 1024, 2 * 64)] {
-        run_test("rate_limiter_latency", 0x0002_1191, |run| {
+        run_test(0x0002_1191, |run| {
             let mut tb = bench::<SpinneretRateLimiter>(run, LimiterShape::REFERENCE, settings);
             let expected = [(LATENCY, 3), (4, 5), (6, 6), (7, 30)];
             assert_eq!(times(&mut tb, &[64, 65, 1, 1500]), expected);
             assert_eq!(tb.count("cycles_held"), 0);
-            tb.sim.finish();
         });
     }
 }
 
 #[test]
 fn a_frame_waits_until_the_debt_of_the_one_before_is_paid() {
-    run_test("rate_limiter_debt", 0x0003_1191, |run| {
+    run_test(0x0003_1191, |run| {
         // A byte in every clock, nothing is saved: 10 bytes from clock 3 on cost 10 clocks, 3 bytes cost 3.
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(8, 0));
         let expected = [(3, 5), (13, 13), (16, 16), (20, 20)];
         assert_eq!(times(&mut tb, &[10, 3, 4, 1]), expected);
         // The second is at the gate in clock 5, and passes in clock 12; the others wait 2 and 3 clocks.
         assert_eq!(tb.count("cycles_held"), 7 + 2 + 3);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn what_was_saved_passes_at_once_and_no_more_is_saved_than_the_burst() {
-    run_test("rate_limiter_burst", 0x0004_1191, |run| {
+    run_test(0x0004_1191, |run| {
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(8, 20));
         tb.sim.run(1000);
         // 20 bytes of credit, and a byte in every clock: six frames of 4 bytes leave 2 bytes, the seventh a debt of 1.
         let first: Vec<u64> = times(&mut tb, &[4; 9]).into_iter().map(|time| time.0).collect();
         assert_eq!(first, [3, 4, 5, 6, 7, 8, 9, 11, 15]);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn a_frame_that_has_begun_is_not_held() {
-    run_test("rate_limiter_whole", 0x0005_1191, |run| {
+    run_test(0x0005_1191, |run| {
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(0, 0));
         // Without any rate the first frame passes at one beat a clock, and the second never begins.
         tb.source.send(Frame::new(vec![1; 400]));
@@ -169,24 +160,22 @@ fn a_frame_that_has_begun_is_not_held() {
             tb.sink.receive().map(|received| received.first_cycle),
             Some(cycle + 1)
         );
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn debt_ends_at_the_width_of_the_credit() {
-    run_test("rate_limiter_forgiven", 0x0006_1191, |run| {
+    run_test(0x0006_1191, |run| {
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(1, 0));
         // 1000 bytes leave a debt of 2^8 bytes, which an eighth of a byte a clock pays in 2048 clocks.
         let next = 252 + 2048 + 1;
         assert_eq!(times(&mut tb, &[1000, 4]), [(3, 252), (next, next)]);
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn a_beat_without_bytes_costs_nothing() {
-    run_test("rate_limiter_null", 0x0007_1191, |run| {
+    run_test(0x0007_1191, |run| {
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(0, 0));
         tb.source.monitor().allow_null_last();
         tb.sink.monitor().allow_null_last();
@@ -195,13 +184,12 @@ fn a_beat_without_bytes_costs_nothing() {
         }
         tb.drain();
         assert_eq!((tb.sink.receive_all().len(), tb.count("bytes_passed")), (3, 0));
-        tb.sim.finish();
     });
 }
 
 #[test]
 fn four_beats_are_inside_while_the_output_stalls() {
-    run_test("rate_limiter_stalled", 0x0008_1191, |run| {
+    run_test(0x0008_1191, |run| {
         let settings = limit(8, 100);
         let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, settings);
         tb.sink.set_pause(STALLED);
@@ -213,7 +201,6 @@ fn four_beats_are_inside_while_the_output_stalls() {
         tb.sink.set_pause(Pause::Never);
         tb.drain();
         assert_eq!(tb.sink.receive_all().len(), 1);
-        tb.sim.finish();
     });
 }
 
@@ -221,7 +208,7 @@ fn four_beats_are_inside_while_the_output_stalls() {
 #[test]
 fn the_rate_is_kept_to_the_step() {
     for (index, rate) in [1, 100, 1999, 16 * 1024, 40_000, 65_535].into_iter().enumerate() {
-        run_test(&format!("rate_limiter_exact_{index}"), 0x0009_1191, |run| {
+        run_named(&format!("rate_limiter_exact_{index}"), 0x0009_1191, |run| {
             let mut rng = run.rng("frames");
             let mut tb = bench::<SpinneretRateLimiter>(run, LimiterShape::REFERENCE, limit(rate, 64));
             let frames = if rate == 1 { 3 } else { 100 };
@@ -239,7 +226,6 @@ fn the_rate_is_kept_to_the_step() {
                 (clocks + 1) * rate + 64 * 1024 >= bytes,
                 "{clocks} clocks for {before} bytes"
             );
-            tb.sim.finish();
         });
     }
 }
@@ -248,7 +234,7 @@ fn the_rate_is_kept_to_the_step() {
 #[test]
 fn no_window_has_more_than_burst_rate_and_one_frame() {
     for (index, (rate, burst)) in [(3, 0), (9, 20), (20, 127), (31, 5)].into_iter().enumerate() {
-        run_test(&format!("rate_limiter_window_{index}"), 0x000a_1191, |run| {
+        run_named(&format!("rate_limiter_window_{index}"), 0x000a_1191, |run| {
             let mut rng = run.rng("frames");
             let longest = 60;
             let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(rate, burst));
@@ -268,7 +254,6 @@ fn no_window_has_more_than_burst_rate_and_one_frame() {
                 above = (above + *bytes as i64 * 8 - rate as i64).max(0);
                 assert!(above <= most, "a window that ends in cycle {cycle}");
             }
-            tb.sim.finish();
         });
     }
 }
@@ -276,7 +261,7 @@ fn no_window_has_more_than_burst_rate_and_one_frame() {
 #[test]
 fn starts_anew_after_a_reset_at_any_time() {
     for (index, pauses) in patterns().into_iter().enumerate() {
-        run_test(&format!("rate_limiter_reset_{index}"), 0x000b_1191, |run| {
+        run_named(&format!("rate_limiter_reset_{index}"), 0x000b_1191, |run| {
             let mut rng = run.rng("frames");
             let (shape, settings) = (LimiterShape::SMALL, limit(12, 50));
             let sim = run.simulation::<SpinneretRateLimiterSmall>();
@@ -293,7 +278,6 @@ fn starts_anew_after_a_reset_at_any_time() {
             }
             tb.drain();
             tb.sink.receive_all();
-            tb.sim.finish();
         });
     }
 }

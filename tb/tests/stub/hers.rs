@@ -1,11 +1,8 @@
-//! HERs.
+//! HERs, and bursts of the masters.
 
-use crate::support::{LINE, behaviour, burst, fill_packets, her, write};
-use rand::RngExt;
+use crate::support::{LINE, bad_burst, behaviour, burst, fill_packets, her, write};
 use spinneret_models::{PspinWrapBench, PspinWrapBenchSmall};
-use spinneret_sim::axi::Pause;
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::prelude::*;
 use spinneret_tb::stub::{Behaviour, Her, StubBench};
 
 /// HERs of every sort, with bursts of the masters beside them.
@@ -42,8 +39,8 @@ fn traffic<M: Model>(run: &mut TestRun) {
 #[test]
 fn random_hers_do_what_they_say() {
     for seed in 1..=4 {
-        run_test(&format!("stub_hers_{seed}"), seed, traffic::<PspinWrapBench>);
-        run_test(
+        run_named(&format!("stub_hers_{seed}"), seed, traffic::<PspinWrapBench>);
+        run_named(
             &format!("stub_hers_small_{seed}"),
             seed,
             traffic::<PspinWrapBenchSmall>,
@@ -74,7 +71,7 @@ fn plain<M: Model>(bench: &StubBench<M>, message: u64, operations: u64) -> Her {
 
 #[test]
 fn copies_are_right_at_every_alignment() {
-    run_test("stub_alignment", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<PspinWrapBench>(run);
         let mut number = 0;
         for offset in 0..LINE {
@@ -98,7 +95,7 @@ fn copies_are_right_at_every_alignment() {
 
 #[test]
 fn every_combination_of_operations_is_done_in_order() {
-    run_test("stub_operations", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<PspinWrapBenchSmall>(run);
         for operations in 0..16 {
             bench.send(plain(&bench, operations, operations));
@@ -111,7 +108,7 @@ fn every_combination_of_operations_is_done_in_order() {
 
 #[test]
 fn hers_wait_for_a_fetch_enable_and_for_room() {
-    run_test("stub_room", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<PspinWrapBenchSmall>(run);
         bench.enable(0);
         bench.run(4);
@@ -140,7 +137,7 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
 
 #[test]
 fn stdout_drops_the_newest_word_when_it_is_full() {
-    run_test("stub_stdout", 1, |run| {
+    run_test(1, |run| {
         let mut bench = calm::<PspinWrapBenchSmall>(run);
         bench.reads_stdout = false;
         let room = bench.places.words;
@@ -151,6 +148,101 @@ fn stdout_drops_the_newest_word_when_it_is_full() {
         bench.reads_stdout = true;
         bench.settle();
         assert_eq!(bench.words, room);
+        bench.finish();
+    });
+}
+
+fn burst_traffic<M: Model>(run: &mut TestRun) {
+    let mut rng = run.rng("traffic");
+    let behaviour = behaviour(&mut rng);
+    let mut bench = StubBench::new(run.simulation::<M>(), behaviour);
+    for round in 0..60 {
+        // Each master writes to a region of its own, then everybody reads everything.
+        for master in 0..3 {
+            for _ in 0..rng.random_range(1..6) {
+                let burst = match rng.random_range(0..5) {
+                    0 => bad_burst(&mut rng, &bench),
+                    _ => burst(&mut rng, &bench, master as u64),
+                };
+                let request = write(&mut rng, burst);
+                bench.write(master, request);
+            }
+        }
+        bench.settle();
+        for master in 0..3 {
+            for _ in 0..rng.random_range(1..8) {
+                let burst = match rng.random_range(0..5) {
+                    0 => bad_burst(&mut rng, &bench),
+                    _ => {
+                        let region = rng.random_range(0..3);
+                        burst(&mut rng, &bench, region)
+                    }
+                };
+                bench.read(master, burst);
+            }
+        }
+        bench.settle();
+        if round % 20 == 19 {
+            let request = write(&mut rng, burst(&mut run.rng("more"), &bench, 0));
+            bench.write(0, request);
+            bench.run(rng.random_range(0..20));
+            bench.reset();
+        }
+    }
+    bench.finish();
+}
+
+#[test]
+fn random_bursts_write_and_read_the_memory() {
+    for seed in 1..=4 {
+        run_named(
+            &format!("stub_bursts_{seed}"),
+            seed,
+            burst_traffic::<PspinWrapBench>,
+        );
+        run_named(
+            &format!("stub_bursts_small_{seed}"),
+            seed,
+            burst_traffic::<PspinWrapBenchSmall>,
+        );
+    }
+}
+
+#[test]
+fn one_line_is_written_and_one_read_in_a_clock() {
+    run_test(1, |run| {
+        let mut bench = StubBench::new(run.simulation::<PspinWrapBench>(), Behaviour::default());
+        let page = |master: u64| Burst {
+            id: 0,
+            address: 0x1c00_0000 + 4096 * master,
+            beats: 64,
+            size: 64,
+            kind: BurstKind::Incrementing,
+        };
+        for master in 0..3 {
+            let bytes = vec![master as u8; 4096];
+            bench.write(
+                master,
+                WriteRequest::bytes(0, page(master as u64).address, &bytes, 64),
+            );
+        }
+        let start = bench.sim.cycle_count();
+        bench.settle();
+        let cycles = bench.sim.cycle_count() - start;
+        assert!(
+            (192..=200).contains(&cycles),
+            "{cycles} clocks for 192 lines of three masters"
+        );
+        for master in 0..3 {
+            bench.read(master, page(master as u64));
+        }
+        let start = bench.sim.cycle_count();
+        bench.settle();
+        let cycles = bench.sim.cycle_count() - start;
+        assert!(
+            (192..=200).contains(&cycles),
+            "{cycles} clocks for 192 lines of three masters"
+        );
         bench.finish();
     });
 }

@@ -1,9 +1,6 @@
 //! Random bursts and HERs.
 
-use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axi::{Burst, BurstKind, Faults, Latency, Pause, SlaveConfig, WriteRequest};
-use spinneret_sim::model::Model;
+use spinneret_sim::prelude::*;
 use spinneret_tb::stub::{Behaviour, Her, StubBench};
 
 /// Bytes of a line.

@@ -1,9 +1,10 @@
-//! Each command, and the LEDs.
+//! Commands of the host, and random ones.
 
 use crate::support::{BOARD, board, load, small};
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::test_run::run_test;
-use spinneret_tb::uart_match::{Led, code, frame, rule_frame};
+use spinneret_sim::prelude::*;
+use spinneret_tb::pkt_match::random_rules;
+use spinneret_tb::uart_match::{Host, Led, code, frame, random_bytes, rule_frame};
 
 /// A UDP packet to port 9330 with an SLMP header that ends message 0x01020304.
 fn slmp_packet() -> Vec<u8> {
@@ -18,7 +19,7 @@ fn slmp_packet() -> Vec<u8> {
 
 #[test]
 fn says_who_it_is() {
-    run_test("uart_match_hello", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         host.source.send(&[0, 0]);
         host.drain();
@@ -34,7 +35,7 @@ fn says_who_it_is() {
 
 #[test]
 fn matches_by_the_rules_that_were_written() {
-    run_test("uart_match_literal", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         let rules: [(u8, Rule); 4] = [
             (0, Rule::IPV4),
@@ -58,14 +59,13 @@ fn matches_by_the_rules_that_were_written() {
         assert_eq!(host.receive(100), [0, 7, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(host.leds() & 0x7f, 0b001_0001);
         host.model.matches = 1;
-        host.sim.finish();
     });
 }
 
 /// The bytes of docs/boards/alchitry-cu.md.
 #[test]
 fn the_example_of_the_documentation_is_true() {
-    run_test("uart_match_example", 1, |run| {
+    run_test(1, |run| {
         let page = include_str!("../../../docs/boards/alchitry-cu.md");
         let lines = page.lines().filter_map(|line| line.strip_prefix("say '"));
         let bytes = |text: &str| -> Vec<u8> {
@@ -86,13 +86,12 @@ fn the_example_of_the_documentation_is_true() {
         assert_eq!(answers[0], [0, 4, 1, 2, 4, 0x40]);
         assert_eq!(answers[1..5], [[0, 0]; 4]);
         assert_eq!(answers[5], [0, 7, 1, 0, 0, 0, 0, 0, 0]);
-        host.sim.finish();
     });
 }
 
 #[test]
 fn nothing_matches_until_rules_are_put_into_force_and_after_they_are_put_out() {
-    run_test("uart_match_valid", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         let packet = frame(code::PACKET, &slmp_packet());
         host.exchange(&frame(code::CONTROL, &[1, 0]));
@@ -111,7 +110,7 @@ fn nothing_matches_until_rules_are_put_into_force_and_after_they_are_put_out() {
 
 #[test]
 fn a_rule_that_is_written_while_in_force_counts_from_the_next_packet() {
-    run_test("uart_match_rewrite", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
         host.exchange(&frame(code::PACKET, &[7; 8]));
@@ -124,7 +123,7 @@ fn a_rule_that_is_written_while_in_force_counts_from_the_next_packet() {
 
 #[test]
 fn packets_of_every_length_are_answered() {
-    run_test("uart_match_lengths", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
         for length in 1..=255 {
@@ -139,7 +138,7 @@ fn packets_of_every_length_are_answered() {
 
 #[test]
 fn the_last_led_changes_by_itself() {
-    run_test("uart_match_heartbeat", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         let mut changes = Vec::new();
         let mut before = host.leds();
@@ -161,7 +160,7 @@ fn the_last_led_changes_by_itself() {
 
 #[test]
 fn a_line_that_is_fast_or_slow_by_four_per_cent_is_read() {
-    run_test("uart_match_speed", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         for percent in [-4, -2, -1, 1, 2, 4] {
@@ -176,7 +175,7 @@ fn a_line_that_is_fast_or_slow_by_four_per_cent_is_read() {
 
 #[test]
 fn a_reset_puts_everything_back() {
-    run_test("uart_match_reset", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         host.exchange(&frame(code::PACKET, &[1; 64]));
@@ -193,5 +192,87 @@ fn a_reset_puts_everything_back() {
             load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         }
         host.finish();
+    });
+}
+
+/// Writes random rules, most of the time all of them.
+fn write_rules<M: Model>(host: &mut Host<M>, rng: &mut ChaCha8Rng) {
+    let table = random_rules(rng, &host.setup().matcher);
+    let rules = table
+        .rulesets()
+        .iter()
+        .flat_map(|set| set.rules.iter().chain([&set.end_of_message]));
+    for (number, rule) in rules.enumerate() {
+        if rng.random_bool(0.95) {
+            let idx = rule.idx.min(255);
+            host.exchange(&rule_frame(number as u8, &Rule { idx, ..*rule }));
+        }
+    }
+    let modes = 1 << host.setup().matcher.rulesets;
+    let control = [u8::from(rng.random_bool(0.9)), rng.random_range(0..modes)];
+    host.exchange(&frame(code::CONTROL, &control));
+}
+
+/// A frame that is wrong, or right by chance.
+fn any_frame(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let length = rng.random_range(0..20);
+    let payload = random_bytes(rng, length);
+    frame(rng.random_range(0..6), &payload)
+}
+
+fn step<M: Model>(host: &mut Host<M>, rng: &mut ChaCha8Rng) {
+    let byte_clocks = 10 * host.setup().clocks_per_bit;
+    match rng.random_range(0..20) {
+        0 => write_rules(host, rng),
+        1 => host.exchange(&any_frame(rng)),
+        2 => {
+            let frame = frame(code::PACKET, &random_bytes(rng, 60));
+            let cut = rng.random_range(1..frame.len());
+            host.source.send(&frame[..cut]);
+            host.expect_fault(code::TIMEOUT);
+        }
+        3 => {
+            let good = rng.random_range(0..8);
+            host.source.send(&frame(code::PACKET, &[1; 100])[..good]);
+            host.source.send_broken(rng.random());
+            host.source.hold(true, host.setup().clocks_per_bit);
+            host.expect_fault(code::FRAMING);
+        }
+        4 => host.source.hold(true, rng.random_range(1..3 * byte_clocks)),
+        5 if rng.random_bool(0.2) => host.reset(),
+        _ => {
+            let length = rng.random_range(1..=255) >> rng.random_range(0..3);
+            let packet = random_bytes(rng, length.max(1));
+            let packet = frame(code::PACKET, &packet);
+            host.exchange(&packet);
+        }
+    }
+}
+
+fn run<M: Model>(mut host: Host<M>, mut rng: ChaCha8Rng, steps: usize) {
+    let mut matches = 0;
+    write_rules(&mut host, &mut rng);
+    for _ in 0..steps {
+        let before = host.model.matches;
+        step(&mut host, &mut rng);
+        matches += host.model.matches.saturating_sub(before);
+    }
+    assert!(matches > steps as u32 / 20, "only {matches} packets matched");
+    host.finish();
+}
+
+#[test]
+fn answers_as_the_model_whatever_comes() {
+    run_test(20, |frame| {
+        let (host, rng) = (board(frame), frame.rng("host"));
+        run(host, rng, 400);
+    });
+}
+
+#[test]
+fn answers_as_the_model_on_the_fastest_line() {
+    run_test(21, |frame| {
+        let (host, rng) = (small(frame), frame.rng("host"));
+        run(host, rng, 1000);
     });
 }

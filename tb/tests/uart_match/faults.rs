@@ -7,7 +7,7 @@ use spinneret_tb::uart_match::{Led, OK_HELLO_BYTES, code, frame, rule_frame};
 
 #[test]
 fn wrong_frames_are_answered_with_what_is_wrong_and_change_nothing() {
-    run_test("uart_match_wrong", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         let never = rule_frame(0, &Rule::NEVER);
@@ -43,7 +43,7 @@ fn wrong_frames_are_answered_with_what_is_wrong_and_change_nothing() {
 
 #[test]
 fn a_frame_that_breaks_off_is_given_up_after_a_pause() {
-    run_test("uart_match_timeout", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         let packet = frame(code::PACKET, &[9; 64]);
@@ -58,7 +58,7 @@ fn a_frame_that_breaks_off_is_given_up_after_a_pause() {
 
 #[test]
 fn a_slow_host_is_waited_for() {
-    run_test("uart_match_slow", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         let never = rule_frame(1, &Rule::NEVER);
         for byte in &never[..never.len() - 1] {
@@ -74,7 +74,7 @@ fn a_slow_host_is_waited_for() {
 
 #[test]
 fn after_a_byte_without_stop_bit_everything_is_dropped_up_to_a_pause() {
-    run_test("uart_match_framing", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         let packet = frame(code::PACKET, &[9; 20]);
@@ -95,7 +95,7 @@ fn after_a_byte_without_stop_bit_everything_is_dropped_up_to_a_pause() {
 
 #[test]
 fn a_break_of_any_length_is_one_fault() {
-    run_test("uart_match_break", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         for bits in [11, 25, 200, 1000] {
             let clocks = bits * BOARD.clocks_per_bit;
@@ -116,7 +116,7 @@ fn a_break_of_any_length_is_one_fault() {
 
 #[test]
 fn a_glitch_starts_nothing() {
-    run_test("uart_match_glitch", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         for clocks in 1..BOARD.clocks_per_bit / 2 {
             host.source.hold(false, clocks);
@@ -130,7 +130,7 @@ fn a_glitch_starts_nothing() {
 
 #[test]
 fn what_comes_before_the_answer_ends_is_dropped_and_told() {
-    run_test("uart_match_overrun", 1, |run| {
+    run_test(1, |run| {
         let mut host = board(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         let never = rule_frame(0, &Rule::NEVER);
@@ -154,7 +154,7 @@ fn what_comes_before_the_answer_ends_is_dropped_and_told() {
 
 #[test]
 fn the_smallest_console_has_the_same_faults() {
-    run_test("uart_match_small_faults", 1, |run| {
+    run_test(1, |run| {
         let mut host = small(run);
         load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
         host.source.send(&[3, 200, 1]);

@@ -2,5 +2,4 @@
 
 mod commands;
 mod faults;
-mod random;
 mod support;

@@ -3,8 +3,7 @@
 use spinneret_models::{UartMatch, UartMatchSmall};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::MatcherParams;
-use spinneret_sim::model::Model;
-use spinneret_sim::test_run::TestRun;
+use spinneret_sim::prelude::*;
 use spinneret_tb::uart_match::{Host, Setup, code, frame, rule_frame};
 
 /// As on the board, with a faster line.

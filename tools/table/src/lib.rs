@@ -1,6 +1,8 @@
 //! What programs print for people, all in one style: tables without a frame, text that is no wider than the terminal, and
-//! errors as sentences.
+//! errors as sentences; and the common part of benches.
 
+#[cfg(feature = "bench")]
+pub mod bench;
 mod fit;
 mod text;
 

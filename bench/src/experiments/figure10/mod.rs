@@ -5,11 +5,11 @@ mod table;
 mod unpack;
 
 use super::{in_parallel, save};
-use crate::harness::write;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use spinneret_nic::mpi::{Exchange, Multiplication, Overlapped, PaperType, Prices, overlap};
+use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
 use std::io::ErrorKind;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of these messages; both sides have to have the same.
-pub(super) const VERSION: u32 = 4;
+pub const VERSION: u32 = 4;
 /// Bytes of the cluster's memory in one message; longer accesses are divided. Each word is an access of its own, so that
 /// nobody waits long for others.
 pub(super) const WORDS_PIECE: usize = 4 << 10;

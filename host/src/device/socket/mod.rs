@@ -13,5 +13,6 @@ mod server;
 
 pub use client::{Client, ConnectError};
 pub use listener::Listener;
+pub use message::VERSION;
 pub use peer::Served;
 pub use server::Server;

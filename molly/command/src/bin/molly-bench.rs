@@ -1,7 +1,9 @@
 //! `./dev bench molly`: molly against C written by hand, and how long plans take, held to their bars.
 
-use clap::Parser;
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::{Args, Parser};
 use serde_json::{Value, json};
+use spinneret_table::bench::{Bars, Figures, Spread};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -9,6 +11,12 @@ use std::time::Instant;
 /// Measures molly: all in one run, alternately, and medians of each.
 #[derive(Debug, Parser)]
 #[command(name = "bench molly")]
+struct Line {
+    #[command(flatten)]
+    bench: Figures<Arguments>,
+}
+
+#[derive(Debug, Args)]
 struct Arguments {
     /// The command that is measured
     #[arg(long, value_name = "FILE")]
@@ -27,9 +35,6 @@ struct Arguments {
     /// Measure Devito as well, by this Python, which has devito and mpi4py
     #[arg(long, value_name = "PYTHON")]
     devito: Option<PathBuf>,
-    /// Where the figures go as JSON
-    #[arg(long, value_name = "FILE", default_value = "target/bench/molly.json")]
-    json: PathBuf,
 }
 
 /// A figure and its bar.
@@ -43,34 +48,7 @@ struct Figure {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let figures = match measure(&arguments) {
-        Ok(figures) => figures,
-        Err(error) => {
-            eprintln!("bench molly: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let mut table = spinneret_table::figures(["measured", "bar", "found", "", ""], &[0, 3, 4]);
-    for figure in &figures {
-        let sign = if figure.is_least { ">=" } else { "<=" };
-        let kept = if figure.is_kept() { "kept" } else { "MISSED" };
-        let cells = [
-            figure.what.clone(),
-            format!("{sign} {}", figure.bar),
-            format!("{:.3}", figure.found),
-            kept.to_owned(),
-            figure.more.clone(),
-        ];
-        table.add_row(spinneret_table::result_row(cells, figure.is_kept()));
-    }
-    println!("{table}");
-    let missed = figures.iter().filter(|figure| !figure.is_kept()).count();
-    if missed > 0 {
-        eprintln!("bench molly: {missed} of {} bars are missed", figures.len());
-        return ExitCode::FAILURE;
-    }
-    ExitCode::SUCCESS
+    spinneret_table::failed(Line::parse().bench.measure("molly", run))
 }
 
 impl Figure {
@@ -82,50 +60,68 @@ impl Figure {
     }
 }
 
-fn measure(arguments: &Arguments) -> Result<Vec<Figure>, String> {
+fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
+    let figures = measure(arguments)?;
+    let mut table = spinneret_table::figures(["measured", "bar", "found", "", ""], &[0, 3, 4]);
+    for figure in &figures {
+        let sign = if figure.is_least { ">=" } else { "<=" };
+        let cells = [
+            figure.what.clone(),
+            format!("{sign} {}", figure.bar),
+            format!("{:.3}", figure.found),
+            figure.more.clone(),
+        ];
+        table.add_row(bars.row(cells, figure.is_kept()));
+    }
+    println!("{table}");
+    let json = |figure: &Figure| {
+        let Figure {
+            what,
+            bar,
+            found,
+            more,
+            ..
+        } = figure;
+        json!({ "what": what, "bar": bar, "found": found, "more": more })
+    };
+    Ok(figures.iter().map(json).collect())
+}
+
+fn measure(arguments: &Arguments) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    if arguments.only.iter().any(|only| only == "speed") {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let is_asked = |part: &str| arguments.only.iter().any(|only| only == part);
+    let folder = tempfile::tempdir()?;
+    if is_asked("speed") {
         let program = compile(folder.path(), "five")?;
         for size in &arguments.sizes {
             figures.extend(speeds(arguments, &program, size)?);
         }
     }
-    if arguments.only.iter().any(|only| only == "columns") {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    if is_asked("columns") {
         figures.extend(columns(arguments, &compile(folder.path(), "columns")?)?);
     }
-    if arguments.only.iter().any(|only| only == "plans") {
+    if is_asked("plans") {
         figures.extend(plans(arguments)?);
     }
-    let all: Vec<Value> = figures
-        .iter()
-        .map(|figure| json!({"what": figure.what, "bar": figure.bar, "found": figure.found, "more": figure.more}))
-        .collect();
-    let written = arguments
-        .json
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(&arguments.json, format!("{:#}\n", Value::from(all))));
-    written.map_err(|error| format!("{} cannot be written: {error}", arguments.json.display()))?;
     Ok(figures)
 }
 
 /// What a command prints.
-fn output(command: &mut Command) -> Result<String, String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?} does not start: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        )),
-    }
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output();
+    let output = output.with_context(|| format!("{command:?} does not start"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?}: {errors}");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn compile(folder: &Path, name: &str) -> Result<PathBuf, String> {
+/// The seconds that molly's JSON has under a name.
+fn seconds(command: &mut Command, name: &str) -> Result<f64> {
+    let said: Value = serde_json::from_str(&output(command)?)?;
+    said[name].as_f64().context("molly says no time")
+}
+
+fn compile(folder: &Path, name: &str) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/{name}.c"));
     let program = folder.join(name);
     let mut compiler = Command::new("mpicc");
@@ -145,31 +141,27 @@ fn mpirun(program: &Path) -> Command {
 }
 
 /// The times that a program prints.
-fn times(command: &mut Command) -> Result<Vec<f64>, String> {
+fn times(command: &mut Command) -> Result<Vec<f64>> {
     let said = output(command)?;
     let times: Vec<f64> = said
         .split_whitespace()
         .map_while(|word| word.parse().ok())
         .collect();
-    match times.is_empty() {
-        true => Err(format!("{command:?} says no time")),
-        false => Ok(times),
-    }
+    ensure!(!times.is_empty(), "{command:?} says no time");
+    Ok(times)
 }
 
 /// Seconds that molly takes for `five`.
-fn ours(arguments: &Arguments, size: &str, steps: &str, more: &[&str]) -> Result<f64, String> {
+fn ours(arguments: &Arguments, size: &str, steps: &str, more: &[&str]) -> Result<f64> {
     let mut run = mpirun(&arguments.molly);
     let given = [
         "run", "five", "--json", "--repeat", "2", "--size", size, "--steps", steps,
     ];
-    let said = output(run.args(given).args(more))?;
-    let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
-    said["seconds"].as_f64().ok_or("molly says no time".to_owned())
+    seconds(run.args(given).args(more), "seconds")
 }
 
 /// Columns packed by hand against MPI's vector type: how much longer an exchange takes, and a step of molly's.
-fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>, String> {
+fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for size in ["1024", "4096", "8192"] {
         let (mut typed, mut by_hand) = (Vec::new(), Vec::new());
@@ -178,7 +170,7 @@ fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>, String>
             // As molly's own ranks have it.
             run.env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
             let [first, second] = times(run.args([size, "400"]))?[..] else {
-                return Err(format!("{run:?} says other than two times"));
+                bail!("{run:?} says other than two times");
             };
             typed.push(first);
             by_hand.push(second);
@@ -204,7 +196,7 @@ fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>, String>
                 )?);
             }
         }
-        let turns: f64 = steps.parse().map_err(|error| format!("{steps}: {error}"))?;
+        let turns: f64 = steps.parse()?;
         let [packed, typed] = ways.map(|times| median(times) / turns);
         figures.push(Figure {
             what: format!("a step of 5 points, {size}x{size} on 1x2, packed: against a vector type"),
@@ -218,13 +210,11 @@ fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>, String>
 }
 
 /// Molly against C, and against Devito if it is there.
-fn speeds(arguments: &Arguments, program: &Path, size: &str) -> Result<Vec<Figure>, String> {
+fn speeds(arguments: &Arguments, program: &Path, size: &str) -> Result<Vec<Figure>> {
     let wrong = || format!("--sizes: `{size}` is no SIZE:STEPS, such as 1024:1000");
-    let (size, steps) = size.split_once(':').ok_or_else(wrong)?;
-    let (points, turns): (f64, f64) = match (size.parse(), steps.parse()) {
-        (Ok(size), Ok(steps)) => (size, steps),
-        _ => return Err(wrong()),
-    };
+    let (size, steps) = size.split_once(':').with_context(wrong)?;
+    let points: f64 = size.parse().with_context(wrong)?;
+    let turns: f64 = steps.parse().with_context(wrong)?;
     let updates = points * points * turns;
     let (mut by_hand, mut by_devito, mut found) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
@@ -253,13 +243,12 @@ fn speeds(arguments: &Arguments, program: &Path, size: &str) -> Result<Vec<Figur
     Ok(figures)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+fn median(values: Vec<f64>) -> f64 {
+    Spread::from_iter(values).median()
 }
 
 /// Times of plans: the least of some, as other work of the machine only adds to it.
-fn plans(arguments: &Arguments) -> Result<Vec<Figure>, String> {
+fn plans(arguments: &Arguments) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (what, bar, given) in [
         ("2-D", 0.1, &["life5", "--size", "1024", "--geometry", "2x2"][..]),
@@ -268,13 +257,9 @@ fn plans(arguments: &Arguments) -> Result<Vec<Figure>, String> {
     ] {
         let mut least = f64::MAX;
         for _ in 0..arguments.rounds {
-            let said = output(
-                Command::new(&arguments.molly)
-                    .args(["plan", "--json", "--steps", "100"])
-                    .args(given),
-            )?;
-            let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
-            least = least.min(said["planning_s"].as_f64().ok_or("molly says no time")?);
+            let mut plan = Command::new(&arguments.molly);
+            plan.args(["plan", "--json", "--steps", "100"]).args(given);
+            least = least.min(seconds(&mut plan, "planning_s")?);
         }
         figures.push(Figure {
             what: format!("seconds to plan in {what}: {}", given[0]),
@@ -297,15 +282,14 @@ fn plans(arguments: &Arguments) -> Result<Vec<Figure>, String> {
         "--steps",
         "2",
     ]);
-    let said: Value = serde_json::from_str(&output(&mut all)?).map_err(|error| error.to_string())?;
+    let said: Value = serde_json::from_str(&output(&mut all)?)?;
     let seconds = begun.elapsed().as_secs_f64();
     let channel = &said["channels"][1];
     let counts = (&channel["messages_per_chunk"], &channel["elements_per_chunk"]);
-    if counts != (&json!(65024), &json!(8_322_056)) {
-        return Err(format!(
-            "16384 ranks send {counts:?}, and have to send 65024 messages of 8322056 elements"
-        ));
-    }
+    ensure!(
+        counts == (&json!(65024), &json!(8_322_056)),
+        "16384 ranks send {counts:?}, and have to send 65024 messages of 8322056 elements"
+    );
     figures.push(Figure {
         what: "seconds for the messages of 16384 ranks".to_owned(),
         bar: 10.0,

@@ -28,10 +28,11 @@ pub(crate) fn loops(bounds: Vec<Bounds>, inner: Vec<Node>) -> Node {
 }
 
 pub(crate) fn program(name: &str, fields: &[&str], shapes: Vec<Vec<i64>>, nodes: Vec<Node>) -> Case {
-    let fields = fields.iter().map(|field| field.to_string()).collect();
+    let fields: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
     let program = Program {
         name: name.to_owned(),
         params: Vec::new(),
+        element_bytes: vec![8; fields.len()],
         fields,
         nodes,
     };

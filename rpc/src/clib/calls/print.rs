@@ -39,7 +39,7 @@ fn write(libc: &Libc, call: &Call, name: u64, text: Option<Vec<u8>>) -> u64 {
             stream.fail();
             FAILED
         }
-        (Some(stream), Some(text)) => match stream.write(&text) == text.len() {
+        (Some(stream), Some(text)) => match stream.write(call.port(), &text) == text.len() {
             true => text.len() as u64,
             false => FAILED,
         },

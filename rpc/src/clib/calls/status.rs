@@ -15,7 +15,7 @@ pub(in crate::clib) async fn of_stream(libc: Rc<Libc>, mut call: Call) {
         _ => words[0],
     };
     let answer = match libc.files.borrow_mut().stream(name) {
-        Some(stream) => answer(stream, call.opcode(), words),
+        Some(stream) => answer(stream, &call, words),
         None => {
             call.refuse(refused::HANDLE);
             match call.opcode() {
@@ -28,17 +28,17 @@ pub(in crate::clib) async fn of_stream(libc: Rc<Libc>, mut call: Call) {
     call.send(&[answer]).await;
 }
 
-fn answer(stream: &mut Stream, opcode: u32, words: [u64; 8]) -> u64 {
+fn answer(stream: &mut Stream, call: &Call, words: [u64; 8]) -> u64 {
     let status = |worked| match worked {
         true => 0,
         false => FAILED,
     };
-    match opcode {
+    match call.opcode() {
         opcode::FEOF => stream.is_at_end().into(),
         opcode::FERROR => stream.has_failed().into(),
         opcode::FSEEK => status(stream.seek(words[1] as i64, words[2] & u64::from(u32::MAX))),
         opcode::FTELL => stream.tell().unwrap_or(FAILED),
-        opcode::FFLUSH => status(stream.flush()),
+        opcode::FFLUSH => status(stream.flush(Some(call.port()))),
         opcode::UNGETC => match words[0] as i32 {
             -1 => FAILED,
             character => match stream.push_back(character as u8) {

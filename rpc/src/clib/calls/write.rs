@@ -27,7 +27,7 @@ pub(in crate::clib) async fn write(libc: Rc<Libc>, mut call: Call) {
             if call.opcode() == opcode::WRITE_TO_STDOUT_NEWLINE {
                 bytes.push(b'\n');
             }
-            stream.write(&bytes)
+            stream.write(call.port(), &bytes)
         }
     };
     call.send(&[written as u64]).await;

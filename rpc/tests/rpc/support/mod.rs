@@ -57,6 +57,11 @@ impl Bench {
         }
     }
 
+    /// Says that the client is gone.
+    pub(crate) fn abandon_all(&self) {
+        self.running.abandon_all();
+    }
+
     /// Stops the server; every port is idle then.
     pub(crate) fn stop(self) -> (Counts, Option<End>) {
         let Ok(done) = self.running.stop();

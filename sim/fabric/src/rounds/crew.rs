@@ -51,8 +51,8 @@ pub(crate) struct Crew {
 struct State {
     /// NICs that have not met yet.
     running: usize,
-    /// Processors that nobody uses.
-    processors: usize,
+    /// Processors that nobody uses; fewer than none if somebody leaves without having had one.
+    processors: isize,
     told: Vec<Told>,
     granted: Vec<Option<Granted>>,
     /// Who waits for somebody outside, and since when.
@@ -66,7 +66,7 @@ impl Crew {
         Self {
             state: Mutex::new(State {
                 running: nics,
-                processors: threads.max(1),
+                processors: threads.max(1).cast_signed(),
                 told: Vec::new(),
                 granted: (0..nics).map(|_| None).collect(),
                 outside: vec![None; nics],
@@ -83,13 +83,24 @@ impl Crew {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread begins; it waits for a processor.
-    pub(crate) fn begin(&self) {
-        drop(self.take_processor(self.lock()));
+    /// A thread begins; it waits for a processor. Its port gives that back, also after an error.
+    ///
+    /// # Errors
+    /// If it is over, so that nothing is made for nobody.
+    pub(crate) fn begin(&self) -> Result<(), Stopped> {
+        let mut state = self.lock();
+        while state.processors <= 0 && !state.is_stopped {
+            state = self.free.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.processors -= 1;
+        match state.is_stopped {
+            true => Err(Stopped),
+            false => Ok(()),
+        }
     }
 
     fn take_processor<'s>(&self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        while state.processors == 0 {
+        while state.processors <= 0 {
             state = self.free.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.processors -= 1;
@@ -179,6 +190,7 @@ impl Crew {
     /// Everybody who waits comes back with an error.
     pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
+        self.free.notify_all();
         self.met.notify_one();
         self.go.iter().for_each(Condvar::notify_one);
     }

@@ -78,6 +78,9 @@ pub enum FabricError {
         /// Why, as a sentence.
         why: String,
     },
+    /// A capture cannot be begun, and nothing was simulated.
+    #[error("{0}")]
+    NoCapture(CaptureError),
     /// A capture cannot be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
@@ -105,7 +108,7 @@ pub fn run<'m>(
     let mut local = Local::new(topology, ranks.rank(), ranks.size());
     let crew = Arc::new(Crew::new(local.nics().len(), settings.threads));
     let failures = Mutex::new(Vec::new());
-    let captures = captures(topology, &local);
+    let captures = captures(topology, &local).map_err(FabricError::NoCapture)?;
     let (ended, captures) = std::thread::scope(|scope| {
         for (place, node) in local.nics().iter().enumerate() {
             let (name, config) = local.nic(*node);
@@ -114,8 +117,9 @@ pub fn run<'m>(
             let port = Port::new(place, Arc::clone(&crew), cable, notes);
             let (crew, failures) = (&crew, &failures);
             let work = move || {
-                crew.begin();
-                if let Err(Left::Failed(why)) = member(port) {
+                if crew.begin().is_ok()
+                    && let Err(Left::Failed(why)) = member(port)
+                {
                     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
                     failures.push(FabricError::Nic { nic: name, why });
                     crew.stop();
@@ -130,15 +134,12 @@ pub fn run<'m>(
             crew: &crew,
             settings,
             local: &mut local,
-            captures: Vec::new(),
+            captures,
             report: Report::default(),
             next_sample_ps: 0,
             outgoing: (0..ranks.size()).map(|_| Vec::new()).collect(),
         };
-        let ended = captures.map_err(FabricError::from).and_then(|captures| {
-            rounds.captures = captures;
-            rounds.go(ranks, watch)
-        });
+        let ended = rounds.go(ranks, watch);
         crew.stop();
         let Rounds { captures, report, .. } = rounds;
         (ended.map(|ended| (ended, report)), captures)

@@ -93,7 +93,7 @@ struct CaptureTable {
     cable_to: Option<Spanned<String>>,
     #[serde(default)]
     frames: Seen,
-    file: PathBuf,
+    file: Spanned<PathBuf>,
 }
 
 /// Something is wrong at a place of the text.
@@ -127,16 +127,17 @@ impl Topology {
     /// # Errors
     /// If it is none.
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, TopologyError> {
+        let line = |place: Range<usize>| text[..place.start.min(text.len())].matches('\n').count() + 1;
         let in_file = |place: Range<usize>, what: String| TopologyError::InFile {
             file: file.to_owned(),
-            line: text[..place.start.min(text.len())].matches('\n').count() + 1,
+            line: line(place),
             what,
         };
         let document: Document = toml::from_str(text).map_err(|error| {
             let what = error.message().lines().collect::<Vec<_>>().join("; ");
             in_file(error.span().unwrap_or(0..0), what)
         })?;
-        let built = build(&document, folder).map_err(|Misfit(place, what)| in_file(place, what))?;
+        let built = build(&document, folder, &line).map_err(|Misfit(place, what)| in_file(place, what))?;
         built.find_fault().map_err(|Fault { at, what }| {
             let nodes = document.nic.iter().map(Spanned::span);
             let mut nodes = nodes.chain(document.switch.iter().map(Spanned::span));
@@ -151,7 +152,11 @@ impl Topology {
     }
 }
 
-fn build(document: &Document, folder: &Path) -> Result<Topology, Misfit> {
+fn build(
+    document: &Document,
+    folder: &Path,
+    line: &dyn Fn(Range<usize>) -> usize,
+) -> Result<Topology, Misfit> {
     let nics = document.nic.iter().enumerate();
     let nics = nics.map(|(number, nic)| nic_of(number, nic.get_ref(), folder, document));
     let switches = document.switch.iter().map(|switch| switch_of(switch.get_ref()));
@@ -182,7 +187,8 @@ fn build(document: &Document, folder: &Path) -> Result<Topology, Misfit> {
             node,
             cable,
             what: capture.frames,
-            file: folder.join(&capture.file),
+            file: folder.join(capture.file.get_ref()),
+            line: line(capture.file.span()),
         })
     });
     Ok(Topology {

@@ -188,6 +188,8 @@ pub struct CaptureConfig {
     pub what: Seen,
     /// The file, pcap.
     pub file: PathBuf,
+    /// The line of the topology's file that names it, from 1.
+    pub line: usize,
 }
 
 /// Which frames a capture sees.

@@ -3,12 +3,15 @@
 mod captures;
 mod elf;
 mod files;
+mod gdb;
 mod handlers;
 mod instructions;
+mod page;
 mod pci;
 mod rules;
 mod slmp;
 mod socket;
+mod topology;
 
 use crate::Target;
 use anyhow::{Context as _, Result};
@@ -38,7 +41,7 @@ impl Entry {
 }
 
 /// All targets.
-pub const ALL: [Entry; 7] = [
+pub const ALL: [Entry; 10] = [
     Entry {
         name: "captures",
         about: "pcap and pcapng files",
@@ -54,6 +57,13 @@ pub const ALL: [Entry; 7] = [
         make: rules::target,
     },
     Entry {
+        name: "topology",
+        about: "topologies of `spinneret fabric`",
+        pieces: 100_000,
+        tested: 2_000,
+        make: topology::target,
+    },
+    Entry {
         name: "elf",
         about: "ELF files of handlers, which are run if they can be",
         pieces: 100_000,
@@ -66,6 +76,20 @@ pub const ALL: [Entry; 7] = [
         pieces: 1_000_000,
         tested: 5_000,
         make: || Ok(Box::new(socket::Socket::new()?)),
+    },
+    Entry {
+        name: "page",
+        about: "requests to the page of `--watch`",
+        pieces: 100_000,
+        tested: 200,
+        make: || Ok(Box::new(page::Page::new()?)),
+    },
+    Entry {
+        name: "gdb",
+        about: "packets of gdb to `--gdb`",
+        pieces: 100_000,
+        tested: 300,
+        make: || Ok(Box::new(gdb::Debugged::new()?)),
     },
     Entry {
         name: "pci",

@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 use spinneret_host::Device as _;
-use spinneret_host::device::socket::{Served, Server};
+use spinneret_host::device::socket::{Served, Server, VERSION};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 use spinneret_regmap::pspin::HANDLER_BASE;
@@ -32,9 +32,7 @@ const REQUESTS: [(&[Kind], bool); 11] = [
     (&[], true),
     (&[], false),
 ];
-/// Version of the protocol.
-const VERSION: u64 = 4;
-/// Says so, with the message's length before it.
+/// Says which version of the protocol it is, with the message's length before it.
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 /// Messages of a client.
 const MESSAGES: usize = 400;
@@ -97,7 +95,7 @@ impl Socket {
             };
         }
         match kind {
-            Kind::Version => VERSION,
+            Kind::Version => VERSION.into(),
             Kind::Register => self.offsets.choose(rng).copied().unwrap_or(0),
             Kind::Address => u64::from(HANDLER_BASE) + rng.random_range(0..0x40_0000) * 4,
             Kind::Context => rng.random_range(0..5),

@@ -1,8 +1,8 @@
 //! The `spinneret` command.
 //!
-//! Exit codes: 0 success; 1 the work began and failed (a damaged capture, hardware that disagrees with its
-//! model); 2 the work could not begin as asked (arguments, rule files, missing or foreign captures, outputs
-//! that cannot be created). Nothing is written in the last case.
+//! Exit codes: 0 success; 1 the work began and failed (a damaged capture, handlers that failed, hardware that disagrees
+//! with its model); 2 the work could not begin as asked (arguments, rule files, missing or foreign captures, outputs
+//! that cannot be created); 130 Ctrl-C before it began. Nothing is written in the last two cases.
 
 mod captures_cmd;
 pub mod match_cmd;
@@ -23,8 +23,10 @@ use std::process::ExitCode;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  success
-  1  the work began and failed: a damaged capture, an impossible packet, hardware that disagrees with its model
-  2  the work could not begin as asked: arguments, rule file, capture or outputs; nothing was written";
+  1  the work began and failed: a damaged capture, an impossible packet, hardware that disagrees with its model,
+     handlers that failed or were refused something (unless --allow-faults is given)
+  2  the work could not begin as asked: arguments, rule file, capture or outputs; nothing was written
+  130  Ctrl-C before the work began, where nothing was written, or a second Ctrl-C";
 
 /// Models are the slow part of a run, so people who compare speeds have to know their compiler.
 const LONG_VERSION: &str = concat!(

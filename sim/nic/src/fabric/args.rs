@@ -71,6 +71,9 @@ pub struct FabricArguments {
     /// Print the result as JSON
     #[arg(long, help_heading = "Results")]
     pub json: bool,
+    /// Succeed all the same if handlers of the topology fail, are refused something, or are not there for a packet
+    #[arg(long, help_heading = "Results")]
+    pub allow_faults: bool,
     /// Write what happened when on all NICs, for ui.perfetto.dev
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub trace: Option<PathBuf>,

@@ -2,17 +2,17 @@
 
 use super::application::Application;
 use super::args::FabricArguments;
+use super::files::{self, Programs};
 use super::host::Transmit;
-use super::member::{Handlers, Outcome, Plan, check_clocks};
+use super::member::{Outcome, Plan, check_clocks};
 use super::show::Shown;
 use super::{plot, trace};
 use crate::net::{Interrupt, Recipe};
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder, ShowProgress};
-use crate::run::{build, setup};
-use crate::terminal::{Failure, Files, print, print_folded, tell};
+use crate::run::setup;
+use crate::terminal::{Failure, print, print_folded, tell};
 use anyhow::{Context as _, anyhow};
-use spinneret_cluster::Program;
 use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
 use spinneret_fabric::{
     Alone, FabricError, Left, Member, MpiRanks, Outside, Port, Ps, Ranks, Settings, Watch, run,
@@ -20,10 +20,9 @@ use spinneret_fabric::{
 use spinneret_host::Address;
 use spinneret_host::device::socket::Server;
 use spinneret_mpi_sys::{Mpi, launched};
-use spinneret_rules::{MatcherParams, RuleFile};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,7 +32,8 @@ const SAMPLE_PS: Ps = 1_000_000;
 /// Runs the command and prints its result. Of processes that `mpirun` has started each has its part of the NICs.
 ///
 /// # Errors
-/// If something that was asked for cannot be used, or the fabric fails; one that is interrupted is none that fails.
+/// If something that was asked for cannot be used, or the fabric or a handler fails; a fabric that is interrupted is none
+/// that fails.
 pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
     match launched().filter(|launcher| launcher.size > 1) {
         None => simulate(arguments, &mut Alone),
@@ -55,14 +55,20 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let topology = arguments.topology()?;
     let config = setup::config(&arguments.hardware);
     check_clocks(&config)?;
-    let files = Files::of_command()
-        .reads("TOPOLOGY", arguments.topology.as_deref())
-        .writes("--trace", arguments.trace.as_deref())
-        .writes("--plot", arguments.plot.as_deref());
-    files.check().map_err(Failure::Usage)?;
+    let places = topology.ranks(ranks.size());
+    let (places, rank) = (&places, ranks.rank());
+    let own = || topology.nics().filter(move |(node, ..)| places[*node] == rank);
+    let programs = files::checked(arguments, &topology, own(), config.cluster.clusters)?;
     let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
     let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
-    let mut plans = plans(arguments, &topology, &config, ranks, parts.as_ref())?;
+    let mut plans = HashMap::new();
+    for (_, name, nic) in own() {
+        if interrupt.is_set() {
+            return Err(Failure::Interrupted);
+        }
+        let plan = plan(arguments, (name, nic), &config, &programs, parts.as_ref())?;
+        plans.insert(nic.number, plan);
+    }
     tell_where(arguments, &plans);
     let settings = Settings {
         threads: arguments.threads(),
@@ -79,6 +85,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let report = match run(&topology, settings, ranks, &mut watch, member) {
         // Who has failed says why.
         Err(FabricError::Elsewhere) => return Ok(()),
+        Err(error @ FabricError::NoCapture(_)) => return Err(Failure::usage(error)),
         report => report.map_err(Failure::work)?,
     };
     let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -130,48 +137,40 @@ fn work(
     Ok(())
 }
 
-/// What there is of each NIC of this rank.
-fn plans(
+/// What there is of a NIC.
+fn plan(
     arguments: &FabricArguments,
-    topology: &Topology,
+    (name, nic): (&str, &topology::NicConfig),
     config: &NicConfig,
-    ranks: &dyn Ranks,
+    programs: &Programs,
     parts: Option<&trace::Parts>,
-) -> Result<HashMap<usize, Plan>, Failure> {
-    let places = topology.ranks(ranks.size());
-    let mut programs = HashMap::new();
-    let mut plans = HashMap::new();
-    for (node, name, nic) in topology.nics() {
-        if places[node] != ranks.rank() {
-            continue;
-        }
-        let application = match nic.application {
-            true => Some(Application::at(bind(arguments.sockets()?, name)?, nic.when_gone)),
-            false => None,
-        };
-        let handlers = handlers(nic, config, &mut programs)?;
-        let options = Options {
-            trace: parts.map(|parts| parts.part(nic.number, name)),
-            progress: ShowProgress::No,
-            messages: Box::new(Named(format!("{name}: "), io::stderr())),
-            ..Options::default()
-        };
-        let program = handlers.as_ref().map(|handlers| &handlers.program);
-        let plan = Plan {
-            config: config.clone(),
-            address: Address {
-                mac: nic.mac(),
-                ip: nic.ip(),
-            },
-            application,
-            transmit: transmit(name, nic)?,
-            tap: nic.tap.clone(),
-            recorder: Some(Recorder::new(options, program, config).map_err(Failure::usage)?),
-            handlers,
-        };
-        plans.insert(nic.number, plan);
-    }
-    Ok(plans)
+) -> Result<Plan, Failure> {
+    let application = match nic.application {
+        true => Some(Application::at(bind(arguments.sockets()?, name)?, nic.when_gone)),
+        false => None,
+    };
+    let handlers = programs.of(nic);
+    let options = Options {
+        trace: parts.map(|parts| parts.part(nic.number, name)),
+        progress: ShowProgress::No,
+        messages: Box::new(Named(format!("{name}: "), io::stderr())),
+        ..Options::default()
+    };
+    let program = handlers.as_ref().map(|handlers| &handlers.program);
+    Ok(Plan {
+        config: config.clone(),
+        address: Address {
+            mac: nic.mac(),
+            ip: nic.ip(),
+        },
+        application,
+        transmit: transmit(name, nic)?,
+        tap: nic.tap.clone(),
+        recorder: Some(Recorder::new(options, program, config).map_err(Failure::usage)?),
+        // The handlers of applications are theirs to judge.
+        fails_with_handlers: handlers.is_some() && !arguments.allow_faults,
+        handlers,
+    })
 }
 
 fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
@@ -179,33 +178,6 @@ fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
     let bound = std::fs::create_dir_all(folder).and_then(|()| Server::bind(&socket));
     let bound = bound.with_context(|| format!("{} cannot be listened at", socket.display()));
     bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
-}
-
-/// The handlers of a NIC; those of several NICs are built and read once.
-fn handlers(
-    nic: &topology::NicConfig,
-    config: &NicConfig,
-    programs: &mut HashMap<(PathBuf, PathBuf), Handlers>,
-) -> Result<Option<Handlers>, Failure> {
-    let Some(path) = &nic.handlers else {
-        return Ok(None);
-    };
-    let rules = nic.rules.clone().unwrap_or_else(|| match path.is_dir() {
-        true => path.join("rules.toml"),
-        false => path.with_file_name("rules.toml"),
-    });
-    let key = (path.clone(), rules);
-    if let Some(found) = programs.get(&key) {
-        return Ok(Some(found.clone()));
-    }
-    let elf = build::program(path, config.cluster.clusters).map_err(Failure::usage)?;
-    let rules = RuleFile::read(&key.1, &MatcherParams::BOARD).map_err(Failure::usage)?;
-    let handlers = Handlers {
-        program: Program::open(&elf).map_err(Failure::usage)?,
-        rulesets: rules.rulesets,
-    };
-    programs.insert(key, handlers.clone());
-    Ok(Some(handlers))
 }
 
 /// What the host of a NIC sends, with the NIC's own addresses as the sender's.

@@ -5,6 +5,7 @@ use super::host::{TapHost, Transmit};
 use crate::device::Simulated;
 use crate::nic::{Nic, NicConfig, NicError, SLOWEST_PS};
 use crate::report::{End, Occupancy, Recorder, Summary};
+use crate::run::faults;
 use crate::start::start_on;
 use crate::terminal::Failure;
 use anyhow::anyhow;
@@ -37,6 +38,8 @@ pub(super) struct Plan {
     /// A network interface of this machine that is the NIC's host.
     pub(super) tap: Option<String>,
     pub(super) recorder: Option<Recorder>,
+    /// The command fails if the handlers do something wrong.
+    pub(super) fails_with_handlers: bool,
 }
 
 /// What is left of a NIC.
@@ -48,7 +51,7 @@ pub struct Outcome {
     pub lost_by_host: u64,
     /// Everything else, if it was recorded: the JSON of a run's summary.
     pub summary: Option<serde_json::Value>,
-    /// Files that could not be written.
+    /// Files that could not be written, and then what handlers did wrong, if the command fails with them.
     pub failures: Vec<String>,
 }
 
@@ -59,6 +62,7 @@ struct Member {
     transmit: Option<Transmit>,
     tap: Option<TapHost>,
     recorder: Option<Recorder>,
+    fails_with_handlers: bool,
     noted_ps: u64,
     begun: Instant,
 }
@@ -98,6 +102,7 @@ impl Plan {
             transmit: self.transmit,
             tap: tap.transpose()?,
             recorder: self.recorder,
+            fails_with_handlers: self.fails_with_handlers,
             noted_ps: 0,
             begun: Instant::now(),
         };
@@ -198,8 +203,9 @@ impl Member {
         let end = End::of(&nic, self.begun.elapsed());
         let finished = self.recorder.map(|recorder| recorder.finish(&end, None));
         let (summary, failures) = finished.map_or((None, Vec::new()), |finished| {
-            let failures = finished.failures.iter().map(ToString::to_string).collect();
-            (as_json(&finished.summary), failures)
+            let trouble = faults::trouble(&finished.summary).filter(|_| self.fails_with_handlers);
+            let failures = finished.failures.iter().map(ToString::to_string);
+            (as_json(&finished.summary), failures.chain(trouble).collect())
         });
         Outcome {
             simulated_clocks: nic.simulated_clocks(),

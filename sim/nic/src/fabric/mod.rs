@@ -10,6 +10,7 @@
 mod application;
 mod args;
 mod command;
+mod files;
 mod host;
 mod member;
 mod plot;

@@ -42,7 +42,12 @@ impl Shown {
 
     /// What went wrong although all went on, as a sentence.
     pub(super) fn trouble(&self) -> Option<String> {
-        let failures = self.nics.values().flat_map(|nic| nic.failures.iter().cloned());
+        let failures = self.nics.iter().flat_map(|(number, nic)| {
+            let name = self.report.nics.get(*number).map_or("", |nic| &nic.name);
+            nic.failures
+                .iter()
+                .map(move |failure| format!("{name}: {failure}"))
+        });
         failures.chain(self.report.adds_up().err()).next()
     }
 

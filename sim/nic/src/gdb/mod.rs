@@ -22,15 +22,16 @@ use clap::Args;
 use gdbstub::common::Signal;
 use gdbstub::stub::MultiThreadStopReason as Stop;
 use held::{Held, Order, thread};
-use input::End;
+use input::{End, Input};
 use marks::Hit;
 use session::Session;
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::{Cluster, Debugger, SILENCE, TERMINATED, WATCHDOG};
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::fd::AsFd as _;
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 /// Arguments of commands whose handlers can be debugged.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -55,19 +56,35 @@ impl DebugArguments {
     }
 }
 
+/// Connections at once of which nobody knows yet whether they are gdb's. One more takes the place of the oldest.
+const STRANGERS: usize = 8;
+/// Pause after the system had no descriptor for a connection.
+const REST: Duration = Duration::from_millis(100);
+
 /// A port at which gdb is listened for.
 #[derive(Debug)]
 pub struct Port {
     listener: TcpListener,
     address: SocketAddr,
+    strangers: Vec<Input>,
+    gdb: Option<Input>,
 }
 
 impl Port {
-    fn listen(port: u16) -> std::io::Result<Self> {
+    /// Listens at a port of loopback; 0 is any that is free.
+    ///
+    /// # Errors
+    /// If the port is taken.
+    pub fn listen(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Ok(Self {
+            listener,
+            address,
+            strangers: Vec::new(),
+            gdb: None,
+        })
     }
 
     /// Where gdb is to go.
@@ -75,12 +92,51 @@ impl Port {
         self.address
     }
 
-    /// Waits until somebody comes, or the run shall end.
+    /// Waits until gdb comes, or the run shall end. Others who connect are dropped.
     ///
     /// # Errors
     /// If the system refuses it.
-    pub(crate) fn wait(&self, interrupt: &Interrupt) -> Result<(), Failure> {
-        net::wait(&[self.listener.as_fd(), interrupt.as_fd()], None).map_err(Failure::work)?;
+    pub(crate) fn wait(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        while self.gdb.is_none() && !interrupt.is_set() {
+            let strangers = self.strangers.iter().map(AsFd::as_fd);
+            let fds: Vec<_> = [self.listener.as_fd(), interrupt.as_fd()]
+                .into_iter()
+                .chain(strangers)
+                .collect();
+            net::wait(&fds, None).map_err(Failure::work)?;
+            if self.look().is_err() {
+                std::thread::sleep(REST);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in who has come, and listens whether one of them is gdb.
+    fn look(&mut self) -> io::Result<()> {
+        let accepted = self.accept();
+        self.strangers.retain_mut(|stranger| stranger.listen().is_ok());
+        if let Some(place) = self.strangers.iter().position(Input::is_gdb) {
+            self.gdb = Some(self.strangers.swap_remove(place));
+            self.strangers.clear();
+        }
+        accepted
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        for _ in 0..STRANGERS {
+            match self.listener.accept().and_then(|(stream, _)| Input::new(stream)) {
+                Ok(stranger) => self.strangers.push(stranger),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // It may have left already, and a system without descriptors has some again when strangers are dropped.
+                Err(error) => {
+                    self.strangers.clear();
+                    return Err(error);
+                }
+            }
+            if self.strangers.len() > STRANGERS {
+                self.strangers.remove(0);
+            }
+        }
         Ok(())
     }
 }
@@ -91,6 +147,7 @@ pub struct Gdb {
     interrupt: Interrupt,
     session: Option<Session>,
     held: Held,
+    tells: bool,
 }
 
 impl Gdb {
@@ -101,17 +158,25 @@ impl Gdb {
             interrupt,
             session: None,
             held: Held::new(),
+            tells: true,
         }
     }
 
-    /// Takes in who came.
+    /// Does not tell the user when gdb leaves.
+    #[must_use]
+    pub fn in_silence(mut self) -> Self {
+        self.tells = false;
+        self
+    }
+
+    /// Begins a conversation, if gdb came.
     fn accept(&mut self, cluster: &Cluster) {
-        let begun = match self.port.listener.accept() {
-            Ok((stream, _)) => Session::begin(stream, &mut self.held, cluster.hpus()),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-            Err(error) => Err(End::Failed(error.to_string())),
-        };
-        self.note(begun);
+        // Who cannot be let in tries again.
+        let _ = self.port.look();
+        if let Some(input) = self.port.gdb.take() {
+            let begun = Session::begin(input, &mut self.held, cluster.hpus());
+            self.note(begun);
+        }
     }
 
     /// Lets gdb do what it likes with the cluster, if it holds it: because of `stop`, or because it came or asked for it.
@@ -130,9 +195,10 @@ impl Gdb {
             Err(end) => {
                 self.held.release();
                 match end {
-                    End::Detached => tell("gdb has gone; the run goes on without it"),
                     End::Killed => self.interrupt.set(),
+                    _ if !self.tells => {}
                     End::Interrupted => {}
+                    End::Detached => tell("gdb has gone; the run goes on without it"),
                     End::Failed(why) => {
                         tell(format_args!("gdb has gone ({why}); the run goes on without it"))
                     }

@@ -1,12 +1,11 @@
 //! A conversation with gdb.
 
 use super::held::Held;
-use super::input::{self, End, Input, Output};
+use super::input::{End, Input, Output};
 use crate::net::Interrupt;
 use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
 use std::convert::Infallible;
-use std::net::TcpStream;
 
 impl From<GdbStubError<Infallible, std::io::Error>> for End {
     fn from(error: GdbStubError<Infallible, std::io::Error>) -> Self {
@@ -22,9 +21,9 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins one; gdb holds the cluster, until it lets it go on.
-    pub(super) fn begin(stream: TcpStream, held: &mut Held, hpus: usize) -> Result<Self, End> {
+    pub(super) fn begin(input: Input, held: &mut Held, hpus: usize) -> Result<Self, End> {
         held.begin(hpus);
-        let (input, output) = input::open(stream).map_err(End::failed)?;
+        let output = input.output().map_err(End::failed)?;
         let machine = GdbStub::new(output).run_state_machine(held).map_err(End::from)?;
         Ok(Self { machine, input })
     }

@@ -34,6 +34,8 @@ pub use pcap::{PcapSink, PcapSource, Timing};
 pub use tap::{Tap, TapEnd, TapSink, TapSource};
 pub use tap_config::{InterfaceAddress, TapConfig};
 
+use crate::terminal::tell;
+
 /// Smallest Ethernet frame without its check sequence, in bytes. Linux hands over shorter ones, and a wire pads them.
 pub const MIN_FRAME_BYTES: usize = 60;
 
@@ -64,13 +66,13 @@ pub trait Source {
     /// How many packets there are altogether, if that is known.
     fn total(&self) -> Option<u64>;
 
-    /// Packets so far of which only the beginning is known; they come as they are.
-    fn cut_short(&self) -> u64 {
     /// Whether the last packet, beside its time, waits until the NIC has room for it, so that none is dropped.
     fn follows_nic(&self) -> bool {
         false
     }
 
+    /// Packets so far of which only the beginning is known; they come as they are.
+    fn cut_short(&self) -> u64 {
         0
     }
 
@@ -91,6 +93,15 @@ pub trait Sink {
     /// # Errors
     /// If the work cannot be completed.
     fn finish(self: Box<Self>) -> Result<(), NetError>;
+}
+
+/// Tells how many frames of the NIC an interface did not take.
+fn tell_dropped(interface: &str, frames: u64) {
+    if frames > 0 {
+        tell(format_args!(
+            "interface `{interface}` did not take {frames} frames of the NIC: it was down, had no room, or they did not fit it"
+        ));
+    }
 }
 
 /// Pads a frame as a wire does.

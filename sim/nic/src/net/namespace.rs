@@ -4,7 +4,7 @@ use super::NetError;
 use super::privileges::Need;
 use crate::terminal::tell;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A named network namespace that is removed when this is dropped.
@@ -16,7 +16,7 @@ pub(super) struct Namespace {
 impl Namespace {
     /// Makes the namespace.
     pub(super) fn create(name: &str) -> Result<Self, NetError> {
-        if Path::new("/run/netns").join(name).exists() {
+        if file(name).exists() {
             return Err(NetError::Exists {
                 what: "network namespace",
                 name: name.to_owned(),
@@ -44,13 +44,21 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        if let Err(error) = ip(&["netns", "delete", &self.name]) {
+        // Somebody else may have removed it.
+        if let Err(error) = ip(&["netns", "delete", &self.name])
+            && file(&self.name).exists()
+        {
             tell(format_args!(
                 "warning: the network namespace {} is left behind: {error}",
                 self.name
             ));
         }
     }
+}
+
+/// The file by which a namespace has its name.
+fn file(name: &str) -> PathBuf {
+    Path::new("/run/netns").join(name)
 }
 
 /// Runs `ip`.

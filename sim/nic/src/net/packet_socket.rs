@@ -12,7 +12,8 @@
 
 use super::privileges::Need;
 use super::sys::{self, Received, VIRTIO_HEADER_BYTES};
-use super::{NetError, Next, Sink, Source, pad};
+use super::{NetError, Next, Sink, Source, pad, tell_dropped};
+use crate::terminal::tell;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io;
@@ -265,6 +266,17 @@ impl Sink for PacketSocketSink {
     }
 
     fn finish(self: Box<Self>) -> Result<(), NetError> {
+        let Attached {
+            name, dropped, uncut, ..
+        } = &*self.attached;
+        tell_dropped(name, dropped.get());
+        if uncut.get() > 0 {
+            tell(format_args!(
+                "interface `{name}`: {} packets were dropped before the NIC, because they were longer than a frame; \
+                 `ethtool -K INTERFACE tso off gso off` at the sender avoids that",
+                uncut.get()
+            ));
+        }
         Ok(())
     }
 }

@@ -15,7 +15,7 @@
 use super::namespace::{Namespace, ip};
 use super::privileges::Need;
 use super::tap_config::{InterfaceAddress, TapConfig};
-use super::{NetError, Next, Sink, Source, pad, sys};
+use super::{NetError, Next, Sink, Source, pad, sys, tell_dropped};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -228,6 +228,7 @@ impl Sink for TapSink {
     }
 
     fn finish(self: Box<Self>) -> Result<(), NetError> {
+        tell_dropped(self.end.name(), self.end.dropped());
         Ok(())
     }
 }

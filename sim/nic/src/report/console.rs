@@ -1,7 +1,6 @@
 //! What handlers print.
 
-use crate::terminal::harmless;
-use spinneret_host::{Lines, Printed};
+use spinneret_host::Lines;
 
 /// Joins the characters of all HPUs to lines, each of one HPU, fit for a terminal.
 ///
@@ -17,18 +16,13 @@ pub struct Console(Lines);
 impl Console {
     /// Takes a word of standard output: the line that it ends, if it ends one.
     pub fn word(&mut self, word: u32) -> Option<String> {
-        self.0.word(word).map(|printed| text(&printed))
+        self.0.word(word).map(|printed| printed.to_string())
     }
 
     /// The lines that were begun and have no end, at the end of a run.
     pub fn rest(&mut self) -> Vec<String> {
-        self.0.rest().iter().map(text).collect()
+        self.0.rest().iter().map(ToString::to_string).collect()
     }
-}
-
-fn text(printed: &Printed) -> String {
-    let Printed { cluster, hpu, line } = printed;
-    format!("[{cluster}.{hpu}] {}", harmless(line))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a run took.
 
+use super::summary::HandlerCounter;
 use crate::nic::Nic;
+use spinneret_host::{HANDLER_COUNTERS, HOST_DATA_COUNTERS};
 use std::time::Duration;
 
 /// Figures that the main loop knows at the end. They count from the beginning of the NIC, or
@@ -29,6 +31,8 @@ pub struct End {
     pub resets: u64,
     /// The hardware's counters began anew in the middle of something: they cannot be compared with what was seen.
     pub has_restarted: bool,
+    /// What handlers have counted since they were loaded; [empty](Self::with_handler_counters) unless it was read.
+    pub handler_counters: Vec<HandlerCounter>,
     /// Nothing is on its way: all sums have to add up, but for what resets took.
     pub is_idle: bool,
 }
@@ -50,7 +54,30 @@ impl End {
             left,
             resets: nic.resets(),
             has_restarted: nic.has_restarted(),
+            handler_counters: Vec::new(),
             is_idle: nic.is_idle() && left == 0,
+        }
+    }
+
+    /// Adds what handlers have counted in `__host_data`, if that is [at an address](super::Recorder::host_data).
+    #[must_use]
+    pub fn with_handler_counters(self, nic: &Nic, host_data: Option<u32>) -> Self {
+        let cluster = nic.cluster();
+        let counters = host_data.and_then(|at| {
+            let counters = cluster
+                .memory()
+                .read(at.checked_add(HOST_DATA_COUNTERS)?, 8 * HANDLER_COUNTERS)?;
+            Some(counters.as_chunks::<4>().0.as_chunks::<2>().0)
+        });
+        let counters = counters.unwrap_or_default().iter().zip(0..);
+        let counters = counters.map(|([sum, count], index)| HandlerCounter {
+            index,
+            count: u32::from_le_bytes(*count),
+            sum: u32::from_le_bytes(*sum),
+        });
+        Self {
+            handler_counters: counters.filter(|counter| counter.count > 0).collect(),
+            ..self
         }
     }
 
@@ -73,6 +100,7 @@ impl End {
             left: self.left,
             resets: self.resets.saturating_sub(start.resets),
             has_restarted: self.has_restarted && !start.has_restarted,
+            handler_counters: self.handler_counters.clone(),
             is_idle: self.is_idle,
         }
     }

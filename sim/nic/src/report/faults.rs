@@ -58,41 +58,81 @@ pub(super) struct Troubles {
     pub(super) broken: Vec<BrokenHpu>,
 }
 
+/// A kind, and whether it was told when it came first.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    report: FaultKind,
+    is_told: bool,
+}
+
+impl Kind {
+    /// What to say after one more of this kind: all about the first one, while there are not too many kinds; then how often,
+    /// each time that this is ten times as often.
+    fn tell(&mut self, full: &mut usize, text: impl FnOnce() -> String) -> Option<String> {
+        let FaultKind {
+            handler,
+            place,
+            cause,
+            count,
+            ..
+        } = &self.report;
+        if *count == 1 {
+            *full = full.checked_sub(1)?;
+            self.is_told = true;
+            let mut text = text();
+            if *full == 0 {
+                text.push_str("\n  further kinds of faults and refusals are only counted");
+            }
+            return Some(text);
+        }
+        let is_due = self.is_told && 10_u64.pow(count.ilog10()) == *count;
+        let place = match &place[..] {
+            "" => String::new(),
+            place => format!(" in {place}"),
+        };
+        is_due.then(|| format!("{count} times so far: {cause}{place} of {handler}"))
+    }
+}
+
 /// Kinds with how many there were of each.
 #[derive(Clone, Debug, Default)]
-struct Kinds(Vec<FaultKind>);
+struct Kinds(Vec<Kind>);
 
 impl Kinds {
-    fn count(&mut self, handler: String, pc: Option<u32>, cause: &str, symbols: &Symbols) {
-        let same = |kind: &&mut FaultKind| kind.pc == pc && kind.cause == cause && kind.handler == handler;
-        if let Some(kind) = self.0.iter_mut().find(same) {
-            kind.count += 1;
-            return;
+    /// Counts one: its kind.
+    fn count(&mut self, handler: String, pc: Option<u32>, cause: &str, symbols: &Symbols) -> &mut Kind {
+        let same = |Kind { report, .. }: &Kind| {
+            report.pc == pc && report.cause == cause && report.handler == handler
+        };
+        let place = self.0.iter().position(same).unwrap_or(self.0.len().min(KINDS));
+        if place == self.0.len() {
+            let report = match place {
+                KINDS => FaultKind {
+                    cause: OTHERS.to_owned(),
+                    ..FaultKind::default()
+                },
+                _ => FaultKind {
+                    place: pc.map_or(String::new(), |pc| symbols.name(pc)),
+                    source: pc.map_or(String::new(), |pc| source(pc, symbols)),
+                    handler,
+                    pc,
+                    cause: cause.to_owned(),
+                    count: 0,
+                },
+            };
+            self.0.push(Kind {
+                report,
+                is_told: false,
+            });
         }
-        if let Some(others) = self.0.get_mut(KINDS) {
-            others.count += 1;
-            return;
-        }
-        self.0.push(match self.0.len() {
-            KINDS => FaultKind {
-                cause: OTHERS.to_owned(),
-                count: 1,
-                ..FaultKind::default()
-            },
-            _ => FaultKind {
-                place: pc.map_or(String::new(), |pc| symbols.name(pc)),
-                source: pc.map_or(String::new(), |pc| source(pc, symbols)),
-                handler,
-                pc,
-                cause: cause.to_owned(),
-                count: 1,
-            },
-        });
+        let kind = &mut self.0[place];
+        kind.report.count += 1;
+        kind
     }
 
     /// The most frequent one first.
     fn sorted(&self) -> Vec<FaultKind> {
-        let mut kinds = self.0.clone();
+        let mut kinds: Vec<_> = self.0.iter().map(|kind| kind.report.clone()).collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
         kinds
     }
@@ -113,7 +153,7 @@ fn source(pc: u32, symbols: &Symbols) -> String {
 /// Counts faults, and describes the first ones.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// How many are still described in full.
+    /// Kinds that are still described in full.
     full: usize,
     faults: Kinds,
     refusals: Kinds,
@@ -138,16 +178,22 @@ impl Faults {
     /// A handler trapped: what is to be said about it, if anything.
     pub(super) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         self.trapped.insert(fault.hpu);
-        self.faults
+        let kind = self
+            .faults
             .count(who(fault, symbols), Some(fault.pc), kind(fault), symbols);
-        self.in_full(|explainer| explainer.describe(fault, "failed", symbols))
+        kind.tell(&mut self.full, || {
+            self.explainer.describe(fault, "failed", symbols)
+        })
     }
 
     /// A command was not done: what is to be said about it, if anything.
     pub(super) fn refused(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
-        self.refusals
+        let kind = self
+            .refusals
             .count(who(fault, symbols), Some(fault.pc), kind(fault), symbols);
-        self.in_full(|explainer| explainer.describe(fault, "was refused something", symbols))
+        kind.tell(&mut self.full, || {
+            self.explainer.describe(fault, "was refused something", symbols)
+        })
     }
 
     /// A handler has ended: what is to be said, if it failed without a trap that was told. So do environment calls, of which
@@ -165,21 +211,11 @@ impl Faults {
             _ => "error that the runtime told",
         };
         let handler = symbols.name(run.handler);
-        self.faults.count(handler.clone(), None, cause, symbols);
-        self.in_full(|_| {
+        let kind = self.faults.count(handler.clone(), None, cause, symbols);
+        kind.tell(&mut self.full, || {
             let head = headline(&handler, "failed", run.hpu, Some((run.packet, run.message)));
             format!("{head}: {cause} (cause {number})")
         })
-    }
-
-    /// The text, if there were not too many before.
-    fn in_full(&mut self, text: impl FnOnce(Explainer) -> String) -> Option<String> {
-        self.full = self.full.checked_sub(1)?;
-        let mut text = text(self.explainer);
-        if self.full == 0 {
-            text.push_str("\n  further faults and refusals are only counted");
-        }
-        Some(text)
     }
 
     /// An HPU trapped outside of any handler: what is to be said.
@@ -259,6 +295,30 @@ mod tests {
             (kinds[0].cause.as_str(), kinds[0].count),
             (OTHERS, 5000 - KINDS as u64)
         );
+    }
+
+    #[test]
+    fn equal_faults_are_told_once_and_then_counted() {
+        let mut faults = Faults::new(2, &Config::default());
+        let symbols = Symbols::none();
+        let mut tell = |pc: u32| faults.failed(&fault(pc), &symbols);
+        assert!(tell(0x10).is_some_and(|text| !text.contains("only counted")));
+        let later: Vec<String> = (0..999).filter_map(|_| tell(0x10)).collect();
+        let so_far = |count| {
+            format!("{count} times so far: jump to where there is no program in 0x00000010 of 0x1d000200")
+        };
+        assert_eq!(later, [10, 100, 1000].map(so_far));
+        // Another kind is told, and a third one only counted.
+        assert!(tell(0x20).is_some_and(|text| text.contains("only counted")));
+        assert!((0..100).all(|_| tell(0x30).is_none()));
+        assert_eq!((0..9).filter_map(|_| tell(0x20)).collect::<Vec<_>>().len(), 1);
+        let counts = faults
+            .troubles()
+            .faults
+            .iter()
+            .map(|kind| kind.count)
+            .collect::<Vec<_>>();
+        assert_eq!(counts, [1000, 100, 10]);
     }
 
     #[test]

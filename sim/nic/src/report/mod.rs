@@ -70,7 +70,9 @@ pub use options::Options;
 pub use page::PageOptions;
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};
-pub use summary::{Distribution, FORMAT, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time};
+pub use summary::{
+    Distribution, FORMAT, HandlerCounter, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time,
+};
 pub use symbols::{Place, Symbols};
 
 use crate::nic::NicConfig;
@@ -110,6 +112,7 @@ pub struct Recorder {
     files: Files,
     page: Option<Page>,
     config: NicConfig,
+    host_data: Option<u32>,
 }
 
 /// What is left of a run.
@@ -149,7 +152,13 @@ impl Recorder {
             page: Page::open(&options.page, config)?,
             messages: Messages::new(options.messages),
             config: config.clone(),
+            host_data: program.and_then(|program| program.host_data),
         })
+    }
+
+    /// Where the counters of the program's handlers are, if it has any: the address of the variable `__host_data`.
+    pub fn host_data(&self) -> Option<u32> {
+        self.host_data
     }
 
     /// Where the page of the run is served, if it is.
@@ -160,12 +169,13 @@ impl Recorder {
     /// Names are those of another program from now on.
     pub fn set_program(&mut self, program: &Program) {
         self.symbols = Symbols::new(program);
+        self.host_data = program.host_data;
     }
 
     /// A frame goes from the wire into the NIC; if it matches, for a handler.
     pub fn received(&mut self, at_ps: u64, bytes: &[u8], handler: Option<u32>) {
         self.tally.matched(handler);
-        let frame = self.pairing.came(at_ps, digest(bytes));
+        let frame = self.pairing.came(at_ps, digest(bytes), handler);
         self.tally.wire_in.add(bytes.len());
         self.tally.begins(at_ps);
         self.passed(at_ps, Stage::WireIn);
@@ -296,7 +306,9 @@ impl Recorder {
             faults: troubles.faults,
             refusals: troubles.refusals,
             broken: troubles.broken,
-            ..self.tally.summary(end, &self.config, &self.symbols)
+            ..self
+                .tally
+                .summary(end, &self.config, &self.symbols, self.pairing.dropped())
         }
     }
 

@@ -21,7 +21,7 @@ pub struct Options {
     pub page: PageOptions,
     /// Whether progress is shown on standard error.
     pub progress: ShowProgress,
-    /// Faults that are described one by one; those behind them are only counted.
+    /// Kinds of faults of which the first one is described; those of others are only counted.
     pub faults_in_full: usize,
     /// Where messages about faults and the lines of handlers go.
     pub messages: Box<dyn Write + Send>,

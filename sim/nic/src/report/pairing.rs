@@ -1,6 +1,6 @@
 //! Which frame from the wire became which packet in the cluster.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Frames that are remembered at most. Older ones were dropped, or everything waits for so many.
 const REMEMBERED: usize = 1 << 16;
@@ -10,6 +10,8 @@ const REMEMBERED: usize = 1 << 16;
 struct Frame {
     at_ps: u64,
     digest: u64,
+    /// Address of the handler that it is for, if it matched.
+    handler: Option<u32>,
     taken: bool,
 }
 
@@ -35,11 +37,13 @@ pub(crate) struct Pairing {
     first: u64,
     /// For each way, the number of the frame behind the last one that went there.
     behind: [u64; 2],
+    /// Frames that matched and were left behind, by their handlers.
+    dropped: BTreeMap<u32, u64>,
 }
 
 impl Pairing {
-    /// A frame came from the wire: its number.
-    pub(crate) fn came(&mut self, at_ps: u64, digest: u64) -> u64 {
+    /// A frame came from the wire, for a handler if it matched: its number.
+    pub(crate) fn came(&mut self, at_ps: u64, digest: u64, handler: Option<u32>) -> u64 {
         if self.frames.len() == REMEMBERED {
             self.frames.pop_front();
             self.first += 1;
@@ -47,6 +51,7 @@ impl Pairing {
         self.frames.push_back(Frame {
             at_ps,
             digest,
+            handler,
             taken: false,
         });
         self.first + self.frames.len() as u64 - 1
@@ -57,6 +62,12 @@ impl Pairing {
         let start = self.behind[way as usize].saturating_sub(self.first) as usize;
         let mut open = self.frames.iter().enumerate().skip(start);
         let (place, _) = open.find(|(_, frame)| frame.digest == digest && !frame.taken)?;
+        if way == Way::Cluster {
+            let left_behind = self.frames.range(start..place);
+            for handler in left_behind.filter_map(|frame| frame.handler) {
+                *self.dropped.entry(handler).or_default() += 1;
+            }
+        }
         let frame = &mut self.frames[place];
         frame.taken = true;
         let at_ps = frame.at_ps;
@@ -64,6 +75,11 @@ impl Pairing {
         self.behind[way as usize] = number + 1;
         self.forget();
         Some((number, at_ps))
+    }
+
+    /// Frames that are known to have been dropped, by the handlers that they were for.
+    pub(crate) fn dropped(&self) -> &BTreeMap<u32, u64> {
+        &self.dropped
     }
 
     /// Forgets the frames that can go nowhere any more.
@@ -82,7 +98,7 @@ mod tests {
 
     /// Frames that come when their number says.
     fn fill(pairing: &mut Pairing, numbers: std::ops::Range<u64>) {
-        numbers.for_each(|number| assert_eq!(pairing.came(number, number), number));
+        numbers.for_each(|number| assert_eq!(pairing.came(number, number, Some(number as u32 % 2)), number));
     }
 
     #[test]
@@ -97,12 +113,14 @@ mod tests {
             None,
             "it would have overtaken another one"
         );
+        // 0, 2, 6 and 8 of the one handler, 3 and 7 of the other.
+        assert_eq!(pairing.dropped(), &BTreeMap::from([(0, 4), (1, 2)]));
     }
 
     #[test]
     fn each_way_keeps_its_own_order() {
         let mut pairing = Pairing::default();
-        (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2), number));
+        (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2, None), number));
         assert_eq!(pairing.went(Way::Cluster, 1), Some((1, 101)));
         assert_eq!(pairing.went(Way::Cluster, 1), Some((3, 103)));
         assert_eq!(pairing.went(Way::Host, 0), Some((0, 100)));
@@ -113,6 +131,7 @@ mod tests {
         );
         assert_eq!(pairing.went(Way::Cluster, 0), Some((4, 104)));
         assert_eq!(pairing.went(Way::Cluster, 7), None);
+        assert!(pairing.dropped().is_empty(), "nothing of these matched");
     }
 
     #[test]

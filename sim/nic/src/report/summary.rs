@@ -95,6 +95,17 @@ pub struct HandlerReport {
     pub gigabits_per_second: Option<f64>,
 }
 
+/// What handlers have counted with `push_counter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HandlerCounter {
+    /// Number of the counter in `__host_data.counters`.
+    pub index: u32,
+    /// How often something was added, modulo 2^32.
+    pub count: u32,
+    /// Sum of what was added, modulo 2^32.
+    pub sum: u32,
+}
+
 /// Where packets spend their time, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Latencies {
@@ -130,10 +141,13 @@ pub struct Summary {
     pub stages: Vec<StageReport>,
     /// Matched frames that were dropped, by cause; only of counters that the run has read.
     pub drops: BTreeMap<String, u64>,
-    /// The same frames by the handlers that they were for; empty if some frames were on their way when the run ended.
+    /// The same frames by the handlers that they were for. While frames are on their way these are only those behind which
+    /// another frame came to the cluster.
     pub dropped_for: BTreeMap<String, u64>,
     /// Handlers, by name.
     pub handlers: Vec<HandlerReport>,
+    /// What handlers have counted themselves.
+    pub handler_counters: Vec<HandlerCounter>,
     /// Latencies.
     pub latencies: Latencies,
     /// HPUs.

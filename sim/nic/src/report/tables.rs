@@ -1,6 +1,6 @@
 //! The summary for people.
 
-use super::summary::{Distribution, Summary};
+use super::summary::{Distribution, HandlerCounter, Summary};
 use spinneret_table::{Table, figures};
 use std::fmt;
 
@@ -10,6 +10,9 @@ impl fmt::Display for Summary {
         writeln!(f, "{}\n", self.stage_table())?;
         if !self.handlers.is_empty() {
             writeln!(f, "{}\n", self.handler_table())?;
+        }
+        if !self.handler_counters.is_empty() {
+            writeln!(f, "{}\n", self.counter_table())?;
         }
         if let Some(table) = self.latency_table() {
             writeln!(f, "{table}\n")?;
@@ -76,6 +79,20 @@ impl Summary {
                 cycles(|d| d.max),
                 per_second.unwrap_or_default(),
                 rate(handler.gigabits_per_second),
+            ]);
+        }
+        table
+    }
+
+    fn counter_table(&self) -> Table {
+        let mut table = figures(["counter of handlers", "count", "sum", "mean"], &[]);
+        for HandlerCounter { index, count, sum } in &self.handler_counters {
+            let mean = f64::from(*sum) / f64::from(*count);
+            table.add_row([
+                index.to_string(),
+                count.to_string(),
+                sum.to_string(),
+                format!("{mean:.1}"),
             ]);
         }
         table

@@ -95,15 +95,23 @@ impl Tally {
         }
     }
 
-    pub(super) fn summary(&self, end: &End, config: &NicConfig, symbols: &Symbols) -> Summary {
+    /// The figures, but for faults; `dropped` has the frames that are known to have been dropped, by their handlers.
+    pub(super) fn summary(
+        &self,
+        end: &End,
+        config: &NicConfig,
+        symbols: &Symbols,
+        dropped: &BTreeMap<u32, u64>,
+    ) -> Summary {
         let latency = Distribution::of;
         Summary {
             format: FORMAT,
             time: self.time(end),
             stages: self.stages(),
             drops: self.drops(),
-            dropped_for: self.dropped_for(symbols),
+            dropped_for: self.dropped_for(symbols, dropped),
             handlers: self.handlers(symbols),
+            handler_counters: end.handler_counters.clone(),
             latencies: Latencies {
                 ingress_ns: latency(&self.ingress),
                 queue_ns: latency(&self.queue),
@@ -188,21 +196,24 @@ impl Tally {
             .collect()
     }
 
-    /// The dropped frames by whom they were for, if that accounts for all of them: in a run that was interrupted, some are
-    /// on their way.
-    fn dropped_for(&self, symbols: &Symbols) -> BTreeMap<String, u64> {
+    /// The dropped frames by whom they were for: all of them as soon as none is on its way, else those that are known.
+    fn dropped_for(&self, symbols: &Symbols, known: &BTreeMap<u32, u64>) -> BTreeMap<String, u64> {
+        let aimed = self.aimed.iter();
+        let missing: BTreeMap<u32, u64> = aimed
+            .map(|(handler, [matched, taken])| (*handler, matched.saturating_sub(*taken)))
+            .collect();
+        let is_all = missing.values().sum::<u64>() == self.drops().values().sum::<u64>();
         let mut dropped = BTreeMap::new();
-        for (handler, [matched, taken]) in &self.aimed {
+        for (handler, frames) in if is_all { &missing } else { known } {
             let name = symbols.name(*handler);
             let name = Stage::ALL
                 .iter()
                 .find_map(|stage| name.strip_suffix(stage.suffix()))
                 .unwrap_or(&name);
-            *dropped.entry(name.to_owned()).or_default() += matched.saturating_sub(*taken);
+            *dropped.entry(name.to_owned()).or_default() += frames;
         }
         dropped.retain(|_, frames| *frames > 0);
-        let is_all = dropped.values().sum::<u64>() == self.drops().values().sum::<u64>();
-        if is_all { dropped } else { BTreeMap::new() }
+        dropped
     }
 
     fn handlers(&self, symbols: &Symbols) -> Vec<HandlerReport> {

@@ -16,6 +16,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(super) struct Answering {
     paced: Paced,
+    /// That of each context.
+    libcs: Vec<Rc<Libc>>,
     nic: Simulated,
 }
 
@@ -30,8 +32,10 @@ impl Answering {
         folder: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let offer = Offer::default();
+        let mut libcs = Vec::new();
         let open = |context| {
             let libc = Rc::new(libc(offer.version, folder)?);
+            libcs.push(Rc::clone(&libc));
             let services = Services::open(context, &offer, |server| {
                 server.add(opcode::LIBC, libc.clone());
                 server.add(opcode::SPINNERET, libc);
@@ -41,6 +45,7 @@ impl Answering {
         let services: Vec<_> = contexts.into_iter().map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self {
             paced: Paced::new(services, Pace::default()),
+            libcs,
             nic: nic.clone(),
         })
     }
@@ -74,6 +79,7 @@ impl HostProgram for Answering {
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
+        self.libcs.iter().for_each(|libc| libc.flush());
         for services in self.paced.services() {
             let Some(server) = services.server() else { continue };
             let counts = server.counts();

@@ -4,7 +4,7 @@ use crate::gdb::DebugArguments;
 use crate::terminal::{Files, megahertz, seconds};
 use clap::{ArgGroup, Args};
 use spinneret_fabric::{Ps, units};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Longest time to host memory and back in nanoseconds: hundreds of times what any bus takes.
@@ -39,6 +39,9 @@ pub struct RunArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
+    /// Succeed all the same if handlers fail, are refused something, or are not there for a packet
+    #[arg(long, help_heading = "Results")]
+    pub allow_faults: bool,
     /// Debugging
     #[command(flatten)]
     pub debug: DebugArguments,
@@ -160,13 +163,5 @@ impl ResultArguments {
             .writes("--wave", self.wave.as_deref())
             .writes("--plot", self.plot.as_deref())
             .writes("--report", self.report.as_deref())
-    }
-}
-
-/// Handlers: an ELF file, or a folder and what make reads there.
-pub(super) fn handler_files(target: &Path, files: Files) -> Files {
-    match target.is_dir() {
-        true => files.reads_folder("HANDLERS", target),
-        false => files.reads("HANDLERS", Some(target)),
     }
 }

@@ -6,7 +6,7 @@ use std::env;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Clusters that a program is built for if nobody says otherwise.
 const DEFAULT_CLUSTERS: usize = 2;
@@ -146,18 +146,7 @@ fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> 
             path: path.to_owned(),
         });
     }
-    let mut command = Command::new("make");
-    match installed::runtime() {
-        Ok(runtime) => command.env(RUNTIME_VARIABLE, runtime),
-        // Handlers may bring what they are built with.
-        Err(DataError::Nowhere { .. }) => &mut command,
-        Err(error) => return Err(error.into()),
-    };
-    let done = command
-        .args(["--silent", "--no-print-directory", "-C"])
-        .arg(path)
-        .arg(format!("CLUSTERS={clusters}"))
-        .arg(format!("BUILD={}", results.display()))
+    let done = command(path, clusters, results)?
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();
@@ -172,6 +161,49 @@ fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> 
         tell(output);
     }
     Ok(())
+}
+
+/// Make in a folder of handlers, with the settings of a build.
+fn command(path: &Path, clusters: usize, results: &Path) -> Result<Command, BuildError> {
+    let mut command = Command::new("make");
+    match installed::runtime() {
+        Ok(runtime) => command.env(RUNTIME_VARIABLE, runtime),
+        // Handlers may bring what they are built with.
+        Err(DataError::Nowhere { .. }) => &mut command,
+        Err(error) => return Err(error.into()),
+    };
+    command
+        .args(["--silent", "--no-print-directory", "-C"])
+        .arg(path)
+        .arg(format!("CLUSTERS={clusters}"))
+        .arg(format!("BUILD={}", results.display()));
+    Ok(command)
+}
+
+/// The files that make reads and writes to build the program of a folder: Makefiles, sources, headers, objects. Those that
+/// lie beside them and have nothing to do with it are not among them.
+///
+/// # Errors
+/// If make cannot be started.
+pub(super) fn files_of_make(path: &Path, clusters: usize, elf: &Path) -> Result<Vec<PathBuf>, BuildError> {
+    let results = elf.parent().unwrap_or(path);
+    let results = results.strip_prefix(path).unwrap_or(results);
+    let told = command(path, clusters, results)?
+        .args(["--question", "--print-data-base"])
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|source| BuildError::NoMake { source })?;
+    let told = String::from_utf8_lossy(&told.stdout);
+    let files = names(&told).map(|name| path.join(name));
+    Ok(files.filter(|file| file.is_file()).collect())
+}
+
+/// Names of files in make's database: those of targets and of what they are made of.
+fn names(database: &str) -> impl Iterator<Item = &str> {
+    let files = database.lines().skip_while(|line| *line != "# Files");
+    // Recipes begin with a tab.
+    let rules = files.filter(|line| !line.starts_with(['#', '\t']));
+    rules.flat_map(|rule| rule.split_whitespace().map(|name| name.trim_end_matches(':')))
 }
 
 /// Makes a folder for results. Others who build the same at the same time wait.
@@ -194,5 +226,42 @@ fn only_elf(folder: &Path) -> Result<PathBuf, BuildError> {
             path: folder.to_owned(),
             count: elf.len(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_of_make_are_those_of_its_rules() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("build")).expect("there is room");
+        let makefile = "include more.mk\nall: $(BUILD)/app.elf\n\
+                        $(BUILD)/app.elf: app.c table.bin | order ; @cp replies.pcap $@\n-include app.d\n";
+        let known = [
+            "Makefile",
+            "more.mk",
+            "build/app.elf",
+            "app.c",
+            "table.bin",
+            "order",
+            "own.h",
+        ];
+        for name in known.into_iter().chain(["replies.pcap", "run.json", "unused.c"]) {
+            fs::write(at(name), "").expect("there is room");
+        }
+        fs::write(at("Makefile"), makefile).expect("there is room");
+        fs::write(at("app.d"), "build/app.elf: app.c \\\n own.h\nown.h:\n").expect("there is room");
+        let found =
+            files_of_make(folder.path(), DEFAULT_CLUSTERS, &at("build/app.elf")).expect("there is make");
+        for name in known {
+            assert!(found.contains(&at(name)), "{name} of {found:?}");
+        }
+        for name in ["replies.pcap", "run.json", "unused.c"] {
+            assert!(!found.contains(&at(name)), "{name} of {found:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs for a program in the same process: it gives packets and takes what comes out, and has the NIC's memory afterwards.
 
-use super::args::{HardwareArguments, handler_files};
+use super::args::HardwareArguments;
 use super::ends::Ends;
 use super::host::{Attention, HostProgram};
 use super::session::Session;
@@ -75,8 +75,7 @@ impl Embedded {
     ) -> Result<Self> {
         let config = setup::config(hardware);
         let rules = setup::rules_of(target, rules);
-        let files = handler_files(target, Files::default());
-        let (_, program) = setup::handlers(target, &config, files).map_err(sentence)?;
+        let (_, program) = setup::handlers(target, &config, Files::default()).map_err(sentence)?;
         let rules = RuleFile::read(&rules, &MatcherParams::BOARD)?;
         names(&program, &rules.rulesets, handler)?;
         let nic = Simulated::new(config.clone())?;
@@ -125,8 +124,8 @@ impl Embedded {
             ends: Ends {
                 source: Box::new(Wire {
                     peer: Rc::clone(&peer),
-                    follows_nic: false,
                     last_ps: 0,
+                    follows_nic: false,
                 }),
                 host_source: None,
                 wire: vec![Box::new(Out::new(&peer, false))],
@@ -188,17 +187,17 @@ impl Write for Messages {
 /// The wire, at whose end the program is.
 struct Wire {
     peer: Rc<RefCell<dyn Peer>>,
+    last_ps: u64,
     /// The last packet had no time.
     follows_nic: bool,
-    last_ps: u64,
 }
 
 impl Source for Wire {
     fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
         Ok(match self.peer.borrow_mut().next().map_err(ended)? {
             Some((at_ps, bytes)) => {
-                self.follows_nic = at_ps.is_none();
                 self.last_ps = at_ps.unwrap_or(self.last_ps);
+                self.follows_nic = at_ps.is_none();
                 Next::Packet {
                     at_ps: self.last_ps,
                     bytes,
@@ -211,10 +210,10 @@ impl Source for Wire {
     fn total(&self) -> Option<u64> {
         None
     }
+
     fn follows_nic(&self) -> bool {
         self.follows_nic
     }
-
 
     fn is_live(&self) -> bool {
         false

@@ -5,6 +5,7 @@ mod args;
 pub(crate) mod build;
 mod embedded;
 mod ends;
+pub(crate) mod faults;
 mod host;
 pub(crate) mod host_ping;
 mod inbox;
@@ -13,8 +14,8 @@ mod receive;
 mod serve;
 mod session;
 pub(crate) mod setup;
-mod wave;
 mod waiting;
+mod wave;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};

@@ -1,6 +1,6 @@
 //! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port.
 
-use super::args::{HardwareArguments, PacketArguments, ResultArguments, handler_files};
+use super::args::{HardwareArguments, PacketArguments, ResultArguments};
 use super::ends;
 use super::host::{Attention, HostProgram};
 use super::inbox::Inbox;
@@ -44,7 +44,7 @@ pub struct ReceiveArguments {
     #[arg(
         long,
         value_name = "ADDR:PORT",
-        conflicts_with_all = ["handlers", "json", "trace", "wave", "plot", "profile"]
+        conflicts_with_all = ["handlers", "json", "trace", "wave", "plot", "profile", "allow_faults"]
     )]
     pub udp: Option<SocketAddrV4>,
     /// Longest message in bytes
@@ -68,6 +68,9 @@ pub struct ReceiveArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
+    /// Succeed all the same if handlers fail, are refused something, or are not there for a packet
+    #[arg(long, help_heading = "Results")]
+    pub allow_faults: bool,
 }
 
 /// Where packets come from while a program waits for them.
@@ -162,17 +165,18 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         Some(folder) => folder.clone(),
         None => installed::example("slmp").map_err(Failure::usage)?,
     };
-    let files = arguments.results.files(handler_files(&folder, arguments.files()));
+    let files = arguments.results.files(arguments.files());
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets.packets())?;
     let mut recorder = setup::recorder(&arguments.results, &hardware, Some(&program))?;
     let wave = Wave::create(&arguments.results)?;
     let simulated = setup::hardware(&arguments.results, hardware, wave.as_ref())?;
-    let nic = Nic::new(simulated.clone()).map_err(Failure::work)?;
-    let receiver = MessageReceiver::open(&nic, &program, config, arguments.idle)
-        .map_err(|error| setup::not_ready(&simulated, &mut recorder, error))?;
-    // Until here nobody asks whether it came, so it ends the process.
-    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    let receiver = setup::start(&simulated, &interrupt, || -> Result<_> {
+        let nic = Nic::new(simulated.clone())?;
+        Ok(MessageReceiver::open(&nic, &program, config, arguments.idle)?)
+    });
+    let receiver = receiver?.map_err(|error| setup::not_ready(&simulated, &mut recorder, error))?;
     tell("waiting at the NIC");
     let host = Receiving {
         nic: simulated.clone(),
@@ -189,7 +193,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         gdb: None,
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
-    session::finish(session, arguments.results.json)
+    session::finish(session, arguments.results.json, arguments.allow_faults)
 }
 
 /// The receiver as a program beside the NIC.

@@ -80,7 +80,8 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         gdb,
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
-    session::finish(session, arguments.results.json)
+    // Handlers are those of the programs, which see how they do.
+    session::finish(session, arguments.results.json, true)
 }
 
 /// Listens where the arguments say.

@@ -2,10 +2,11 @@
 
 use super::args::RunArguments;
 use super::ends::Ends;
+use super::faults;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
-use super::wave::Wave;
 use super::waiting::{Room, Standstill, why_left};
+use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
@@ -39,24 +40,22 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 /// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let setup = setup::open(arguments)?;
-    // Until here nobody asks whether it came, so it ends the process.
-    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    if let Some(gdb) = &setup.gdb {
+    let (mut setup, interrupt) = setup::open(arguments)?;
+    if let Some(gdb) = &mut setup.gdb {
         gdb.wait(&interrupt)?;
     }
     let session = Session::new(setup, arguments.packets.duration, interrupt);
-    finish(session, arguments.results.json)
+    finish(session, arguments.results.json, arguments.allow_faults)
 }
 
 /// Lets a run go to its end and prints its result.
 ///
 /// # Errors
-/// If it fails.
-pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
+/// If it fails, or handlers have failed and that is not allowed.
+pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Result<(), Failure> {
     let wave = session.wave.take();
     let done = match session.go() {
-        Ok(()) => session.finish(json),
+        Ok(()) => session.finish(json, allow_faults),
         Err(failure) => {
             drop(session);
             Err(failure)
@@ -65,6 +64,7 @@ pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
     // The waveform was closed with the hardware.
     done.and(wave.map_or(Ok(()), Wave::finish))
 }
+
 /// A packet that was taken from its source.
 struct Coming {
     /// When it comes.
@@ -73,7 +73,6 @@ struct Coming {
     /// It also waits until the NIC has room.
     follows_nic: bool,
 }
-
 
 /// A run that is under way.
 pub(super) struct Session {
@@ -134,8 +133,8 @@ impl Session {
             start: End::of(&nic, Duration::ZERO),
             begun: Instant::now(),
             duration,
-            room: Room::new(&nic),
             next: None,
+            room: Room::new(&nic),
             has_ended: false,
             noted_ps: now_ps,
             attention: Attention::Idle,
@@ -332,8 +331,8 @@ impl Session {
             let Some(Coming { bytes, .. }) = self.next.take() else {
                 break;
             };
-            self.room.give(&nic, handler.is_some());
             let handler = nic.handler_of(&bytes);
+            self.room.give(&nic, handler.is_some());
             self.recorder.received(now - start, &bytes, handler);
             nic.receive(bytes);
         }
@@ -405,8 +404,11 @@ impl Session {
                 total,
             }
         });
-        self.recorder
-            .watch(|| End::of(&nic, self.begun.elapsed()).since(start));
+        let host_data = self.recorder.host_data();
+        self.recorder.watch(|| {
+            let end = End::of(&nic, self.begun.elapsed()).since(start);
+            end.with_handler_counters(&nic, host_data)
+        });
         let is_late = self
             .duration
             .is_some_and(|duration| self.begun.elapsed() >= duration);
@@ -427,7 +429,7 @@ impl Session {
     }
 
     /// Ends the run and prints the result.
-    fn finish(self, json: bool) -> Result<(), Failure> {
+    fn finish(self, json: bool, allow_faults: bool) -> Result<(), Failure> {
         let interrupt = self.interrupt.clone();
         let (finished, verdict) = self.conclude()?;
         let shown = match json {
@@ -436,7 +438,7 @@ impl Session {
         };
         shown.map_err(Failure::Work)?;
         finished.linger(|| interrupt.is_set());
-        verdict
+        verdict.and_then(|()| faults::check(&finished.summary, allow_faults))
     }
 
     /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
@@ -457,6 +459,7 @@ impl Session {
         self.recorder.end_progress();
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
         let mut end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        end = end.with_handler_counters(&self.nic.borrow(), self.recorder.host_data());
         end.cut_short = self.ends.source.cut_short();
         self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
         // Who wants an end gets it without a complaint.

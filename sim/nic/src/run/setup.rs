@@ -1,7 +1,7 @@
 //! Everything that a run needs, opened before it begins.
 
 use super::answering::Answering;
-use super::args::{HardwareArguments, ResultArguments, RunArguments, handler_files};
+use super::args::{HardwareArguments, ResultArguments, RunArguments};
 use super::build;
 use super::ends::{self, Ends};
 use super::host::HostProgram;
@@ -9,6 +9,7 @@ use super::host_ping::HostPing;
 use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb;
+use crate::net::Interrupt;
 use crate::nic::NicConfig;
 use crate::report::{Options, PageOptions, Recorder};
 use crate::start::{contexts_on, names};
@@ -35,14 +36,14 @@ pub(super) struct Setup {
     pub(super) gdb: Option<gdb::Port>,
 }
 
-/// Opens everything that was asked for.
+/// Opens everything that was asked for. Ctrl-C is caught before the first file is made.
 ///
 /// # Errors
-/// If something is missing or cannot be used.
-pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
+/// If something is missing or cannot be used, or there was a Ctrl-C.
+pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failure> {
     let config = config(&arguments.hardware);
     let rules = rules_of(&arguments.target, arguments.rules.as_deref());
-    let files = handler_files(&arguments.target, Files::of_command()).reads("--rules", Some(&rules));
+    let files = Files::of_command().reads("--rules", Some(&rules));
     let files = arguments.results.files(arguments.packets.files(files));
     let (elf, program) = handlers(&arguments.target, &config, files)?;
     if arguments.rules.is_none() && !rules.exists() {
@@ -55,14 +56,16 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let gdb = arguments.debug.listen()?;
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets)?;
     let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
     let wave = Wave::create(&arguments.results)?;
     let nic = hardware(&arguments.results, config, wave.as_ref())?;
-    let contexts = contexts_on(&nic, &program, &rules.rulesets, handler)
-        .map_err(anyhow::Error::from)
-        .and_then(|contexts| wait_for_hpus(&nic).map(|()| contexts))
-        .map_err(|error| not_ready(&nic, &mut recorder, error))?;
+    let contexts = start(&nic, &interrupt, || {
+        let contexts = contexts_on(&nic, &program, &rules.rulesets, handler)?;
+        wait_for_hpus(&nic).map(|()| contexts)
+    });
+    let contexts = contexts?.map_err(|error| not_ready(&nic, &mut recorder, error))?;
     let mut host: Option<Box<dyn HostProgram>> = None;
     if let Some(folder) = &arguments.services {
         let mut answering = Answering::open(contexts, &nic, folder.as_deref())
@@ -77,7 +80,8 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     if let Some(gdb) = &gdb {
         let (address, elf) = (gdb.address(), elf.display());
         tell(format_args!(
-            "the run waits for gdb: gdb-multiarch {elf} -ex 'target remote {address}'"
+            "the run waits for gdb: gdb-multiarch {elf} -ex 'target remote {address}' -ex 'set scheduler-locking step'\n  \
+             if gdb misses variables or lines: build the handlers with `make OPT=-Og`, and run the ELF file"
         ));
     }
     if arguments.host_ping {
@@ -90,14 +94,33 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         })?;
         host = Some(Box::new(program));
     }
-    Ok(Setup {
+    let setup = Setup {
         nic,
         ends,
         recorder,
         wave,
         host,
         gdb,
-    })
+    };
+    Ok((setup, interrupt))
+}
+
+/// Starts what runs on a NIC, unless there is a Ctrl-C.
+///
+/// # Errors
+/// If there was one; what the work itself says is inside.
+pub(super) fn start<T, E>(
+    nic: &Simulated,
+    interrupt: &Interrupt,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<Result<T, E>, Failure> {
+    nic.wait_unless(Some(interrupt.clone()));
+    let started = work();
+    nic.wait_unless(None);
+    match interrupt.is_set() {
+        true => Err(Failure::Interrupted),
+        false => Ok(started),
+    }
 }
 
 /// The handlers of a path, built if need be, after a look at all files of the command.
@@ -110,15 +133,31 @@ pub(super) fn handlers(
     files: Files,
 ) -> Result<(PathBuf, Program), Failure> {
     files.check().map_err(Failure::Usage)?;
-    let elf = build::program(target, config.cluster.clusters).map_err(Failure::usage)?;
-    let files = files.reads("HANDLERS", Some(&elf));
-    let files = match target.is_dir() {
-        true => files.reads_sources(target, &elf),
-        false => files,
-    };
+    let clusters = config.cluster.clusters;
+    let elf = build::program(target, clusters).map_err(Failure::usage)?;
+    let files = files_of_handlers(files, "HANDLERS", (target, &elf), clusters)?;
     files.check().map_err(Failure::Usage)?;
     let program = Program::open(&elf).map_err(Failure::usage)?;
     Ok((elf, program))
+}
+
+/// With the files of handlers: their program, and those of which make has built it at a path.
+///
+/// # Errors
+/// If make cannot be started.
+pub(crate) fn files_of_handlers(
+    files: Files,
+    handlers: &str,
+    (target, elf): (&Path, &Path),
+    clusters: usize,
+) -> Result<Files, Failure> {
+    let files = files.reads(handlers.to_owned(), Some(elf));
+    // A file that is not there yet destroys none.
+    if !target.is_dir() || !files.replaces_any() {
+        return Ok(files);
+    }
+    let made = build::files_of_make(target, clusters, elf).map_err(Failure::usage)?;
+    Ok(files.reads_all(&format!("a source of {handlers}"), made))
 }
 
 /// Who records what a NIC does.
@@ -173,10 +212,11 @@ pub(super) fn hardware(
 }
 
 /// Waits until all HPUs ask for tasks: not every runtime tells when that is, and packets that come before are dropped.
-pub(super) fn wait_for_hpus(nic: &Simulated) -> anyhow::Result<()> {
-    let mut nic = nic.borrow_mut();
+pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
+    let mut nic = simulated.borrow_mut();
     let limit_ps = nic.now_ps() + START_PS;
     while !nic.cluster().is_ready() {
+        anyhow::ensure!(!simulated.is_interrupted(), "interrupted");
         anyhow::ensure!(
             nic.now_ps() < limit_ps,
             "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them: look for what \
@@ -207,7 +247,7 @@ pub(super) fn not_ready(
 }
 
 /// The rules that were named, or those beside the handlers.
-pub(super) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
+pub(crate) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
     match rules {
         Some(rules) => rules.to_owned(),
         None if target.is_dir() => target.join("rules.toml"),

@@ -10,6 +10,8 @@ pub enum Failure {
     Usage(anyhow::Error),
     /// The work began and failed.
     Work(anyhow::Error),
+    /// Ctrl-C, or a request to terminate, came before the work began; nothing was written.
+    Interrupted,
 }
 
 impl Failure {
@@ -28,6 +30,7 @@ impl Failure {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Work(_) => ExitCode::from(1),
+            Self::Interrupted => ExitCode::from(130),
         }
     }
 }
@@ -37,6 +40,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(error) | Self::Work(error) => write!(f, "{error}"),
+            Self::Interrupted => f.write_str("interrupted before the first packet; nothing was written"),
         }
     }
 }

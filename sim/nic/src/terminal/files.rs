@@ -1,12 +1,17 @@
-//! The files of a command: what it writes is nothing that it reads or writes under another name, and no device.
+//! The files of a command: those that it writes are none that it reads or writes under another name, and no devices.
 
-use crate::installed;
 use anyhow::{Result, bail};
-use std::fs::{self, Metadata};
+use spinneret_packets::capture::whole_file;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Files by the options that name them.
+/// Where the command prints its result.
+const OUTPUT: &str = "/dev/stdout";
+
+/// Files by the options that name them, or by the lines of other files.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     named: Vec<Named>,
@@ -14,13 +19,15 @@ pub(crate) struct Files {
 
 #[derive(Debug)]
 struct Named {
-    option: &'static str,
+    option: Cow<'static, str>,
     path: PathBuf,
     is_written: bool,
+    /// File and line that name it, if no option does.
+    place: Option<String>,
 }
 
 /// What is the same for all names of a file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum Identity {
     /// Device and inode of a file that exists.
     Existing(u64, u64),
@@ -31,45 +38,49 @@ enum Identity {
 impl Files {
     /// What every command writes: standard output, if that is a file.
     pub(crate) fn of_command() -> Self {
-        let output = Path::new("/dev/stdout");
+        let output = Path::new(OUTPUT);
         Self::default().writes("standard output", Some(output).filter(|output| output.is_file()))
     }
 
     /// A file that is read, if one was named.
-    pub(crate) fn reads(self, option: &'static str, path: Option<&Path>) -> Self {
-        self.with(option, path, false)
+    pub(crate) fn reads(self, option: impl Into<Cow<'static, str>>, path: Option<&Path>) -> Self {
+        self.with(option.into(), path, false)
     }
 
-    /// The files of a folder, which make may read.
-    pub(crate) fn reads_folder(mut self, option: &'static str, folder: &Path) -> Self {
-        for entry in folder.read_dir().into_iter().flatten().flatten() {
-            self = self.reads(option, Some(&entry.path()));
+    /// Files that are read.
+    pub(crate) fn reads_all(self, option: &str, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        let read = |files: Self, path: PathBuf| files.reads(option.to_owned(), Some(&path));
+        paths.into_iter().fold(self, read)
+    }
+
+    /// A file that is written, if one was named.
+    pub(crate) fn writes(self, option: impl Into<Cow<'static, str>>, path: Option<&Path>) -> Self {
+        self.with(option.into(), path, true)
+    }
+
+    /// A file that is written because a line of another file says so.
+    pub(crate) fn writes_by(mut self, place: String, what: String, path: &Path) -> Self {
+        self = self.writes(what, Some(path));
+        if let Some(named) = self.named.last_mut() {
+            named.place = Some(place);
         }
         self
     }
 
-    /// What make has read in a folder to build a program: what the compiler lists, and the files of the runtime.
-    pub(crate) fn reads_sources(mut self, folder: &Path, elf: &Path) -> Self {
-        for file in elf.parent().map(sources).unwrap_or_default() {
-            self = self.reads("a source of HANDLERS", Some(&folder.join(file)));
-        }
-        match installed::runtime() {
-            Ok(runtime) => self.reads_folder("a source of HANDLERS", &runtime),
-            Err(_) => self,
-        }
+    /// Whether a file that exists would be written.
+    pub(crate) fn replaces_any(&self) -> bool {
+        self.named
+            .iter()
+            .any(|file| file.is_written && file.path.exists())
     }
 
-    /// A file that is written, if one was named.
-    pub(crate) fn writes(self, option: &'static str, path: Option<&Path>) -> Self {
-        self.with(option, path, true)
-    }
-
-    fn with(mut self, option: &'static str, path: Option<&Path>, is_written: bool) -> Self {
+    fn with(mut self, option: Cow<'static, str>, path: Option<&Path>, is_written: bool) -> Self {
         if let Some(path) = path {
             self.named.push(Named {
                 option,
                 path: path.to_owned(),
                 is_written,
+                place: None,
             });
         }
         self
@@ -78,25 +89,23 @@ impl Files {
     /// Whether nothing that is read or written would be destroyed.
     ///
     /// # Errors
-    /// If two names lead to a file that is written, or one to something that is no regular file.
+    /// If two names lead to a file that is written, or one to something that cannot be a regular file.
     pub(crate) fn check(&self) -> Result<()> {
-        let identities: Vec<Identity> = self.named.iter().map(|file| identity(&file.path)).collect();
-        for (position, file) in self.named.iter().enumerate() {
-            let exists = file.path.metadata().ok();
-            if file.is_written && exists.as_ref().is_some_and(|exists| !exists.is_file()) {
-                bail!(
-                    "{} {}: it exists and is not a regular file",
-                    file.option,
-                    file.path.display()
-                );
+        // Of several names of a file, none of which is written, the first.
+        let mut seen: HashMap<Identity, &Named> = HashMap::new();
+        for file in &self.named {
+            if file.is_written
+                && file.path != Path::new(OUTPUT)
+                && let Err(error) = whole_file::check(&file.path)
+            {
+                let (place, option, path) = (place([file]), &file.option, file.path.display());
+                bail!("{place}{option} {path}: {error}");
             }
-            let earlier = self.named[..position].iter().zip(&identities);
-            let mut same = earlier.filter(|(other, identity)| {
-                **identity == identities[position] && (other.is_written || file.is_written)
-            });
-            if let Some((other, _)) = same.next() {
+            let other = *seen.entry(identity(&file.path)).or_insert(file);
+            if !std::ptr::eq(other, file) && (other.is_written || file.is_written) {
                 bail!(
-                    "{} and {} are the same file, {}: name another one",
+                    "{}{} and {} are the same file, {}: name another one",
+                    place([file, other]),
                     other.option,
                     file.option,
                     file.path.display()
@@ -107,29 +116,16 @@ impl Files {
     }
 }
 
-/// The files that objects below a folder were compiled from, as the compiler left them beside each.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "d") {
-            let rule = fs::read_to_string(&path).unwrap_or_default();
-            // `object: source source \`, and a rule without sources for each header.
-            let words = rule
-                .split_whitespace()
-                .filter(|word| *word != "\\" && !word.ends_with(':'));
-            found.extend(words.map(PathBuf::from));
-        }
-    }
-    found
+/// File and line of the first of some files that a line names, as the beginning of a message.
+fn place<const N: usize>(files: [&Named; N]) -> String {
+    let place = files.into_iter().find_map(|file| file.place.as_ref());
+    place.map_or(String::new(), |place| format!("{place}: "))
 }
 
 fn identity(path: &Path) -> Identity {
     match path.metadata() {
         Ok(metadata) => existing(&metadata),
-        Err(_) => Identity::New(place(path)),
+        Err(_) => Identity::New(future(path)),
     }
 }
 
@@ -138,7 +134,7 @@ fn existing(metadata: &Metadata) -> Identity {
 }
 
 /// Where a file would be made: its folder without links, and its name.
-fn place(path: &Path) -> PathBuf {
+fn future(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     match (folder.canonicalize(), path.file_name()) {
@@ -150,7 +146,6 @@ fn place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::Files;
-    use crate::installed;
     use std::fs;
     use std::path::Path;
 
@@ -215,36 +210,45 @@ mod tests {
     }
 
     #[test]
-    fn what_make_reads_is_no_output() {
+    fn a_file_that_a_line_names_is_refused_with_the_line() {
         let folder = tempfile::tempdir().expect("there is room");
-        let source = folder.path().join("handlers.c");
-        fs::write(&source, "").expect("there is room");
-        let files = Files::default()
-            .reads_folder("HANDLERS", folder.path())
-            .writes("--out", Some(&source));
-        assert!(files.check().is_err());
-    }
-
-    #[test]
-    fn what_the_compiler_read_is_no_output() {
-        let folder = tempfile::tempdir().expect("there is room");
-        let [app, header] = ["app", "header.h"].map(|name| folder.path().join(name));
-        fs::create_dir(&app).expect("there is room");
-        fs::write(&header, "").expect("there is room");
-        let objects = app.join("build/.objects");
-        fs::create_dir_all(&objects).expect("there is room");
-        let rule = "build/app.o: app.c \\\n ../header.h\n../header.h:\n";
-        fs::write(objects.join("app.d"), rule).expect("there is room");
-        let runtime = installed::runtime().expect("it is there");
-        for output in [header, runtime.join("spin.mk"), runtime.join("link.ld")] {
-            let files = Files::default()
-                .reads_sources(&app, &app.join("build/app.elf"))
-                .writes("--out", Some(&output));
-            let said = files.check().expect_err("it is refused").to_string();
-            assert!(
-                said.starts_with("a source of HANDLERS and --out are the same file"),
-                "{said}"
-            );
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("in"), "").expect("there is room");
+        let by = |line: usize, path: &str, files: Files| {
+            files.writes_by(
+                format!("t.toml:{line}"),
+                format!("the capture of line {line}"),
+                &at(path),
+            )
+        };
+        let refused = |files: Files| files.check().expect_err("it is refused").to_string();
+        let inputs = || Files::default().reads("TOPOLOGY", Some(&at("in")));
+        for (files, said) in [
+            (
+                by(7, "./in", inputs()),
+                "t.toml:7: TOPOLOGY and the capture of line 7 are the same file, ",
+            ),
+            (
+                by(9, "x/../new", by(7, "new", inputs())),
+                "t.toml:9: the capture of line 9 ",
+            ),
+            (
+                by(9, "./new", by(7, "new", inputs())),
+                "t.toml:9: the capture of line 7 and the capture of line 9 are the same file, ",
+            ),
+            (
+                by(7, "new", inputs()).writes("--trace", Some(&at("new"))),
+                "t.toml:7: the capture of line 7 and --trace are the same file, ",
+            ),
+            (by(7, "none/new", inputs()), "t.toml:7: the capture of line 7 "),
+        ] {
+            let refused = refused(files);
+            assert!(refused.starts_with(said), "{refused}");
         }
+        let fine = by(9, "other", by(7, "new", inputs())).writes("--trace", Some(&at("third")));
+        assert!(!fine.replaces_any());
+        fine.check().expect("they are apart");
+        assert!(by(7, "in", Files::default()).replaces_any());
+        assert!(!inputs().replaces_any());
     }
 }

@@ -8,6 +8,6 @@ mod values;
 
 pub use failure::Failure;
 pub(crate) use files::Files;
-pub(crate) use print::{harmless, print, print_folded, tell, tell_failure};
+pub(crate) use print::{print, print_folded, tell, tell_failure};
 pub(crate) use store::Store;
 pub(crate) use values::{megabits, megahertz, seconds};

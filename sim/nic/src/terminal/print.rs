@@ -1,6 +1,7 @@
 //! Results on standard output, and what is told beside them.
 
 use anyhow::{Result, anyhow};
+use spinneret_host::harmless;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stdout};
 
@@ -35,17 +36,4 @@ pub(crate) fn tell(text: impl Display) {
 /// Tells why a command did not succeed: in red on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
 pub(crate) fn tell_failure(failure: impl Display) {
     spinneret_table::tell(spinneret_table::error_line(&harmless(&failure.to_string())));
-}
-
-/// A text without characters that a terminal obeys: what handlers print and names of files may hold any.
-pub(crate) fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' | '\n' => shown.push(character),
-            _ if character.is_control() => shown.extend(character.escape_default()),
-            _ => shown.push(character),
-        }
-    }
-    shown
 }

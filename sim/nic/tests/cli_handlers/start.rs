@@ -85,6 +85,42 @@ fn who_does_not_come_to_take_packets_is_told() {
     assert!(lost.contains("the runtime left 0x4d in `__spin_state`"), "{lost}");
 }
 
+/// Ctrl-C is heard while handlers do not come to take packets, which would take long on a fast clock.
+#[test]
+fn who_does_not_come_to_take_packets_can_be_interrupted() {
+    let folder = handlers(
+        "void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **memory) { for (;;) { } }\n\
+         __handler__ void app_ph(handler_args_t *args) { }\n",
+    );
+    spinneret_nic::run::program(folder.path(), 2).expect("it can be built");
+    let out = folder.path().join("out.pcap");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+        .arg("run")
+        .arg(folder.path())
+        .args(["--generate", "udp,count=3", "--cluster-mhz", "1000", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    std::thread::sleep(Duration::from_millis(500));
+    let id = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is ours");
+    let begun = Instant::now();
+    while run.try_wait().expect("it is ours").is_none() {
+        if begun.elapsed() > Duration::from_secs(10) {
+            run.kill().expect("it is ours");
+            panic!("it goes on after Ctrl-C");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let output = run.wait_with_output().expect("it has ended");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let told = stderr(&output);
+    assert!(told.contains("interrupted before the first packet"), "{told}");
+    assert!(output.stdout.is_empty() && !out.exists());
+}
+
 /// What handlers send before packets may come leaves like anything else.
 #[test]
 fn a_frame_of_init_handlers_leaves() {

@@ -6,7 +6,7 @@ mod serve;
 use super::{packets, root, run};
 use serde_json::Value;
 use spinneret_packets::capture::CaptureReader;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -34,7 +34,7 @@ fn where_gdb_may_come(command: &mut Child) -> String {
     let mut lines = BufReader::new(command.stderr.take().expect("it is piped")).lines();
     let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
         let (_, address) = line.split_once("target remote ")?;
-        Some(address.trim_end_matches('\'').to_owned())
+        Some(address.split('\'').next()?.to_owned())
     });
     std::thread::spawn(move || lines.for_each(drop));
     address.expect("it says where it waits")
@@ -72,9 +72,19 @@ fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     Some(said + &complained)
 }
 
+/// What gdb says first.
+const GREETING: &[u8] = b"+$?#3f";
+
+/// Somebody at the port who says this.
+fn come(address: &str, said: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(said).expect("it reads");
+    stream
+}
+
 /// Lets a run go on that gdb was not there to hold.
 fn let_go(child: Child, address: &str) {
-    let _ = TcpStream::connect(address);
+    drop(come(address, GREETING));
     result(child);
 }
 
@@ -169,7 +179,8 @@ fn a_fault_is_a_signal_at_its_source_line() {
     ] {
         std::fs::write(folder.path().join(name), text).expect("there is room");
     }
-    let (child, address) = held(&folder.path().display().to_string(), "udp,count=1", &[]);
+    let handlers = folder.path().display().to_string();
+    let (child, address) = held(&handlers, "udp,count=1", &["--allow-faults"]);
     let elf = folder.path().join("build/bad.elf").display().to_string();
     let Some(said) = gdb(&elf, &address, &["continue", "backtrace", "continue"]) else {
         return let_go(child, &address);

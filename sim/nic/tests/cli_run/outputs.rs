@@ -1,8 +1,10 @@
 //! What a run writes: all of it or nothing, and nothing in place of anything else.
 
 use crate::{ICMP, refusal, root, stderr};
+use rustix::process::{Pid, Signal};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// Copies of what a run reads, and a name for each output in the same folder.
 struct Named {
@@ -45,12 +47,20 @@ fn no_output_destroys_an_input_another_output_or_a_device() {
             )),
             "{told}"
         );
-        let source = "runtime/examples/icmp_ping/icmp_ping.c";
-        let told = refusal(&[ICMP, "--pcap", &pcap, output, source]);
-        assert!(
-            told.contains(&format!("HANDLERS and {output} are the same file")),
-            "{told}"
-        );
+    }
+    // Everything that make has read or built.
+    for (source, option) in [
+        ("runtime/examples/icmp_ping/icmp_ping.c", "a source of HANDLERS"),
+        ("runtime/examples/icmp_ping/Makefile", "a source of HANDLERS"),
+        ("runtime/examples/icmp_ping/build/icmp_ping.elf", "HANDLERS"),
+        ("runtime/include/handler.h", "a source of HANDLERS"),
+        ("runtime/spin.mk", "a source of HANDLERS"),
+        ("runtime/link.ld", "a source of HANDLERS"),
+    ] {
+        let told = refusal(&[ICMP, "--pcap", &pcap, "--out", source]);
+        let found = told.contains(&format!("{option} and --out are the same file"));
+        let other = told.contains(&format!("--out and {option} are the same file"));
+        assert!(found || other, "{source}: {told}");
     }
     let told = refusal(&[
         ICMP,
@@ -158,8 +168,75 @@ fn what_the_shell_writes_to_is_no_other_output() {
     );
 }
 
+/// A run with all outputs in a folder, which gets a signal so long after its start: how it ends.
+fn run_until(signal: Signal, after: Duration, folder: &Path, more: &[&str]) -> ExitStatus {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spinneret"));
+    command
+        .args(["run", ICMP, "--generate", "icmp,rate=1Gbps,count=1e6"])
+        .args(more);
+    for output in ["--out", "--out-host", "--report", "--trace", "--plot"] {
+        command.arg(output).arg(folder.join(output));
+    }
+    let mut run = command
+        .current_dir(root())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command was built");
+    std::thread::sleep(after);
+    let id = Pid::from_child(&run);
+    rustix::process::kill_process(id, signal).expect("it is ours");
+    let begun = Instant::now();
+    while run.try_wait().expect("it is ours").is_none() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it goes on after {signal:?}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run.wait().expect("it is ours")
+}
+
+#[test]
+fn a_signal_at_any_time_leaves_whole_files_or_none() {
+    let signals = [Signal::INT, Signal::TERM, Signal::INT, Signal::HUP, Signal::INT];
+    for (signal, milliseconds) in signals.into_iter().zip([3, 15, 40, 100, 300]) {
+        let after = Duration::from_millis(milliseconds);
+        let folder = tempfile::tempdir().expect("there is room");
+        let wave = folder.path().join("wave").display().to_string();
+        let (more, outputs) = match signal {
+            Signal::INT => (&["--wave", &*wave, "--wave-scope", "u_ingress"][..], 6),
+            _ => (&[][..], 5),
+        };
+        let ended = run_until(signal, after, folder.path(), more);
+        let left: Vec<String> = content(folder.path()).into_iter().map(|file| file.0).collect();
+        let is_right = match ended.code() {
+            Some(0) => left.len() == outputs,
+            // A waveform in which nothing has happened yet is none.
+            Some(1) => outputs == 6 && left.len() == 5,
+            Some(130) | None => left.is_empty(),
+            _ => false,
+        };
+        assert!(
+            is_right && !left.iter().any(|name| name.starts_with('.')),
+            "{signal:?} after {after:?}: {ended}, {left:?}"
+        );
+    }
+    // Files without a name are gone with the process; this file system may have none.
+    let folder = tempfile::tempdir().expect("there is room");
+    run_until(Signal::KILL, Duration::from_millis(300), folder.path(), &[]);
+    let left = content(folder.path());
+    assert!(left.is_empty() || !has_unnamed(folder.path()), "{left:?}");
+}
+
+/// Whether a folder's file system has files without a name.
+fn has_unnamed(folder: &Path) -> bool {
+    let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::WRONLY;
+    rustix::fs::open(folder, flags, rustix::fs::Mode::empty()).is_ok()
+}
+
 /// A run whose standard output goes somewhere.
-fn run_to(out: impl Into<std::process::Stdio>) -> (Option<i32>, String) {
+fn run_to(out: impl Into<Stdio>) -> (Option<i32>, String) {
     let done = Command::new(env!("CARGO_BIN_EXE_spinneret"))
         .args(["run", ICMP, "--pcap", "sim/captures/lan.pcap", "--json"])
         .current_dir(root())

@@ -5,6 +5,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -98,6 +100,74 @@ fn a_rank_that_dies_ends_all() {
         assert!(killed.expect("there is pkill").success());
         let ended = child.wait().expect("it ends");
         assert!(!ended.success() && ended.code() != Some(124), "{mpirun}: {ended}");
+    }
+}
+
+/// Making 2,000 NICs takes seconds; those that are not begun are not made.
+#[test]
+fn ctrl_c_is_heard_while_nics_are_made() {
+    let folder = Folder::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spinneret"));
+    command.args([
+        "fabric",
+        "--nics",
+        "2000",
+        "--threads",
+        "1",
+        "--json",
+        "--sockets",
+    ]);
+    command.arg(folder.path("nics"));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it was built");
+    let mut told = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("it tells something");
+    assert!(line.contains("2000 NICs wait for applications"), "{line}");
+    let begun = Instant::now();
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is ours");
+    let output = child.wait_with_output().expect("it ends");
+    let took = begun.elapsed();
+    println!("ended after {took:?}");
+    assert!(took < Duration::from_secs(3), "it ended after {took:?}");
+    assert_eq!(output.status.code(), Some(0), "an interruption is no failure");
+    assert!(!output.stdout.is_empty(), "the result is printed all the same");
+}
+
+/// Handlers of the topology are the command's to judge, and each is named with its NIC.
+#[test]
+fn handlers_that_fail_fail_the_command_unless_that_is_allowed() {
+    let folder = Folder::new();
+    let handlers = folder.path("bad");
+    std::fs::create_dir(&handlers).expect("there is room");
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/spin.mk");
+    let rules = "[[ruleset]]\nrules = [\"always\"]\nend-of-message = \"never\"\n";
+    let source = "#include <handler.h>\n__handler__ void bad_ph(handler_args_t *args) {\n\
+                  *(volatile uint32_t *)0x40000000 = args->task->pkt_mem_size;\n}\n";
+    for (name, text) in [
+        ("Makefile", format!("include {}\n", runtime.display()).as_str()),
+        ("rules.toml", rules),
+        ("bad.c", source),
+    ] {
+        std::fs::write(handlers.join(name), text).expect("there is room");
+    }
+    let topology = folder.topology(
+        "[[nic]]\nname = 'a'\ntransmit = 'icmp,count=3'\nto = 'b'\nafter = '400 us'\n\
+         [[nic]]\nname = 'b'\nhandlers = 'bad'\n[[cable]]\nbetween = ['a', 'b']\n",
+    );
+    for (more, code) in [(&["--json"][..], 1), (&["--json", "--allow-faults"], 0)] {
+        let output = run(fabric().arg(&topology).args(more));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        let is_told =
+            told.contains("error: b: handlers failed 3 times: store that is not allowed in bad_ph, ");
+        assert_eq!(is_told, code == 1, "{told}");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        assert_eq!(result["nics"]["1"]["summary"]["faults"][0]["count"], 3);
     }
 }
 

@@ -62,7 +62,8 @@ fn a_saved_report_shows_everything_and_fits() {
             "{width}: {document:.400}"
         );
         for text in [
-            "over",
+            "finished",
+            "cycles p50",
             "22",
             "faults_ph",
             "illegal instruction",

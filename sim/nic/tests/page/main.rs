@@ -1,6 +1,7 @@
 //! The page of a run, as a browser and those who are none get it.
 
 mod browser;
+mod strangers;
 
 use serde_json::Value;
 use spinneret_packets::capture::{CaptureWriter, Packet, Resolution};
@@ -11,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const ICMP: &str = "runtime/examples/icmp_ping";
+const UDP: &str = "runtime/examples/udp_ping";
 const PINGS: &str = "icmp,size=98..1400,rate=2Gbps,count=60";
 
 fn spinneret(arguments: &[&str]) -> Command {
@@ -91,6 +93,15 @@ impl Watched {
     }
 }
 
+/// A test that fails leaves no run behind.
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // It fails if the run has ended.
+        let _ = self.run.kill();
+        let _ = self.run.wait();
+    }
+}
+
 fn number(values: &Value) -> u64 {
     values
         .as_array()
@@ -127,6 +138,41 @@ fn the_state_of_a_run_is_served_to_who_knows_the_address() {
             .any(|hpu| number(hpu) > 0)
     );
     assert_eq!(state["summary"]["handlers"][0]["packets"], 60);
+    watched.interrupt();
+}
+
+#[test]
+fn what_handlers_count_and_lose_is_shown_while_the_run_goes() {
+    // More than the handlers can take.
+    let watched = Watched::start(&[UDP, "--generate", "udp,size=100,rate=20Gbps,count=1e9"]);
+    let summary = loop {
+        let state = watched.state();
+        assert_eq!(state["is_over"], false);
+        if state["summary"]["dropped_for"]["udp_ping"].as_u64() > Some(10) {
+            break state["summary"].clone();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let counter = &summary["handler_counters"][0];
+    assert_eq!(counter["index"], 0);
+    // A handler counts before it ends, and those at work are few.
+    let [counted, ran] = [&counter["count"], &summary["handlers"][0]["packets"]].map(Value::as_u64);
+    let ahead = counted
+        .zip(ran)
+        .and_then(|(counted, ran)| counted.checked_sub(ran));
+    assert!(ahead.is_some_and(|ahead| ahead <= 16), "{summary}");
+    let packets = |name: &str| {
+        let mut stages = summary["stages"].as_array().into_iter().flatten();
+        let stage = stages.find(|stage| stage["stage"] == name);
+        stage
+            .and_then(|stage| stage["packets"].as_u64())
+            .expect("it is counted")
+    };
+    let dropped = summary["dropped_for"]["udp_ping"].as_u64();
+    assert!(
+        dropped <= packets("wire in").checked_sub(packets("to handlers")),
+        "{summary}"
+    );
     watched.interrupt();
 }
 
@@ -189,6 +235,7 @@ fn report(folder: &Path) -> PathBuf {
         "--rules",
         &rules,
         "--watchdog=20000",
+        "--allow-faults",
         "--report",
         &name,
     ])

@@ -1,6 +1,6 @@
 /* What MPI allows: types that are freed or not committed, messages of nothing, short ones, requests that are freed while
- * they are active or taken back, and types of more runs than the NIC has room for. Each rank sends to the other, and gets
- * what MPI_Unpack says. */
+ * they are active or taken back, and types of more runs than the NIC has room for. Each rank sends to the other and to
+ * itself, and gets what MPI_Unpack says. Messages of nobody, too, and preparations while another rank waits. */
 #include <spinneret_rank.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,6 +184,57 @@ static void a_type_of_a_million_runs(void) {
     free(starts);
 }
 
+/* What goes to nobody or comes from there has ended as soon as it has begun, as often as it is started. */
+static void messages_of_nobody(const uint8_t *sent) {
+    const uint64_t byte = spinneret_type(MPI_BYTE);
+    uint64_t all[3];
+    spinneret_status ended[3];
+    MUST(spinneret_rank_recv_init(nic, NULL, 8, byte, MPI_PROC_NULL, 5, 0, 0, &all[0]) == SPINNERET_OK);
+    MUST(spinneret_rank_recv_init(nic, NULL, 8, byte, MPI_PROC_NULL, MPI_ANY_TAG, 0, 0, &all[1]) == SPINNERET_OK);
+    MUST(spinneret_rank_send_init(nic, sent, 8, byte, MPI_PROC_NULL, 5, 0, &all[2]) == SPINNERET_OK);
+    for (int round = 0; round < 2; round++) {
+        MUST(spinneret_rank_start_all(nic, 3, all) == SPINNERET_OK);
+        MUST(spinneret_rank_cancel(nic, all[0]) == 0);
+        MUST(spinneret_rank_test_all(nic, 3, all, ended) == 1);
+        for (int index = 0; index < 3; index++) {
+            MPI_Status status;
+            int count = -1;
+            MUST(spinneret_status_of_mpi(&ended[index], &status) == MPI_SUCCESS);
+            MUST(status.MPI_SOURCE == MPI_PROC_NULL && status.MPI_TAG == MPI_ANY_TAG);
+            MUST(MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count == 0);
+        }
+    }
+    for (int index = 0; index < 3; index++)
+        MUST(spinneret_rank_free(nic, all[index]) == SPINNERET_OK);
+}
+
+/* To prepare a receive takes no time on the NIC, whatever its type, so another rank may be in a collective meanwhile. */
+static void a_type_without_a_pattern_while_the_other_rank_waits(uint8_t *memory, const uint8_t *sent) {
+    int lengths[] = {1, 3, 2, 1}, starts[] = {1, 9, 4, 30};
+    MPI_Datatype type;
+    uint64_t request;
+    spinneret_status status;
+    MPI_Type_indexed(4, lengths, starts, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    memset(memory, 0x55, 4096);
+    if (rank == 1)
+        MUST(spinneret_rank_recv_init(nic, memory, 3, spinneret_type(type), MPI_ANY_SOURCE, 6, 0, 0, &request) ==
+             SPINNERET_OK);
+    else
+        MUST(spinneret_rank_send_init(nic, sent, 21, spinneret_type(MPI_BYTE), 1, 6, 0, &request) == SPINNERET_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MUST(spinneret_rank_start(nic, request) == SPINNERET_OK);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const spinneret_rank_counts before = counts();
+    MUST(spinneret_rank_wait(nic, request, SECOND, &status) == SPINNERET_OK);
+    if (rank == 1) {
+        MUST(status.source == 0 && is_unpacked(memory, 4096, sent, 21, 3, type));
+        MUST(counts().placed == before.placed + 1 && counts().unpacked == before.unpacked);
+    }
+    MUST(spinneret_rank_free(nic, request) == SPINNERET_OK);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv) {
     char name[4096];
     MPI_Init(&argc, &argv);
@@ -192,17 +243,24 @@ int main(int argc, char **argv) {
     must(argc == 3, "two arguments");
     snprintf(name, sizeof name, "unix:%s/nic%d", argv[1], rank);
     MUST(spinneret_rank_open(name, argv[2], spinneret_comm(MPI_COMM_WORLD), NULL, &nic) == SPINNERET_OK);
-    uint8_t *memory = memory_of(4096), *sent = memory_of(4096);
+    uint8_t *sent = memory_of(4096);
     for (int index = 0; index < 4096; index++)
         sent[index] = (uint8_t)(index % 251);
-    types_that_are_not_there_any_more(memory, sent);
-    memset(memory, 0x55, 4096);
-    messages_of_nothing(memory);
-    short_messages(memory, sent);
-    memset(memory, 0x55, 4096);
-    receives_that_are_taken_back(memory, sent);
-    a_receive_that_is_freed(memory, sent);
+    const int partners[] = {rank, 1 - rank};
+    for (int index = 0; index < 2; index++) {
+        uint8_t *memory = memory_of(4096);
+        there = partners[index];
+        types_that_are_not_there_any_more(memory, sent);
+        memset(memory, 0x55, 4096);
+        messages_of_nothing(memory);
+        short_messages(memory, sent);
+        memset(memory, 0x55, 4096);
+        receives_that_are_taken_back(memory, sent);
+        a_receive_that_is_freed(memory, sent);
+    }
     a_type_of_a_million_runs();
+    messages_of_nobody(sent);
+    a_type_without_a_pattern_while_the_other_rank_waits(memory_of(4096), sent);
     MUST(spinneret_rank_close(nic) == SPINNERET_OK);
     MPI_Finalize();
     printf("rank %d: all allowed\n", rank);

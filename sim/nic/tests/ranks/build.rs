@@ -101,8 +101,18 @@ impl Built {
 
     /// Runs it on so many ranks, with a NIC for each.
     pub(crate) fn run(&self, ranks: usize, fabric: &[&str], arguments: &[&str]) -> Output {
+        self.run_with_digest(ranks, fabric, arguments).0
+    }
+
+    /// The same, and the fabric's line with the digest of all frames.
+    pub(crate) fn run_with_digest(
+        &self,
+        ranks: usize,
+        fabric: &[&str],
+        arguments: &[&str],
+    ) -> (Output, String) {
         let sockets = self.folder.path().join(format!("nics{ranks}"));
-        let mut served = serve(&sockets, ranks, fabric);
+        let served = serve(&sockets, ranks, fabric);
         let begun = Instant::now();
         while (0..ranks).any(|rank| !sockets.join(format!("nic{rank}")).exists()) {
             assert!(begun.elapsed() < PATIENCE, "there is no fabric");
@@ -121,10 +131,13 @@ impl Built {
         launcher.arg(self.folder.path().join("program"));
         launcher.arg(&sockets).arg(&self.handlers).args(arguments);
         let output = launcher.output().expect("there is a launcher");
-        let ended = served.wait().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let served = served.wait_with_output().expect("it runs");
+        let (ended, said) = (served.status, String::from_utf8_lossy(&output.stderr));
         assert!(ended.success(), "the fabric ended with {ended}: {said}");
-        output
+        let printed = String::from_utf8_lossy(&served.stdout);
+        let digest = printed.lines().find(|line| line.starts_with("digest "));
+        let digest = digest.expect("the fabric prints one").to_owned();
+        (output, digest)
     }
 }
 
@@ -138,6 +151,6 @@ fn serve(sockets: &Path, nics: usize, more: &[&str]) -> Child {
     // Fewer rounds than with the usual latency, so that much that goes on at once on few processors does not take long.
     fabric.args(["--nics", &nics.to_string(), "--latency", "2 us", "--sockets"]);
     fabric.arg(sockets).args(more);
-    fabric.stdin(Stdio::null()).stdout(Stdio::null());
+    fabric.stdin(Stdio::null()).stdout(Stdio::piped());
     fabric.spawn().expect("the command was built")
 }

@@ -44,12 +44,17 @@ int main(int argc, char **argv) {
     REFUSED(spinneret_rank_recv_init(nic, memory, 513, real, there, 0, 0, 0, &request), ARGUMENT, "4096 B");
     REFUSED(spinneret_rank_recv_init(nic, memory, -1, real, there, 0, 0, 0, &request), ARGUMENT, "MPI_ERR_COUNT");
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, 2, 0, 0, 0, &request), ARGUMENT, "rank 2");
-    REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, -7, 0, 0, 0, &request), ARGUMENT, "source is -7");
+    REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, -7, 0, 0, 0, &request), ARGUMENT, "source is -7: it must be a rank from 0 on, MPI_ANY_SOURCE (-");
+    REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, there, -7, 0, 0, &request), ARGUMENT, "tag is -7: it must be a number from 0 on or MPI_ANY_TAG (-");
+    REFUSED(spinneret_rank_send_init(nic, memory, 1, real, -7, 0, 0, &request), ARGUMENT, "destination is -7: it must be a rank from 0 on or MPI_PROC_NULL (-");
+    REFUSED(spinneret_rank_send_init(nic, memory, 1, real, MPI_ANY_SOURCE, 0, 0, &request), ARGUMENT, "destination is MPI_ANY_SOURCE, -");
+    REFUSED(spinneret_rank_send_init(nic, memory, -1, real, MPI_PROC_NULL, 0, 0, &request), ARGUMENT, "MPI_ERR_COUNT");
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, there, 0, 9, 0, &request), ARGUMENT, "communicator 9");
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, there, 0, 0, 6, &request), ARGUMENT, "flags 0x6");
-    REFUSED(spinneret_rank_send_init(nic, memory, 1, real, there, SPINNERET_ANY_TAG, 0, &request), ARGUMENT, "tag");
+    REFUSED(spinneret_rank_send_init(nic, memory, 1, real, there, SPINNERET_ANY_TAG, 0, &request), ARGUMENT, "tag is -1: it must be");
     const uint64_t null = spinneret_type(MPI_DATATYPE_NULL);
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, null, there, 0, 0, 0, &request), MPI, "MPI_ERR_TYPE");
+    REFUSED(spinneret_rank_recv_init(nic, memory, 1, null, MPI_PROC_NULL, 0, 0, 0, &request), MPI, "MPI_ERR_TYPE");
     REFUSED(spinneret_rank_send_init(nic, memory, 0, null, there, 0, 0, &request), MPI, "MPI_ERR_TYPE");
     REFUSED(spinneret_rank_recv_init(nic, NULL, 1, real, there, 0, 0, 0, &request), ARGUMENT, "spinneret_rank_alloc");
     REFUSED(spinneret_rank_send_init(nic, NULL, 1, real, there, 0, 0, &request), ARGUMENT, "spinneret_rank_alloc");
@@ -90,6 +95,16 @@ int main(int argc, char **argv) {
     FINE(spinneret_rank_start(nic, other));
     expect("a long message", spinneret_rank_wait(nic, request, second, &status), SPINNERET_ERROR_TRUNCATED, "40 B");
     FINE(spinneret_rank_wait(nic, other, second, NULL));
+    FINE(spinneret_rank_free(nic, other));
+    /* The same of this rank's own. */
+    uint64_t own_request;
+    FINE(spinneret_rank_recv_init(nic, memory, 4, word, rank, SPINNERET_ANY_TAG, 0, 0, &own_request));
+    FINE(spinneret_rank_send_init(nic, more, 5, word, rank, 3, 0, &other));
+    FINE(spinneret_rank_start(nic, other));
+    FINE(spinneret_rank_start(nic, own_request));
+    expect("a long message", spinneret_rank_wait(nic, own_request, second, &status), SPINNERET_ERROR_TRUNCATED, "40 B");
+    FINE(spinneret_rank_wait(nic, other, second, NULL));
+    FINE(spinneret_rank_free(nic, own_request));
     FINE(spinneret_rank_free(nic, other));
     FINE(spinneret_rank_barrier(nic, 0));
     FINE(spinneret_rank_start(nic, request));

@@ -133,21 +133,21 @@ fn inlined_code_is_followed_to_its_handler() {
 }
 
 #[test]
-fn only_the_first_faults_are_told_in_full() {
+fn only_the_first_fault_of_the_first_kinds_is_told_in_full() {
     let shown = Shown::default();
     let options = Options {
         faults_in_full: 2,
         ..shown.options()
     };
-    let summary = record(&ways([4, 4, 4, 5, 4]), options).summary;
+    let summary = record(&ways([4, 4, 4, 5, 4, 1]), options).summary;
     let text = shown.text();
     assert_eq!(text.matches("failed on packet").count(), 2, "{text}");
     has(
         &text,
         &[
             "packet 0 ",
-            "packet 1 ",
-            "further faults and refusals are only counted",
+            "packet 3 ",
+            "further kinds of faults and refusals are only counted",
         ],
     );
     let kinds: Vec<_> = summary
@@ -157,7 +157,11 @@ fn only_the_first_faults_are_told_in_full() {
         .collect();
     assert_eq!(
         kinds,
-        [("load that is not allowed", 4), ("store that is not allowed", 1)]
+        [
+            ("load that is not allowed", 4),
+            ("store that is not allowed", 1),
+            ("illegal instruction", 1)
+        ]
     );
     has(
         &summary.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::support::{counters, make_up};
 use spinneret_nic::nic::NicConfig;
-use spinneret_nic::report::{End, Options, Recorder, Summary};
+use spinneret_nic::report::{End, HandlerCounter, Options, Recorder, Summary};
 use std::time::Duration;
 
 fn end() -> End {
@@ -19,6 +19,11 @@ fn end() -> End {
         resets: 0,
         has_restarted: false,
         is_idle: true,
+        handler_counters: vec![HandlerCounter {
+            index: 3,
+            count: 6,
+            sum: 61,
+        }],
     }
 }
 

@@ -1,10 +1,13 @@
 //! `spinneret run --services` as a user calls it.
 
-use crate::support::ok;
+use crate::support::{Kind, ok};
 use serde_json::Value;
+use spinneret_packets::capture::{CaptureWriter, Packet, Resolution};
+use spinneret_packets::udp;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 fn run(example: &str, services: &str) -> Output {
     run_with(example, &[services])
@@ -98,6 +101,61 @@ fn without_a_folder_no_file_is_opened() {
         "{said}"
     );
     assert!(said.contains("host_log: the host keeps no log"), "{said}");
+}
+
+/// What handlers print for people by the host is shown as what they print by the NIC: no terminal is taken over, and no
+/// line looks like the program's.
+#[test]
+fn handlers_cannot_forge_lines_of_the_program() {
+    let folder = ok(tempfile::tempdir());
+    let [rules, packets] = ["rules.toml", "in.pcap"].map(|name| folder.path().join(name));
+    let ruleset = "[[ruleset]]\nname = \"rpc\"\nrules = [\"ipv4\"]\nend-of-message = \"never\"\n";
+    ok(std::fs::write(&rules, ruleset));
+    let texts: [&[u8]; 3] = [
+        b"A\x1b]0;pwn\x07\x1b[2JB\r\x9b31mC",
+        b"x\n[0.0] forged\ncontext 0: 0 forged",
+        b"spinneret: forged\nerror: forged",
+    ];
+    let mut writer = ok(CaptureWriter::create(&packets, Resolution::Nano));
+    for (at, text) in (0..).zip(texts) {
+        let mut payload = [[Kind::Puts as u8, 0, 0, 0], [0; 4], [0; 4]].concat();
+        payload.extend(text);
+        payload.resize(64, 0);
+        let data = udp(9330, &payload);
+        let packet = Packet {
+            timestamp: Duration::from_micros(20 * at),
+            original_len: data.len() as u32,
+            data,
+        };
+        ok(writer.write(&packet));
+    }
+    ok(writer.finish());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+        .args(["run", "runtime/tests/rpc", "--services", "--json", "--rules"])
+        .arg(rules)
+        .arg("--pcap")
+        .arg(packets)
+        .current_dir(root)
+        .output();
+    let output = ok(output);
+    let said = stderr(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.chars()
+            .all(|character| character == '\n' || !character.is_control()),
+        "{said:?}"
+    );
+    let lines: Vec<&str> = said.lines().collect();
+    let of_handlers = |line: &&&str| line.starts_with('[') && line.get(4..6) == Some("] ");
+    assert_eq!(lines.iter().filter(of_handlers).count(), 6, "{said}");
+    let mut forged = lines.iter().filter(|line| line.contains("forged"));
+    assert!(forged.all(|line| of_handlers(&line)), "{said}");
+    assert!(
+        said.contains("] A\\u{1b}]0;pwn\\u{7}\\u{1b}[2JB\\r\u{fffd}31mC\n"),
+        "{said}"
+    );
+    assert!(said.contains("\ncontext 0: 3 calls were answered\n"), "{said}");
 }
 
 #[test]

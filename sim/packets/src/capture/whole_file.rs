@@ -1,48 +1,105 @@
 //! Files that appear when they are complete, or not at all.
 
-use std::fs::File;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::{TempDir, TempPath};
 
-/// A file under a temporary name beside its own, until it is complete; dropped before that, it leaves nothing.
+/// The open files of this process, by their descriptors.
+const OPEN_FILES: &str = "/proc/self/fd";
+/// Those that any new file gets, less what the process's mask takes away; not those of a secret.
+const PERMISSIONS: u32 = 0o666;
+
+/// A file without a name until it is complete; dropped before that, or killed, it leaves nothing.
+///
+/// Where the file system or the system has no files without a name, it has a temporary one beside its own; a process
+/// that is killed leaves that one.
 #[derive(Debug)]
 pub struct WholeFile {
     target: PathBuf,
-    file: BufWriter<NamedTempFile>,
+    file: BufWriter<File>,
+    /// The temporary name, if the file needs one.
+    name: Option<TempPath>,
 }
 
 impl WholeFile {
     /// Starts a file. An existing one stays as it is until the new one is complete.
+    ///
+    /// # Errors
+    /// If `path` cannot be the name of the file, or nothing can be created in its folder.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = target(path)?;
-        let mut builder = temporary();
-        // The permissions that any new file gets, and not those of a secret.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder(&target)).map_err(plain)?;
+        let (file, name) = match unnamed(folder(&target)) {
+            Some(file) => (file, None),
+            None => named(folder(&target))?,
+        };
         Ok(Self {
             target,
             file: BufWriter::new(file),
+            name,
         })
     }
 
     /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// If the rest cannot be written, or something else than a file has the name now.
     pub fn finish(self) -> io::Result<()> {
-        self.named(|_| Ok(()))
+        self.complete(|_| Ok(()))
     }
 
     /// The same, when all of it is on the disk.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
     pub fn finish_on_disk(self) -> io::Result<()> {
-        self.named(File::sync_all)
+        self.complete(File::sync_all)
     }
 
-    fn named(self, before: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+    fn complete(self, before: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        before(file.as_file())?;
-        file.persist(&self.target).map_err(|error| error.error)?;
-        Ok(())
+        before(&file)?;
+        let name = match self.name {
+            Some(name) => name,
+            None => match link(&file, &self.target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    // A link replaces nothing, a renamed file does.
+                    let linked = temporary().make_in(folder(&self.target), |name| link(&file, name));
+                    linked.map_err(plain)?.into_temp_path()
+                }
+                linked => return linked,
+            },
+        };
+        name.persist(&self.target).map_err(|error| error.error)
     }
+}
+
+/// A file of the folder that has no name, if there can be one.
+fn unnamed(folder: &Path) -> Option<File> {
+    // It gets its name through this folder.
+    if !Path::new(OPEN_FILES).is_dir() {
+        return None;
+    }
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(PERMISSIONS)).ok()?;
+    Some(file.into())
+}
+
+/// A file of the folder under a temporary name.
+fn named(folder: &Path) -> io::Result<(File, Option<TempPath>)> {
+    let mut builder = temporary();
+    builder.permissions(Permissions::from_mode(PERMISSIONS));
+    let (file, name) = builder.tempfile_in(folder).map_err(plain)?.into_parts();
+    Ok((file, Some(name)))
+}
+
+/// Gives a file without a name one that no other has.
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+    Ok(linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 impl Write for WholeFile {
@@ -105,6 +162,14 @@ fn plain(error: io::Error) -> io::Error {
     code.map_or(error, io::Error::from_raw_os_error)
 }
 
+/// Checks that a file of this name can be written: it is none, or a regular file, in a folder that exists.
+///
+/// # Errors
+/// If it cannot.
+pub fn check(path: &Path) -> io::Result<()> {
+    target(path).map(drop)
+}
+
 /// The file that a path leads to: renaming onto a link would replace the link, onto a device the device. What would keep
 /// the file from its name in the end is found now.
 fn target(path: &Path) -> io::Result<PathBuf> {
@@ -123,9 +188,16 @@ fn target(path: &Path) -> io::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ForeignFile, WholeFile};
+    use super::{ForeignFile, WholeFile, folder, named, unnamed};
     use std::fs;
-    use std::io::Write as _;
+    use std::io::{BufWriter, Write as _};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    /// Files of a folder, those without a name not among them.
+    fn entries(folder: &Path) -> usize {
+        fs::read_dir(folder).expect("it is ours").count()
+    }
 
     #[test]
     fn what_is_not_complete_leaves_what_was_there() {
@@ -146,6 +218,48 @@ mod tests {
         foreign.finish().expect("there is room");
         assert_eq!(fs::read(&path).expect("it is there"), b"new");
         assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 1);
+    }
+
+    /// The same file under a temporary name, as on a file system where each file has one.
+    fn with_name(path: &Path) -> WholeFile {
+        let (file, name) = named(folder(path)).expect("there is room");
+        WholeFile {
+            target: path.to_owned(),
+            file: BufWriter::new(file),
+            name,
+        }
+    }
+
+    #[test]
+    fn a_file_has_no_name_until_it_is_complete() {
+        type Create = fn(&Path) -> WholeFile;
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("file");
+        let has_unnamed = unnamed(folder.path()).is_some();
+        let creates: [Create; 2] = [|path| WholeFile::create(path).expect("there is room"), with_name];
+        for (create, begun) in creates.into_iter().zip([usize::from(!has_unnamed), 1]) {
+            // The second one replaces the first.
+            for (text, before) in [("first", 0), ("second", 1)] {
+                let mut whole = create(&path);
+                whole.write_all(text.as_bytes()).expect("there is room");
+                assert_eq!(entries(folder.path()), before + begun);
+                whole.finish_on_disk().expect("there is room");
+                assert_eq!(entries(folder.path()), 1);
+                assert_eq!(fs::read_to_string(&path).expect("it is there"), text);
+            }
+            let other = folder.path().join("other");
+            fs::write(&other, "").expect("there is room");
+            let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode();
+            assert_eq!(mode(&path), mode(&other), "as any new file");
+            // A folder that takes the name meanwhile stays, and nothing else does.
+            fs::remove_file(&path).expect("it is ours");
+            fs::remove_file(&other).expect("it is ours");
+            let whole = create(&path);
+            fs::create_dir(&path).expect("there is room");
+            whole.finish().expect_err("a folder has its name");
+            assert_eq!(entries(folder.path()), 1);
+            fs::remove_dir(&path).expect("it is ours");
+        }
     }
 
     #[test]

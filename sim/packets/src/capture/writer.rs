@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Writes a pcap file under a temporary name beside its own; [`finish`](Self::finish) renames it.
+/// Writes a pcap file, which has its name once it is complete, with [`finish`](Self::finish).
 ///
 /// A writer that is dropped before that leaves nothing behind.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl CaptureWriter {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// If the rest cannot be written or the file cannot be renamed; nothing is left behind then.
+    /// If the rest cannot be written or the file cannot get its name; nothing is left behind then.
     pub fn finish(self) -> Result<(), CaptureError> {
         let Self { path, writer, .. } = self;
         writer

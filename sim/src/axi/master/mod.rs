@@ -3,7 +3,6 @@
 mod config;
 mod done;
 mod half;
-mod ids;
 mod request;
 mod state;
 

@@ -43,6 +43,37 @@ pub struct ReadRequest {
     pub illegal: bool,
 }
 
+/// The signals of an address that writes and reads have.
+macro_rules! with_signals {
+    ($request:ident) => {
+        impl $request {
+            /// The same as an exclusive access.
+            #[must_use]
+            pub fn exclusive(mut self) -> Self {
+                self.exclusive = true;
+                self
+            }
+
+            /// The same with that AxUSER.
+            #[must_use]
+            pub fn with_user(mut self, user: u64) -> Self {
+                self.user = Some(user);
+                self
+            }
+
+            /// Says that it breaks a rule on purpose.
+            #[must_use]
+            pub fn illegal(mut self) -> Self {
+                self.illegal = true;
+                self
+            }
+        }
+    };
+}
+
+with_signals!(WriteRequest);
+with_signals!(ReadRequest);
+
 impl WriteRequest {
     /// A burst of lanes and their strobes, beat by beat, with WLAST in the last.
     pub fn new(burst: Burst, beats: impl IntoIterator<Item = (Vec<u8>, u128)>) -> Self {
@@ -83,37 +114,10 @@ impl WriteRequest {
         Self::new(burst, (0..burst.beats).map(beat).collect::<Vec<_>>())
     }
 
-    /// The same as an exclusive access.
-    #[must_use]
-    pub fn exclusive(self) -> Self {
-        Self {
-            exclusive: true,
-            ..self
-        }
-    }
-
     /// The same as an atomic operation.
     #[must_use]
     pub fn atomic(self, atop: u8) -> Self {
         Self { atop, ..self }
-    }
-
-    /// The same with that AWUSER.
-    #[must_use]
-    pub fn with_user(self, user: u64) -> Self {
-        Self {
-            user: Some(user),
-            ..self
-        }
-    }
-
-    /// Says that it breaks a rule on purpose.
-    #[must_use]
-    pub fn illegal(self) -> Self {
-        Self {
-            illegal: true,
-            ..self
-        }
     }
 
     /// What the address channel carries.
@@ -179,33 +183,6 @@ impl ReadRequest {
     /// any address on; one beat if it is none.
     pub fn bytes(id: u64, address: u64, count: usize, bus_bytes: usize) -> Self {
         Self::new(span(id, address, count, bus_bytes))
-    }
-
-    /// The same as an exclusive access.
-    #[must_use]
-    pub fn exclusive(self) -> Self {
-        Self {
-            exclusive: true,
-            ..self
-        }
-    }
-
-    /// The same with that ARUSER.
-    #[must_use]
-    pub fn with_user(self, user: u64) -> Self {
-        Self {
-            user: Some(user),
-            ..self
-        }
-    }
-
-    /// Says that it breaks a rule on purpose.
-    #[must_use]
-    pub fn illegal(self) -> Self {
-        Self {
-            illegal: true,
-            ..self
-        }
     }
 
     /// What the address channel carries.

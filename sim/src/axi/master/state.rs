@@ -1,7 +1,6 @@
 //! Both halves of a master, as they take part in a simulation.
 
-use super::half::MasterHalf;
-use super::ids::Ids;
+use super::half::{Ids, MasterHalf};
 use crate::agent::{Agent, Violation};
 use crate::axi::burst::Request;
 use crate::axi::ports::Half;

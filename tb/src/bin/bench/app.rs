@@ -1,11 +1,9 @@
 //! The application block: what passes through it, and what crosses to the cluster and back.
 
-use crate::figures::{Figures, gbps, table};
+use crate::figures::{Cell, Figures, gbps};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
 use spinneret_models::MqnicAppBlock;
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
     AppBench, Clocks, Crossing, Work, measure_latency, measure_rate, measure_work, prepare_work,
 };
@@ -51,26 +49,9 @@ pub(crate) fn run(name: &'static str) -> Result<Figures> {
         cycles += bench.now();
         bench.finish();
     }
-    Ok(Figures {
-        name,
-        table: table(&HEADINGS, 0, rows.iter().map(Row::text)),
-        explanation: EXPLANATION.to_owned(),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    let rows = rows.iter().map(Row::cells).collect();
+    Ok(Figures::new(name, Some(0), EXPLANATION, rows, cycles))
 }
-
-const HEADINGS: [&str; 9] = [
-    "path",
-    "bytes",
-    "cluster MHz",
-    "DMA latency",
-    "first in to first out",
-    "cycles a packet",
-    "packets a cycle",
-    "bytes a cycle",
-    "Gb/s",
-];
 
 const EXPLANATION: &str = "\
 cycles of the core's clock, 250 MHz; data 512 bit; nobody pauses
@@ -127,40 +108,28 @@ fn working(bench: &mut AppBench, work: Work) -> Vec<Row> {
 }
 
 impl Row {
-    fn text(&self) -> Vec<String> {
-        let rate = |show: &dyn Fn(f64, u64) -> String| {
-            self.rate
-                .map_or_else(String::new, |(cycles, bytes)| show(cycles, bytes))
+    fn cells(&self) -> Vec<Cell> {
+        let figure = |heading, key, digits: usize, of: fn(f64, u64) -> f64| {
+            let figure = self.rate.map(|(cycles, bytes)| of(cycles, bytes));
+            let text = figure.map_or_else(String::new, |figure| format!("{figure:.digits$}"));
+            Cell::new(heading, text, key, figure)
         };
         vec![
-            self.path.to_owned(),
-            shown(self.size),
-            shown(self.cluster_mhz),
-            shown(self.dma_clocks),
-            shown(self.latency),
-            rate(&|cycles, _| format!("{cycles:.2}")),
-            rate(&|cycles, _| format!("{:.4}", 1.0 / cycles)),
-            rate(&|cycles, bytes| format!("{:.2}", bytes as f64 / cycles)),
-            rate(&|cycles, bytes| format!("{:.1}", gbps(bytes as usize, cycles))),
+            Cell::plain("path", "path", self.path),
+            Cell::optional("bytes", "bytes", self.size),
+            Cell::optional("cluster MHz", "cluster_mhz", self.cluster_mhz),
+            Cell::optional("DMA latency", "dma_latency_cycles", self.dma_clocks),
+            Cell::optional("first in to first out", "latency_cycles", self.latency),
+            figure("cycles a packet", "cycles_per_packet", 2, |cycles, _| cycles),
+            figure("packets a cycle", "packets_per_cycle", 4, |cycles, _| {
+                1.0 / cycles
+            }),
+            figure("bytes a cycle", "bytes_per_cycle", 2, |cycles, bytes| {
+                bytes as f64 / cycles
+            }),
+            figure("Gb/s", "gbps_at_250_mhz", 1, |cycles, bytes| {
+                gbps(bytes as usize, cycles)
+            }),
         ]
     }
-
-    fn json(&self) -> Value {
-        json!({
-            "path": self.path,
-            "bytes": self.size,
-            "cluster_mhz": self.cluster_mhz,
-            "dma_latency_cycles": self.dma_clocks,
-            "latency_cycles": self.latency,
-            "cycles_per_packet": self.rate.map(|(cycles, _)| cycles),
-            "packets_per_cycle": self.rate.map(|(cycles, _)| 1.0 / cycles),
-            "bytes_per_cycle": self.rate.map(|(cycles, bytes)| bytes as f64 / cycles),
-            "gbps_at_250_mhz": self.rate.map(|(cycles, bytes)| gbps(bytes as usize, cycles)),
-        })
-    }
-}
-
-/// A figure, if there is one.
-fn shown<T: ToString>(figure: Option<T>) -> String {
-    figure.map_or_else(String::new, |figure| figure.to_string())
 }

@@ -1,10 +1,8 @@
 //! The egress path, from the command to the wire.
 
-use crate::figures::{Figures, gbps, reference, table};
+use crate::figures::{Cell, Figures, reference, throughput};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use spinneret_tb::egress::{Behaviour, EgressBench, Place, Rate, measure};
 
 /// Frame sizes in bytes.
@@ -53,27 +51,9 @@ pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
         cycles += bench.sim.cycle_count();
         bench.finish();
     }
-    Ok(Figures {
-        name,
-        table: table(&HEADINGS, 1, rows.iter().map(Row::text)),
-        explanation: EXPLANATION.to_owned(),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    let rows = rows.iter().map(Row::cells).collect();
+    Ok(Figures::new(name, Some(1), EXPLANATION, rows, cycles))
 }
-
-const HEADINGS: [&str; 10] = [
-    "bytes",
-    "place in the line",
-    "lines after",
-    "cycles a frame",
-    "lines of memory",
-    "reference",
-    "ratio",
-    "Gb/s at 250 MHz",
-    "command to answer",
-    "command to first beat",
-];
 
 const EXPLANATION: &str = "\
 data 512 bit, memory and wire always ready; reference: the public design's egress path
@@ -118,39 +98,30 @@ impl Row {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    fn text(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let Rate {
             per_frame,
             lines,
             latency,
             answer,
         } = self.rate;
-        let [theirs, ratio] = reference(self.reference, per_frame);
+        let [theirs, ratio] = reference("reference_cycles_per_frame", self.reference, per_frame);
         vec![
-            self.size.to_string(),
-            self.place.clone(),
-            self.latency.to_string(),
-            format!("{per_frame:.2}"),
-            format!("{lines:.0}"),
+            Cell::plain("bytes", "bytes", self.size),
+            Cell::plain("place in the line", "place", self.place.clone()),
+            Cell::plain("lines after", "read_latency_cycles", self.latency),
+            Cell::new(
+                "cycles a frame",
+                format!("{per_frame:.2}"),
+                "cycles_per_frame",
+                per_frame,
+            ),
+            Cell::new("lines of memory", format!("{lines:.0}"), "lines_per_frame", lines),
             theirs,
             ratio,
-            format!("{:.1}", gbps(self.size as usize, per_frame)),
-            answer.to_string(),
-            latency.to_string(),
+            throughput(self.size as usize, per_frame),
+            Cell::plain("command to answer", "answer_cycles", answer),
+            Cell::plain("command to first beat", "first_beat_cycles", latency),
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bytes": self.size,
-            "place": self.place,
-            "read_latency_cycles": self.latency,
-            "cycles_per_frame": self.rate.per_frame,
-            "lines_per_frame": self.rate.lines,
-            "reference_cycles_per_frame": self.reference,
-            "gbps_at_250_mhz": gbps(self.size as usize, self.rate.per_frame),
-            "answer_cycles": self.rate.answer,
-            "first_beat_cycles": self.rate.latency,
-        })
     }
 }

@@ -1,10 +1,8 @@
 //! The host DMA, from the cluster to host memory and back.
 
-use crate::figures::{Figures, gbps, table};
+use crate::figures::{Cell, Figures, gbps};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use spinneret_tb::hostdma::{Latencies, Rates, latencies, rates};
 
 /// Bytes of a burst and clocks of latency, with the bytes a clock of the public design.
@@ -38,37 +36,18 @@ pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
         let (alone, spent_alone) = latencies(sim()?, bytes, latency);
         cycles += spent + spent_alone;
         let (their_bytes, their_latency, write) = THEIR_WRITE;
-        rows.push(Row {
+        let row = Row {
             bytes,
             latency,
             rates,
             alone,
             reference,
             reference_write: ((their_bytes, their_latency) == (bytes, latency)).then_some(write),
-        });
+        };
+        rows.push(row.cells());
     }
-    Ok(Figures {
-        name,
-        table: table(&HEADINGS, HEADINGS.len(), rows.iter().map(Row::text)),
-        explanation: EXPLANATION.to_owned(),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    Ok(Figures::new(name, None, EXPLANATION, rows, cycles))
 }
-
-const HEADINGS: [&str; 11] = [
-    "bytes",
-    "latency",
-    "written a cycle",
-    "read a cycle",
-    "reference",
-    "ratio",
-    "Gb/s written",
-    "Gb/s read",
-    "AW to B",
-    "reference",
-    "AR to last R",
-];
 
 const EXPLANATION: &str = "\
 data 512 bit, cluster always ready; reference: the public design, one transfer in flight, writes or reads
@@ -77,35 +56,27 @@ bytes a cycle: writes and reads at the same time, between two answers of bursts 
 AW to B, AR to last R: cycles of a burst that is alone; Gb/s at 250 MHz";
 
 impl Row {
-    fn text(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let Rates { writes, reads } = self.rates;
-        let whole = |bytes_a_cycle| format!("{:.1}", gbps(1, 1.0 / bytes_a_cycle));
+        let tenth = |figure: f64| format!("{figure:.1}");
+        let whole = |bytes_a_cycle: f64| tenth(gbps(1, 1.0 / bytes_a_cycle));
         vec![
-            self.bytes.to_string(),
-            self.latency.to_string(),
-            format!("{writes:.1}"),
-            format!("{reads:.1}"),
-            self.reference.to_string(),
-            format!("{:.1}x", writes.min(reads) / self.reference),
-            whole(writes),
-            whole(reads),
-            self.alone.write.to_string(),
-            self.reference_write
-                .map_or_else(String::new, |cycles| cycles.to_string()),
-            self.alone.read.to_string(),
+            Cell::plain("bytes", "bytes", self.bytes),
+            Cell::plain("latency", "latency_cycles", self.latency),
+            Cell::new(
+                "written a cycle",
+                tenth(writes),
+                "written_bytes_per_cycle",
+                writes,
+            ),
+            Cell::new("read a cycle", tenth(reads), "read_bytes_per_cycle", reads),
+            Cell::plain("reference", "reference_bytes_per_cycle", self.reference),
+            Cell::text("ratio", format!("{:.1}x", writes.min(reads) / self.reference)),
+            Cell::text("Gb/s written", whole(writes)),
+            Cell::text("Gb/s read", whole(reads)),
+            Cell::plain("AW to B", "write_cycles", self.alone.write),
+            Cell::optional("reference", "reference_write_cycles", self.reference_write),
+            Cell::plain("AR to last R", "read_cycles", self.alone.read),
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bytes": self.bytes,
-            "latency_cycles": self.latency,
-            "written_bytes_per_cycle": self.rates.writes,
-            "read_bytes_per_cycle": self.rates.reads,
-            "reference_bytes_per_cycle": self.reference,
-            "write_cycles": self.alone.write,
-            "reference_write_cycles": self.reference_write,
-            "read_cycles": self.alone.read,
-        })
     }
 }

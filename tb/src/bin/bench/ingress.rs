@@ -1,10 +1,8 @@
 //! The whole ingress path, from the wire to the cluster.
 
-use crate::figures::{Figures, gbps, reference, table};
+use crate::figures::{Cell, Figures, reference, throughput};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
+use spinneret_sim::prelude::*;
 use spinneret_tb::ingress::{Load, Path, marked, measure};
 
 /// Frame sizes in bytes, with the cycles of the public design: a matched frame, first beat to HER.
@@ -37,39 +35,21 @@ pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
         for response in RESPONSES {
             let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
             let mut bench = marked(sim, response);
-            rows.extend(SIZES.map(|(size, reference)| Row {
+            let mut row = |(size, reference): (_, Option<_>)| Row {
                 size,
                 load,
                 response,
                 path: measure(&mut bench, size, load),
                 // The public design was measured with matched frames, and a memory that answers quickly.
                 reference: reference.filter(|_| load == Load::Matched && response == 1),
-            }));
+            };
+            rows.extend(SIZES.map(|size| row(size).cells()));
             cycles += bench.sim.cycle_count();
             bench.finish();
         }
     }
-    Ok(Figures {
-        name,
-        table: table(&HEADINGS, 1, rows.iter().map(Row::text)),
-        explanation: EXPLANATION.to_owned(),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    Ok(Figures::new(name, Some(1), EXPLANATION, rows, cycles))
 }
-
-const HEADINGS: [&str; 10] = [
-    "bytes",
-    "frames",
-    "response after",
-    "cycles a frame",
-    "reference",
-    "ratio",
-    "Gb/s at 250 MHz",
-    "first beat to HER",
-    "reference",
-    "ratio",
-];
 
 const EXPLANATION: &str = "\
 data 512 bit, cluster and NIC always ready, slots freed at once; reference: the public design's ingress path
@@ -77,34 +57,27 @@ cycles a frame: from one HER to the HER of a later frame, back to back, divided 
 first beat to HER: from the cycle that takes the first beat to the cycle in which the HER is valid, empty path";
 
 impl Row {
-    fn text(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let Path { per_packet, latency } = self.path;
-        let [their_cycles, faster] = reference(self.reference.map(|(cycles, _)| cycles), per_packet);
-        let [their_latency, sooner] = reference(self.reference.map(|(_, latency)| latency), latency as f64);
+        let (their_cycles, their_latency) = self.reference.unzip();
+        let [their_cycles, faster] = reference("reference_cycles_per_frame", their_cycles, per_packet);
+        let [their_latency, sooner] = reference("reference_latency_cycles", their_latency, latency as f64);
         vec![
-            self.size.to_string(),
-            self.load.name().to_owned(),
-            self.response.to_string(),
-            format!("{per_packet:.2}"),
+            Cell::plain("bytes", "bytes", self.size),
+            Cell::plain("frames", "frames", self.load.name()),
+            Cell::plain("response after", "response_cycles", self.response),
+            Cell::new(
+                "cycles a frame",
+                format!("{per_packet:.2}"),
+                "cycles_per_frame",
+                per_packet,
+            ),
             their_cycles,
             faster,
-            format!("{:.1}", gbps(self.size, per_packet)),
-            latency.to_string(),
+            throughput(self.size, per_packet),
+            Cell::plain("first beat to HER", "latency_cycles", latency),
             their_latency,
             sooner,
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bytes": self.size,
-            "frames": self.load.name(),
-            "response_cycles": self.response,
-            "cycles_per_frame": self.path.per_packet,
-            "reference_cycles_per_frame": self.reference.map(|(cycles, _)| cycles),
-            "gbps_at_250_mhz": gbps(self.size, self.path.per_packet),
-            "latency_cycles": self.path.latency,
-            "reference_latency_cycles": self.reference.map(|(_, latency)| latency),
-        })
     }
 }

@@ -1,12 +1,10 @@
 //! The rate limiter.
 
-use crate::figures::{Figures, gbps, table};
+use crate::figures::{Cell, Figures, gbps};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
 use spinneret_models::SpinneretRateLimiter;
 use spinneret_sim::model::Model as _;
-use spinneret_sim::simulation::Simulation;
-use spinneret_sim::stream::{Frame, Pause};
+use spinneret_sim::prelude::*;
 use spinneret_tb::rate_limiter::{LimiterBench, LimiterShape, Settings};
 
 /// Frames of each measurement.
@@ -45,57 +43,48 @@ pub(crate) fn run() -> Result<Figures> {
             bench.drain();
             let received = bench.sink.receive_all();
             let (first, last) = (&received[0], &received[FRAMES - 1]);
-            rows.push(Row {
+            let row = Row {
                 size,
                 rate,
                 per_frame: (last.first_cycle - first.first_cycle) as f64 / (FRAMES - 1) as f64,
                 latency: first.first_cycle - start,
-            });
+            };
+            rows.push(row.cells());
             cycles += bench.sim.cycle_count();
             bench.sim.finish();
         }
     }
-    Ok(Figures {
-        name: "limiter",
-        table: table(&HEADINGS, 0, rows.iter().map(Row::text)),
-        explanation: format!(
-            "data 512 bit, {FRAMES} frames a row wait, the output is ready, burst {BURST} bytes"
-        ),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    let explanation =
+        format!("data 512 bit, {FRAMES} frames a row wait, the output is ready, burst {BURST} bytes");
+    Ok(Figures::new("limiter", Some(0), explanation, rows, cycles))
 }
 
-const HEADINGS: [&str; 6] = [
-    "bytes in 1024 clocks",
-    "Gb/s that is set",
-    "bytes a frame",
-    "cycles a frame",
-    "Gb/s at 250 MHz",
-    "first in to first out",
-];
-
 impl Row {
-    fn text(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let set = self.rate.map(|rate| gbps(rate as usize, 1024.0));
+        let set = set.map_or_else(String::new, |set| format!("{set:.1}"));
+        let rate = self
+            .rate
+            .map_or_else(|| "not enforced".to_owned(), |rate| rate.to_string());
+        let reached = gbps(self.size, self.per_frame);
+        let per_frame = self.per_frame;
         vec![
-            self.rate
-                .map_or_else(|| "not enforced".to_owned(), |rate| rate.to_string()),
-            set.map_or_else(String::new, |set| format!("{set:.1}")),
-            self.size.to_string(),
-            format!("{:.2}", self.per_frame),
-            format!("{:.2}", gbps(self.size, self.per_frame)),
-            self.latency.to_string(),
+            Cell::new("bytes in 1024 clocks", rate, "bytes_in_1024_clocks", self.rate),
+            Cell::text("Gb/s that is set", set),
+            Cell::plain("bytes a frame", "bytes", self.size),
+            Cell::new(
+                "cycles a frame",
+                format!("{per_frame:.2}"),
+                "cycles_per_frame",
+                per_frame,
+            ),
+            Cell::new(
+                "Gb/s at 250 MHz",
+                format!("{reached:.2}"),
+                "gbps_at_250_mhz",
+                reached,
+            ),
+            Cell::plain("first in to first out", "latency_cycles", self.latency),
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bytes_in_1024_clocks": self.rate,
-            "bytes": self.size,
-            "cycles_per_frame": self.per_frame,
-            "gbps_at_250_mhz": gbps(self.size, self.per_frame),
-            "latency_cycles": self.latency,
-        })
     }
 }

@@ -1,11 +1,9 @@
 //! The matching engine.
 
-use crate::figures::{Figures, gbps, reference, table};
+use crate::figures::{Cell, Figures, reference, throughput};
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
-use spinneret_sim::model::Model;
-use spinneret_sim::simulation::Simulation;
-use spinneret_tb::measure::{Cycles, Traffic, marked, measure};
+use spinneret_sim::prelude::*;
+use spinneret_tb::pkt_match::{Cycles, Traffic, marked, measure};
 
 /// Frames of each measurement.
 const FRAMES: usize = 64;
@@ -38,7 +36,7 @@ pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
     for traffic in Traffic::ALL {
         let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
         let mut bench = marked(sim);
-        rows.extend(SIZES.map(|(size, reference)| Row {
+        let mut row = |(size, reference): (_, Option<(_, _)>)| Row {
             size,
             traffic,
             cycles: measure(&mut bench, size, traffic, FRAMES),
@@ -47,61 +45,39 @@ pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
                 Traffic::Matched => reference.map(|(_, matched)| matched),
                 Traffic::Alternating => None,
             },
-        }));
+        };
+        rows.extend(SIZES.map(|size| row(size).cells()));
         cycles += bench.sim.cycle_count();
         bench.finish();
     }
-    Ok(Figures {
-        name,
-        table: table(&HEADINGS, 1, rows.iter().map(Row::text)),
-        explanation: format!(
-            "data 512 bit, all outputs ready, {FRAMES} frames a row; reference: the public design's matcher"
-        ),
-        rows: rows.iter().map(Row::json).collect(),
-        cycles,
-    })
+    let explanation = format!(
+        "data 512 bit, all outputs ready, {FRAMES} frames a row; reference: the public design's matcher"
+    );
+    Ok(Figures::new(name, Some(1), explanation, rows, cycles))
 }
 
-const HEADINGS: [&str; 8] = [
-    "bytes",
-    "frames",
-    "cycles a frame",
-    "reference",
-    "ratio",
-    "Gb/s at 250 MHz",
-    "first in to first out",
-    "last out to metadata",
-];
-
 impl Row {
-    fn text(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let Cycles {
             per_frame,
             latency,
             meta_after_last,
         } = self.cycles;
-        let [theirs, ratio] = reference(self.reference, per_frame);
+        let [theirs, ratio] = reference("reference_cycles_per_frame", self.reference, per_frame);
         vec![
-            self.size.to_string(),
-            self.traffic.name().to_owned(),
-            format!("{per_frame:.2}"),
+            Cell::plain("bytes", "bytes", self.size),
+            Cell::plain("frames", "frames", self.traffic.name()),
+            Cell::new(
+                "cycles a frame",
+                format!("{per_frame:.2}"),
+                "cycles_per_frame",
+                per_frame,
+            ),
             theirs,
             ratio,
-            format!("{:.1}", gbps(self.size, per_frame)),
-            latency.to_string(),
-            meta_after_last.map_or_else(String::new, |cycles| cycles.to_string()),
+            throughput(self.size, per_frame),
+            Cell::plain("first in to first out", "latency_cycles", latency),
+            Cell::optional("last out to metadata", "meta_after_last_cycles", meta_after_last),
         ]
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "bytes": self.size,
-            "frames": self.traffic.name(),
-            "cycles_per_frame": self.cycles.per_frame,
-            "reference_cycles_per_frame": self.reference,
-            "gbps_at_250_mhz": gbps(self.size, self.cycles.per_frame),
-            "latency_cycles": self.cycles.latency,
-            "meta_after_last_cycles": self.cycles.meta_after_last,
-        })
     }
 }

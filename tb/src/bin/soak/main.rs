@@ -1,11 +1,6 @@
 //! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
-mod app;
-mod egress;
-mod hostdma;
-mod ingress;
-mod matching;
-mod regs;
+mod blocks;
 mod rounds;
 
 use anyhow::Result;
@@ -89,11 +84,11 @@ fn work() -> Result<()> {
         unit: name.unit(),
     };
     match name {
-        Soak::Match => matching::run(rounds),
-        Soak::Ingress => ingress::run(rounds),
-        Soak::Egress => egress::run(rounds),
-        Soak::Hostdma => hostdma::run(rounds),
-        Soak::Regs => regs::run(rounds),
-        Soak::App => app::run(rounds),
+        Soak::Match => blocks::matching(rounds),
+        Soak::Ingress => blocks::ingress(rounds),
+        Soak::Egress => blocks::egress(rounds),
+        Soak::Hostdma => blocks::hostdma(rounds),
+        Soak::Regs => blocks::regs(rounds),
+        Soak::App => blocks::app(rounds),
     }
 }

@@ -1,6 +1,6 @@
 //! What the host has to do with: its memory, the BAR, control registers.
 
-use crate::proofs::{Method, Proof};
+use crate::proofs::Proof;
 
 /// Sizes of either half of the host DMA.
 macro_rules! half {
@@ -25,97 +25,64 @@ macro_rules! half {
 }
 
 pub(super) const PROOFS: &[Proof] = &[
-    Proof {
-        name: "spinneret_psdpram",
-        harness: "spinneret_psdpram",
-        block: "spinneret_psdpram",
-        settings: &[
+    Proof::of(
+        "spinneret_psdpram",
+        &[
             ("size", 8),
             ("ram_seg_count", 2),
             ("ram_seg_data_width", 16),
             ("ram_addr_width", 4),
         ],
-        method: Method::Induction(10),
-        fast: true,
-        shows: "handshakes, done and responses exact; every read gives what was written last",
-    },
-    Proof {
-        name: "spinneret_events",
-        harness: "spinneret_events",
-        block: "spinneret_events",
-        settings: &[("lines", 3), ("moderation_width", 2)],
-        method: Method::Induction(10),
-        fast: true,
-        shows: "no event lost, no message without a pending enabled line, distance kept, told at once and in turn",
-    },
-    Proof {
-        name: "host_guard",
-        harness: "host_guard",
-        block: "host_guard",
-        settings: &[("address_width", 32), ("contexts", 3)],
-        method: Method::Induction(3),
-        fast: true,
-        shows: HOST_GUARD,
-    },
-    Proof {
-        name: "pspin_hostmem_dma_wr",
-        harness: "pspin_hostmem_dma_wr",
-        block: "pspin_hostmem_dma_wr",
-        settings: half!(0),
-        method: Method::Induction(10),
-        fast: false,
-        shows: HOST_WRITES,
-    },
-    Proof {
-        name: "pspin_hostmem_dma_wr_drain",
-        harness: "pspin_hostmem_dma_wr",
-        block: "pspin_hostmem_dma_wr",
-        settings: half!(1),
-        method: Method::Induction(12),
-        fast: false,
-        shows: "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
-    },
-    Proof {
-        name: "pspin_hostmem_dma_rd",
-        harness: "pspin_hostmem_dma_rd",
-        block: "pspin_hostmem_dma_rd",
-        settings: half!(0),
-        method: Method::Induction(13),
-        fast: false,
-        shows: HOST_READS,
-    },
-    Proof {
-        name: "pspin_hostmem_dma_rd_drain",
-        harness: "pspin_hostmem_dma_rd",
-        block: "pspin_hostmem_dma_rd",
-        settings: half!(1),
-        method: Method::Induction(13),
-        fast: false,
-        shows: "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
-    },
-    Proof {
-        name: "spinneret_bar",
-        harness: "spinneret_bar",
-        block: "spinneret_bar",
-        settings: &[
+        10,
+        "handshakes, done and responses exact; every read gives what was written last",
+    ),
+    Proof::of(
+        "spinneret_events",
+        &[("lines", 3), ("moderation_width", 2)],
+        10,
+        "no event lost, no message without a pending enabled line, distance kept, told at once and in turn",
+    ),
+    Proof::of(
+        "host_guard",
+        &[("address_width", 32), ("contexts", 3)],
+        3,
+        HOST_GUARD,
+    ),
+    Proof::of("pspin_hostmem_dma_wr", half!(0), 10, HOST_WRITES).slow(),
+    Proof::of(
+        "pspin_hostmem_dma_wr",
+        half!(1),
+        12,
+        "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
+    )
+    .named("pspin_hostmem_dma_wr_drain")
+    .slow(),
+    Proof::of("pspin_hostmem_dma_rd", half!(0), 13, HOST_READS).slow(),
+    Proof::of(
+        "pspin_hostmem_dma_rd",
+        half!(1),
+        13,
+        "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
+    )
+    .named("pspin_hostmem_dma_rd_drain")
+    .slow(),
+    Proof::of(
+        "spinneret_bar",
+        &[
             ("address_width", 24),
             ("data_width", 64),
             ("id_width", 1),
             ("timeout_cycles", 4),
         ],
-        method: Method::Induction(16),
-        fast: true,
-        shows: "every access is answered once, in time, with its own answer; what is offered stays",
-    },
-    Proof {
-        name: "pspin_ctrl_regs",
-        harness: "pspin_ctrl_regs",
-        block: "pspin_ctrl_regs",
-        settings: &[],
-        method: Method::Induction(6),
-        fast: true,
-        shows: "each access answered once, in its clock, and stable; any context's word reads as written; stdout taken once",
-    },
+        16,
+        "every access is answered once, in time, with its own answer; what is offered stays",
+    ),
+    Proof::of(
+        "pspin_ctrl_regs",
+        &[],
+        6,
+        "each access answered once, in its clock, and stable; any context's word reads as written; stdout taken once",
+    ),
 ];
 
 const HOST_GUARD: &str =

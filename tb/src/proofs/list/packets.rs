@@ -1,6 +1,6 @@
 //! The way of packets: matching, slots, packet buffer, HERs, and back to the wire.
 
-use crate::proofs::{Method, Proof};
+use crate::proofs::Proof;
 
 /// Slots of both classes, and what else the block has.
 macro_rules! slots {
@@ -38,29 +38,22 @@ macro_rules! matching {
 }
 
 pub(super) const PROOFS: &[Proof] = &[
-    Proof {
-        name: "pspin_pkt_match",
-        harness: "pspin_pkt_match",
-        block: "pspin_pkt_match",
-        settings: matching![],
-        method: Method::Induction(2),
-        fast: true,
-        shows: "stream rules of three outputs; beat buffer, decision and metadata queue never overflow; last beats stay marked",
-    },
-    Proof {
-        name: "pspin_pkt_match_ip",
-        harness: "pspin_pkt_match",
-        block: "pspin_pkt_match",
-        settings: matching![("ip_relative", 1)],
-        method: Method::Induction(2),
-        fast: true,
-        shows: "the same with rules relative to the IP payload",
-    },
-    Proof {
-        name: "pspin_her_gen",
-        harness: "pspin_her_gen",
-        block: "pspin_her_gen",
-        settings: &[
+    Proof::of(
+        "pspin_pkt_match",
+        matching![],
+        2,
+        "stream rules of three outputs; beat buffer, decision and metadata queue never overflow; last beats stay marked",
+    ),
+    Proof::of(
+        "pspin_pkt_match",
+        matching![("ip_relative", 1)],
+        2,
+        "the same with rules relative to the IP payload",
+    )
+    .named("pspin_pkt_match_ip"),
+    Proof::of(
+        "pspin_her_gen",
+        &[
             ("message_id_width", 3),
             ("address_width", 2),
             ("host_address_width", 1),
@@ -71,15 +64,12 @@ pub(super) const PROOFS: &[Proof] = &[
             ("context_in_message_id", 0),
             ("transfer_limit", 0),
         ],
-        method: Method::Induction(6),
-        fast: true,
-        shows: HER_GEN,
-    },
-    Proof {
-        name: "pspin_her_gen_board",
-        harness: "pspin_her_gen",
-        block: "pspin_her_gen",
-        settings: &[
+        6,
+        HER_GEN,
+    ),
+    Proof::of(
+        "pspin_her_gen",
+        &[
             ("message_id_width", 5),
             ("address_width", 3),
             ("host_address_width", 1),
@@ -90,61 +80,50 @@ pub(super) const PROOFS: &[Proof] = &[
             ("context_in_message_id", 1),
             ("transfer_limit", 2),
         ],
-        method: Method::Induction(6),
-        fast: true,
-        shows: HER_GEN,
-    },
-    Proof {
-        name: "slot_pool",
-        harness: "slot_pool",
-        block: "slot_pool",
-        settings: slots![],
-        method: Method::Induction(14),
-        fast: true,
-        shows: "every slot has one owner, none is lost or given twice, wrong frees are refused and counted",
-    },
-    Proof {
-        name: "slot_pool_tracked",
-        harness: "slot_pool",
-        block: "slot_pool",
-        settings: slots![("tracked", 1)],
-        method: Method::Induction(13),
-        fast: false,
-        shows: "the same, and a free that is not trusted counts only for a slot that has been handed on",
-    },
-    Proof {
-        name: "pspin_pkt_alloc",
-        harness: "pspin_pkt_alloc",
-        block: "pspin_pkt_alloc",
-        settings: slots![
+        6,
+        HER_GEN,
+    )
+    .named("pspin_her_gen_board"),
+    Proof::of(
+        "slot_pool",
+        slots![],
+        14,
+        "every slot has one owner, none is lost or given twice, wrong frees are refused and counted",
+    ),
+    Proof::of(
+        "slot_pool",
+        slots![("tracked", 1)],
+        13,
+        "the same, and a free that is not trusted counts only for a slot that has been handed on",
+    )
+    .named("slot_pool_tracked")
+    .slow(),
+    Proof::of(
+        "pspin_pkt_alloc",
+        slots![
             ("length_width", 8),
             ("tag_width", 2),
             ("message_id_width", 1),
             ("stall", 0)
         ],
-        method: Method::Induction(11),
-        fast: true,
-        shows: "stream rules of descriptors; one for every packet, in order, dropped if longer than a large slot",
-    },
-    Proof {
-        name: "pspin_pkt_alloc_stall",
-        harness: "pspin_pkt_alloc",
-        block: "pspin_pkt_alloc",
-        settings: slots![
+        11,
+        "stream rules of descriptors; one for every packet, in order, dropped if longer than a large slot",
+    ),
+    Proof::of(
+        "pspin_pkt_alloc",
+        slots![
             ("length_width", 8),
             ("tag_width", 2),
             ("message_id_width", 1),
             ("stall", 1)
         ],
-        method: Method::Induction(14),
-        fast: true,
-        shows: "the same, and no packet dropped for lack of a slot",
-    },
-    Proof {
-        name: "write_engine",
-        harness: "write_engine",
-        block: "write_engine",
-        settings: &[
+        14,
+        "the same, and no packet dropped for lack of a slot",
+    )
+    .named("pspin_pkt_alloc_stall"),
+    Proof::of(
+        "write_engine",
+        &[
             ("data_width", 16),
             ("address_width", 12),
             ("length_width", 1),
@@ -152,15 +131,12 @@ pub(super) const PROOFS: &[Proof] = &[
             ("burst_beats", 2),
             ("bursts", 4),
         ],
-        method: Method::Induction(7),
-        fast: true,
-        shows: "AXI write rules, bursts in their block, records never overflow, each packet leaves once, in order",
-    },
-    Proof {
-        name: "pspin_ingress_dma",
-        harness: "pspin_ingress_dma",
-        block: "pspin_ingress_dma",
-        settings: &[
+        7,
+        "AXI write rules, bursts in their block, records never overflow, each packet leaves once, in order",
+    ),
+    Proof::of(
+        "pspin_ingress_dma",
+        &[
             ("data_width", 128),
             ("address_width", 16),
             ("length_width", 13),
@@ -174,29 +150,24 @@ pub(super) const PROOFS: &[Proof] = &[
             ("her_queue", 2),
             ("free_queue", 2),
         ],
-        method: Method::Induction(9),
-        fast: false,
-        shows: "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
-    },
-    Proof {
-        name: "frame_reader",
-        harness: "frame_reader",
-        block: "frame_reader",
-        settings: &[
+        9,
+        "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
+    )
+    .slow(),
+    Proof::of(
+        "frame_reader",
+        &[
             ("data_width", 32),
             ("address_width", 16),
             ("max_frame", 300),
             ("id_width", 1),
         ],
-        method: Method::Induction(8),
-        fast: true,
-        shows: "bursts stay in their block and read the lines of each plan once, in order; nothing without room",
-    },
-    Proof {
-        name: "pspin_tx_inject",
-        harness: "pspin_tx_inject",
-        block: "pspin_tx_inject",
-        settings: &[
+        8,
+        "bursts stay in their block and read the lines of each plan once, in order; nothing without room",
+    ),
+    Proof::of(
+        "pspin_tx_inject",
+        &[
             ("data_width", 8),
             ("id_width", 1),
             ("dest_width", 1),
@@ -204,28 +175,22 @@ pub(super) const PROOFS: &[Proof] = &[
             ("tag_width", 2),
             ("timestamp_width", 1),
         ],
-        method: Method::Induction(8),
-        fast: true,
-        shows: "frames whole, in order, at most one of the other first; the host's completions only; counters exact",
-    },
-    Proof {
-        name: "line_aligner",
-        harness: "line_aligner",
-        block: "line_aligner",
-        settings: &[("data_width", 32), ("beats_width", 3)],
-        method: Method::Induction(12),
-        fast: true,
-        shows: "every byte in its beat and lane, beats in their clocks, last, keep, bad and count exact",
-    },
-    Proof {
-        name: "line_aligner_8",
-        harness: "line_aligner",
-        block: "line_aligner",
-        settings: &[("data_width", 64), ("beats_width", 3)],
-        method: Method::Induction(12),
-        fast: true,
-        shows: "the same with eight lanes",
-    },
+        8,
+        "frames whole, in order, at most one of the other first; the host's completions only; counters exact",
+    ),
+    Proof::of(
+        "line_aligner",
+        &[("data_width", 32), ("beats_width", 3)],
+        12,
+        "every byte in its beat and lane, beats in their clocks, last, keep, bad and count exact",
+    ),
+    Proof::of(
+        "line_aligner",
+        &[("data_width", 64), ("beats_width", 3)],
+        12,
+        "the same with eight lanes",
+    )
+    .named("line_aligner_8"),
 ];
 
 const HER_GEN: &str =

@@ -16,8 +16,7 @@ macro_rules! tests {
             $(
                 #[test]
                 fn $case() {
-                    let name = concat!(stringify!($module), "_", stringify!($case));
-                    super::run_test(name, 1, super::$file::$case::<$model>);
+                    super::run_test(1, super::$file::$case::<$model>);
                 }
             )*
         }
@@ -44,6 +43,7 @@ macro_rules! test_each_case {
     };
 }
 
+test_each_case!(reference, PspinIngressDatapath);
 test_each_case!(small, PspinIngressDatapathSmall);
 test_each_case!(stall, PspinIngressDatapathStall);
 test_each_case!(board, PspinIngressDatapathBoard);

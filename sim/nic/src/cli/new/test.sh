@@ -3,9 +3,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-# after PORT: what twenty packets to a port become, as JSON.
+# after PORT: what twenty packets to a port become, as JSON. A run in which a handler fails ends the test.
 after() {
-    "${SPINNERET:-spinneret}" run . --generate "udp,dport=$1,size=100,count=20" --json 2>build/messages ||
+    spinneret run . --generate "udp,dport=$1,size=100,count=20" --json 2>build/messages ||
         { cat build/messages >&2; exit 1; }
 }
 

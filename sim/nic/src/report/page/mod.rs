@@ -6,6 +6,7 @@
 //! ```
 
 mod document;
+mod http;
 mod server;
 mod timeline;
 

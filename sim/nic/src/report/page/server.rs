@@ -1,20 +1,24 @@
 //! Serves the page of a run on loopback, to whoever knows its address.
 
 use super::document;
+use super::http::{self, Answer, Limits};
 use rand::TryRng as _;
 use rand::rngs::SysRng;
+use rustix::net::listen;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tiny_http::{Header, Method, Request, Response, Server};
 
 /// After the end of the run the page is there until nobody has looked for so long.
 const LOOKS: Duration = Duration::from_secs(5);
 /// Or, if nobody ever looked, for so long.
 const FIRST_LOOK: Duration = Duration::from_secs(30);
+/// Connections that wait to be taken in. With fewer, one more would be lost, and be tried again after a second.
+const BACKLOG: i32 = 1024;
 /// Between two questions whether somebody still looks.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -24,23 +28,20 @@ pub(crate) struct PageServer {
     shared: Arc<Shared>,
     address: String,
     thread: Option<JoinHandle<()>>,
+    /// The thread ends when this is closed.
+    end: Option<UnixStream>,
 }
 
+#[derive(Debug)]
 struct Shared {
-    server: Server,
     /// What stands before the names of everything that is served.
     root: String,
+    page: Arc<str>,
     /// The newest state, as JSON.
     state: Mutex<Arc<str>>,
     /// Somebody has taken the newest state.
     is_asked: AtomicBool,
     looked: Mutex<Option<Instant>>,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Shared")
-    }
 }
 
 impl PageServer {
@@ -49,32 +50,33 @@ impl PageServer {
     /// # Errors
     /// If the port is taken, or the system has no random numbers.
     pub(crate) fn start(port: u16, state: &str) -> io::Result<Self> {
-        let server = Server::http(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).map_err(io::Error::other)?;
-        let at = server
-            .server_addr()
-            .to_ip()
-            .ok_or_else(|| io::Error::other("the page is at no address"))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        listen(&listener, BACKLOG)?;
+        let at = listener.local_addr()?;
         let root = format!("/{}/", token()?);
         let address = format!("http://{at}{root}");
         let shared = Arc::new(Shared {
-            server,
             root,
+            page: document::live().into(),
             state: Mutex::new(state.into()),
             is_asked: AtomicBool::new(true),
             looked: Mutex::new(None),
         });
         let serving = Arc::clone(&shared);
+        let (end, ends) = UnixStream::pair()?;
         let thread = std::thread::Builder::new()
             .name("page".to_owned())
             .spawn(move || {
-                for request in serving.server.incoming_requests() {
-                    serving.answer(request);
-                }
+                http::serve(&listener, &ends, Limits::default(), |method, path| {
+                    serving.answer(method, path)
+                });
             })?;
         Ok(Self {
             shared,
             address,
             thread: Some(thread),
+            end: Some(end),
         })
     }
 
@@ -110,7 +112,7 @@ impl PageServer {
 
 impl Drop for PageServer {
     fn drop(&mut self) {
-        self.shared.server.unblock();
+        drop(self.end.take());
         if let Some(thread) = self.thread.take() {
             // It only ends by itself, and has nothing to tell.
             let _ = thread.join();
@@ -119,38 +121,24 @@ impl Drop for PageServer {
 }
 
 impl Shared {
-    fn answer(&self, request: Request) {
-        let name = request.url().strip_prefix(&self.root).map(str::to_owned);
-        let is_read = *request.method() == Method::Get;
-        // Who has left takes no answer, and the run goes on.
-        let _ = match name.as_deref().filter(|_| is_read) {
-            Some("") => request.respond(page("text/html; charset=utf-8", document::live())),
+    fn answer(&self, method: &str, path: &str) -> Answer {
+        let name = path.strip_prefix(&self.root).filter(|_| method == "GET");
+        let (kind, body) = match name {
+            Some("") => ("text/html; charset=utf-8", Arc::clone(&self.page)),
             Some("state") => {
-                let state = lock(&self.state).to_string();
+                let state = Arc::clone(&lock(&self.state));
                 self.is_asked.store(true, Ordering::Relaxed);
                 *lock(&self.looked) = Some(Instant::now());
-                request.respond(page("application/json", state))
+                ("application/json", state)
             }
-            _ => request.respond(Response::from_string("not found\n").with_status_code(404)),
+            _ => return Answer::refusal("404 Not Found"),
         };
+        Answer {
+            status: "200 OK",
+            kind,
+            body,
+        }
     }
-}
-
-fn page(kind: &str, text: String) -> Response<io::Cursor<Vec<u8>>> {
-    let headers = [
-        ("Content-Type", kind),
-        ("Cache-Control", "no-store"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
-        (
-            "Content-Security-Policy",
-            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:",
-        ),
-    ];
-    let headers = headers
-        .iter()
-        .filter_map(|(name, value)| Header::from_bytes(name.as_bytes(), value.as_bytes()).ok());
-    headers.fold(Response::from_string(text), Response::with_header)
 }
 
 /// What nobody guesses: other users of this machine reach loopback as well.

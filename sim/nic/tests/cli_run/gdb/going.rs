@@ -1,8 +1,9 @@
 //! Who goes, dies, or is no gdb: the run goes on.
 
 use super::super::{packets, refusal, run};
-use super::{ELF, PACKETS, PING, assert_said, gdb, held, let_go, result};
+use super::{ELF, GREETING, PACKETS, PING, assert_said, come, gdb, held, let_go, result};
 use serde_json::Value;
+use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 #[test]
@@ -48,20 +49,48 @@ fn a_runtime_that_gdb_has_broken_does_not_hold_the_run() {
 }
 
 #[test]
-fn who_is_no_gdb_or_goes_holds_nobody() {
-    for said in [
-        "",
-        "GET / HTTP/1.1\r\n\r\n",
-        "$qSupported#37$",
-        "$m10000000,ffffffff#dd+$vCont;c#a8",
-    ] {
+fn gdb_that_leaves_or_says_nonsense_holds_nobody() {
+    let endless = [b"+$?#3f$", &vec![b'a'; 1 << 20][..]].concat();
+    for said in [GREETING, b"$m10000000,ffffffff#4a+$vCont;c#a8"] {
         let (child, address) = held(PING, "udp,count=3", &[]);
-        let mut stream = TcpStream::connect(&address).expect("it listens");
-        std::io::Write::write_all(&mut stream, said.as_bytes()).expect("it reads");
-        drop(stream);
-        let result = result(child);
-        assert_eq!(packets(&result, "sent by handlers"), 3, "{said}");
+        drop(come(&address, said));
+        let said = String::from_utf8_lossy(said);
+        assert_eq!(packets(&result(child), "sent by handlers"), 3, "{said}");
     }
+    let (child, address) = held(PING, "udp,count=3", &[]);
+    let mut gdb = TcpStream::connect(address).expect("it listens");
+    // It is dropped in the middle, and does not have to leave by itself.
+    let _ = gdb.write_all(&endless);
+    assert_eq!(packets(&result(child), "sent by handlers"), 3);
+}
+
+#[test]
+fn strangers_neither_start_a_run_nor_hold_up_gdb() {
+    let (child, address) = held(PING, "udp,count=3", &[]);
+    // More than are listened to at once, and one who stays.
+    let idle: Vec<TcpStream> = (0..12).map(|_| come(&address, b"+")).collect();
+    for said in [
+        &b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"[..],
+        b"$qSupported#38",
+        &[b'$'; 8192],
+    ] {
+        let mut stranger = come(&address, said);
+        let answer = stranger.read(&mut [0; 16]);
+        let is_dropped = answer.as_ref().map_or_else(
+            |error| error.kind() == io::ErrorKind::ConnectionReset,
+            |count| *count == 0,
+        );
+        assert!(is_dropped, "{answer:?} to {}", String::from_utf8_lossy(said));
+    }
+    drop(TcpStream::connect(&address));
+    let commands = ["break udp_ping_ph", "continue", "delete", "detach"];
+    let Some(said) = gdb(ELF, &address, &commands) else {
+        return let_go(child, &address);
+    };
+    // The first packet had not come before.
+    assert_said(&said, &["hit Breakpoint 1, udp_ping_ph", "detached"]);
+    assert_eq!(packets(&result(child), "sent by handlers"), 3);
+    drop(idle);
 }
 
 #[test]

@@ -1,0 +1,322 @@
+//! A small HTTP server on one thread. Whatever its clients do, it uses a bounded number of connections, a bounded amount of
+//! memory and at most a twentieth of a processor.
+//!
+//! ```text
+//! accept --> Asking: up to 8 KiB of a head --> Answering --> Leaving: until the client closes
+//!               |                                 |             |
+//!               +------ 5 s, or room is needed for another -----+--> dropped
+//! ```
+//!
+//! Each connection is for one request: a browser asks a few times a second, and a connection on loopback costs little.
+
+use httparse::{EMPTY_HEADER, Error, Request, Status};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest head of a request, and the most that a client may send after it, in bytes.
+const HEAD_BYTES: usize = 8 << 10;
+/// Most header lines of a request.
+const HEADERS: usize = 64;
+/// New connections between two looks at the others.
+const ACCEPTED_AT_ONCE: usize = 16;
+/// Pause after the system had no descriptor for a connection.
+const REST: Duration = Duration::from_millis(100);
+/// Time that this thread leaves to others for each unit of processor time that it takes.
+const OTHERS: u32 = 19;
+/// Longest pause of that kind.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+
+/// Limits of all clients together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Connections at once. One more takes the place of the oldest that is not being answered.
+    pub(super) connections: usize,
+    /// Time for a client to send its request, and again to take the answer.
+    pub(super) patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 32,
+            patience: Duration::from_secs(5),
+        }
+    }
+}
+
+/// An answer to a request.
+pub(super) struct Answer {
+    /// Status code and reason.
+    pub(super) status: &'static str,
+    /// Type of the content.
+    pub(super) kind: &'static str,
+    pub(super) body: Arc<str>,
+}
+
+impl Answer {
+    /// Refuses a request.
+    pub(super) fn refusal(status: &'static str) -> Self {
+        Self {
+            status,
+            kind: "text/plain",
+            body: format!("{status}\n").into(),
+        }
+    }
+}
+
+/// Serves until the other end of `end` is closed; `answer` gets the method and the path of each request.
+///
+/// Errors of the system cost connections, never the server: without descriptors it drops the oldest connection, or waits.
+pub(super) fn serve(
+    listener: &TcpListener,
+    end: &UnixStream,
+    limits: Limits,
+    answer: impl Fn(&str, &str) -> Answer,
+) {
+    let mut connections = Connections {
+        open: Vec::with_capacity(limits.connections),
+        limits,
+    };
+    let mut rests_until: Option<Instant> = None;
+    loop {
+        let rests = rests_until.is_some_and(|until| until > Instant::now());
+        let Some(ready) = connections.wait(end, (!rests).then_some(listener), rests_until) else {
+            return;
+        };
+        let before = spent();
+        connections.go_on(&ready, &answer);
+        if !rests {
+            rests_until = connections
+                .accept(listener)
+                .is_err()
+                .then(|| Instant::now() + REST);
+        }
+        std::thread::sleep(LONGEST_PAUSE.min(OTHERS * (spent().saturating_sub(before))));
+    }
+}
+
+/// Processor time of this thread.
+fn spent() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        time.tv_sec.try_into().unwrap_or(0),
+        time.tv_nsec.try_into().unwrap_or(0),
+    )
+}
+
+/// All connections, the oldest first.
+struct Connections {
+    open: Vec<Connection>,
+    limits: Limits,
+}
+
+impl Connections {
+    /// Waits for something to do: which connections are ready, or nothing at the end of the server.
+    fn wait(
+        &self,
+        end: &UnixStream,
+        listener: Option<&TcpListener>,
+        rests_until: Option<Instant>,
+    ) -> Option<Vec<bool>> {
+        let mut fds = vec![PollFd::new(end, PollFlags::IN)];
+        fds.extend(self.open.iter().map(Connection::waits_for));
+        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+        let rest = rests_until.filter(|_| listener.is_none());
+        let first = self
+            .open
+            .iter()
+            .map(|connection| connection.until)
+            .chain(rest)
+            .min();
+        let time = first.map(|until| until.saturating_duration_since(Instant::now()));
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        if poll(&mut fds, time.as_ref()).is_err() {
+            // A signal, or a system without memory: all are tried, and none of that blocks.
+            std::thread::sleep(Duration::from_millis(1));
+            return Some(vec![true; self.open.len()]);
+        }
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        (ready.next() == Some(false)).then(|| ready.take(self.open.len()).collect())
+    }
+
+    /// Serves the connections that are ready, and drops those whose time is over.
+    fn go_on(&mut self, ready: &[bool], answer: &impl Fn(&str, &str) -> Answer) {
+        let (now, patience) = (Instant::now(), self.limits.patience);
+        let mut ready = ready.iter();
+        self.open.retain_mut(|connection| {
+            let is_ready = ready.next().is_some_and(|ready| *ready);
+            connection.until > now && (!is_ready || connection.go_on(patience, answer).is_ok())
+        });
+    }
+
+    /// Takes in new connections.
+    ///
+    /// # Errors
+    /// If the system has no room for one, and none can be dropped for it.
+    fn accept(&mut self, listener: &TcpListener) -> io::Result<()> {
+        for _ in 0..ACCEPTED_AT_ONCE {
+            let stream = match listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if is_passing(&error) => continue,
+                Err(_) if self.drop_one() => continue,
+                Err(error) => return Err(error),
+            };
+            stream.set_nonblocking(true)?;
+            if self.open.len() >= self.limits.connections {
+                self.drop_one();
+            }
+            self.open.push(Connection {
+                stream,
+                until: Instant::now() + self.limits.patience,
+                phase: Phase::Asking(Vec::new()),
+            });
+        }
+        Ok(())
+    }
+
+    /// Drops the oldest connection that is not being answered, or else the oldest: whether there was one.
+    fn drop_one(&mut self) -> bool {
+        let is_idle = |connection: &Connection| !matches!(connection.phase, Phase::Answering { .. });
+        let place = self.open.iter().position(is_idle).unwrap_or(0);
+        let is_there = place < self.open.len();
+        if is_there {
+            self.open.remove(place);
+        }
+        is_there
+    }
+}
+
+/// One connection.
+struct Connection {
+    stream: TcpStream,
+    /// When it is dropped, whatever it does.
+    until: Instant,
+    phase: Phase,
+}
+
+enum Phase {
+    /// The head of the request comes; so much is there.
+    Asking(Vec<u8>),
+    /// The answer leaves: its head, its body, and how much of both has left.
+    Answering {
+        head: String,
+        body: Arc<str>,
+        sent: usize,
+    },
+    /// The answer has left. What the client still sends is read, or closing would destroy the answer; so much has come.
+    Leaving(usize),
+}
+
+/// A connection that is over, for whatever reason.
+struct Over;
+
+impl Connection {
+    fn waits_for(&self) -> PollFd<'_> {
+        let flags = match self.phase {
+            Phase::Answering { .. } => PollFlags::OUT,
+            _ => PollFlags::IN,
+        };
+        PollFd::new(&self.stream, flags)
+    }
+
+    /// Reads or writes as much as possible without waiting.
+    fn go_on(&mut self, patience: Duration, answer: &impl Fn(&str, &str) -> Answer) -> Result<(), Over> {
+        match &mut self.phase {
+            Phase::Asking(asked) => {
+                let mut bytes = [0; HEAD_BYTES];
+                let count = read(&self.stream, &mut bytes[asked.len()..])?;
+                asked.extend(&bytes[asked.len()..][..count]);
+                let answer = match parse(asked) {
+                    Ok(Some((method, path))) => answer(method, path),
+                    Ok(None) if asked.len() < HEAD_BYTES => return Ok(()),
+                    Ok(None) => Answer::refusal(TOO_LARGE),
+                    Err(status) => Answer::refusal(status),
+                };
+                self.until = Instant::now() + patience;
+                self.phase = Phase::Answering {
+                    head: head(&answer),
+                    body: answer.body,
+                    sent: 0,
+                };
+                self.send()
+            }
+            Phase::Answering { .. } => self.send(),
+            Phase::Leaving(came) => {
+                *came += read(&self.stream, &mut [0; HEAD_BYTES])?;
+                (*came <= HEAD_BYTES).then_some(()).ok_or(Over)
+            }
+        }
+    }
+
+    /// Sends as much of the answer as the client takes.
+    fn send(&mut self) -> Result<(), Over> {
+        while let Phase::Answering { head, body, sent } = &mut self.phase {
+            let rest = match sent.checked_sub(head.len()) {
+                None => &head.as_bytes()[*sent..],
+                Some(sent) => &body.as_bytes()[sent..],
+            };
+            if rest.is_empty() {
+                self.stream.shutdown(Shutdown::Write).map_err(|_| Over)?;
+                self.phase = Phase::Leaving(0);
+                break;
+            }
+            match self.stream.write(rest) {
+                Ok(count) => *sent += count,
+                Err(error) if is_passing(&error) => break,
+                Err(_) => return Err(Over),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads what is there; nothing may be. The end of the stream is the end of the connection.
+fn read(mut stream: &TcpStream, bytes: &mut [u8]) -> Result<usize, Over> {
+    match stream.read(bytes) {
+        Ok(0) => Err(Over),
+        Ok(count) => Ok(count),
+        Err(error) if is_passing(&error) => Ok(0),
+        Err(_) => Err(Over),
+    }
+}
+
+/// Whether the same call may succeed later.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted
+    )
+}
+
+const TOO_LARGE: &str = "431 Request Header Fields Too Large";
+
+/// Method and path of a request; nothing before its head is whole, and the status of a refusal if it is none.
+fn parse(asked: &[u8]) -> Result<Option<(&str, &str)>, &'static str> {
+    let mut headers = [EMPTY_HEADER; HEADERS];
+    let mut request = Request::new(&mut headers);
+    match request.parse(asked) {
+        Ok(Status::Complete(_)) => Ok(request.method.zip(request.path)),
+        Ok(Status::Partial) => Ok(None),
+        Err(Error::TooManyHeaders) => Err(TOO_LARGE),
+        Err(_) => Err("400 Bad Request"),
+    }
+}
+
+fn head(answer: &Answer) -> String {
+    let Answer { status, kind, body } = answer;
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nContent-Security-Policy: default-src 'none'; \
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:\r\n\r\n",
+        body.len()
+    )
+}
+
+#[cfg(test)]
+mod tests;

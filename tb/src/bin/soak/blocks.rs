@@ -1,0 +1,232 @@
+//! What is run in rounds: each block in its configurations and behaviours in turn, and what became of the traffic.
+
+use crate::rounds::Rounds;
+use anyhow::Result;
+use spinneret_models as models;
+use spinneret_sim::prelude::*;
+use spinneret_tb::ip_frames::random_ip_frame;
+use spinneret_tb::parameters::Parameters;
+use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame, random_rules};
+use spinneret_tb::{app, egress, hostdma, ingress, regs};
+use std::ops::AddAssign;
+
+/// A simulation of a model with all random choices from a seed.
+fn simulation<M: Model>(seed: Seed) -> Simulation<M> {
+    let mut sim = Simulation::new(M::with_seed(seed.0)).unwrap_or_else(|error| panic!("{error}"));
+    sim.set_seed(seed);
+    sim
+}
+
+/// The behaviour whose turn it is.
+fn in_turn<B>(turn: u64, mut behaviours: Vec<(&'static str, B)>) -> B {
+    let turn = (turn % behaviours.len() as u64) as usize;
+    behaviours.swap_remove(turn).1
+}
+
+fn print<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) {
+    for (what, count) in lines {
+        println!("{count:>12}  {what}");
+    }
+}
+
+/// The egress path, 5000 commands a round. Every second round is one of the reference configuration.
+pub(crate) fn egress(rounds: Rounds) -> Result<()> {
+    fn run<M: Model>(seed: Seed, turn: u64, commands: u64) -> egress::Totals {
+        egress::run_round(
+            simulation::<M>(seed),
+            in_turn(turn, egress::behaviours()),
+            commands,
+        )
+    }
+    let egress::Totals { outcome, cycles } = rounds.run(5000, |seed, round, commands| match round % 4 {
+        1 => run::<models::PspinEgressDatapathBoard>(seed, round / 4, commands),
+        3 => run::<models::PspinEgressDatapathSmall>(seed, round / 4, commands),
+        _ => run::<models::PspinEgressDatapath>(seed, round / 2, commands),
+    })?;
+    println!(
+        "{} commands in {cycles} cycles, each answered once and in order:",
+        outcome.commands()
+    );
+    print([
+        ("sent as a frame, byte by byte as in memory", outcome.sent),
+        ("not sent, as a line could not be read", outcome.read_errors),
+        ("refused", outcome.refused),
+    ]);
+    Ok(())
+}
+
+/// The host DMA, 5000 transfers a round, with three sets of parameter values in turn.
+pub(crate) fn hostdma(rounds: Rounds) -> Result<()> {
+    fn run<M: Model>(seed: Seed, turn: u64, transfers: u64) -> hostdma::Totals {
+        hostdma::run_round(
+            simulation::<M>(seed),
+            in_turn(turn, hostdma::behaviours()),
+            transfers,
+        )
+    }
+    let totals = rounds.run(5000, |seed, round, transfers| match round % 3 {
+        0 => run::<models::PspinHostmemDma>(seed, round / 3, transfers),
+        1 => run::<models::PspinHostmemDmaBoard>(seed, round / 3, transfers),
+        _ => run::<models::PspinHostmemDmaSmall>(seed, round / 3, transfers),
+    })?;
+    println!(
+        "{} transfers in {} cycles, every byte of host memory right, no tag and no line lost:",
+        totals.transfers(),
+        totals.cycles
+    );
+    let halves = [
+        ("writes", &totals.counters.writes, totals.descriptors[0]),
+        ("reads", &totals.counters.reads, totals.descriptors[1]),
+    ];
+    for (name, counters, descriptors) in halves {
+        for (what, count) in [
+            ("bursts", counters.bursts),
+            ("descriptors, also of resets", descriptors),
+            ("refused bursts", counters.refused),
+            ("bursts outside of all windows", counters.outside),
+            ("failed descriptors", counters.dma_errors.iter().sum()),
+            ("statuses that nobody waited for", counters.stray_status),
+        ] {
+            print([(&*format!("{name}: {what}"), count)]);
+        }
+    }
+    Ok(())
+}
+
+/// The whole ingress path, 5000 frames a round. Every second round is one of the reference configuration.
+pub(crate) fn ingress(rounds: Rounds) -> Result<()> {
+    fn run<M: Model>(seed: Seed, turn: u64, frames: u64) -> ingress::Totals {
+        let behaviours = ingress::behaviours(&ingress::Setup::of::<M>());
+        ingress::run_round(simulation::<M>(seed), in_turn(turn, behaviours), frames)
+    }
+    let totals = rounds.run(5000, |seed, round, frames| match round % 6 {
+        1 => run::<models::PspinIngressDatapathBoard>(seed, round / 6, frames),
+        3 => run::<models::PspinIngressDatapathSmall>(seed, round / 6, frames),
+        5 => run::<models::PspinIngressDatapathStall>(seed, round / 6, frames),
+        _ => run::<models::PspinIngressDatapath>(seed, round / 2, frames),
+    })?;
+    println!(
+        "{} frames in {} cycles, none lost:",
+        totals.packets(),
+        totals.cycles
+    );
+    print([
+        ("unmatched, came out untouched", totals.bypassed),
+        ("matched, in memory with their HER", totals.delivered),
+    ]);
+    for cause in ingress::Cause::ALL {
+        print([(&*format!("dropped: {}", cause.name()), totals.drops[cause])]);
+    }
+    print([("wrong frees, refused", totals.refused)]);
+    Ok(())
+}
+
+/// The control registers, 20,000 accesses a round; the models take turns.
+pub(crate) fn regs(rounds: Rounds) -> Result<()> {
+    fn run<M: Model>(seed: Seed, turn: u64, accesses: u64) -> regs::Totals {
+        regs::run_round(simulation::<M>(seed), in_turn(turn, regs::behaviours()), accesses)
+    }
+    let totals = rounds.run(20_000, |seed, round, accesses| match round % 3 {
+        0 => run::<models::PspinCtrlRegs>(seed, round / 3, accesses),
+        1 => run::<models::PspinCtrlRegsBoard>(seed, round / 3, accesses),
+        _ => run::<models::PspinCtrlRegsOdd>(seed, round / 3, accesses),
+    })?;
+    println!(
+        "{} accesses in {} cycles, every output right in every cycle:",
+        totals.accesses(),
+        totals.cycles
+    );
+    print([
+        ("written", totals.written),
+        ("read", totals.read),
+        ("refused", totals.refused),
+        ("forgotten by a reset", totals.forgotten),
+        ("words of standard output", totals.printed),
+        ("resets", totals.resets),
+    ]);
+    Ok(())
+}
+
+/// The application block, 1000 packets a round, with everything at once and resets of the cluster; each round has a
+/// cluster's clock of its own.
+pub(crate) fn app(rounds: Rounds) -> Result<()> {
+    let totals: app::Totals = rounds.run(1000, |seed, _, packets| {
+        let clocks = app::Clocks::random(&mut seed.rng("clocks"));
+        let block = models::MqnicAppBlock::with_seed(seed.0);
+        let sim = Simulation::with_domains(block, &clocks.domains());
+        let mut sim = sim.unwrap_or_else(|error| panic!("{error}"));
+        sim.set_seed(seed);
+        app::run_round(sim, clocks, packets)
+    })?;
+    println!(
+        "{} packets of interface 0 in {} core cycles; all rounds ended empty, and all sums were exact:",
+        totals.bypassed + totals.matched,
+        totals.clocks
+    );
+    print([
+        ("unmatched, at the host untouched", totals.bypassed),
+        ("matched", totals.matched),
+        ("of those: HERs that the cluster took", totals.hers),
+        ("of those: dropped and counted", totals.dropped),
+        ("frames of the cluster on the wire", totals.frames),
+        ("resets of the cluster in full traffic", totals.resets),
+    ]);
+    Ok(())
+}
+
+/// Frames of all rounds of the matching engine.
+#[derive(Default)]
+struct Matched(Counts);
+
+impl AddAssign for Matched {
+    fn add_assign(&mut self, Self(other): Self) {
+        self.0.bypassed += other.bypassed;
+        self.0.matched += other.matched;
+    }
+}
+
+/// The matching engine, in turn as in the reference and as in the board configuration: other rules after 100 frames,
+/// other pauses in each round of 5000.
+pub(crate) fn matching(rounds: Rounds) -> Result<()> {
+    let Matched(counts) = rounds.run(5000, |seed, round, frames| match round % 2 {
+        0 => match_frames::<models::PspinPktMatch>(seed, round / 2, frames),
+        _ => match_frames::<models::PspinPktMatchIp>(seed, round / 2, frames),
+    })?;
+    println!(
+        "{} frames agree: {} matched, {} unmatched, nothing lost",
+        counts.bypassed + counts.matched,
+        counts.matched,
+        counts.bypassed
+    );
+    Ok(())
+}
+
+fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Matched {
+    let params = Parameters::of::<M>().matcher();
+    let mut rng = seed.rng("traffic");
+    let pauses = match round % 4 {
+        0 => Pauses::default(),
+        1 => Pauses::bursty(),
+        _ => Pauses::random(rng.random_range(1..80)),
+    };
+    let mut bench = MatchBench::new(simulation::<M>(seed), pauses);
+    let mut total = Matched::default();
+    let mut left = frames;
+    while left > 0 {
+        bench.load(Some(&random_rules(&mut rng, &params)));
+        let batch = left.min(100);
+        for _ in 0..batch {
+            // Without headers no rule relative to the payload matches.
+            let frame = if params.ip_relative && rng.random_ratio(3, 4) {
+                random_ip_frame(&mut rng, 97)
+            } else {
+                random_frame(&mut rng, 16)
+            };
+            bench.send(frame);
+        }
+        total += Matched(bench.settle());
+        left -= batch;
+    }
+    bench.finish();
+    total
+}

@@ -1,0 +1,394 @@
+//! What a host DMA was generated with, the windows of its guard, and how the bus models around it behave.
+
+use crate::parameters::Parameters;
+use spinneret_sim::prelude::*;
+
+/// What a host DMA was generated with, as far as its bench depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Bytes of a beat, and of a line of a ring.
+    pub beat_bytes: u64,
+    /// Width of an AXI id in bits.
+    pub id_bits: u32,
+    /// The RAM of either half.
+    pub ram: RamShape,
+    /// Descriptors for writes that can be in flight.
+    pub writes: u64,
+    /// Descriptors for reads that can be in flight.
+    pub reads: u64,
+    /// How many windows the guard has, if there is one.
+    pub windows: Option<usize>,
+    /// Widths of AWUSER and ARUSER in bits.
+    pub user_bits: [u32; 2],
+    /// Whether there is AWATOP.
+    pub atomics: bool,
+    /// Whether transfers in flight outlive a reset.
+    pub drain: bool,
+}
+
+impl Setup {
+    /// That of a model in the catalog.
+    ///
+    /// # Panics
+    /// If there is no such model, or the bench cannot test it.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
+        Self {
+            beat_bytes: get("data_width") / 8,
+            id_bits: get("id_width") as u32,
+            ram: RamShape {
+                segments: get("ram_seg_count"),
+                segment_bytes: get("ram_seg_data_width") / 8,
+                bytes: get("ring_bytes"),
+            },
+            writes: get("writes"),
+            reads: get("reads"),
+            windows: (get("guard") == 1).then(|| get("contexts") as usize),
+            user_bits: ["awuser_width", "aruser_width"].map(|name| get(name) as u32),
+            atomics: get("atop") == 1,
+            drain: get("drain") == 1,
+        }
+    }
+
+    /// Lines of a ring.
+    pub fn lines(&self) -> u64 {
+        self.ram.bytes / self.beat_bytes
+    }
+}
+
+/// How the bus models around a host DMA behave.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// When the cluster pauses.
+    pub cluster: MasterPauses,
+    /// How far addresses and data of writes are apart.
+    pub skew: Skew,
+    /// How the DMA writes to the host.
+    pub writes: DmaConfig,
+    /// How the DMA reads from the host.
+    pub reads: DmaConfig,
+    /// The RAM that the host DMA writes.
+    pub ram_writes: RamConfig,
+    /// The RAM that the host DMA reads.
+    pub ram_reads: RamConfig,
+}
+
+impl Behaviour {
+    /// Nobody pauses; the DMA has that latency, the RAM that of Corundum.
+    pub fn latency(cycles: u64) -> Self {
+        let dma = DmaConfig {
+            latency: Latency::exactly(cycles),
+            ..DmaConfig::default()
+        };
+        Self {
+            cluster: MasterPauses::default(),
+            skew: Skew::Together,
+            writes: dma.clone(),
+            reads: dma,
+            ram_writes: RamConfig::after(1),
+            ram_reads: RamConfig::after(2),
+        }
+    }
+
+    /// The same for the tags and resets that a host DMA has.
+    pub(super) fn fit(mut self, setup: &Setup) -> Self {
+        for (dma, tags) in [(&mut self.writes, setup.writes), (&mut self.reads, setup.reads)] {
+            dma.tags = tags;
+            dma.survives_reset = setup.drain;
+        }
+        self
+    }
+}
+
+/// Nobody pauses, and nothing takes longer than it has to.
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self::latency(0)
+    }
+}
+
+/// Which parts pause, and how.
+struct Stress {
+    cluster: Pause,
+    answers: Pause,
+    descriptors: Pause,
+    ram: RamConfig,
+    latency: Latency,
+    spread: u64,
+    errors: u32,
+    strays: u32,
+    skew: Skew,
+}
+
+impl Stress {
+    fn calm() -> Self {
+        Self {
+            cluster: Pause::Never,
+            answers: Pause::Never,
+            descriptors: Pause::Never,
+            ram: RamConfig {
+                commands: Pause::Never,
+                latency: Latency { least: 1, most: 2 },
+            },
+            latency: Latency::exactly(0),
+            spread: 0,
+            errors: 0,
+            strays: 0,
+            skew: Skew::Together,
+        }
+    }
+
+    fn behaviour(self) -> Behaviour {
+        let dma = DmaConfig {
+            descriptors: self.descriptors,
+            latency: self.latency,
+            spread: self.spread,
+            faults: match self.errors {
+                0 => DmaFaults::Never,
+                percent => DmaFaults::Random { percent },
+            },
+            strays: self.strays,
+            ..DmaConfig::default()
+        };
+        Behaviour {
+            cluster: MasterPauses {
+                write_address: self.cluster.clone(),
+                write_data: self.cluster.clone(),
+                response: self.answers.clone(),
+                read_address: self.cluster,
+                read_data: self.answers,
+            },
+            skew: self.skew,
+            writes: dma.clone(),
+            reads: dma,
+            ram_writes: self.ram.clone(),
+            ram_reads: self.ram,
+        }
+    }
+}
+
+/// The behaviours of random tests, each with its name.
+pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
+    let random = |percent| Pause::Random { percent };
+    let bursty = |busy, idle| Pause::Bursty { busy, idle };
+    let ram = |commands, most| RamConfig {
+        commands,
+        latency: Latency { least: 1, most },
+    };
+    let spread = |least, most| Latency { least, most };
+    let calm = Stress::calm;
+    let all = [
+        ("as fast as it goes", calm()),
+        (
+            "latency, errors, strays",
+            Stress {
+                latency: Latency::exactly(100),
+                spread: 60,
+                errors: 5,
+                strays: 5,
+                ..calm()
+            },
+        ),
+        (
+            "light pauses everywhere",
+            Stress {
+                cluster: random(20),
+                answers: random(20),
+                descriptors: random(20),
+                ram: ram(random(20), 4),
+                latency: spread(0, 20),
+                spread: 10,
+                errors: 5,
+                strays: 2,
+                skew: Skew::Random { most: 20 },
+            },
+        ),
+        (
+            "slow cluster",
+            Stress {
+                cluster: random(60),
+                answers: bursty(8, 60),
+                spread: 5,
+                errors: 10,
+                skew: Skew::Random { most: 8 },
+                ..calm()
+            },
+        ),
+        (
+            "slow DMA",
+            Stress {
+                descriptors: bursty(10, 80),
+                latency: spread(0, 200),
+                spread: 200,
+                errors: 10,
+                strays: 10,
+                ..calm()
+            },
+        ),
+        (
+            "slow RAM",
+            Stress {
+                ram: ram(random(60), 12),
+                spread: 20,
+                errors: 2,
+                ..calm()
+            },
+        ),
+        (
+            "everything stalls",
+            Stress {
+                cluster: bursty(20, 20),
+                answers: bursty(20, 40),
+                descriptors: random(50),
+                ram: ram(bursty(10, 20), 20),
+                latency: spread(0, 60),
+                spread: 60,
+                errors: 20,
+                strays: 20,
+                skew: Skew::Random { most: 40 },
+            },
+        ),
+    ];
+    all.into_iter()
+        .map(|(name, stress)| (name, stress.behaviour()))
+        .collect()
+}
+
+/// The window of an execution context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Whether it counts.
+    pub enabled: bool,
+    /// Address of its first byte.
+    pub base: u64,
+    /// Its bytes; a window ends at the end of memory at the latest.
+    pub size: u32,
+}
+
+impl Window {
+    /// A window that counts.
+    pub fn new(base: u64, size: u32) -> Self {
+        Self {
+            enabled: true,
+            base,
+            size,
+        }
+    }
+
+    /// Whether it holds all of these bytes.
+    pub fn holds(&self, address: u64, len: u64) -> bool {
+        let (base, size) = (u128::from(self.base), u128::from(self.size));
+        let (address, len) = (u128::from(address), u128::from(len));
+        self.enabled && base <= address && address + len <= base + size
+    }
+
+    /// A window near these addresses, with edges anywhere; some do not count, some are empty.
+    pub fn random(rng: &mut ChaCha8Rng, first: u64, bytes: u64) -> Self {
+        let start = rng.random_range(0..bytes);
+        let size = match rng.random_range(0..8) {
+            0 => 0,
+            1 => rng.random_range(0..256),
+            2 => rng.random_range(0..8192),
+            _ => rng.random_range(0..bytes),
+        };
+        Self {
+            enabled: rng.random_ratio(7, 8),
+            base: first.wrapping_add(start),
+            size: size as u32,
+        }
+    }
+}
+
+/// What the guard lets pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The window of each context.
+    pub windows: Vec<Window>,
+    /// Whether only the window of the context that asks counts.
+    pub by_context: bool,
+}
+
+impl Guard {
+    /// A guard that lets nothing pass.
+    pub fn closed(contexts: usize) -> Self {
+        Self {
+            windows: vec![Window::default(); contexts],
+            by_context: false,
+        }
+    }
+
+    /// Whether all of these bytes may be moved by a burst with that user signal.
+    ///
+    /// # Panics
+    /// If the context counts and the burst has any user signal.
+    pub fn allows(&self, user: Option<u64>, address: u64, len: u64) -> bool {
+        let mut windows = self.windows.iter();
+        if !self.by_context {
+            return windows.any(|window| window.holds(address, len));
+        }
+        let user = user.unwrap_or_else(|| panic!("a burst to {address:#x} has to say which context asks"));
+        let contexts = self.windows.len().max(2).next_power_of_two() as u64;
+        let own = windows.nth((user % contexts) as usize);
+        own.is_some_and(|window| window.holds(address, len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Guard, Window};
+
+    #[test]
+    fn all_bytes_have_to_be_inside() {
+        let window = Window::new(100, 10);
+        for (address, len, inside) in [
+            (100, 10, true),
+            (99, 2, false),
+            (109, 1, true),
+            (109, 2, false),
+            (110, 1, false),
+            (99, 1, false),
+        ] {
+            assert_eq!(window.holds(address, len), inside, "{len} bytes at {address}");
+        }
+    }
+
+    #[test]
+    fn windows_do_not_wrap_or_add_up() {
+        assert!(Window::new(u64::MAX - 9, 100).holds(u64::MAX, 1));
+        assert!(!Window::new(u64::MAX - 9, 100).holds(0, 1));
+        let mut both = Guard::closed(2);
+        both.windows = vec![Window::new(0, 10), Window::new(10, 10)];
+        let allow = |address, len| both.allows(None, address, len);
+        assert!(allow(0, 10) && allow(10, 10) && !allow(9, 2));
+    }
+
+    #[test]
+    fn the_lowest_bits_of_the_user_signal_are_the_context() {
+        let mut guard = Guard::closed(3);
+        guard.windows[1] = Window::new(100, 10);
+        assert!(guard.allows(Some(2), 100, 10));
+        guard.by_context = true;
+        for (user, allowed) in [
+            (0, false),
+            (1, true),
+            (2, false),
+            (3, false),
+            (5, true),
+            (13, true),
+        ] {
+            assert_eq!(guard.allows(Some(user), 100, 10), allowed, "{user}");
+        }
+        assert!(!guard.allows(Some(1), 100, 11));
+    }
+
+    #[test]
+    fn disabled_and_empty_windows_hold_nothing() {
+        let disabled = Window {
+            enabled: false,
+            ..Window::new(0, 10)
+        };
+        assert!(!disabled.holds(0, 1));
+        assert!(!Window::new(5, 0).holds(5, 1));
+    }
+}

@@ -1,0 +1,15 @@
+//! Blocks by themselves, each against its reference model and each line of its contract, in one program: each links all
+//! models.
+
+mod admission_gate;
+mod axi_master;
+mod events;
+mod her_gen;
+mod ingress_dma;
+mod pkt_alloc;
+mod pkt_match;
+mod pkt_match_ip;
+mod pkt_match_rules;
+mod psdpram;
+mod statistics_reporter;
+mod tx_inject;

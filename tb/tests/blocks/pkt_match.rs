@@ -1,0 +1,354 @@
+//! The matching engine against its reference model, and each line of its contract.
+
+use spinneret_models::{
+    PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
+};
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
+use spinneret_regmap::matching::Rule;
+use spinneret_rules::MatcherParams;
+use spinneret_sim::prelude::*;
+use spinneret_tb::parameters::Parameters;
+use spinneret_tb::pkt_match::{
+    MatchBench, Pauses, Traffic, marked, measure, one_rule, random_frame, random_rules,
+};
+
+const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
+
+fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
+    MatchBench::new(run.simulation(), pauses)
+}
+
+/// A table whose ruleset 0 is one rule.
+fn single(rule: Rule) -> RuleTable {
+    one_rule(&REFERENCE, rule)
+}
+
+fn is_matched(result: MatchResult) -> bool {
+    result != MatchResult::Bypass
+}
+
+/// Random frames under random rules, which change every few hundred frames.
+fn random_traffic<M: Model>(run: &mut TestRun, frames: usize) {
+    let parameters = Parameters::of::<M>();
+    let (params, user_bits) = (parameters.matcher(), parameters.get("user_width") as u32);
+    let mut rng = run.rng("traffic");
+    let mut left = frames;
+    let (mut matched, mut bypassed) = (0, 0);
+    let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
+    for pauses in pauses.into_iter().cycle() {
+        let mut bench = bench::<M>(run, pauses);
+        for _ in 0..20 {
+            bench.load(Some(&random_rules(&mut rng, &params)));
+            for _ in 0..left.min(100) {
+                bench.send(random_frame(&mut rng, user_bits));
+            }
+            let counts = bench.settle();
+            matched += counts.matched;
+            bypassed += counts.bypassed;
+            left -= left.min(100);
+        }
+        bench.finish();
+        if left == 0 {
+            break;
+        }
+    }
+    assert_eq!(matched + bypassed, frames as u64);
+    assert!(
+        matched > frames as u64 / 10 && bypassed > frames as u64 / 10,
+        "{matched} of {frames} matched"
+    );
+}
+
+/// Random traffic through a model, from a seed on, with so many frames.
+macro_rules! random_packets {
+    ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            run_test($seed, |run| random_traffic::<$model>(run, $frames));
+        }
+    )* };
+}
+
+random_packets! {
+    random_packets_reference: PspinPktMatch, 1, 100_000;
+    random_packets_64_bit: PspinPktMatchW64, 2, 4_000;
+    random_packets_128_bit: PspinPktMatchW128, 3, 6_000;
+    random_packets_256_bit: PspinPktMatchW256, 4, 6_000;
+    random_packets_1024_bit: PspinPktMatchW1024, 5, 6_000;
+}
+
+#[test]
+fn takes_one_beat_a_clock_for_every_size() {
+    run_test(1, |run| {
+        for traffic in Traffic::ALL {
+            let mut bench = marked(run.simulation::<PspinPktMatch>());
+            for size in 60..=1514 {
+                let cycles = measure(&mut bench, size, traffic, 8);
+                assert_eq!(
+                    cycles.per_frame,
+                    size.div_ceil(64) as f64,
+                    "{size} bytes, {}",
+                    traffic.name()
+                );
+                assert!(
+                    cycles.latency <= 6,
+                    "{size} bytes: first beat after {}",
+                    cycles.latency
+                );
+                if let Some(after) = cycles.meta_after_last {
+                    assert!(
+                        after <= 2,
+                        "{size} bytes: metadata {after} cycles after the last beat"
+                    );
+                }
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn takes_one_beat_a_clock_without_buffered_frames() {
+    // Sixteen beats are inspected and no frame is buffered, so the buffer holds little more than those.
+    run_test(1, |run| {
+        for traffic in Traffic::ALL {
+            let mut bench = marked(run.simulation::<PspinPktMatchW128>());
+            for size in (16..=600).step_by(8).chain([1500, 9000]) {
+                let cycles = measure(&mut bench, size, traffic, 40);
+                let beats = size.div_ceil(16) as f64;
+                assert_eq!(cycles.per_frame, beats, "{size} bytes, {}", traffic.name());
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
+    run_test(1, |run| {
+        let mut bench = marked(run.simulation::<PspinPktMatch>());
+        let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
+        assert_eq!(latency(64, &mut bench), 5);
+        assert_eq!(latency(128, &mut bench), 6);
+        assert_eq!(latency(9000, &mut bench), 6);
+        bench.finish();
+    });
+}
+
+#[test]
+fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
+    run_test(1, |run| {
+        for gap in 0..12 {
+            let mut pattern = vec![true; gap];
+            pattern.push(false);
+            let pauses = Pauses {
+                input: Pause::Cycle(pattern),
+                ..Pauses::default()
+            };
+            let mut bench = bench::<PspinPktMatch>(run, pauses);
+            bench.load(Some(&single(Rule::ALWAYS)));
+            for size in [64, 65, 128, 129, 192, 300, 1500] {
+                bench.source.send(Frame::new(vec![1; size]));
+                bench.sim.run(600);
+                let frame = bench.pspin.receive().unwrap();
+                let meta = bench.meta.receive().unwrap();
+                let limit = frame.last_cycle + 2;
+                assert!(
+                    meta.cycle <= limit,
+                    "{size} bytes, gaps of {gap}: {} after {limit}",
+                    meta.cycle
+                );
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn words_beyond_the_frame_never_match() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
+        for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
+            bench.load(Some(&single(Rule {
+                idx,
+                mask: 0,
+                start: 0,
+                end: 0,
+                relative: false,
+            })));
+            for size in sizes {
+                let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
+                assert_eq!(
+                    matched,
+                    size >= 4 * idx as usize + 4,
+                    "word {idx} of {size} bytes"
+                );
+            }
+            bench.settle();
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn words_beyond_the_inspected_beats_never_match() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
+            bench.load(Some(&single(Rule {
+                idx,
+                mask: 0,
+                start: 0,
+                end: 0,
+                relative: false,
+            })));
+            assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
+            bench.settle();
+        }
+        bench.load(Some(&single(Rule {
+            idx: 31,
+            mask: 0,
+            start: 0,
+            end: 0,
+            relative: false,
+        })));
+        assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
+        bench.finish();
+    });
+}
+
+#[test]
+fn ranges_compare_in_network_order() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::udp_destination_port(1000, 2000))));
+        for (port, expected) in [
+            (999_u16, false),
+            (1000, true),
+            (1023, true),
+            (1024, true),
+            (2000, true),
+            (2001, false),
+        ] {
+            let mut bytes = vec![0; 64];
+            bytes[36..38].copy_from_slice(&port.to_be_bytes());
+            assert_eq!(is_matched(bench.send(Frame::new(bytes))), expected, "port {port}");
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn length_is_exact_and_message_id_needs_byte_47() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::ALWAYS)));
+        for size in (4..200).chain([1513, 1514, 9000, 16384]) {
+            let bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 0x80).collect();
+            let MatchResult::Matched {
+                message_id,
+                size: length,
+                ..
+            } = bench.send(Frame::new(bytes.clone()))
+            else {
+                panic!("{size} bytes do not match")
+            };
+            assert_eq!(length as usize, size);
+            assert_eq!(message_id != 0, size >= 48, "{size} bytes");
+            bench.send(Frame::new(bytes).with_null_last());
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn frames_without_bytes_go_to_the_nic() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(20));
+        bench.load(Some(&single(Rule::ALWAYS)));
+        for size in [0, 64, 0, 0, 65, 3, 0] {
+            assert_eq!(is_matched(bench.send(Frame::new(vec![1; size]))), size >= 4);
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::ALWAYS)));
+        bench.meta.set_pause(Pause::AlwaysAfter(0));
+        for _ in 0..500 {
+            bench.send(Frame::new([1; 64]));
+        }
+        bench.sim.run(2000);
+        assert!(bench.source.waiting() > 400, "the input must stop");
+        bench.meta.set_pause(Pause::Never);
+        bench.finish();
+    });
+}
+
+#[test]
+fn an_output_that_stalls_holds_back_the_frames_behind_it_and_loses_nothing() {
+    run_test(1, |run| {
+        for size in [60, 64, 65, 128, 1500] {
+            let mut bench = bench::<PspinPktMatch>(
+                run,
+                Pauses {
+                    nic: Pause::AlwaysAfter(0),
+                    ..Pauses::default()
+                },
+            );
+            bench.load(Some(&single(Rule::equal(0, 0xff00_0000, 0x0100_0000))));
+            for number in 0..600_usize {
+                bench.send(Frame::new(vec![(number % 2) as u8; size]));
+            }
+            bench.sim.run(4000);
+            assert!(bench.source.waiting() > 400, "{size} bytes: the input must stop");
+            assert!(
+                bench.pspin.waiting() <= 1,
+                "{size} bytes: a frame overtook the one that waits"
+            );
+            bench.nic.set_pause(Pause::Never);
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn after_a_reset_nothing_comes_out_and_the_next_beat_begins_a_frame() {
+    run_test(1, |run| {
+        let mut rng = run.rng("resets");
+        for _ in 0..100 {
+            let mut bench = bench::<PspinPktMatch>(run, Pauses::random(30));
+            bench.load(Some(&random_rules(&mut rng, &REFERENCE)));
+            for _ in 0..rng.random_range(1..30) {
+                bench.source.send(random_frame(&mut rng, 16));
+            }
+            // The source does not send again what the reset cut off, so that the last frame is all it has left.
+            bench.source.send(Frame::new([1; 9000]));
+            while bench.source.waiting() > 1 {
+                bench.sim.cycle();
+            }
+            bench.sim.cycle();
+            while !bench.source.monitor().is_valid() {
+                bench.sim.cycle();
+            }
+            bench.sim.run(rng.random_range(0..200));
+            bench.sim.reset();
+            assert!(bench.source.is_idle());
+            let before = (bench.nic.receive_all().len(), bench.pspin.receive_all().len());
+            bench.meta.receive_all();
+            bench.sim.run(100);
+            let late = (bench.nic.waiting(), bench.pspin.waiting(), bench.meta.waiting());
+            assert_eq!(late, (0, 0, 0), "frames came out of the reset, after {before:?}");
+            bench.load(Some(&random_rules(&mut rng, &REFERENCE)));
+            for _ in 0..20 {
+                bench.send(random_frame(&mut rng, 16));
+            }
+            bench.finish();
+        }
+    });
+}

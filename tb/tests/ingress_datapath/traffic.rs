@@ -1,0 +1,232 @@
+//! Throughput, the configuration for boards, and random traffic.
+
+use spinneret_models::{
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
+};
+use spinneret_packets::reference::matcher::RuleTable;
+use spinneret_regmap::matching::Rule;
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::prelude::*;
+use spinneret_tb::ingress::{
+    Behaviour, CONTEXTS, Cause, Contexts, IngressBench, Load, Setup, Totals, behaviours, marked, measure,
+    run_round,
+};
+use spinneret_tb::ip_frames::Headers;
+
+/// Bytes, and beats of 64 bytes.
+const SIZES: [(usize, u64); 8] = [
+    (64, 1),
+    (65, 2),
+    (128, 2),
+    (256, 4),
+    (512, 8),
+    (1024, 16),
+    (1500, 24),
+    (1514, 24),
+];
+
+/// One beat a clock, whatever the latency of responses.
+fn check_throughput<M: Model>(run: &mut TestRun) {
+    for response in [1, 10, 30] {
+        let mut bench = marked(run.simulation::<M>(), response);
+        for (size, beats) in SIZES {
+            for load in Load::ALL {
+                let path = measure(&mut bench, size, load);
+                assert!(
+                    path.per_packet <= beats as f64,
+                    "{} with {size} bytes, {}, responses after {response}: {} cycles",
+                    M::NAME,
+                    load.name(),
+                    path.per_packet
+                );
+            }
+        }
+        bench.finish();
+    }
+}
+
+/// From the first beat to its HER 10 cycles, and the beats if there are more than one.
+fn check_latency<M: Model>(run: &mut TestRun) {
+    let mut bench = marked(run.simulation::<M>(), 1);
+    for (size, beats) in SIZES {
+        let bar = if size <= 64 { 10 } else { 10 + beats };
+        let latency = measure(&mut bench, size, Load::Matched).latency;
+        assert!(
+            latency <= bar,
+            "{} with {size} bytes: {latency} cycles, not {bar}",
+            M::NAME
+        );
+    }
+    bench.finish();
+}
+
+#[test]
+fn carries_one_beat_a_clock_whatever_the_response_latency() {
+    run_test(1, |run| {
+        check_throughput::<PspinIngressDatapath>(run);
+        check_throughput::<PspinIngressDatapathBoard>(run);
+    });
+}
+
+#[test]
+fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat() {
+    run_test(1, |run| {
+        check_latency::<PspinIngressDatapath>(run);
+        check_latency::<PspinIngressDatapathBoard>(run);
+    });
+}
+
+/// Bytes of the IP payload that the tests look at: UDP ports, and the message id of SLMP.
+const UDP_PORT: u32 = 0x1234;
+const MESSAGE_ID: u32 = 0x8765_43a6;
+
+/// Ruleset 1 matches packets by their UDP destination port, wherever that is.
+fn by_udp_port() -> RuleTable {
+    let rule = Rule {
+        relative: true,
+        ..Rule::equal(0, 0xffff, UDP_PORT)
+    };
+    let set = Ruleset {
+        join: Join::And,
+        rules: vec![rule],
+        end_of_message: Rule::NEVER,
+    };
+    let table = RuleTable::new(&MatcherParams::BOARD, vec![Ruleset::never(), set]);
+    table.unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_udp_port_matches_behind_any_ip_header_and_the_message_id_follows_it() {
+    run_test(1, |run| {
+        let behaviour = Behaviour::default();
+        let mut bench = IngressBench::<PspinIngressDatapathBoard>::new(run.simulation(), behaviour);
+        bench.load_rules(Some(&by_udp_port()));
+        let contexts = Contexts::random(&mut run.rng("contexts"), [true; CONTEXTS]);
+        bench.load_contexts(&contexts);
+        for headers in Headers::all() {
+            for (port, matches) in [(UDP_PORT, true), (UDP_PORT + 1, false)] {
+                let start = headers.bytes();
+                let mut packet = bench.setup.unmatched(start + 200, 1);
+                headers.write(&mut packet.bytes);
+                let payload = &mut packet.bytes[start..];
+                payload[2..4].copy_from_slice(&(port as u16).to_be_bytes());
+                payload[10..14].copy_from_slice(&MESSAGE_ID.to_le_bytes());
+                bench.send(packet);
+                let outcome = bench.settle();
+                assert_eq!(
+                    (outcome.hers, outcome.bypassed),
+                    (matches.into(), (!matches).into())
+                );
+            }
+            // Eight bits of the message id, with the context above the lowest two.
+            let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
+            assert_eq!(values[0], 0x29 << 4 | 1 << 2 | 2, "{headers:?}");
+            assert_eq!(values[5..], contexts.fields[1], "{headers:?}");
+        }
+        bench.finish();
+    });
+}
+
+/// Packets of all tests of the reference configuration.
+const PACKETS: u64 = 20_000;
+/// Packets of all tests of each of the others.
+const PACKETS_OF_OTHERS: u64 = 12_000;
+
+/// Why packets are dropped that have a slot.
+const THEIR_OWN: [Cause; 4] = [
+    Cause::WriteError,
+    Cause::BadFrame,
+    Cause::Oversize,
+    Cause::NoContext,
+];
+
+/// Random packets under the behaviours that are wanted, each with its share of them.
+fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Behaviour) -> bool) -> Totals {
+    let all = behaviours(&Setup::of::<M>());
+    let share = packets.div_ceil(all.len() as u64);
+    let mut totals = Totals::default();
+    for (index, (_, behaviour)) in all.into_iter().enumerate() {
+        if wanted(&behaviour) {
+            let mut sim = run.simulation::<M>();
+            sim.set_seed(Seed(run.seed().0.wrapping_add(index as u64)));
+            totals += run_round(sim, behaviour, share);
+        }
+    }
+    let packets = totals.packets();
+    assert!(
+        totals.bypassed > packets / 10 && totals.delivered > packets / 10,
+        "{totals}"
+    );
+    assert!(totals.refused > 0, "{totals}");
+    totals
+}
+
+/// Every one of these causes happened, and no other.
+fn assert_causes(totals: &Totals, causes: &[Cause]) {
+    for cause in Cause::ALL {
+        let wanted = causes.contains(&cause);
+        assert_eq!(totals.drops[cause] > 0, wanted, "{cause:?}: {totals}");
+    }
+}
+
+#[test]
+fn random_packets_with_room_are_delivered_or_dropped_for_their_own_cause() {
+    run_test(1, |run| {
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| behaviour.calm);
+        assert_causes(&totals, &THEIR_OWN);
+    });
+}
+
+#[test]
+fn random_packets_under_pressure_are_delivered_or_counted() {
+    run_test(2, |run| {
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| !behaviour.calm);
+        assert_causes(&totals, &Cause::ALL);
+    });
+}
+
+#[test]
+fn few_slots_and_small_queues_are_enough_for_few_packets() {
+    run_test(3, |run| {
+        let calm = |behaviour: &Behaviour| behaviour.calm;
+        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, calm);
+        assert_causes(&totals, &THEIR_OWN);
+    });
+}
+
+#[test]
+fn few_slots_and_small_queues_under_pressure_lose_nothing_silently() {
+    run_test(4, |run| {
+        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, pressed);
+        assert_causes(&totals, &Cause::ALL);
+    });
+}
+
+#[test]
+fn a_path_that_waits_drops_nothing_for_lack_of_room_or_slots() {
+    run_test(5, |run| {
+        let totals = random_packets::<PspinIngressDatapathStall>(run, PACKETS_OF_OTHERS, |_| true);
+        assert_causes(&totals, &THEIR_OWN);
+    });
+}
+
+#[test]
+fn rules_relative_to_the_ip_payload_decide_with_room() {
+    run_test(6, |run| {
+        let calm = |behaviour: &Behaviour| behaviour.calm;
+        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, calm);
+        assert_causes(&totals, &THEIR_OWN);
+    });
+}
+
+#[test]
+fn rules_relative_to_the_ip_payload_decide_under_pressure() {
+    run_test(7, |run| {
+        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, pressed);
+        // The queue of boards is longer than a round of these packets, so that there is room for all of them.
+        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Overload);
+        assert_causes(&totals, &causes.collect::<Vec<_>>());
+    });
+}
