@@ -1,0 +1,9 @@
+//! The language, the text that is made of it, and the errors where there is none.
+
+mod behaviour;
+mod errors;
+mod fuzz;
+mod lang;
+mod library;
+mod snapshots;
+mod support;
