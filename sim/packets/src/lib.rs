@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! pcap, pcapng --capture--> frames --matching--> reference, or the block in Verilator --> decisions
-//!            udp, traffic ---^
+//!                     udp ---^
 //! ```
 
 pub mod capture;

@@ -4,7 +4,6 @@
 //! with its model); 2 the work could not begin as asked (arguments, rule files, missing or foreign captures, outputs
 //! that cannot be created); 130 Ctrl-C before it began. Nothing is written in the last two cases.
 
-mod captures_cmd;
 pub mod match_cmd;
 mod new_cmd;
 mod report;
@@ -64,9 +63,6 @@ enum Command {
     /// Write manual pages and completions for shells
     #[command(hide = true)]
     Manual(ManualArguments),
-    /// Write the captures that are shipped with the project
-    #[command(hide = true)]
-    Captures(captures_cmd::CapturesArguments),
 }
 
 /// Runs the command with the arguments of the process.
@@ -85,7 +81,6 @@ pub fn main() -> ExitCode {
             spinneret_manual::write(&Arguments::command(), "spinneret", &arguments.share)
                 .map_err(|error| Failure::Work(anyhow!("{error}")))
         }
-        Command::Captures(arguments) => captures_cmd::run(arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

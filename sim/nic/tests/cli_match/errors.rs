@@ -169,34 +169,4 @@ fn help_documents_the_exit_codes() {
         output.status.success() && shown.contains("Exit codes:"),
         "{shown}"
     );
-    assert!(
-        !shown.contains("captures "),
-        "the command that makes captures is for the project's own use: {shown}"
-    );
-}
-
-#[test]
-fn shipped_captures_can_be_written_anywhere_and_errors_are_clear() {
-    let bench = Bench::new();
-    let run = |directory: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_spinneret"));
-        command
-            .current_dir(bench.directory.path())
-            .args(["captures", directory])
-            .output()
-            .expect("the command runs")
-    };
-    assert!(run(".").status.success());
-    for name in ["lan.pcap", "mixed.pcapng"] {
-        let written = fs::read(bench.path(name)).expect("it was written");
-        assert!(
-            written == fs::read(shipped(name)).expect("it is shipped"),
-            "{name}"
-        );
-    }
-    let message = error(&run("missing"), 1);
-    assert!(
-        message.starts_with("error: cannot write missing/lan.pcap: "),
-        "{message}"
-    );
 }

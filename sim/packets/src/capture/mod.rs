@@ -3,7 +3,6 @@
 //! [`CaptureReader`] delivers every packet that can be read. A file that ends early or is damaged
 //! gives its readable packets first and then one error that names the packet and the byte.
 //! [`CaptureWriter`] makes a file appear when it is complete, or not at all.
-//! [`traffic`] makes the captures that are shipped with the project.
 //!
 //! Packets are numbered from 1, as protocol analysers show them.
 
@@ -13,7 +12,6 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod stop;
-pub mod traffic;
 pub mod whole_file;
 mod writer;
 
