@@ -11,6 +11,7 @@ pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;
 pub mod parameters;
+pub mod pauses;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;

@@ -1,5 +1,6 @@
 //! The segmented RAM: its driver, and its contract in plain Rust, compared in every cycle.
 
+use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
 use std::cell::RefCell;
@@ -96,9 +97,9 @@ impl RamDriver {
             sizes,
             ports,
         };
-        let state = Rc::new(RefCell::new(state));
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Self { state }
+        Self {
+            state: reference::attach(sim, state),
+        }
     }
 
     /// Queues a write to a segment.
@@ -310,7 +311,7 @@ struct State {
 
 impl State {
     /// Compares the outputs of one segment, and says what is transferred.
-    fn check(&self, dut: &Instance, number: usize, cycle: u64) -> Result<Fired, String> {
+    fn check_segment(&self, dut: &Instance, number: usize, cycle: u64) -> Result<Fired, String> {
         let segment = &self.segments[number];
         let outputs = [
             ("ram_wr_cmd_ready", self.ports.write_ready),
@@ -355,7 +356,7 @@ impl State {
     }
 }
 
-impl Agent for State {
+impl Reference for State {
     fn drive(&mut self, dut: &mut Instance) {
         let (ports, sizes) = (self.ports, self.sizes);
         let mut packed = Ports::ALL_IN.map(|port| Packed::new(port(&ports)));
@@ -391,12 +392,29 @@ impl Agent for State {
         packed.iter().for_each(|packed| packed.drive(dut));
     }
 
-    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
+    fn drive_idle(&self, dut: &mut Instance) {
+        let ports = self.ports;
+        for port in [ports.write_valid, ports.read_valid, ports.response_ready] {
+            dut.set_value(port, 0);
+        }
+    }
+
+    fn check_reset(&self, pins: Pins<'_>) -> Result<(), String> {
+        for name in [
+            "ram_wr_cmd_ready",
+            "ram_wr_done",
+            "ram_rd_cmd_ready",
+            "ram_rd_resp_valid",
+        ] {
+            pins.expect(name, 0_u64)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        let (dut, cycle) = (pins.dut(), pins.cycle());
         for number in 0..self.segments.len() {
-            let fired = self.check(dut, number, cycle).map_err(|rule| Violation {
-                bus: "reference model".to_owned(),
-                rule,
-            })?;
+            let fired = self.check_segment(dut, number, cycle)?;
             if bit(dut, self.ports.done, number) {
                 self.segments[number].dones.push(cycle);
             }
@@ -405,7 +423,7 @@ impl Agent for State {
         Ok(())
     }
 
-    fn reset(&mut self, dut: &mut Instance) {
+    fn reset(&mut self) {
         for segment in &mut self.segments {
             segment.inside.clear();
             segment.wrote = false;
@@ -413,49 +431,11 @@ impl Agent for State {
             segment.write_on_bus = false;
             segment.read_on_bus = false;
         }
-        for port in [
-            self.ports.write_valid,
-            self.ports.read_valid,
-            self.ports.response_ready,
-        ] {
-            dut.set_value(port, 0);
-        }
     }
 
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        for port in [
-            self.ports.write_ready,
-            self.ports.done,
-            self.ports.read_ready,
-            self.ports.response_valid,
-        ] {
-            if dut.value(port) != 0 {
-                return Err(Violation {
-                    bus: "reference model".to_owned(),
-                    rule: format!("{} is not 0 in reset", dut.info(port).name),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        let left = |segment: &Segment| !segment.is_idle() || !segment.received.is_empty();
-        self.segments.iter().any(left).then(|| self.describe())
-    }
-
-    fn describe(&self) -> String {
-        let each = |s: &Segment| {
-            format!(
-                "{} writes and {} reads are waiting, {} reads are inside, {} responses were not looked at",
-                s.writes.len(),
-                s.reads.len(),
-                s.inside.len(),
-                s.received.len()
-            )
-        };
-        let all: Vec<String> = self.segments.iter().map(each).collect();
-        format!("segments: {}", all.join("; "))
+    fn inside(&self) -> usize {
+        let left = |segment: &Segment| usize::from(!segment.is_idle()) + segment.received.len();
+        self.segments.iter().map(left).sum()
     }
 }
 

@@ -27,6 +27,11 @@ pub trait Reference: 'static {
         let _ = dut;
     }
 
+    /// Drives them for a reset.
+    fn drive_idle(&self, dut: &mut Instance) {
+        let _ = dut;
+    }
+
     /// Back to the state after reset.
     fn reset(&mut self);
 
@@ -43,21 +48,27 @@ pub fn attach<M: Model, R: Reference>(sim: &mut Simulation<M>, reference: R) -> 
 
 /// The settled ports of a design before the rising edge.
 #[derive(Clone, Copy, Debug)]
-pub struct Pins<'a>(&'a Instance);
+pub struct Pins<'a> {
+    dut: &'a Instance,
+    cycle: u64,
+}
 
 impl<'a> Pins<'a> {
     /// The design.
     pub fn dut(self) -> &'a Instance {
-        self.0
+        self.dut
+    }
+
+    /// The number of the cycle; 0 in reset.
+    pub fn cycle(self) -> u64 {
+        self.cycle
     }
 
     /// The value of a port of at most 128 bits.
     pub fn wide(self, name: &str) -> u128 {
-        let port = self
-            .0
-            .find(name)
-            .unwrap_or_else(|| panic!("{} has no port {name}", self.0.name()));
-        self.0.value(port)
+        let port = self.dut.find(name);
+        let port = port.unwrap_or_else(|| panic!("{} has no port {name}", self.dut.name()));
+        self.dut.value(port)
     }
 
     /// The value of a port.
@@ -118,23 +129,22 @@ impl<R: Reference> Agent for Comparison<R> {
         self.0.borrow_mut().drive(dut);
     }
 
-    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        let mut reference = self.0.borrow_mut();
-        let checked = reference
-            .check(Pins(dut))
-            .and_then(|()| reference.step(Pins(dut)));
+    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
+        let (mut reference, pins) = (self.0.borrow_mut(), Pins { dut, cycle });
+        let checked = reference.check(pins).and_then(|()| reference.step(pins));
         checked.map_err(|rule| Violation {
             bus: "reference model".to_owned(),
             rule,
         })
     }
 
-    fn reset(&mut self, _dut: &mut Instance) {
+    fn reset(&mut self, dut: &mut Instance) {
         self.0.borrow_mut().reset();
+        self.0.borrow().drive_idle(dut);
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        let checked = self.0.borrow().check_reset(Pins(dut));
+        let checked = self.0.borrow().check_reset(Pins { dut, cycle: 0 });
         checked.map_err(|rule| Violation {
             bus: "reference model in reset".to_owned(),
             rule,

@@ -3,8 +3,11 @@
 use super::command::Command;
 use super::config::{Behaviour, LineFaults, LineJudge, PIECE, Setup};
 use super::model::{Outcome, OutputWatch, Reference, Shown};
+use crate::reference;
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Cycles within which something has to happen.
 const PATIENCE: u64 = 100_000;
@@ -27,7 +30,7 @@ pub struct EgressBench<M: Model> {
     /// The last answer: cycle and id.
     pub last_answer: Option<(u64, u64)>,
     judge: LineJudge,
-    watch: OutputWatch,
+    watch: Rc<RefCell<OutputWatch>>,
     reference: Reference,
     rng: ChaCha8Rng,
     clear: Option<PortHandle>,
@@ -58,7 +61,7 @@ impl<M: Model> EgressBench<M> {
         };
         let slave = sim.axi_read_slave("m_axi_pspin_no", slave);
         let wire = sim.sink("m_axis_nic_tx", behaviour.wire);
-        let watch = OutputWatch::attach(&mut sim);
+        let watch = reference::attach(&mut sim, OutputWatch::default());
         let clear = sim
             .dut
             .instance()
@@ -162,7 +165,7 @@ impl<M: Model> EgressBench<M> {
 
     /// Code of the newest error.
     pub fn last_error(&self) -> u64 {
-        self.watch.shown().last_error
+        self.watch.borrow().shown.last_error
     }
 
     /// Runs until the wire has that many frames since the start.
@@ -248,7 +251,7 @@ impl<M: Model> EgressBench<M> {
             cycle,
             answer,
             last_error,
-        } = self.watch.shown();
+        } = self.watch.borrow().shown;
         self.reference.step(self.cleared, answer, lines, last_error)?;
         self.last_answer = answer.map(|id| (cycle, id)).or(self.last_answer);
         if self.in_frame && !self.wire.monitor().is_valid() {

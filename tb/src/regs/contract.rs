@@ -1,6 +1,7 @@
 //! The contract, compared in every clock, and everything around the block.
 
-use super::ports::{Channels, Layout, LiveInputs, Output, Seen, port};
+use super::ports::{Layout, LiveInputs, Output, Seen, port};
+use crate::reference::{self, Pins, Reference};
 use spinneret_regmap::model::{Registers, Response};
 use spinneret_regmap::{cl, events, stats};
 use spinneret_sim::prelude::*;
@@ -138,16 +139,14 @@ impl Surroundings {
     pub fn attach<M: Model>(sim: &mut Simulation<M>, activity: Activity) -> Self {
         let layout = Layout::of::<M>();
         let dut = sim.dut.instance();
-        let state = State {
-            channels: Channels::find(dut),
+        let mut state = State {
             live: LiveInputs::find(dut, &layout),
             outputs: Output::all(dut, &layout)
                 .into_iter()
                 .map(|output| (output, Vec::new()))
                 .collect(),
-            clear: layout.is_extended().then(|| port(dut, "error_clear")),
-            clear_lines: layout.is_extended().then(|| port(dut, "events_clear")),
-            stdout: ["stdout_rd_en", "stdout_dout", "stdout_data_valid"].map(|name| port(dut, name)),
+            is_extended: layout.is_extended(),
+            stdout: ["stdout_dout", "stdout_data_valid"].map(|name| port(dut, name)),
             registers: layout.registers(),
             contract: Contract::default(),
             clears: false,
@@ -156,12 +155,11 @@ impl Surroundings {
             rng: sim.rng("surroundings of the registers"),
             words: VecDeque::new(),
             taken: Vec::new(),
-            limit: layout.address_width,
         };
-        let state = Rc::new(RefCell::new(state));
-        state.borrow_mut().expect_all();
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Self { state }
+        state.expect_all();
+        Self {
+            state: reference::attach(sim, state),
+        }
     }
 
     /// Puts a word into standard output.
@@ -187,14 +185,13 @@ impl Surroundings {
 
 #[derive(Debug)]
 struct State {
-    channels: Channels,
     live: LiveInputs,
     /// Outputs, and what they have to show.
     outputs: Vec<(Output, Vec<u8>)>,
-    clear: Option<PortHandle>,
-    clear_lines: Option<PortHandle>,
-    /// Read enable, data, valid.
-    stdout: [PortHandle; 3],
+    /// Whether there are outputs that clear errors and events.
+    is_extended: bool,
+    /// Data and valid.
+    stdout: [PortHandle; 2],
     registers: Registers,
     contract: Contract,
     /// A pulse is given in this clock.
@@ -206,8 +203,6 @@ struct State {
     /// Words of standard output.
     words: VecDeque<u32>,
     taken: Vec<u32>,
-    /// Bits of an address.
-    limit: u32,
 }
 
 impl State {
@@ -241,51 +236,48 @@ impl State {
         // What is at the port while there is no word means nothing.
         let word = self.words.front().copied();
         let garbage = self.rng.random();
-        dut.set_value(self.stdout[1], word.unwrap_or(garbage).into());
-        dut.set_high(self.stdout[2], word.is_some());
+        dut.set_value(self.stdout[0], word.unwrap_or(garbage).into());
+        dut.set_high(self.stdout[1], word.is_some());
+    }
+}
+
+impl Reference for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        self.drive_live(dut);
+        self.drive_stdout(dut);
     }
 
-    /// Compares all outputs with the contract.
-    fn check(&self, dut: &Instance) -> Result<(), String> {
-        let (channels, contract) = (&self.channels, &self.contract);
-        let mut flags = vec![
-            (channels.awready, contract.write_address_ready()),
-            (channels.wready, contract.write_data_ready()),
-            (channels.bvalid, contract.response.is_some()),
-            (channels.arready, contract.read_address_ready()),
-            (channels.rvalid, contract.data.is_some()),
-            (self.stdout[0], contract.pops),
-        ];
-        flags.extend(self.clear.map(|clear| (clear, self.clears)));
-        for (port, expected) in flags {
-            if dut.is_high(port) != expected {
-                return Err(format!(
-                    "{} is {}, not {expected}",
-                    dut.info(port).name,
-                    !expected
-                ));
-            }
+    fn drive_idle(&self, dut: &mut Instance) {
+        dut.set_high(self.stdout[1], false);
+    }
+
+    fn check(&self, pins: Pins<'_>) -> Result<(), String> {
+        let contract = &self.contract;
+        for (name, expected) in [
+            ("s_axil_awready", contract.write_address_ready()),
+            ("s_axil_wready", contract.write_data_ready()),
+            ("s_axil_bvalid", contract.response.is_some()),
+            ("s_axil_arready", contract.read_address_ready()),
+            ("s_axil_rvalid", contract.data.is_some()),
+            ("stdout_rd_en", contract.pops),
+        ] {
+            pins.expect(name, expected)?;
         }
-        let code = |response: Response| response as u128;
-        let mut values = Vec::new();
-        values.extend(self.clear_lines.map(|port| (port, self.cleared_lines.into())));
-        values.extend(contract.response.map(|response| (channels.bresp, code(response))));
+        if self.is_extended {
+            pins.expect("error_clear", self.clears)?;
+            pins.expect("events_clear", self.cleared_lines)?;
+        }
+        if let Some(response) = contract.response {
+            pins.expect("s_axil_bresp", response as u64)?;
+        }
         if let Some((data, response)) = contract.data {
-            values.extend([(channels.rdata, data.into()), (channels.rresp, code(response))]);
-        }
-        for (port, expected) in values {
-            let found = dut.value(port);
-            if found != expected {
-                return Err(format!(
-                    "{} is {found:#x}, not {expected:#x}",
-                    dut.info(port).name
-                ));
-            }
+            pins.expect("s_axil_rdata", data)?;
+            pins.expect("s_axil_rresp", response as u64)?;
         }
         for (output, expected) in &self.outputs {
-            let found = dut.bytes(output.port);
+            let found = pins.dut().bytes(output.port);
             if found != expected {
-                let name = dut.info(output.port).name;
+                let name = pins.dut().info(output.port).name;
                 return Err(format!(
                     "{name} is {found:02x?}, not {expected:02x?}, lowest byte first"
                 ));
@@ -294,11 +286,10 @@ impl State {
         Ok(())
     }
 
-    /// The rising edge.
-    fn step(&mut self, dut: &Instance) -> Result<(), String> {
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
         let stdout = self.words.front().copied();
         if let Some(address) = self.contract.looks_at() {
-            self.live.show(dut, address & !3, &mut self.registers);
+            self.live.show(pins.dut(), address & !3, &mut self.registers);
             if self.contract.pops && is_stdout(address) {
                 return Err(
                     "cl.fifo is looked at while its word is taken: it would be read twice".to_owned(),
@@ -310,8 +301,7 @@ impl State {
             self.taken
                 .push(word.ok_or("stdout_rd_en takes a word, and there is none")?);
         }
-        let mut seen = self.channels.seen(dut);
-        seen.stdout = stdout;
+        let seen = Seen::of(pins, stdout);
         let pulses = self.registers.pulses(stats::ERROR_CLEAR.offset);
         let written = self.contract.step(&seen, &mut self.registers);
         self.clears = pulses != self.registers.pulses(stats::ERROR_CLEAR.offset);
@@ -330,23 +320,8 @@ impl State {
         }
         Ok(())
     }
-}
 
-impl Agent for State {
-    fn drive(&mut self, dut: &mut Instance) {
-        self.drive_live(dut);
-        self.drive_stdout(dut);
-    }
-
-    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        let checked = self.check(dut).and_then(|()| self.step(dut));
-        checked.map_err(|rule| Violation {
-            bus: "reference model".to_owned(),
-            rule,
-        })
-    }
-
-    fn reset(&mut self, dut: &mut Instance) {
+    fn reset(&mut self) {
         // A word whose read was answered or under way is gone; the others wait.
         if self.contract.pops {
             self.taken.extend(self.words.pop_front());
@@ -356,27 +331,9 @@ impl Agent for State {
         self.cleared_lines = 0;
         self.registers.reset();
         self.expect_all();
-        dut.set_high(self.stdout[2], false);
     }
 
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        self.check(dut).map_err(|rule| Violation {
-            bus: "reference model in reset".to_owned(),
-            rule,
-        })
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        (!self.contract.is_idle() || !self.taken.is_empty()).then(|| self.describe())
-    }
-
-    fn describe(&self) -> String {
-        format!(
-            "registers with addresses of {} bits: {:?}; standard output: {} words left, {} were not looked at",
-            self.limit,
-            self.contract,
-            self.words.len(),
-            self.taken.len()
-        )
+    fn inside(&self) -> usize {
+        usize::from(!self.contract.is_idle()) + self.taken.len()
     }
 }

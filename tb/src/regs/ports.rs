@@ -1,6 +1,7 @@
 //! The registers of a block, and its ports.
 
 use crate::parameters::Parameters;
+use crate::reference::Pins;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{
     CONTEXTS, RULES_PER_RULESET, RULESETS, Register, caps, cl, events, guard, her, her_meta, me, registers,
@@ -25,64 +26,18 @@ pub(super) struct Seen {
     pub(super) stdout: Option<u32>,
 }
 
-/// The channels of AXI4-Lite, as the block sees them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Channels {
-    awaddr: PortHandle,
-    awvalid: PortHandle,
-    pub(super) awready: PortHandle,
-    wdata: PortHandle,
-    wstrb: PortHandle,
-    wvalid: PortHandle,
-    pub(super) wready: PortHandle,
-    pub(super) bresp: PortHandle,
-    pub(super) bvalid: PortHandle,
-    bready: PortHandle,
-    araddr: PortHandle,
-    arvalid: PortHandle,
-    pub(super) arready: PortHandle,
-    pub(super) rdata: PortHandle,
-    pub(super) rresp: PortHandle,
-    pub(super) rvalid: PortHandle,
-    rready: PortHandle,
-}
-
-impl Channels {
-    pub(super) fn find(dut: &Instance) -> Self {
-        let port = |name: &str| port(dut, &format!("s_axil_{name}"));
+impl Seen {
+    /// What is offered to the block on AXI4-Lite.
+    pub(super) fn of(pins: Pins<'_>, stdout: Option<u32>) -> Self {
+        let word = |signal: &str| pins.value(&format!("s_axil_{signal}")) as u32;
+        let offered = |channel: &str| word(&format!("{channel}valid")) == 1;
         Self {
-            awaddr: port("awaddr"),
-            awvalid: port("awvalid"),
-            awready: port("awready"),
-            wdata: port("wdata"),
-            wstrb: port("wstrb"),
-            wvalid: port("wvalid"),
-            wready: port("wready"),
-            bresp: port("bresp"),
-            bvalid: port("bvalid"),
-            bready: port("bready"),
-            araddr: port("araddr"),
-            arvalid: port("arvalid"),
-            arready: port("arready"),
-            rdata: port("rdata"),
-            rresp: port("rresp"),
-            rvalid: port("rvalid"),
-            rready: port("rready"),
-        }
-    }
-
-    /// What is offered to the block, beside standard output.
-    pub(super) fn seen(&self, dut: &Instance) -> Seen {
-        let word = |port| dut.value(port) as u32;
-        Seen {
-            write_address: dut.is_high(self.awvalid).then(|| word(self.awaddr)),
-            write_data: dut
-                .is_high(self.wvalid)
-                .then(|| (word(self.wdata), word(self.wstrb) as u8)),
-            response_ready: dut.is_high(self.bready),
-            read_address: dut.is_high(self.arvalid).then(|| word(self.araddr)),
-            data_ready: dut.is_high(self.rready),
-            stdout: None,
+            write_address: offered("aw").then(|| word("awaddr")),
+            write_data: offered("w").then(|| (word("wdata"), word("wstrb") as u8)),
+            response_ready: word("bready") == 1,
+            read_address: offered("ar").then(|| word("araddr")),
+            data_ready: word("rready") == 1,
+            stdout,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_tb::pauses::patterns;
 use spinneret_tb::tx_inject::{Completion, TxReference, TxWidths};
 
 const REFERENCE: TxWidths = TxWidths {
@@ -77,20 +78,6 @@ impl<M: Model> Tb<M> {
         let dut = self.sim.dut.instance();
         dut.find(name).map_or(u128::MAX, |port| dut.value(port))
     }
-}
-
-fn patterns() -> Vec<(Pause, Pause)> {
-    let random = |percent| Pause::Random { percent };
-    let bursty = Pause::Bursty { busy: 15, idle: 15 };
-    vec![
-        (Pause::Never, Pause::Never),
-        (random(50), Pause::Never),
-        (Pause::Never, random(50)),
-        (random(40), random(40)),
-        (random(10), random(80)),
-        (random(80), random(10)),
-        (bursty.clone(), bursty),
-    ]
 }
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);

@@ -75,16 +75,3 @@ impl Clocks {
         self.without_reset(first, second).map(|(domain, _)| domain)
     }
 }
-
-/// Pauses of the sources and of the sinks.
-pub(crate) fn pauses() -> [(Pause, Pause); 5] {
-    let half = Pause::Random { percent: 50 };
-    let bursts = Pause::Bursty { busy: 20, idle: 30 };
-    [
-        (Pause::Never, Pause::Never),
-        (half.clone(), Pause::Never),
-        (Pause::Never, half.clone()),
-        (half.clone(), half),
-        (bursts.clone(), bursts),
-    ]
-}

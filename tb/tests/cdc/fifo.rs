@@ -1,8 +1,9 @@
 //! `AsyncFifo` and `BusSync`: order, latency, throughput, capacity.
 
-use crate::clocks::{Clocks, FIXED, pauses};
+use crate::clocks::{Clocks, FIXED};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_tb::pauses::patterns;
 
 /// A crossing with a source and a sink, after a reset.
 pub(crate) struct Bench<M> {
@@ -55,7 +56,7 @@ impl<M: Model> Bench<M> {
 fn in_order<M: Model>(run: &mut TestRun, count: u64) {
     let mut rng = run.rng("clocks");
     for clocks in Clocks::all(&mut rng) {
-        for (source, sink) in pauses() {
+        for (source, sink) in patterns() {
             let mut bench: Bench<M> = bench(run, clocks, source, sink);
             bench.send(0..count);
             while bench.sink.total() < count {

@@ -2,9 +2,9 @@
 
 use crate::pass_fifo::PassReference;
 use crate::reference::{self, Beside, Pins, Reference};
-use crate::traffic::{STALLED, patterns};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_tb::pauses::{STALLED, patterns};
 use std::collections::VecDeque;
 
 /// What the FIFO under test was made with.

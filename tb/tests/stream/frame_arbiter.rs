@@ -2,9 +2,9 @@
 
 use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
-use crate::traffic::{STALLED, patterns};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_tb::pauses::{STALLED, patterns};
 
 /// The contract of the arbiter.
 struct ArbiterReference {

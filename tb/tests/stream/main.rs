@@ -12,6 +12,5 @@ mod output_queue;
 mod pass_fifo;
 mod rate_limiter;
 mod skid_buffer;
-mod traffic;
 
 use spinneret_tb::reference;

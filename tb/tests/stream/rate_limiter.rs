@@ -1,8 +1,8 @@
 //! `SpinneretRateLimiter`: each line of its contract, and random traffic against its reference model.
 
-use crate::traffic::{STALLED, patterns};
 use spinneret_models::{SpinneretRateLimiter, SpinneretRateLimiterSmall};
 use spinneret_sim::prelude::*;
+use spinneret_tb::pauses::{STALLED, patterns};
 use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterShape, Settings};
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);

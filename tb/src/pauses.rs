@@ -1,9 +1,9 @@
 //! Patterns of pauses that every block has to stand.
 
-use spinneret_sim::channel::Pause;
+use spinneret_sim::stream::Pause;
 
 /// Pauses of the sources and of the sinks.
-pub(crate) fn patterns() -> Vec<(Pause, Pause)> {
+pub fn patterns() -> Vec<(Pause, Pause)> {
     let half = Pause::Random { percent: 50 };
     let often = Pause::Random { percent: 80 };
     let seldom = Pause::Random { percent: 10 };
@@ -21,4 +21,4 @@ pub(crate) fn patterns() -> Vec<(Pause, Pause)> {
 }
 
 /// A sink that is never ready.
-pub(crate) const STALLED: Pause = Pause::AlwaysAfter(0);
+pub const STALLED: Pause = Pause::AlwaysAfter(0);
