@@ -62,11 +62,7 @@ fn a_wide_window_is_as_fast_as_the_reference() {
     for (window, least) in [(16, 4.4), (64, 6.68)] {
         let done = send(1_000_000, &with(Mode::Window(window), Faults::default(), 1));
         // Segments that wait until the message is open are overtaken by later ones, which looks like a loss.
-        assert!(
-            100 * done.sender.retransmissions < done.sender.segments,
-            "{:?}",
-            done.sender
-        );
+        assert!(done.sender.retransmissions <= 3, "{:?}", done.sender);
         assert_eq!(done.segments.of(Cause::Accepted), 684);
         let gbps = done.gbps();
         assert!(gbps >= least, "window {window}: {gbps:.2} Gb/s");
