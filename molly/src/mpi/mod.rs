@@ -12,7 +12,7 @@ use crate::rank::{Plans, Rank};
 use crate::transport::{Line, Placing, Transport};
 use spinneret_molly_model::Geometry;
 pub use spinneret_mpi_sys::Mpi;
-use spinneret_mpi_sys::{Comm, Receiver, Sender};
+use spinneret_mpi_sys::{Comm, Request};
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -126,8 +126,8 @@ struct Opened {
 #[derive(Debug)]
 enum Ends {
     /// Each is made when it is used first.
-    Send(Vec<Sender>),
-    Receive(Vec<Receiver>),
+    Send(Vec<Request>),
+    Receive(Vec<Request>),
     Straight(Straight),
 }
 
@@ -250,7 +250,7 @@ impl Transport for Messages {
             }
             let mut receivers = Vec::new();
             for _ in 0..line.buffers {
-                let mut receiver = self.comm.receiver(line.capacity, line.peer, tag)?;
+                let mut receiver = self.comm.recv_init(line.capacity, line.peer, tag)?;
                 receiver.start()?;
                 receivers.push(receiver);
             }
@@ -281,17 +281,17 @@ impl Transport for Messages {
         if next == senders.len() {
             let sender = self
                 .comm
-                .sender(opened.line.capacity, opened.line.peer, opened.tag);
+                .send_init(opened.line.capacity, opened.line.peer, opened.tag);
             senders.push(sender.map_err(|error| failed(rank, &error))?);
         }
-        let area = senders[next].bytes();
+        let area = senders[next].bytes_mut();
         Ok(&mut area.map_err(|error| failed(rank, &error))?[..bytes])
     }
 
     fn start(&mut self, line: usize) -> Result<()> {
         self.with(line, |opened, next| {
             if let Ends::Send(senders) = &mut opened.ends {
-                senders[next].start(opened.bytes)?;
+                senders[next].start_part(opened.bytes)?;
             }
             opened.count += 1;
             Ok(())
@@ -300,15 +300,18 @@ impl Transport for Messages {
 
     fn test(&mut self, line: usize) -> Result<bool> {
         self.with(line, |opened, next| match &mut opened.ends {
-            Ends::Send(senders) => senders.get_mut(next).map_or(Ok(true), Sender::test),
+            Ends::Send(senders) => match senders.get_mut(next) {
+                Some(sender) => Ok(sender.test()?.is_some() || !sender.is_active()),
+                None => Ok(true),
+            },
             Ends::Straight(straight) => straight.test(),
             Ends::Receive(receivers) => match receivers[next].test()? {
-                Some(bytes) => {
-                    opened.bytes = bytes;
+                Some(received) => {
+                    opened.bytes = received.bytes as usize;
                     Ok(true)
                 }
                 // One that has come before stays until it is released.
-                None => Ok(receivers[next].bytes().is_ok()),
+                None => Ok(!receivers[next].is_active()),
             },
         })
     }

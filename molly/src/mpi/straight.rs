@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::strides::{Stride, strides};
 use crate::transport::{Line, Place, Placing};
 use spinneret_molly_model::Columns;
-use spinneret_mpi_sys::{Block, Datatype, InPlace, Mpi, Named, Shared};
+use spinneret_mpi_sys::{Block, Datatype, Mpi, Named, Request, Shared};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -43,7 +43,7 @@ impl Fields {
 /// The messages of a line, each out of a place or into one.
 #[derive(Debug, Default)]
 pub(super) struct Straight {
-    prepared: Vec<(Place, InPlace)>,
+    prepared: Vec<(Place, Request)>,
     /// Which of them are under way, the first one first.
     active: VecDeque<usize>,
     /// Bytes of the first one, if it is done.
@@ -54,14 +54,15 @@ impl Straight {
     /// Whether the message is done that was started first.
     pub(super) fn test(&mut self) -> std::result::Result<bool, spinneret_mpi_sys::Error> {
         if let (None, Some(&first)) = (self.done, self.active.front()) {
-            self.done = self.prepared[first].1.test()?;
+            let received = self.prepared[first].1.test()?;
+            self.done = received.map(|received| received.bytes as usize);
         }
         Ok(self.done.is_some())
     }
 
     /// Starts a message from or to a place, if it is prepared.
     fn start(&mut self, place: &Place) -> std::result::Result<bool, spinneret_mpi_sys::Error> {
-        let is_it = |(known, message): &(Place, InPlace)| known == place && !message.is_active();
+        let is_it = |(known, message): &(Place, Request)| known == place && !message.is_active();
         let Some(number) = self.prepared.iter().position(is_it) else {
             return Ok(false);
         };
@@ -129,8 +130,8 @@ impl Messages {
             let (at, datatype) = datatype(&mpi, place)?;
             let (peer, tag) = (opened.line.peer, opened.tag);
             let message = match opened.line.is_send {
-                true => comm.sender_of(&memory, at, datatype, peer, tag)?,
-                false => comm.receiver_of(&memory, at, datatype, peer, tag)?,
+                true => comm.send_init_at((&memory, at), datatype, peer, tag)?,
+                false => comm.recv_init_at((&memory, at), datatype, peer, tag)?,
             };
             straight.prepared.push((place.clone(), message));
             straight.start(place).map(|_| ())

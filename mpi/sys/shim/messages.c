@@ -9,7 +9,6 @@ static void tell(const MPI_Status *from, int code, struct spinneret_mpi_status *
     MPI_Count bytes = -1;
     int is_cancelled = 0;
     memset(status, 0, sizeof *status);
-    status->error = code;
     status->source = from->MPI_SOURCE < 0 ? -1 : from->MPI_SOURCE;
     status->tag = from->MPI_TAG < 0 ? -1 : from->MPI_TAG;
     if (MPI_Test_cancelled(from, &is_cancelled) == MPI_SUCCESS)
@@ -35,10 +34,7 @@ static MPI_Status empty(void) {
     return status;
 }
 
-int32_t spinneret_mpi_send(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count,
-                           int32_t destination, int32_t tag) {
-    if (is_synchronous)
-        return MPI_Ssend(bytes, count, MPI_BYTE, destination, tag, comm_of(comm));
+int32_t spinneret_mpi_send(uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag) {
     return MPI_Send(bytes, count, MPI_BYTE, destination, tag, comm_of(comm));
 }
 
@@ -84,52 +80,23 @@ int32_t spinneret_mpi_mrecv(uint64_t message, uint8_t *bytes, int32_t count, str
     return code;
 }
 
-int32_t spinneret_mpi_isend(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count,
-                            int32_t destination, int32_t tag, uint64_t *request) {
+int32_t spinneret_mpi_begin(int32_t kind, uint64_t comm, uint8_t *memory, int32_t count, uint64_t type, int32_t peer,
+                            int32_t tag, uint64_t *request) {
+    MPI_Datatype element = type == 0 ? MPI_BYTE : type_of(type);
+    MPI_Comm ranks = comm_of(comm);
     MPI_Request made = MPI_REQUEST_NULL;
-    int code = is_synchronous ? MPI_Issend(bytes, count, MPI_BYTE, destination, tag, comm_of(comm), &made)
-                              : MPI_Isend(bytes, count, MPI_BYTE, destination, tag, comm_of(comm), &made);
-    *request = request_bits(made);
-    return code;
-}
-
-int32_t spinneret_mpi_irecv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag,
-                            uint64_t *request) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_Irecv(bytes, count, MPI_BYTE, source_of(source), tag_of(tag), comm_of(comm), &made);
-    *request = request_bits(made);
-    return code;
-}
-
-int32_t spinneret_mpi_send_init(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count,
-                                int32_t destination, int32_t tag, uint64_t *request) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    int code = is_synchronous ? MPI_Ssend_init(bytes, count, MPI_BYTE, destination, tag, comm_of(comm), &made)
-                              : MPI_Send_init(bytes, count, MPI_BYTE, destination, tag, comm_of(comm), &made);
-    *request = request_bits(made);
-    return code;
-}
-
-int32_t spinneret_mpi_recv_init(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag,
-                                uint64_t *request) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_Recv_init(bytes, count, MPI_BYTE, source_of(source), tag_of(tag), comm_of(comm), &made);
-    *request = request_bits(made);
-    return code;
-}
-
-int32_t spinneret_mpi_typed_send_init(uint64_t comm, const uint8_t *memory, uint64_t type, int32_t destination,
-                                      int32_t tag, uint64_t *request) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_Send_init(memory, 1, type_of(type), destination, tag, comm_of(comm), &made);
-    *request = request_bits(made);
-    return code;
-}
-
-int32_t spinneret_mpi_typed_recv_init(uint64_t comm, uint8_t *memory, uint64_t type, int32_t source, int32_t tag,
-                                      uint64_t *request) {
-    MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_Recv_init(memory, 1, type_of(type), source_of(source), tag_of(tag), comm_of(comm), &made);
+    int code = MPI_ERR_ARG;
+    switch (kind) {
+    case SPINNERET_ISEND: code = MPI_Isend(memory, count, element, peer, tag, ranks, &made); break;
+    case SPINNERET_ISSEND: code = MPI_Issend(memory, count, element, peer, tag, ranks, &made); break;
+    case SPINNERET_IRECV:
+        code = MPI_Irecv(memory, count, element, source_of(peer), tag_of(tag), ranks, &made);
+        break;
+    case SPINNERET_SEND_INIT: code = MPI_Send_init(memory, count, element, peer, tag, ranks, &made); break;
+    case SPINNERET_RECV_INIT:
+        code = MPI_Recv_init(memory, count, element, source_of(peer), tag_of(tag), ranks, &made);
+        break;
+    }
     *request = request_bits(made);
     return code;
 }
@@ -157,29 +124,6 @@ int32_t spinneret_mpi_wait(uint64_t *request, struct spinneret_mpi_status *statu
     int code = MPI_Wait(&handle, &own);
     *request = request_bits(handle);
     tell(&own, code, status);
-    return code;
-}
-
-int32_t spinneret_mpi_waitall(int32_t count, uint64_t *requests, struct spinneret_mpi_status *statuses) {
-    size_t places = count > 0 ? (size_t)count : 1;
-    MPI_Request *handles = malloc(places * sizeof *handles);
-    MPI_Status *own = malloc(places * sizeof *own);
-    int code = MPI_ERR_NO_MEM;
-    if (handles && own) {
-        for (int32_t index = 0; index < count; index++) {
-            handles[index] = request_of(requests[index]);
-            own[index] = empty();
-        }
-        code = MPI_Waitall(count, handles, own);
-        for (int32_t index = 0; index < count; index++) {
-            /* The code in a status means something only if the call says so. */
-            int error = code == MPI_SUCCESS ? MPI_SUCCESS : code == MPI_ERR_IN_STATUS ? own[index].MPI_ERROR : code;
-            requests[index] = request_bits(handles[index]);
-            tell(&own[index], error, &statuses[index]);
-        }
-    }
-    free(handles);
-    free(own);
     return code;
 }
 

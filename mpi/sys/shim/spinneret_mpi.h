@@ -16,19 +16,17 @@ struct spinneret_mpi_status {
     int64_t bytes;     /* -1 if it cannot be said */
     int32_t source;    /* -1 if there is none */
     int32_t tag;       /* -1 if there is none */
-    int32_t error;     /* MPI's code */
     int32_t cancelled; /* 1 if nothing was transferred, because it was called off */
 };
 
 /* world.c: start, end, and what is known of the library */
 int32_t spinneret_mpi_is_same_library(void);
-int32_t spinneret_mpi_init(int32_t *level);
-int32_t spinneret_mpi_attach(int32_t *is_initialised, int32_t *level);
+int32_t spinneret_mpi_init(void);
+int32_t spinneret_mpi_attach(int32_t *is_initialised);
 int32_t spinneret_mpi_finalize(void);
 int32_t spinneret_mpi_abort(int32_t code);
 int32_t spinneret_mpi_error(int32_t code, int32_t *error_class, uint8_t *text, int32_t capacity);
 int32_t spinneret_mpi_version(uint8_t *text, int32_t capacity, int32_t *version, int32_t *subversion);
-int32_t spinneret_mpi_wtime(double *seconds);
 /* MPI_ANY_SOURCE, MPI_PROC_NULL and MPI_ANY_TAG, which are other numbers in each MPI */
 int32_t spinneret_mpi_wildcards(int32_t *three);
 
@@ -42,39 +40,30 @@ int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t 
 int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks);
 int32_t spinneret_mpi_comm_free(uint64_t comm);
 
-/* world.c: what all ranks do together; counts are bytes, those of allreduce and alltoall are words of 64 bits,
- * those of iallreduce numbers of a kind: 0 to 3 with a sign, of 8 to 64 bits, 4 float, 5 double */
+/* world.c: what all ranks do together; counts are bytes, those of allreduce are words of 64 bits, those of
+ * iallreduce numbers of a kind: 0 to 3 with a sign, of 8 to 64 bits, 4 float, 5 double */
 int32_t spinneret_mpi_barrier(uint64_t comm);
 int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root);
 int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root);
-int32_t spinneret_mpi_gatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts, const int32_t *starts, int32_t root);
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to);
-int32_t spinneret_mpi_allgatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts, const int32_t *starts);
 int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count);
 int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request);
 int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root, uint64_t *request);
 int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count, uint64_t *request);
-int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count);
-int32_t spinneret_mpi_alltoallv(uint64_t comm, const uint8_t *from, const int32_t *from_counts, const int32_t *from_starts, uint8_t *to, const int32_t *to_counts, const int32_t *to_starts);
 
 /* messages.c: bytes from one rank to another */
-int32_t spinneret_mpi_send(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag);
+int32_t spinneret_mpi_send(uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag);
 int32_t spinneret_mpi_recv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_probe(uint64_t comm, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_iprobe(uint64_t comm, int32_t source, int32_t tag, int32_t *is_there, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_mprobe(uint64_t comm, int32_t source, int32_t tag, uint64_t *message, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_mrecv(uint64_t message, uint8_t *bytes, int32_t count, struct spinneret_mpi_status *status);
-int32_t spinneret_mpi_isend(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag, uint64_t *request);
-int32_t spinneret_mpi_irecv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
-int32_t spinneret_mpi_send_init(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag, uint64_t *request);
-int32_t spinneret_mpi_recv_init(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
-/* as above, of one element of a datatype, which may not be freed as long as there is the request: MPICH 4.0 looks at it */
-int32_t spinneret_mpi_typed_send_init(uint64_t comm, const uint8_t *memory, uint64_t type, int32_t destination, int32_t tag, uint64_t *request);
-int32_t spinneret_mpi_typed_recv_init(uint64_t comm, uint8_t *memory, uint64_t type, int32_t source, int32_t tag, uint64_t *request);
+/* Begins a request, or prepares one: kinds are those of the enumeration below. A type of 0 is MPI_BYTE; another one may not
+ * be freed as long as there is the request: MPICH 4.0 looks at it. */
+int32_t spinneret_mpi_begin(int32_t kind, uint64_t comm, uint8_t *memory, int32_t count, uint64_t type, int32_t peer, int32_t tag, uint64_t *request);
 int32_t spinneret_mpi_start(uint64_t *request);
 int32_t spinneret_mpi_test(uint64_t *request, int32_t *is_done, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_wait(uint64_t *request, struct spinneret_mpi_status *status);
-int32_t spinneret_mpi_waitall(int32_t count, uint64_t *requests, struct spinneret_mpi_status *statuses);
 int32_t spinneret_mpi_cancel(uint64_t *request);
 int32_t spinneret_mpi_request_free(uint64_t *request);
 
@@ -105,6 +94,9 @@ int32_t spinneret_mpi_contents(uint64_t type, int32_t combiner, const int64_t *f
 int32_t spinneret_mpi_pack_size(uint64_t type, int32_t count, int32_t *bytes);
 int32_t spinneret_mpi_pack(uint64_t type, const uint8_t *memory, int32_t count, uint8_t *packed, int32_t size, int32_t *position);
 int32_t spinneret_mpi_unpack(uint64_t type, const uint8_t *packed, int32_t size, int32_t *position, uint8_t *memory, int32_t count);
+
+/* Numbers of ours for requests. */
+enum { SPINNERET_ISEND, SPINNERET_ISSEND, SPINNERET_IRECV, SPINNERET_SEND_INIT, SPINNERET_RECV_INIT };
 
 /* Numbers of ours for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
 enum { SPINNERET_BLOCK, SPINNERET_CYCLIC, SPINNERET_NONE };

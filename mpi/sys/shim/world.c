@@ -38,14 +38,7 @@ int32_t spinneret_mpi_is_same_library(void) {
 #endif
 }
 
-static int32_t level_of(int provided) {
-    return provided == MPI_THREAD_SINGLE       ? 0
-           : provided == MPI_THREAD_FUNNELED   ? 1
-           : provided == MPI_THREAD_SERIALIZED ? 2
-                                               : 3;
-}
-
-int32_t spinneret_mpi_init(int32_t *level) {
+int32_t spinneret_mpi_init(void) {
     int provided = MPI_THREAD_SINGLE;
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     /* When one copy takes a message from process to process (4.1.4, cma), and it is longer than the area of its receive,
@@ -55,7 +48,6 @@ int32_t spinneret_mpi_init(int32_t *level) {
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     if (code != MPI_SUCCESS)
         return code;
-    *level = level_of(provided);
     is_running = 1;
     atexit(end_all);
     /* MPI 3 gives errors that belong to no communicator to the first of these, MPI 4 to the second. */
@@ -63,16 +55,12 @@ int32_t spinneret_mpi_init(int32_t *level) {
     return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-int32_t spinneret_mpi_attach(int32_t *is_initialised, int32_t *level) {
-    int is_begun = 0, is_over = 0, provided = MPI_THREAD_SINGLE;
+int32_t spinneret_mpi_attach(int32_t *is_initialised) {
+    int is_begun = 0, is_over = 0;
     int code = MPI_Initialized(&is_begun);
     if (code == MPI_SUCCESS)
         code = MPI_Finalized(&is_over);
     *is_initialised = is_begun && !is_over;
-    if (code != MPI_SUCCESS || !*is_initialised)
-        return code;
-    code = MPI_Query_thread(&provided);
-    *level = level_of(provided);
     return code;
 }
 
@@ -122,11 +110,6 @@ int32_t spinneret_mpi_version(uint8_t *text, int32_t capacity, int32_t *version,
     *version = major;
     *subversion = minor;
     return code;
-}
-
-int32_t spinneret_mpi_wtime(double *seconds) {
-    *seconds = MPI_Wtime();
-    return MPI_SUCCESS;
 }
 
 int32_t spinneret_mpi_wildcards(int32_t *three) {
@@ -214,18 +197,8 @@ int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, 
     return MPI_Gather(from, count, MPI_BYTE, to, count, MPI_BYTE, root, comm_of(comm));
 }
 
-int32_t spinneret_mpi_gatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts,
-                              const int32_t *starts, int32_t root) {
-    return MPI_Gatherv(from, count, MPI_BYTE, to, counts, starts, MPI_BYTE, root, comm_of(comm));
-}
-
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to) {
     return MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_of(comm));
-}
-
-int32_t spinneret_mpi_allgatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts,
-                                 const int32_t *starts) {
-    return MPI_Allgatherv(from, count, MPI_BYTE, to, counts, starts, MPI_BYTE, comm_of(comm));
 }
 
 /* MPICH 4.0.2 compares unsigned numbers as if they had a sign. So what is compared has one: with the highest bit turned
@@ -267,14 +240,4 @@ int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind,
         code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], op, comm_of(comm), &made);
     *request = request_bits(made);
     return code;
-}
-
-int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count) {
-    return MPI_Alltoall(from, count, MPI_UINT64_T, to, count, MPI_UINT64_T, comm_of(comm));
-}
-
-int32_t spinneret_mpi_alltoallv(uint64_t comm, const uint8_t *from, const int32_t *from_counts,
-                                const int32_t *from_starts, uint8_t *to, const int32_t *to_counts,
-                                const int32_t *to_starts) {
-    return MPI_Alltoallv(from, from_counts, from_starts, MPI_BYTE, to, to_counts, to_starts, MPI_BYTE, comm_of(comm));
 }

@@ -10,7 +10,6 @@ pub(crate) struct RawStatus {
     pub(crate) bytes: i64,
     pub(crate) source: i32,
     pub(crate) tag: i32,
-    pub(crate) error: i32,
     pub(crate) cancelled: i32,
 }
 
@@ -67,13 +66,12 @@ macro_rules! functions {
 
 functions! {
     is_same_library();
-    init(level: *mut i32);
-    attach(is_initialised: *mut i32, level: *mut i32);
+    init();
+    attach(is_initialised: *mut i32);
     finalize();
     abort(code: i32);
     error(code: i32, error_class: *mut i32, text: *mut u8, capacity: i32);
     version(text: *mut u8, capacity: i32, version: *mut i32, subversion: *mut i32);
-    wtime(seconds: *mut f64);
     wildcards(three: *mut i32);
 
     world(comm: *mut u64);
@@ -88,32 +86,22 @@ functions! {
     barrier(comm: u64);
     bcast(comm: u64, bytes: *mut u8, count: i32, root: i32);
     gather(comm: u64, from: *const u8, count: i32, to: *mut u8, root: i32);
-    gatherv(comm: u64, from: *const u8, count: i32, to: *mut u8, counts: *const i32, starts: *const i32, root: i32);
     allgather(comm: u64, from: *const u8, count: i32, to: *mut u8);
-    allgatherv(comm: u64, from: *const u8, count: i32, to: *mut u8, counts: *const i32, starts: *const i32);
     allreduce(comm: u64, operation: i32, words: *mut u64, count: i32);
     ibarrier(comm: u64, request: *mut u64);
     ibcast(comm: u64, bytes: *mut u8, count: i32, root: i32, request: *mut u64);
     iallreduce(comm: u64, operation: i32, kind: i32, numbers: *mut u8, count: i32, request: *mut u64);
-    alltoall(comm: u64, from: *const u64, to: *mut u64, count: i32);
-    alltoallv(comm: u64, from: *const u8, from_counts: *const i32, from_starts: *const i32, to: *mut u8, to_counts: *const i32, to_starts: *const i32);
 
-    send(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32);
+    send(comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32);
     recv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, status: *mut RawStatus);
     probe(comm: u64, source: i32, tag: i32, status: *mut RawStatus);
     iprobe(comm: u64, source: i32, tag: i32, is_there: *mut i32, status: *mut RawStatus);
     mprobe(comm: u64, source: i32, tag: i32, message: *mut u64, status: *mut RawStatus);
     mrecv(message: u64, bytes: *mut u8, count: i32, status: *mut RawStatus);
-    isend(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32, request: *mut u64);
-    irecv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
-    send_init(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32, request: *mut u64);
-    recv_init(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
-    typed_send_init(comm: u64, memory: *const u8, type_: u64, destination: i32, tag: i32, request: *mut u64);
-    typed_recv_init(comm: u64, memory: *mut u8, type_: u64, source: i32, tag: i32, request: *mut u64);
+    begin(kind: i32, comm: u64, memory: *mut u8, count: i32, type_: u64, peer: i32, tag: i32, request: *mut u64);
     start(request: *mut u64);
     test(request: *mut u64, is_done: *mut i32, status: *mut RawStatus);
     wait(request: *mut u64, status: *mut RawStatus);
-    waitall(count: i32, requests: *mut u64, statuses: *mut RawStatus);
     cancel(request: *mut u64);
     request_free(request: *mut u64);
 
@@ -155,7 +143,6 @@ mod tests {
             "*mut i64" => "int64_t *",
             "*mut u64" => "uint64_t *",
             "*mut u8" => "uint8_t *",
-            "*mut f64" => "double *",
             "*const i32" => "const int32_t *",
             "*const i64" => "const int64_t *",
             "*const u64" => "const uint64_t *",

@@ -30,18 +30,13 @@ mod error;
 mod functions;
 mod launcher;
 mod mpi;
-mod session;
 mod types;
 
 pub use build::{Library, VARIABLE};
-pub use comm::{
-    Comm, Flight, InPlace, Landed, Number, Persistent, Received, Receiver, Receiving, Reduction, Scope,
-    Sender, Sending, Shared, Status,
-};
+pub use comm::{Comm, Number, Reduction, Request, Shared, Status};
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
 pub use mpi::{Mpi, Version, Wildcards};
-pub use session::ThreadLevel;
 pub use types::{
     Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,
 };

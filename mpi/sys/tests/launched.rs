@@ -26,7 +26,7 @@ fn every_function_does_what_it_says() {
             let ended = mpi.run(ranks, &[]);
             assert_eq!(ended.code, Some(0), "{mpi:?}, {ranks} ranks: {ended:?}");
             let checks = ended.output.lines().filter(|line| line.ends_with(": ok"));
-            assert_eq!(checks.count(), 7, "{ended:?}");
+            assert_eq!(checks.count(), 6, "{ended:?}");
         }
         let alone = Program::new(&[]).with("SPINNERET_MPICC", mpi.compiler()).run();
         assert_eq!(alone.code, Some(0), "{mpi:?} without a launcher: {alone:?}");
@@ -54,7 +54,7 @@ fn a_rank_that_goes_ends_all() {
         let failed = "spinneret: rank 1 of 2: it is out of luck; all ranks are ended";
         for (what, code, said) in [
             ("panic", 101, Some(panicked)),
-            ("panic-in-scope", 101, Some(panicked)),
+            ("panic-in-flight", 101, Some(panicked)),
             ("exit", 1, Some(left)),
             ("leak", 1, Some(left)),
             ("error", 1, Some(failed)),

@@ -1,7 +1,7 @@
 //! MPI for handlers: a typed service whose functions are MPI's, over any installed MPI.
 //!
 //! ```text
-//!  handler: spin_mpi.h --> Messages, MessagesService --> Ranks --> mpi/sys: Flight --> MPI
+//!  handler: spin_mpi.h --> Messages, MessagesService --> Ranks --> mpi/sys: Request --> MPI
 //!                                                          ^ advance: tests all, wakes what is parked
 //! ```
 //!

@@ -5,7 +5,7 @@ use crate::interface::{
     DATATYPE_INT32, DATATYPE_INT64, Datatype, Messages, OPERATION_MAX, OPERATION_MIN, OPERATION_SUM,
     Operation, Request,
 };
-use spinneret_mpi_sys::{Comm as Ours, Error, Flight, Landed, Number, Reduction};
+use spinneret_mpi_sys::{Comm as Ours, Error, Number, Reduction, Request as Transfer, Status as Received};
 use spinneret_rpc::handle::Handles;
 use spinneret_rpc::server::Answer;
 use spinneret_rpc::{Call, Service, Status, Way};
@@ -27,16 +27,17 @@ pub struct Ranks {
     world: Rc<Ours>,
     alone: Rc<Ours>,
     /// What handlers ask for by MPI_Test.
-    requests: RefCell<Handles<Flight>>,
-    /// What parked calls wait for.
-    flights: RefCell<Vec<Option<Parked>>>,
+    requests: RefCell<Handles<Transfer>>,
+    /// Operations that parked calls wait for.
+    parked: RefCell<Vec<Option<Parked>>>,
 }
 
 #[derive(Debug)]
 struct Parked {
-    flight: Flight,
-    landed: Option<Result<Landed, Error>>,
-    /// Nobody, if the handler has died.
+    operation: Transfer,
+    /// How it ended.
+    outcome: Option<Result<Received, Error>>,
+    /// Nothing if the handler has died.
     waker: Option<Waker>,
 }
 
@@ -84,23 +85,23 @@ impl Ranks {
             world,
             alone,
             requests: RefCell::new(Handles::new(REQUESTS, MOST_REQUESTS)),
-            flights: RefCell::default(),
+            parked: RefCell::default(),
         }
     }
 
     /// Whether nothing is under way that a call has begun.
     pub fn is_idle(&self) -> bool {
-        self.flights.borrow().iter().all(Option::is_none)
+        self.parked.borrow().iter().all(Option::is_none)
     }
 
     /// Tests everything, wakes calls whose turn it is, and forgets what nobody waits for any more.
     fn advance(&self) {
-        for place in &mut *self.flights.borrow_mut() {
+        for place in &mut *self.parked.borrow_mut() {
             let Some(parked) = place else { continue };
-            if parked.landed.is_none() {
-                parked.landed = parked.flight.test();
+            if parked.outcome.is_none() {
+                parked.outcome = parked.operation.test().transpose();
             }
-            if parked.landed.is_some() {
+            if parked.outcome.is_some() {
                 match &parked.waker {
                     Some(waker) => waker.wake_by_ref(),
                     None => *place = None,
@@ -130,84 +131,104 @@ impl Ranks {
         destination: i32,
         name: i32,
         comm: Comm,
-    ) -> Result<Flight, Status> {
+    ) -> Result<Transfer, Status> {
         let comm = self.comm(comm)?;
         let (destination, name) = (Self::rank(comm, destination)?, tag(name)?);
-        let sent = comm.send_away(is_synchronous, data.to_vec(), destination, name);
+        let sent = match is_synchronous {
+            true => comm.issend(data, destination, name),
+            false => comm.isend(data, destination, name),
+        };
         sent.map_err(|error| refused(&error))
     }
 
-    fn begin_receive(&self, room: u32, source: i32, name: i32, comm: Comm) -> Result<Flight, Status> {
+    fn begin_receive(&self, room: u32, source: i32, name: i32, comm: Comm) -> Result<Transfer, Status> {
         let comm = self.comm(comm)?;
         let source = any(source, |number| Self::rank(comm, number))?;
         let name = any(name, tag)?;
-        let received = comm.receive_later(room as usize, source, name);
+        let received = comm.irecv(room as usize, source, name);
         received.map_err(|error| refused(&error))
     }
 
-    /// Waits until something has ended.
-    async fn land(&self, mut flight: Flight) -> Result<Landed, Status> {
-        // Most sends end at once.
-        let landed = match flight.test() {
-            Some(landed) => landed,
-            None => Landing::of(self, flight).await,
+    /// Waits until an operation is done, and gives what it has received.
+    async fn finish(&self, mut operation: Transfer) -> Result<(Transfer, Received), Status> {
+        // Most sends are done at once.
+        let done = match operation.test().transpose() {
+            Some(outcome) => outcome.map(|received| (operation, received)),
+            None => Wait::for_(self, operation).await,
         };
-        landed.map_err(|error| refused(&error))
+        done.map_err(|error| refused(&error))
     }
 
-    fn keep(&self, flight: Flight) -> Result<Request, Status> {
-        let raw = self.requests.borrow_mut().insert(flight);
+    fn keep(&self, operation: Transfer) -> Result<Request, Status> {
+        let raw = self.requests.borrow_mut().insert(operation);
         raw.and_then(Request::from_raw).ok_or(Status::ROOM)
     }
 }
 
-/// A call's wait for something that is under way. If the call is given up, a receive is called off, and all else goes on alone.
-struct Landing<'r> {
+/// A call that waits for an operation. If the call is dropped, a receive is cancelled, and all else goes on alone.
+struct Wait<'r> {
     ranks: &'r Ranks,
-    place: usize,
+    /// Of the operation, until it is done.
+    place: Option<usize>,
 }
 
-impl<'r> Landing<'r> {
-    fn of(ranks: &'r Ranks, flight: Flight) -> Self {
-        let mut flights = ranks.flights.borrow_mut();
-        let free = flights.iter().position(Option::is_none);
+impl<'r> Wait<'r> {
+    fn for_(ranks: &'r Ranks, operation: Transfer) -> Self {
+        let mut all = ranks.parked.borrow_mut();
+        let free = all.iter().position(Option::is_none);
         let place = free.unwrap_or_else(|| {
-            flights.push(None);
-            flights.len() - 1
+            all.push(None);
+            all.len() - 1
         });
-        flights[place] = Some(Parked {
-            flight,
-            landed: None,
+        all[place] = Some(Parked {
+            operation,
+            outcome: None,
             waker: None,
         });
-        Self { ranks, place }
+        Self {
+            ranks,
+            place: Some(place),
+        }
     }
 }
 
-impl Future for Landing<'_> {
-    type Output = Result<Landed, Error>;
+impl Future for Wait<'_> {
+    type Output = Result<(Transfer, Received), Error>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut flights = self.ranks.flights.borrow_mut();
-        let parked = flights[self.place].as_mut();
-        let parked = parked.expect("a place is given up when nobody waits for it");
-        match parked.landed.take() {
-            Some(landed) => Poll::Ready(landed),
-            None => {
-                parked.waker = Some(context.waker().clone());
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut all = self.ranks.parked.borrow_mut();
+        let place = self.place.and_then(|place| all.get_mut(place));
+        let Some(parked) = place else {
+            return Poll::Pending;
+        };
+        match parked.take_if(|parked| parked.outcome.is_some()) {
+            Some(Parked {
+                operation,
+                outcome: Some(outcome),
+                ..
+            }) => {
+                drop(all);
+                self.place = None;
+                Poll::Ready(outcome.map(|received| (operation, received)))
+            }
+            _ => {
+                if let Some(parked) = parked {
+                    parked.waker = Some(context.waker().clone());
+                }
                 Poll::Pending
             }
         }
     }
 }
 
-impl Drop for Landing<'_> {
+impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        let mut flights = self.ranks.flights.borrow_mut();
-        let place = &mut flights[self.place];
-        if let Some(parked) = place {
+        let mut all = self.ranks.parked.borrow_mut();
+        if let Some(place) = self.place.and_then(|place| all.get_mut(place))
+            && let Some(parked) = place
+        {
             parked.waker = None;
-            if parked.flight.has_ended() || parked.flight.is_receive() {
+            if !parked.operation.is_active() || parked.operation.is_receive() {
                 *place = None;
             }
         }
@@ -224,8 +245,8 @@ impl Messages for Rc<Ranks> {
         tag: i32,
         comm: Comm,
     ) -> Result<(), Status> {
-        let flight = self.begin_send(false, data, destination, tag, comm)?;
-        self.land(flight).await.map(|_| ())
+        let operation = self.begin_send(false, data, destination, tag, comm)?;
+        self.finish(operation).await.map(drop)
     }
 
     async fn ssend(
@@ -237,8 +258,8 @@ impl Messages for Rc<Ranks> {
         tag: i32,
         comm: Comm,
     ) -> Result<(), Status> {
-        let flight = self.begin_send(true, data, destination, tag, comm)?;
-        self.land(flight).await.map(|_| ())
+        let operation = self.begin_send(true, data, destination, tag, comm)?;
+        self.finish(operation).await.map(drop)
     }
 
     async fn recv(
@@ -253,10 +274,9 @@ impl Messages for Rc<Ranks> {
         from: &mut i32,
         with: &mut i32,
     ) -> Result<(), Status> {
-        let flight = self.begin_receive(data.len() as u32, source, tag, comm)?;
-        let landed = self.land(flight).await?;
-        give(&landed, data, bytes, from, with);
-        Ok(())
+        let operation = self.begin_receive(data.len() as u32, source, tag, comm)?;
+        let done = self.finish(operation).await?;
+        give(&done, data, (bytes, from, with))
     }
 
     fn isend(
@@ -289,34 +309,29 @@ impl Messages for Rc<Ranks> {
     ) -> Result<bool, Status> {
         let mut requests = self.requests.borrow_mut();
         let raw = request.raw().into();
-        let flight = requests.get_mut(raw).ok_or(Status::HANDLE)?;
-        let Some(landed) = flight.test() else {
+        let operation = requests.get_mut(raw).ok_or(Status::HANDLE)?;
+        let Some(outcome) = operation.test().transpose() else {
             return Ok(false);
         };
-        let is_receive = flight.is_receive();
-        requests.remove(raw);
-        let landed = landed.map_err(|error| refused(&error))?;
-        if is_receive && landed.bytes.len() > data.len() {
-            return Err(Status::failed(1));
-        }
-        if is_receive {
-            give(&landed, data, bytes, from, with);
+        let operation = requests.remove(raw).ok_or(Status::HANDLE)?;
+        let received = outcome.map_err(|error| refused(&error))?;
+        if operation.is_receive() {
+            give(&(operation, received), data, (bytes, from, with))?;
         }
         Ok(true)
     }
 
     async fn barrier(&self, comm: Comm) -> Result<(), Status> {
-        let flight = self.comm(comm)?.barrier_later();
-        let flight = flight.map_err(|error| refused(&error))?;
-        self.land(flight).await.map(|_| ())
+        let operation = self.comm(comm)?.ibarrier();
+        let operation = operation.map_err(|error| refused(&error))?;
+        self.finish(operation).await.map(drop)
     }
 
     async fn bcast(&self, _: u32, _: Datatype, data: &mut [u8], root: i32, comm: Comm) -> Result<(), Status> {
         let comm = self.comm(comm)?;
-        let flight = comm.bcast_later(Ranks::rank(comm, root)?, data.to_vec());
-        let landed = self.land(flight.map_err(|error| refused(&error))?).await?;
-        data.copy_from_slice(&landed.bytes);
-        Ok(())
+        let operation = comm.ibcast(Ranks::rank(comm, root)?, data);
+        let operation = operation.map_err(|error| refused(&error))?;
+        replace(data, &self.finish(operation).await?.0)
     }
 
     async fn allreduce(
@@ -342,10 +357,9 @@ impl Messages for Rc<Ranks> {
             OPERATION_SUM => Reduction::Sum,
             _ => return Err(Status::HANDLE),
         };
-        let flight = self.comm(comm)?.allreduce_later(reduction, number, data.to_vec());
-        let landed = self.land(flight.map_err(|error| refused(&error))?).await?;
-        data.copy_from_slice(&landed.bytes);
-        Ok(())
+        let operation = self.comm(comm)?.iallreduce(reduction, number, data);
+        let operation = operation.map_err(|error| refused(&error))?;
+        replace(data, &self.finish(operation).await?.0)
     }
 
     fn comm_rank(&self, comm: Comm) -> Result<u32, Status> {
@@ -357,10 +371,26 @@ impl Messages for Rc<Ranks> {
     }
 }
 
-/// Hands a message on.
-fn give(landed: &Landed, data: &mut [u8], bytes: &mut u32, from: &mut i32, with: &mut i32) {
-    data[..landed.bytes.len()].copy_from_slice(&landed.bytes);
-    *bytes = landed.bytes.len() as u32;
-    *from = i32::try_from(landed.status.source).unwrap_or(-1);
-    *with = i32::try_from(landed.status.tag).unwrap_or(-1);
+/// Copies a received message, and says how long it is, where it came from and with which tag.
+fn give(
+    (operation, received): &(Transfer, Received),
+    data: &mut [u8],
+    (bytes, from, with): (&mut u32, &mut i32, &mut i32),
+) -> Result<(), Status> {
+    let area = operation.bytes().map_err(|error| refused(&error))?;
+    let message = area.get(..received.bytes as usize).unwrap_or(area);
+    let Some(room) = data.get_mut(..message.len()) else {
+        return Err(Status::failed(1));
+    };
+    room.copy_from_slice(message);
+    *bytes = message.len() as u32;
+    *from = i32::try_from(received.source).unwrap_or(-1);
+    *with = i32::try_from(received.tag).unwrap_or(-1);
+    Ok(())
+}
+
+/// Copies the result of a collective operation.
+fn replace(data: &mut [u8], operation: &Transfer) -> Result<(), Status> {
+    data.copy_from_slice(operation.bytes().map_err(|error| refused(&error))?);
+    Ok(())
 }

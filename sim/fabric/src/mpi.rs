@@ -3,6 +3,7 @@
 use crate::ranks::{Met, Own, Ranks, RanksError};
 use crate::{Delivery, Ps};
 use spinneret_mpi_sys::{Comm, Error, Mpi};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Tags of what ranks say at the end of a round, and of what they tell at the end.
@@ -19,7 +20,7 @@ type Said = (Ps, bool, Vec<Delivery>);
 /// All ranks of a communicator.
 #[derive(Debug)]
 pub struct MpiRanks {
-    comm: Comm,
+    comm: Rc<Comm>,
 }
 
 impl MpiRanks {
@@ -29,7 +30,7 @@ impl MpiRanks {
     /// If MPI fails.
     pub fn new(mpi: &Mpi) -> Result<Self, RanksError> {
         Ok(Self {
-            comm: mpi.world().dup()?,
+            comm: Rc::new(mpi.world().dup()?),
         })
     }
 
@@ -86,22 +87,20 @@ impl Ranks for MpiRanks {
             .map(|frames| postcard::to_stdvec(&(next_ps, is_over, frames)).map_err(strange))
             .collect();
         let messages = messages?;
-        self.comm.scope(|scope| {
-            let mut sending = Vec::new();
-            for rank in self.others() {
-                sending.push(scope.isend(&messages[rank], rank, ROUND)?);
-            }
-            for rank in self.others() {
-                let said = self.receive(rank, ROUND)?;
-                let (next_ps, is_over, frames): Said = postcard::from_bytes(&said).map_err(strange)?;
-                met.next_ps = met.next_ps.min(next_ps);
-                met.is_over |= is_over;
-                met.frames.extend(frames);
-            }
-            sending
-                .into_iter()
-                .try_for_each(|sent| sent.wait().map_err(RanksError::from))
-        })?;
+        let mut sending = Vec::new();
+        for rank in self.others() {
+            sending.push(self.comm.isend(&messages[rank], rank, ROUND)?);
+        }
+        for rank in self.others() {
+            let said = self.receive(rank, ROUND)?;
+            let (next_ps, is_over, frames): Said = postcard::from_bytes(&said).map_err(strange)?;
+            met.next_ps = met.next_ps.min(next_ps);
+            met.is_over |= is_over;
+            met.frames.extend(frames);
+        }
+        for mut sent in sending {
+            sent.wait()?;
+        }
         Ok(met)
     }
 

@@ -4,10 +4,10 @@ use super::Comm;
 use crate::Error;
 use crate::error::{Class, int};
 use crate::functions::{RawStatus, first, first_mut};
-use crate::session::Session;
+use crate::mpi::Session;
 
 /// What is known of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Who sent it.
     pub source: usize,
@@ -73,41 +73,12 @@ impl Comm {
     ///
     /// # Errors
     /// If there is no such rank, or there are too many bytes.
-    pub fn send(&self, bytes: &[u8], destination: usize, tag: u32) -> Result<(), Error> {
-        self.send_by("MPI_Send", false, bytes, destination, tag)
-    }
-
-    /// Sends bytes, and comes back when somebody has begun to take them.
-    ///
-    /// # Errors
-    /// If there is no such rank, or there are too many bytes.
-    pub fn ssend(&self, bytes: &[u8], destination: usize, tag: u32) -> Result<(), Error> {
-        self.send_by("MPI_Ssend", true, bytes, destination, tag)
-    }
-
-    fn send_by(
-        &self,
-        call: &'static str,
-        is_synchronous: bool,
-        bytes: &[u8],
-        destination: usize,
-        tag_: u32,
-    ) -> Result<(), Error> {
+    pub fn send(&self, bytes: &[u8], destination: usize, tag_: u32) -> Result<(), Error> {
         let count = int("bytes of a message", bytes.len())?;
         let (destination, tag) = (rank(destination)?, tag(tag_)?);
-        let send = self.session.functions.send;
         // SAFETY: there are as many bytes.
-        let code = unsafe {
-            send(
-                is_synchronous.into(),
-                self.raw,
-                first(bytes),
-                count,
-                destination,
-                tag,
-            )
-        };
-        self.session.check(call, code)
+        let code = unsafe { (self.session.functions.send)(self.raw, first(bytes), count, destination, tag) };
+        self.session.check("MPI_Send", code)
     }
 
     /// Takes a message of some rank, or of any, with some tag, or any. It may be shorter than the area.

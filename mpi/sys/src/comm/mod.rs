@@ -1,26 +1,17 @@
 //! Ranks that speak to one another.
 
-mod area;
 mod collective;
-mod flight;
+mod memory;
 mod messages;
-mod owned;
-mod parts;
-mod persistent;
-mod registry;
-mod scope;
-mod shared;
+mod request;
 
-pub use collective::Reduction;
-pub use flight::{Flight, Landed, Number};
+pub use collective::{Number, Reduction};
+pub use memory::Shared;
 pub use messages::Status;
-pub use owned::{Receiver, Sender};
-pub use persistent::Persistent;
-pub use scope::{Received, Receiving, Scope, Sending};
-pub use shared::{InPlace, Shared};
+pub use request::Request;
 
 use crate::Error;
-use crate::session::Session;
+use crate::mpi::Session;
 use std::rc::Rc;
 use std::thread;
 

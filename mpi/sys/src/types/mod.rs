@@ -9,7 +9,7 @@ pub use construct::{Block, Distributed, Distribution, Field, Order, Part};
 pub use named::Named;
 pub use tree::{Combiner, Tree};
 
-use crate::session::Session;
+use crate::mpi::Session;
 use crate::{Error, Mpi};
 use std::cell::Cell;
 use std::rc::Rc;

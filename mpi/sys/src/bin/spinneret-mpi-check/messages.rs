@@ -1,7 +1,7 @@
 //! Bytes from one rank to another: every rank sends to the next one, around a ring, which may be itself.
 
 use crate::{Failure, Random, expect, text};
-use spinneret_mpi_sys::{Comm, Error, Mpi, Named, Shared, Status};
+use spinneret_mpi_sys::{Comm, Error, Mpi, Named, Number, Reduction, Request, Shared, Status};
 use std::rc::Rc;
 
 /// Lengths of messages: nothing, some that go at once, one that has to be asked for.
@@ -16,7 +16,7 @@ fn message(from: usize, length: usize) -> Vec<u8> {
     Random::new((from * 1_000_003 + length) as u64).bytes(length)
 }
 
-/// Messages that are waited for, in all modes, and looked for before they are taken.
+/// Messages that are waited for, and looked for before they are taken.
 pub(crate) fn check(mpi: &Mpi) -> Result<(), Failure> {
     let world = mpi.world();
     let (next, previous) = neighbours(&world);
@@ -24,13 +24,10 @@ pub(crate) fn check(mpi: &Mpi) -> Result<(), Failure> {
     // Nothing that waits can be sent to oneself.
     if world.size() > 1 {
         for (tag, length) in LENGTHS.into_iter().enumerate() {
-            for is_synchronous in [false, true] {
+            for is_any in [false, true] {
                 let (mine, theirs) = (message(rank, length), message(previous, length));
-                let send = || {
-                    let send = if is_synchronous { Comm::ssend } else { Comm::send };
-                    send(&world, &mine, next, tag as u32).map_err(text)
-                };
-                let take = || take(&world, &theirs, previous, tag as u32, is_synchronous);
+                let send = || world.send(&mine, next, tag as u32).map_err(text);
+                let take = || take(&world, &theirs, previous, tag as u32, is_any);
                 // One of them begins, and the ring goes around.
                 if rank == 0 {
                     send()?;
@@ -78,171 +75,151 @@ fn take(comm: &Comm, expected: &[u8], source: usize, tag: u32, is_any: bool) -> 
     }
 }
 
-/// Messages that are under way together.
+/// Requests that run once: messages in flight together, and collective operations.
 pub(crate) fn requests(mpi: &Mpi) -> Result<(), Failure> {
-    let world = mpi.world();
-    let (next, previous) = neighbours(&world);
-    for length in LENGTHS {
-        let (mine, theirs) = (message(world.rank(), length), message(previous, length));
-        let mut areas = [vec![0; length + 1], vec![0; length], vec![0; length]];
-        let [first, second, third] = &mut areas;
-        world
-            .scope(|scope| {
-                let first = scope.irecv(first, Some(previous), Some(1))?;
-                let second = scope.irecv(second, None, Some(2))?;
-                let third = scope.irecv(third, Some(previous), Some(3))?;
-                let sends = [
-                    scope.isend(&mine, next, 3)?,
-                    scope.issend(&mine, next, 2)?,
-                    scope.isend(&mine, next, 1)?,
-                ];
-                let mut third = third.test()?;
-                let third = loop {
-                    third = match third {
-                        Ok(received) => break received,
-                        Err(waits) => waits.test()?,
-                    };
-                };
-                scope.wait_all();
-                for (received, tag) in [(first.wait()?, 1), (second.wait()?, 2), (third, 3)] {
-                    check_received(received.status, received.bytes, previous, tag, &theirs)?;
-                }
-                for send in sends {
-                    match send.test()? {
-                        Ok(()) => {}
-                        Err(send) => send.wait()?,
-                    }
-                }
-                Ok::<_, Stop>(())
-            })
-            .map_err(|Stop(failure)| failure)?;
+    let world = Rc::new(mpi.world());
+    let all = || -> Result<(), Stop> {
+        for length in LENGTHS {
+            together(&world, length)?;
+        }
+        collectives(&world)?;
+        left_alone(&world)
+    };
+    all().map_err(|Stop(failure)| failure)
+}
+
+/// Three messages, waited for in another order than they are sent in.
+fn together(world: &Rc<Comm>, length: usize) -> Result<(), Stop> {
+    let (next, previous) = neighbours(world);
+    let (mine, theirs) = (message(world.rank(), length), message(previous, length));
+    let mut first = world.irecv(length + 1, Some(previous), Some(1))?;
+    let mut second = world.irecv(length, None, Some(2))?;
+    let mut third = world.irecv(length, Some(previous), Some(3))?;
+    let mut sends = [
+        world.isend(&mine, next, 3)?,
+        world.issend(&mine, next, 2)?,
+        world.isend(&mine, next, 1)?,
+    ];
+    let status = until_done(&mut third)?;
+    check_received(status, third.bytes()?, previous, 3, &theirs)?;
+    for (request, tag) in [(&mut first, 1), (&mut second, 2)] {
+        let status = request.wait()?.unwrap_or_default();
+        let bytes = request.bytes()?.get(..length).unwrap_or_default();
+        check_received(status, bytes, previous, tag, &theirs)?;
+        expect("whether it is in flight", request.is_active(), false)?;
+        expect("a second end", request.test()?, None)?;
+        expect("whether it can run twice", request.start().is_err(), true)?;
     }
-    left_alone(&world)
+    for send in &mut sends {
+        send.wait()?;
+        expect("whether a send can be cancelled", send.cancel().is_err(), true)?;
+    }
+    Ok(())
+}
+
+/// Collective operations against what each rank can compute.
+fn collectives(world: &Rc<Comm>) -> Result<(), Stop> {
+    let (rank, size) = (world.rank(), world.size());
+    until_done(&mut world.ibarrier()?)?;
+    for root in 0..size {
+        let expected = message(root, 5000);
+        let own = if rank == root {
+            expected.clone()
+        } else {
+            vec![0; 5000]
+        };
+        let mut broadcast = world.ibcast(root, &own)?;
+        until_done(&mut broadcast)?;
+        expect("bytes of a broadcast", broadcast.bytes()?, &expected[..])?;
+    }
+    let numbers: Vec<u8> = (0..3).flat_map(|at| (rank as i32 - at).to_le_bytes()).collect();
+    let mut sum = world.iallreduce(Reduction::Sum, Number::Int32, &numbers)?;
+    sum.wait()?;
+    let all = (size * (size - 1) / 2) as i32;
+    let expected: Vec<u8> = (0..3)
+        .flat_map(|at| (all - at * size as i32).to_le_bytes())
+        .collect();
+    expect("sums", sum.bytes()?, &expected[..])?;
+    let odd = world.iallreduce(Reduction::Min, Number::Int64, &[0; 9]);
+    expect("whether a part of a number is refused", odd.is_err(), true)?;
+    Ok(())
 }
 
 /// Requests that nobody waits for, or whose message never comes.
-fn left_alone(world: &Comm) -> Result<(), Failure> {
+fn left_alone(world: &Rc<Comm>) -> Result<(), Stop> {
     let (next, previous) = neighbours(world);
-    let mut area = [0; 8];
-    let cancelled = world.scope(|scope| {
-        let receiving = scope.irecv(&mut area, Some(previous), Some(99))?;
-        receiving.cancel().map(|received| received.is_none())
-    });
-    expect("whether a receive was called off", cancelled.map_err(text)?, true)?;
-    let mut kept = [0; 8];
-    let mut taken = [0; 8];
-    let status = world.scope(|scope| {
-        drop(scope.irecv(&mut area, Some(previous), Some(99))?);
-        // Forgotten, they are ended with the scope.
-        std::mem::forget(scope.irecv(&mut kept, Some(previous), Some(98))?);
-        std::mem::forget(scope.isend(&[1, 2, 3], next, 97)?);
-        world.recv(&mut taken, Some(previous), Some(97))
-    });
-    let expected = Status {
-        source: previous,
-        tag: 97,
-        bytes: 3,
-    };
-    let found = (status.map_err(text)?, &taken[..3]);
-    expect(
-        "a message whose send was forgotten",
-        found,
-        (expected, &[1, 2, 3][..]),
-    )?;
-    world.barrier().map_err(text)
+    let mut receive = world.irecv(8, Some(previous), Some(99))?;
+    expect("whether its memory can be read", receive.bytes().is_err(), true)?;
+    expect("what was cancelled", receive.cancel()?, None)?;
+    expect("whether it is in flight", receive.is_active(), false)?;
+    drop(world.irecv(8, Some(previous), Some(99))?);
+    let mut receive = world.irecv(8, Some(previous), Some(97))?;
+    drop(world.isend(&[1, 2, 3], next, 97)?);
+    let status = receive.wait()?.unwrap_or_default();
+    check_received(status, &receive.bytes()?[..3], previous, 97, &[1, 2, 3])?;
+    world.barrier()?;
+    Ok(())
 }
 
-/// Messages that are sent again and again.
+/// Requests that are started again and again.
 pub(crate) fn persistent(mpi: &Mpi) -> Result<(), Failure> {
-    let world = mpi.world();
-    let (next, previous) = neighbours(&world);
-    let (mut here, mut there, mut other) = ([0; 64], [0; 64], [0; 64]);
-    let rank = world.rank() as u8;
-    world
-        .scope(|scope| {
-            let mut send = scope.send_init(&mut here, next, 5)?;
-            let mut ssend = scope.ssend_init(&mut other, next, 6)?;
-            let mut receive = scope.recv_init(&mut there, Some(previous), None)?;
-            expect("what was not started", receive.test()?, (true, None))?;
-            expect("what was not started", receive.wait()?, None)?;
-            for round in 0..20 {
-                for (tag, send) in [(5, &mut send), (6, &mut ssend)] {
-                    send.bytes()?.fill(rank ^ round);
-                    receive.start()?;
-                    expect("whether it can be started twice", receive.start().is_err(), true)?;
-                    expect("whether its area can be read", receive.bytes().is_err(), true)?;
-                    send.start()?;
-                    let status = loop {
-                        if let (true, status) = receive.test()? {
-                            break status;
-                        }
-                    };
-                    expect("the status of a send", send.wait()?, None)?;
-                    let status = status.ok_or_else(|| Stop("no status".to_owned()))?;
-                    let expected = [previous as u8 ^ round; 64];
-                    check_received(status, receive.bytes()?, previous, tag, &expected)?;
-                    // The next round has the same tags, and others may be faster.
-                    world.barrier()?;
-                }
-            }
-            receive.start()?;
-            expect("what was called off", receive.cancel()?, None)?;
-            expect("whether a send can be called off", send.cancel().is_err(), true)?;
-            // One that is dropped while it waits.
-            receive.start()?;
-            Ok(())
-        })
-        .map_err(|Stop(failure)| failure)?;
-    world.barrier().map_err(text)?;
-    let world = Rc::new(world);
-    owned(&world).map_err(|Stop(failure)| failure)?;
-    in_place(mpi, &world).map_err(|Stop(failure)| failure)
+    let world = Rc::new(mpi.world());
+    let all = || in_bytes(&world).and_then(|()| in_place(mpi, &world));
+    all().map_err(|Stop(failure)| failure)
 }
 
-/// Messages with areas of their own, of different lengths in the same area.
-fn owned(world: &Rc<Comm>) -> Result<(), Stop> {
+/// Messages of different lengths out of the same memory and into it.
+fn in_bytes(world: &Rc<Comm>) -> Result<(), Stop> {
     let (next, previous) = neighbours(world);
-    let mut send = world.sender(1000, next, 7)?;
+    let mut send = world.send_init(1000, next, 7)?;
     let mut receives = [
-        world.receiver(1000, previous, 7)?,
-        world.receiver(1000, previous, 7)?,
+        world.recv_init(1000, previous, 7)?,
+        world.recv_init(1000, previous, 7)?,
     ];
-    expect("what was not started", receives[0].test()?, None)?;
     for receive in &mut receives {
+        expect("what was not started", receive.test()?, None)?;
+        expect("what was not started", receive.wait()?, None)?;
         receive.start()?;
+        expect("whether it can be started twice", receive.start().is_err(), true)?;
+        expect("whether its memory can be read", receive.bytes().is_err(), true)?;
     }
-    expect(
-        "whether it can be started twice",
-        receives[0].start().is_err(),
-        true,
-    )?;
-    expect("whether its area can be read", receives[0].bytes().is_err(), true)?;
     for (round, length) in [1000, 0, 17, 1000, 999].into_iter().enumerate() {
         send.wait()?;
-        expect("whether a send is free", send.test()?, true)?;
-        send.bytes()?[..length].copy_from_slice(&message(world.rank(), length));
-        send.start(length)?;
-        let receive = &mut receives[round % 2];
-        let found = if round % 2 == 0 {
-            receive.wait()?
-        } else {
-            loop {
-                if let Some(found) = receive.test()? {
-                    break found;
-                }
-            }
-        };
-        expect("the length of a message", found, length)?;
+        expect("whether a send is in flight", send.is_active(), false)?;
+        send.bytes_mut()?[..length].copy_from_slice(&message(world.rank(), length));
+        send.start_part(length)?;
         expect(
-            "a message",
-            &receive.bytes()?[..length],
-            &message(previous, length)[..],
+            "whether it can be started twice",
+            send.start_part(1).is_err(),
+            true,
         )?;
+        let receive = &mut receives[round % 2];
+        let status = match round % 2 {
+            0 => receive.wait()?.unwrap_or_default(),
+            _ => until_done(receive)?,
+        };
+        let bytes = &receive.bytes()?[..length];
+        check_received(status, bytes, previous, 7, &message(previous, length))?;
         receive.start()?;
     }
     send.wait()?;
-    expect("whether too much can be sent", send.start(1001).is_err(), true)?;
-    // The receives are dropped while they wait.
+    expect(
+        "whether too much can be sent",
+        send.start_part(1001).is_err(),
+        true,
+    )?;
+    expect(
+        "whether a part can be received",
+        receives[0].start_part(1).is_err(),
+        true,
+    )?;
+    expect("what was cancelled", receives[0].cancel()?, None)?;
+    expect(
+        "whether a part can be received",
+        receives[0].start_part(1).is_err(),
+        true,
+    )?;
+    // The other one is dropped while it waits.
     world.barrier()?;
     Ok(())
 }
@@ -256,9 +233,11 @@ fn in_place(mpi: &Mpi, world: &Rc<Comm>) -> Result<(), Stop> {
         let memory = Shared::zeros(rows * WIDTH, 3)?;
         expect("where a line begins", (memory.start().addr().get() + 3) % 64, 0)?;
         let column = || byte.hvector(rows as i64, 2, WIDTH as i64);
-        let mut send = world.sender_of(&memory, 1, column()?, next, 8)?;
-        let mut receive = world.receiver_of(&memory, 4, column()?, previous, 8)?;
+        let mut send = world.send_init_at((&memory, 1), column()?, next, 8)?;
+        let mut receive = world.recv_init_at((&memory, 4), column()?, previous, 8)?;
         expect("what was not started", receive.test()?, None)?;
+        expect("whether its memory is its own", send.bytes_mut().is_err(), true)?;
+        expect("whether a part can be sent", send.start_part(1).is_err(), true)?;
         for round in 0..3 {
             let (mine, theirs) = (
                 message(world.rank(), 2 * rows + round),
@@ -274,12 +253,9 @@ fn in_place(mpi: &Mpi, world: &Rc<Comm>) -> Result<(), Stop> {
             receive.start()?;
             send.start()?;
             expect("whether it can be started twice", receive.start().is_err(), true)?;
-            let mut found = None;
-            while found.is_none() || send.is_active() {
-                found = found.or(receive.test()?);
-                send.test()?;
-            }
-            expect("the length of a message", found, Some(2 * rows))?;
+            let status = until_done(&mut receive)?;
+            send.wait()?;
+            expect("the length of a message", status.bytes, 2 * rows as u64)?;
             // SAFETY: all bytes have values, and no message is under way.
             let bytes = unsafe { std::slice::from_raw_parts(memory.start().as_ptr(), memory.bytes()) };
             let taken: Vec<u8> = bytes.chunks(WIDTH).flat_map(|row| [row[4], row[5]]).collect();
@@ -289,7 +265,7 @@ fn in_place(mpi: &Mpi, world: &Rc<Comm>) -> Result<(), Stop> {
             // The next round has the same tag, and others may be faster.
             world.barrier()?;
         }
-        let outside = world.receiver_of(&memory, 6, column()?, previous, 8);
+        let outside = world.recv_init_at((&memory, 6), column()?, previous, 8);
         expect(
             "whether a column can reach out of its memory",
             outside.is_err(),
@@ -303,6 +279,15 @@ fn in_place(mpi: &Mpi, world: &Rc<Comm>) -> Result<(), Stop> {
         world.barrier()?;
     }
     Ok(())
+}
+
+/// Tests a request in flight until it is done.
+fn until_done(request: &mut Request) -> Result<Status, Error> {
+    loop {
+        if let Some(status) = request.test()? {
+            return Ok(status);
+        }
+    }
 }
 
 fn check_received(
