@@ -5,27 +5,25 @@ use spinneret_nic::Simulated;
 use spinneret_nic::nic::{Behind, Out};
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Clocks of the cluster after which handlers that are not ready never will be.
 const START_CLOCKS: u64 = 400_000;
 
 /// The root of the project.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Handlers with their rules, compiled.
 #[derive(Debug)]
-pub struct Handlers {
+pub(crate) struct Handlers {
     /// What they are called.
-    pub name: String,
+    pub(crate) name: String,
     /// The program.
-    pub program: Program,
+    pub(crate) program: Program,
     /// The rules.
-    pub rules: RuleFile,
-    /// The ELF file.
-    pub elf: PathBuf,
+    pub(crate) rules: RuleFile,
 }
 
 impl Handlers {
@@ -33,7 +31,7 @@ impl Handlers {
     ///
     /// # Errors
     /// If it cannot be compiled, or its rules are wrong.
-    pub fn build(folder: &str) -> Result<Self> {
+    pub(crate) fn build(folder: &str) -> Result<Self> {
         let folder = root().join("runtime").join(folder);
         let elf = spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?;
         Ok(Self {
@@ -44,16 +42,15 @@ impl Handlers {
                 .into_owned(),
             program: Program::open(&elf)?,
             rules: RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?,
-            elf,
         })
     }
 }
 
 /// A NIC that runs handlers.
 #[derive(Debug)]
-pub struct Bench<B> {
+pub(crate) struct Bench<B> {
     /// The NIC.
-    pub nic: Simulated<B>,
+    pub(crate) nic: Simulated<B>,
 }
 
 impl<B: Behind> Bench<B> {
@@ -61,7 +58,7 @@ impl<B: Behind> Bench<B> {
     ///
     /// # Errors
     /// If they cannot be started, or an HPU never asks for a packet.
-    pub fn start(nic: Simulated<B>, handlers: &Handlers) -> Result<Self> {
+    pub(crate) fn start(nic: Simulated<B>, handlers: &Handlers) -> Result<Self> {
         spinneret_nic::start_on(&nic, &handlers.program, &handlers.rules.rulesets, None)
             .with_context(|| format!("cannot start {}", handlers.name))?;
         let mut bench = Self { nic };
@@ -73,7 +70,7 @@ impl<B: Behind> Bench<B> {
     ///
     /// # Errors
     /// If one never does.
-    pub fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
+    pub(crate) fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
         for _ in 0..START_CLOCKS / 100 {
             if self.nic.borrow().behind().is_ready() {
                 return Ok(());
@@ -87,14 +84,14 @@ impl<B: Behind> Bench<B> {
     ///
     /// # Errors
     /// If the hardware fails.
-    pub fn run(&mut self, clocks: u64) -> Result<()> {
+    pub(crate) fn run(&mut self, clocks: u64) -> Result<()> {
         let mut nic = self.nic.borrow_mut();
         let end = nic.now_ps() + clocks * nic.config().cluster_ps;
         Ok(nic.run_until(end)?)
     }
 
     /// Frames come from the wire, as fast as it can.
-    pub fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
+    pub(crate) fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
         let mut nic = self.nic.borrow_mut();
         frames.into_iter().for_each(|frame| nic.receive(frame));
     }
@@ -103,14 +100,14 @@ impl<B: Behind> Bench<B> {
     ///
     /// # Errors
     /// If the hardware fails.
-    pub fn settle(&mut self, clocks: u64) -> Result<bool> {
+    pub(crate) fn settle(&mut self, clocks: u64) -> Result<bool> {
         let mut nic = self.nic.borrow_mut();
         let end = nic.now_ps() + clocks * nic.config().cluster_ps;
         Ok(nic.run_until_idle(end)?)
     }
 
     /// Frames that left for the wire since the last call.
-    pub fn wire(&mut self) -> Vec<Out> {
+    pub(crate) fn wire(&mut self) -> Vec<Out> {
         let mut nic = self.nic.borrow_mut();
         std::iter::from_fn(|| nic.take_wire()).collect()
     }

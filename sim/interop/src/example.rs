@@ -8,8 +8,8 @@ use crate::traces::Line;
 use anyhow::Result;
 use spinneret_nic::Simulated;
 
-/// Packets of all sizes: one by one, and in bursts.
-pub const MIXED: [usize; 2] = [20, 980];
+/// Packets of all sizes that come one by one; the others come in bursts.
+pub(crate) const ALONE: usize = 20;
 
 /// What came of an example.
 #[derive(Clone, Debug)]

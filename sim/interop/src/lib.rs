@@ -1,25 +1,21 @@
-//! spinneret against the public PsPIN cluster and Corundum, from the user's own checkouts.
+//! spinneret with the public PsPIN cluster from the user's own checkout, and the model held to what was recorded of it.
 
-pub mod bench;
+mod bench;
 pub mod contexts;
 pub mod costs;
-pub mod elaborate;
 pub mod example;
 pub mod figures;
 pub mod judge;
 pub mod loads;
 pub mod locks;
-pub mod model;
-pub mod nic;
+mod model;
+mod nic;
 pub mod observe;
-pub mod page;
-pub mod public;
+mod page;
+mod public;
 pub mod recorded;
-pub mod request;
 pub mod run;
-mod steps;
-pub mod top;
+mod top;
 pub mod touches;
 pub mod traces;
-pub mod trees;
-pub mod watch;
+mod watch;

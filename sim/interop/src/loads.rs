@@ -173,7 +173,7 @@ pub(crate) enum Host<B: Behind> {
     /// There is none.
     Nobody,
     /// It answers pings.
-    Ping(HostPing<B>),
+    Ping(HostPing),
     /// It receives files.
     Files(Box<MessageReceiver<Simulated<B>>>),
 }

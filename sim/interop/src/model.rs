@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// What stands for the vendor's macros that the cluster instantiates.
-pub(crate) const MACROS: [(&str, &str); 3] = [
+const MACROS: [(&str, &str); 3] = [
     (
         "xpm_memory_spram.sv",
         include_str!("../verilog/xpm_memory_spram.sv"),
@@ -21,16 +21,16 @@ pub(crate) const MACROS: [(&str, &str); 3] = [
     ),
     ("xpm_fifo_sync.sv", include_str!("../verilog/xpm_fifo_sync.sv")),
 ];
+/// What synthesis defines by itself.
+const SYNTHESIS: &str = "SYNTHESIS";
 /// Helps Verilator with the cluster's arrays.
 const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
-/// What synthesis defines by itself.
-pub(crate) const SYNTHESIS: &str = "SYNTHESIS";
 
 /// The model of a checkout's cluster in our application block.
 ///
 /// # Errors
 /// If a file of the checkout cannot be read, or a block of ours cannot be generated.
-pub fn model(pspin: &Pspin) -> Result<SharedModel> {
+pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
     let list = pspin.simulation()?;
     let mut sources = vec![(HINTS.0.to_owned(), HINTS.1.to_owned())];
     let (packages, others) = list.files.split_at(list.packages);

@@ -15,7 +15,7 @@ const SEED: u64 = 1;
 ///
 /// # Errors
 /// If the library is not what it should be, or the hardware fails in reset.
-pub fn open(
+pub(crate) fn open(
     library: &Path,
     name: &'static str,
     ports: &[Port],

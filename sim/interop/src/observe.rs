@@ -1,18 +1,8 @@
 //! What the model and the real cluster tell about packets, in the same words.
 
-use crate::top::CORES;
-use crate::traces::command;
-use crate::watch::{Recording, Watch, What};
-use spinneret_cluster::{Ending, Event, HpuId, Passed, Traced};
+use crate::watch::Watch;
+use spinneret_cluster::{Ending, Event, Passed, Traced};
 use spinneret_nic::nic::{Behind, Modelled, Nic};
-use spinneret_regmap::pspin;
-
-/// The HPU's register for the cause of a failure.
-const ERROR: u32 = DRIVER + pspin::driver::ERROR;
-
-/// The registers of an HPU's driver, and of what the public one answers behind them.
-const DRIVER: u32 = pspin::DRIVER_BASE;
-const DRIVER_BYTES: u32 = 0x400;
 
 /// What has happened.
 #[derive(Clone, Debug, Default)]
@@ -71,84 +61,10 @@ impl Observe for Modelled {
 
 impl Observe for Watch {
     fn begin(nic: &mut Nic<Self>) {
-        nic.behind().record(Recording {
-            packets: true,
-            accesses: true,
-            instructions: false,
-        });
-        nic.behind().take_events();
+        nic.behind().begin();
     }
 
     fn happened(nic: &mut Nic<Self>) -> Happened {
-        let events = nic.behind().take_events();
-        let failed = events.iter().filter_map(|event| match event.what {
-            What::Access {
-                address: ERROR,
-                written: Some((cause, _)),
-                ..
-            } => Some(cause),
-            _ => None,
-        });
-        let mut happened = Happened {
-            failed: failed.collect(),
-            passed: events.into_iter().filter_map(passed).collect(),
-        };
-        // An access is known when it is answered, but counts from when it was granted.
-        happened.passed.sort_by_key(|traced| traced.clock);
-        happened
+        nic.behind().happened()
     }
-}
-
-fn passed(event: crate::watch::Event) -> Option<Traced> {
-    let mut clock = event.at;
-    let what = match event.what {
-        What::Her {
-            message,
-            is_last,
-            address,
-            size,
-        } => Passed::Her {
-            message,
-            is_last,
-            address,
-            size,
-        },
-        What::Feedback { message, address } => Passed::Feedback {
-            queue: message,
-            address,
-        },
-        What::Send { id, address, length } => Passed::Send {
-            id: command(id),
-            source: address.into(),
-            length,
-        },
-        What::Sent { id } => Passed::Done { id: command(id) },
-        What::Access {
-            hpu,
-            granted,
-            address,
-            written,
-            read,
-            ..
-        } => {
-            let offset = address
-                .checked_sub(DRIVER)
-                .filter(|offset| *offset < DRIVER_BYTES)?;
-            let hpu = HpuId {
-                cluster: hpu as usize / CORES,
-                core: hpu as usize % CORES,
-            };
-            clock = granted;
-            match written {
-                Some((value, _)) => Passed::Written { hpu, offset, value },
-                None => Passed::Read {
-                    hpu,
-                    offset,
-                    value: read,
-                },
-            }
-        }
-        _ => return None,
-    };
-    Some(Traced { clock, what })
 }

@@ -3,25 +3,23 @@
 use crate::costs::OPERATIONS;
 use crate::figures::SIZES;
 use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
-use crate::steps::modelled_figures;
+use crate::run::modelled_figures;
 use crate::touches::TOUCHES;
-use crate::trees;
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// Where the tables begin and end in the page.
 const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
 const END: &str = "<!-- end of what ./dev interop --record writes -->";
-/// Before the revision of Corundum.
-const CORUNDUM: &str = ", Corundum ";
 
 /// Writes the tables of `docs/interop.md` anew, from everything that is recorded.
 ///
 /// # Errors
 /// If the page or the data cannot be read, or the page not written.
-pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
+pub(crate) fn write(fpspin: &Path) -> Result<()> {
     let path = crate::bench::root().join("docs/interop.md");
     let page = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let (Some(begin), Some(end)) = (page.find(BEGIN), page.find(END)) else {
@@ -31,16 +29,7 @@ pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
         );
     };
     let mut text = page[..begin + BEGIN.len()].to_owned();
-    let _ = write!(text, "\n\nFPsPIN {}", trees::revision(fpspin));
-    let corundum = match corundum {
-        Some(corundum) => Some(trees::revision(corundum)),
-        // What was found with one is still there.
-        None => corundum_of(&page[begin..end]).map(ToOwned::to_owned),
-    };
-    if let Some(corundum) = corundum {
-        let _ = write!(text, "{CORUNDUM}{corundum}");
-    }
-    text.push_str(".\n\n");
+    let _ = write!(text, "\n\nFPsPIN {}.\n\n", revision(fpspin));
     add_examples(&mut text)?;
     add_public(&mut text)?;
     add_costs(&mut text)?;
@@ -49,10 +38,16 @@ pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The revision of Corundum that tables say they are of.
-fn corundum_of(tables: &str) -> Option<&str> {
-    let (_, rest) = tables.lines().find_map(|line| line.split_once(CORUNDUM))?;
-    rest.strip_suffix('.')
+/// The commit of a checkout, in short.
+pub(crate) fn revision(path: &Path) -> String {
+    let output = Command::new("git")
+        .args(["rev-parse", "--short=10", "HEAD"])
+        .current_dir(path)
+        .output();
+    match output {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        _ => "of no known revision".to_owned(),
+    }
 }
 
 fn add_examples(text: &mut String) -> Result<()> {
@@ -131,18 +126,4 @@ fn add_answers(text: &mut String) -> Result<()> {
     }
     text.push('\n');
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::corundum_of;
-
-    #[test]
-    fn the_revision_of_corundum_is_kept() {
-        assert_eq!(
-            corundum_of("\n\nFPsPIN f5fec, Corundum 1ca01.\n\n### Examples"),
-            Some("1ca01")
-        );
-        assert_eq!(corundum_of("\n\nFPsPIN f5fec.\n"), None);
-    }
 }

@@ -18,7 +18,7 @@ use std::process::Command;
 
 /// Packets for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packets {
+pub(crate) enum Packets {
     /// A capture that `runtime/tests/public/packets` makes, of that kind.
     Capture(&'static str),
     /// Those of our own example of that name.
@@ -26,7 +26,7 @@ pub enum Packets {
 }
 
 /// The examples, by their folders.
-pub const EXAMPLES: &[(&str, Packets)] = &[
+pub(crate) const EXAMPLES: &[(&str, Packets)] = &[
     ("icmp_ping", Packets::Ours("examples/icmp_ping")),
     ("udp_ping", Packets::Ours("examples/udp_ping")),
     ("copy_from_host", Packets::Capture("numbers")),
@@ -46,7 +46,7 @@ const OURS_BYTES: usize = 98;
 
 /// The examples, compiled.
 #[derive(Debug)]
-pub struct Public {
+pub(crate) struct Public {
     folder: tempfile::TempDir,
 }
 
@@ -55,7 +55,7 @@ impl Public {
     ///
     /// # Errors
     /// If one of them does not build.
-    pub fn build(fpspin: &Path) -> Result<Self> {
+    pub(crate) fn build(fpspin: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot make a folder for the public examples")?;
         let script = root().join("runtime/public-examples");
         let output = Command::new(&script)
@@ -83,7 +83,6 @@ impl Public {
             name: name.to_owned(),
             program: Program::open(&elf)?,
             rules: RuleFile::read(&rules, &MatcherParams::BOARD)?,
-            elf,
         })
     }
 
@@ -114,7 +113,7 @@ impl Public {
     ///
     /// # Errors
     /// If it cannot be started, the hardware fails, or packets stay on their way.
-    pub fn attempt<B: Behind + 'static>(
+    pub(crate) fn attempt<B: Behind + 'static>(
         &self,
         nic: Simulated<B>,
         name: &'static str,

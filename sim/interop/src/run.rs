@@ -1,49 +1,84 @@
-//! The steps of `./dev interop`, one after another.
+//! `./dev interop`: the NIC and its handlers with the real cluster, beside the model.
 
+use crate::costs::{self, Cost};
+use crate::example::{self, Tried};
+use crate::figures::{Figures, SIZES};
 use crate::loads::EXAMPLES;
-use crate::request::{Request, Step};
-use crate::steps::{Real, accesses, all_at_once, costs, example, four_contexts, public_examples};
-use crate::{elaborate, page, trees};
-use anyhow::{Result, ensure};
-use spinneret_gen::board::corundum::{Pspin, corundum_root};
+use crate::public::{self, Public};
+use crate::recorded::{self, short};
+use crate::touches::{self, Answer, TOUCHES};
+use crate::watch::Watch;
+use crate::{contexts, judge, locks, model, nic, page, top};
+use anyhow::{Context as _, Result, ensure};
+use clap::builder::PossibleValuesParser;
+use clap::{Parser, ValueEnum};
+use spinneret_gen::board::corundum::Pspin;
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::NicConfig;
+use spinneret_verilate::{Port, Progress};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::time::Instant;
 
-/// Does it: whether all was as it should be.
+/// Runs the hardware and the handlers with the cluster of your checkout of FPsPIN
+#[derive(Debug, Parser)]
+#[command(name = "interop", bin_name = "./dev interop", version)]
+#[command(after_help = "`./dev interop cards --help`: cards of Corundum, with your checkout of it")]
+pub struct Arguments {
+    /// Checkout of FPsPIN, with the cluster
+    #[arg(long, value_name = "DIR")]
+    pub fpspin_dir: PathBuf,
+    /// What to do; everything if not given
+    #[arg(long = "step", value_enum, value_name = "STEP")]
+    pub steps: Vec<Step>,
+    /// Examples to run, such as icmp_ping; all if not given
+    #[arg(long = "example", value_name = "NAME", value_parser = PossibleValuesParser::new(EXAMPLES.iter().map(|name| short(name))))]
+    pub examples: Vec<String>,
+    /// Packets of all sizes that each example gets
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(40..=100_000))]
+    pub packets: u32,
+    /// Write the tables of docs/interop.md and what the tests replay
+    #[arg(long)]
+    pub record: bool,
+}
+
+/// A part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Step {
+    /// What instructions and accesses cost
+    Costs,
+    /// What answers where
+    Accesses,
+    /// Locks and atomic operations with all HPUs at once
+    Locks,
+    /// Four contexts at once, with host memory and standard output
+    Contexts,
+    /// The example handlers: times, and 1000 packets each
+    Examples,
+    /// The public example handlers, built from their own Makefiles
+    Public,
+}
+
+/// Runs the steps: whether all was as it should be.
 ///
 /// # Errors
-/// If a checkout is not what it should be, a tool is missing, or the hardware fails.
-pub fn run(request: &Request) -> Result<bool> {
-    let wants = |step| request.steps.is_empty() || request.steps.contains(&step);
-    let examples = chosen(&request.examples);
-    let pspin = open_trees(request)?;
-    println!("FPsPIN {}", trees::revision(&request.fpspin));
-    if request.corundum.is_none() && request.steps.is_empty() {
-        println!("without `--corundum-dir` the steps cards and core are left out");
-    }
-    let mut good = true;
-    if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Cards)) {
-        println!("Corundum {}", trees::revision(corundum));
-        good &= trees::cards(corundum, &request.fpspin)?;
-    }
-    if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Core)) {
-        good &= elaborate::elaborate(corundum, &request.fpspin, |line| println!("{line}"))?;
-    }
-    let with_model = [
-        Step::Costs,
-        Step::Accesses,
-        Step::Locks,
-        Step::Contexts,
-        Step::Examples,
-        Step::Public,
-    ];
-    if !with_model.into_iter().any(wants) {
-        return Ok(good);
-    }
+/// If the checkout is not what it should be, a tool is missing, or the hardware fails.
+pub fn run(arguments: &Arguments) -> Result<bool> {
+    let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
+    ensure!(
+        arguments.fpspin_dir.is_dir(),
+        "`--fpspin-dir {}`: there is no such directory",
+        arguments.fpspin_dir.display()
+    );
+    let pspin = Pspin::open(&arguments.fpspin_dir)?;
+    println!("FPsPIN {}", page::revision(&arguments.fpspin_dir));
     let real = Real::build(&pspin)?;
+    let mut good = true;
     if wants(Step::Costs) {
-        good &= costs(&real, request.record)?;
+        good &= costs(&real, arguments.record)?;
     }
     if wants(Step::Accesses) {
-        good &= accesses(&real, request.record)?;
+        good &= accesses(&real, arguments.record)?;
     }
     if wants(Step::Locks) {
         good &= all_at_once(&real)?;
@@ -52,43 +87,253 @@ pub fn run(request: &Request) -> Result<bool> {
         good &= four_contexts(&real)?;
     }
     if wants(Step::Examples) {
-        for name in examples {
-            good &= example(&real, name, request)?;
+        let names = &arguments.examples;
+        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == short(name));
+        for name in EXAMPLES.iter().filter(|name| is_wanted(name)) {
+            good &= example(&real, name, arguments)?;
         }
     }
     if wants(Step::Public) {
-        good &= public_examples(&real, request)?;
+        good &= public_examples(&real, arguments)?;
     }
-    if request.record {
-        page::write(&request.fpspin, request.corundum.as_deref())?;
+    if arguments.record {
+        page::write(&arguments.fpspin_dir)?;
     }
     Ok(good)
 }
 
-/// Looks at both checkouts, so that a wrong one is told before anything long begins.
-fn open_trees(request: &Request) -> Result<Pspin> {
-    ensure!(
-        request.fpspin.is_dir(),
-        "`--fpspin-dir {}`: there is no such directory",
-        request.fpspin.display()
-    );
-    if let Some(corundum) = &request.corundum {
-        corundum_root(corundum)?;
+/// The real cluster in the application block, compiled.
+struct Real {
+    library: PathBuf,
+    ports: Vec<Port>,
+}
+
+impl Real {
+    fn build(pspin: &Pspin) -> Result<Self> {
+        let shared = model::model(pspin)?;
+        let folder = crate::bench::root().join("target/interop/model");
+        let start = Instant::now();
+        let library = spinneret_verilate::build_shared(&shared, &folder, &|progress| {
+            let minutes = start.elapsed().as_secs() / 60;
+            match progress {
+                Progress::Verilating => status("Verilator reads the cluster: some minutes"),
+                Progress::Compiling(done, all) => {
+                    status(&format!(
+                        "compiling {done} of {all} files, {minutes} minutes so far; ten to twenty in all"
+                    ));
+                }
+                Progress::Linking => status("linking"),
+            }
+        });
+        let library = library.context("the model of the public cluster")?;
+        status("");
+        Ok(Self {
+            library,
+            ports: shared.model.ports,
+        })
     }
-    Ok(Pspin::open(&request.fpspin)?)
+
+    /// A NIC with the real cluster, after reset.
+    fn nic(&self) -> Result<Simulated<Watch>> {
+        nic::open(&self.library, top::TOP, &self.ports, config())
+    }
 }
 
-/// Names of examples, without their folder.
-pub fn example_names() -> impl Iterator<Item = &'static str> {
-    EXAMPLES.iter().copied().map(short)
+/// Both are looked at in the same clocks: nothing is left out.
+fn config() -> NicConfig {
+    NicConfig {
+        skips: false,
+        ..NicConfig::default()
+    }
 }
 
-fn short(folder: &'static str) -> &'static str {
-    folder.rsplit('/').next().unwrap_or(folder)
+fn modelled(watchdog: u64) -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = watchdog;
+    Ok(Simulated::new(config)?)
 }
 
-fn chosen(names: &[String]) -> Vec<&'static str> {
-    let wanted =
-        |folder: &&str| names.is_empty() || names.iter().any(|name| folder.ends_with(&format!("/{name}")));
-    EXAMPLES.iter().copied().filter(wanted).collect()
+/// The model's figures of an example, by size.
+pub(crate) fn modelled_figures(name: &'static str) -> Result<Vec<Figures>> {
+    Ok(example::attempt(modelled(WATCHDOG)?, name, [0, 0], &mut |_| ())?.figures)
+}
+
+/// The model with the public cluster's defects.
+fn strict() -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = WATCHDOG;
+    config.cluster.is_strict = true;
+    Ok(Simulated::new(config)?)
+}
+
+/// One line that replaces the one before, on a terminal.
+fn status(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K{text}");
+        // A terminal that is gone needs no status.
+        let _ = std::io::stderr().flush();
+    } else if !text.is_empty() {
+        eprintln!("{text}");
+    }
+}
+
+const WATCHDOG: u64 = 1_000_000;
+
+fn costs(real: &Real, record: bool) -> Result<bool> {
+    // Some operations are refused by default.
+    let model = costs::measure(strict()?, |_| ())?;
+    let mut good = true;
+    println!(
+        "\n{:30} {:>24} {:>24}",
+        "clocks, by HPUs at work", "cluster: 1, 8, 16", "model: 1, 8, 16"
+    );
+    let show = |cost: &Cost| {
+        let other = &model[cost.operation];
+        let text = |cost: &Cost| {
+            cost.hundredths
+                .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
+                .join(" ")
+        };
+        let fits = judge::cost_fits(cost, other);
+        good &= fits;
+        println!(
+            "{:30} {:>24} {:>24}{}",
+            costs::OPERATIONS[cost.operation],
+            text(cost),
+            text(other),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let measured = costs::measure(real.nic()?, show)?;
+    if record {
+        recorded::write_costs(&measured)?;
+    }
+    Ok(good)
+}
+
+fn accesses(real: &Real, record: bool) -> Result<bool> {
+    let model = touches::touch(modelled(2000)?, |_, _| ())?;
+    let mut good = true;
+    println!(
+        "\n{:34} {:16} {:>10} {:>12} {:>12}",
+        "a handler's access", "", "address", "cluster", "model"
+    );
+    let show = |number: usize, answer: Answer| {
+        let (what, kind, address) = TOUCHES[number];
+        let fits = judge::answers_fit(answer, model[number]);
+        good &= fits;
+        println!(
+            "{what:34} {:16} {address:#010x} {:>12} {:>12}{}",
+            format!("{kind:?}"),
+            answer.to_string(),
+            model[number].to_string(),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let answers = touches::touch(real.nic()?, show)?;
+    if record {
+        recorded::write_answers(&answers)?;
+    }
+    Ok(good)
+}
+
+fn all_at_once(real: &Real) -> Result<bool> {
+    status("locks and atomic operations");
+    let counted = locks::attempt(&real.nic()?)?;
+    status("");
+    println!("\nlocks and atomic operations with all HPUs at once:");
+    for (what, found, wanted) in &counted {
+        println!(
+            "  {what:8} {found:6} of {wanted:6}{}",
+            if found == wanted { "" } else { "  wrong" }
+        );
+    }
+    Ok(counted.iter().all(|(_, found, wanted)| found == wanted))
+}
+
+fn four_contexts(real: &Real) -> Result<bool> {
+    status("four contexts");
+    // The public cluster does not say whose an access to host memory is, so a context reaches that of others.
+    let model = contexts::attempt(&strict()?)?;
+    let told = contexts::attempt(&real.nic()?)?;
+    status("");
+    let differ: Vec<_> = told
+        .iter()
+        .zip(&model)
+        .filter(|(one, other)| one != other)
+        .collect();
+    let good = differ.is_empty() && told.len() == model.len();
+    println!(
+        "\nfour contexts: {}",
+        if good {
+            "all as in the model"
+        } else {
+            "not as in the model"
+        }
+    );
+    for (one, other) in differ {
+        println!("  {one}; in the model {other}");
+    }
+    Ok(good)
+}
+
+fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
+    let public = Public::build(&arguments.fpspin_dir)?;
+    println!();
+    let (mut good, mut told) = (true, Vec::new());
+    for (name, packets) in public::EXAMPLES {
+        status(&format!("the public {name}"));
+        let model = public.attempt(modelled(WATCHDOG)?, name, *packets)?;
+        let tried = public.attempt(real.nic()?, name, *packets)?;
+        status("");
+        let mut faults = judge::outcomes_differ(&tried.0, &model.0);
+        if tried.1 != model.1 {
+            faults.push(format!("{} characters printed, not {}", tried.1, model.1));
+        }
+        let came = format!(
+            "{} packets, {} replies, {}",
+            tried.0.packets,
+            tried.0.replies.len(),
+            judge::verdict(&faults)
+        );
+        println!("the public {name}: {came}");
+        good &= faults.is_empty();
+        told.push((*name, came));
+    }
+    if arguments.record {
+        recorded::write_public(&told)?;
+    }
+    Ok(good)
+}
+
+fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<bool> {
+    let packets = arguments.packets as usize;
+    let mixed = [example::ALONE, packets - example::ALONE];
+    let model = example::attempt(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
+    let tried = example::attempt(real.nic()?, name, mixed, &mut |text| {
+        status(&format!("{name}: {text}"))
+    })?;
+    status("");
+    let faults = judge::differences(name, &tried, &model);
+    println!("\n{name}: {packets} packets, {}", judge::verdict(&faults));
+    show_figures(&tried, &model);
+    if arguments.record {
+        recorded::write_example(name, packets, &tried, &faults)?;
+    }
+    Ok(faults.is_empty())
+}
+
+fn show_figures(real: &Tried, model: &Tried) {
+    println!("  clocks     cold: cluster, model   warm: cluster, model   each of 48 at once");
+    for ((size, real), model) in SIZES.into_iter().zip(&real.figures).zip(&model.figures) {
+        println!(
+            "  {size:5} B  {:>10} {:>10} {:>10} {:>10} {:>13.1} {:>8.1}",
+            real.cold,
+            model.cold,
+            real.warm,
+            model.warm,
+            real.crowd_tenths as f64 / 10.0,
+            model.crowd_tenths as f64 / 10.0
+        );
+    }
 }

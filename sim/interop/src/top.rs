@@ -17,31 +17,24 @@ use spinneret_verilog::PortDirection;
 use std::fmt::Write as _;
 
 /// Name of the module, and of the model.
-pub const TOP: &str = "spinneret_interop";
+pub(crate) const TOP: &str = "spinneret_interop";
 /// Clusters of the public design.
-pub const CLUSTERS: usize = 2;
+pub(crate) const CLUSTERS: usize = 2;
 /// HPUs of each.
-pub const CORES: usize = 8;
+pub(crate) const CORES: usize = 8;
 
 /// Wires of the application block that lead to the cluster: name and width. The output of a wire `x` is `probe_x`.
 const WIRES: &[(&str, usize)] = &[
     ("cluster_rstn", 1),
-    ("cl_busy", 2),
-    ("mpq_full", 16),
     ("her_valid", 1),
     ("her_ready", 1),
     ("her_msgid", 10),
     ("her_is_eom", 1),
     ("her_addr", 32),
     ("her_size", 32),
-    ("her_xfer_size", 32),
-    ("her_meta_hh_addr", 32),
-    ("her_meta_ph_addr", 32),
-    ("her_meta_th_addr", 32),
     ("feedback_valid", 1),
     ("feedback_ready", 1),
     ("feedback_her_addr", 32),
-    ("feedback_her_size", 32),
     ("feedback_msgid", 10),
     ("nic_cmd_req_valid", 1),
     ("nic_cmd_req_ready", 1),
@@ -52,45 +45,24 @@ const WIRES: &[(&str, usize)] = &[
     ("nic_cmd_resp_id", 6),
     ("host_master_aw_valid", 1),
     ("host_master_aw_ready", 1),
-    ("host_master_aw_addr", 64),
-    ("host_master_aw_len", 8),
     ("host_master_ar_valid", 1),
     ("host_master_ar_ready", 1),
-    ("host_master_ar_addr", 64),
-    ("host_master_ar_len", 8),
 ];
 
-/// Signals of a core: output, path in its region, width. The values of all cores lie side by side, those of cluster 0
-/// and core 0 lowest.
-const CORE_SIGNALS: &[(&str, &str, usize)] = &[
-    ("data_req", "core_region_i.RISCV_CORE.data_req_o", 1),
-    ("data_gnt", "core_region_i.RISCV_CORE.data_gnt_i", 1),
-    ("data_we", "core_region_i.RISCV_CORE.data_we_o", 1),
-    ("data_be", "core_region_i.RISCV_CORE.data_be_o", 4),
-    ("data_addr", "core_region_i.RISCV_CORE.data_addr_o", 32),
-    ("data_wdata", "core_region_i.RISCV_CORE.data_wdata_o", 32),
-    ("data_rvalid", "core_region_i.RISCV_CORE.data_rvalid_i", 1),
-    ("data_rdata", "core_region_i.RISCV_CORE.data_rdata_i", 32),
-    ("pc", "core_region_i.RISCV_CORE.pc_id", 32),
-    ("decoded", "core_region_i.RISCV_CORE.id_valid", 1),
-    ("decoding", "core_region_i.RISCV_CORE.is_decoding", 1),
-    ("task_valid", "i_hpu_driver.hpu_task_valid_i", 1),
-    ("task_ready", "i_hpu_driver.hpu_task_ready_o", 1),
-    ("ended_valid", "i_hpu_driver.hpu_feedback_valid_o", 1),
-    ("ended_ready", "i_hpu_driver.hpu_feedback_ready_i", 1),
-];
-
-/// Signals of a cluster, in the same way.
-const CLUSTER_SIGNALS: &[(&str, &str, usize)] = &[
-    ("task_valid", "task_valid_i", 1),
-    ("task_ready", "task_ready_o", 1),
-    ("copy_valid", "ext_dma_req_valid", 1),
-    ("copy_ready", "ext_dma_req_ready", 1),
-    ("copy_done", "ext_dma_rsp_valid", 1),
+/// Signals of a core: name and width. The output of `x_o` of all cores is `probe_hpu_x`, with the values side by side, those of
+/// cluster 0 and core 0 lowest.
+const CORE_SIGNALS: &[(&str, usize)] = &[
+    ("data_req_o", 1),
+    ("data_gnt_i", 1),
+    ("data_we_o", 1),
+    ("data_addr_o", 32),
+    ("data_wdata_o", 32),
+    ("data_rvalid_i", 1),
+    ("data_rdata_i", 32),
 ];
 
 /// The text of the top module.
-pub fn text(split: &Split) -> String {
+pub(crate) fn text(split: &Split) -> String {
     let mut declarations: Vec<String> = split
         .ports
         .iter()
@@ -123,7 +95,7 @@ pub fn text(split: &Split) -> String {
 }
 
 /// All ports of the top module.
-pub fn ports(split: &Split) -> Vec<Port> {
+pub(crate) fn ports(split: &Split) -> Vec<Port> {
     let ours = split.ports.iter().map(|port| Port {
         name: port.name.clone(),
         input: port.direction == PortDirection::Input,
@@ -142,23 +114,19 @@ fn probes() -> Vec<(String, usize, String)> {
     let wires = WIRES
         .iter()
         .map(|(name, width)| (format!("probe_{name}"), *width, format!("nic.app_block.{name}")));
-    let cores = CORE_SIGNALS.iter().map(|(name, path, width)| {
-        let place = |number| format!("{}.CORE[{}].{path}", bound(number / CORES), number % CORES);
+    let cores = CORE_SIGNALS.iter().map(|(signal, width)| {
+        let place = |number| {
+            let core = format!("CORE[{}].core_region_i.RISCV_CORE", number % CORES);
+            format!("{}.{core}.{signal}", bound(number / CORES))
+        };
+        let name = signal.rsplit_once('_').map_or(*signal, |(name, _)| name);
         (
             format!("probe_hpu_{name}"),
             *width * CLUSTERS * CORES,
             joined(CLUSTERS * CORES, place),
         )
     });
-    let clusters = CLUSTER_SIGNALS.iter().map(|(name, path, width)| {
-        let place = |number| format!("{}.{path}", bound(number));
-        (
-            format!("probe_cluster_{name}"),
-            *width * CLUSTERS,
-            joined(CLUSTERS, place),
-        )
-    });
-    wires.chain(cores).chain(clusters).collect()
+    wires.chain(cores).collect()
 }
 
 /// The path of a cluster's insides.
