@@ -230,10 +230,14 @@ impl Receiver {
 
     /// Opens a message in a free place, or else in that of a message that is done with.
     fn open(&mut self, now: Duration, key: MessageKey) -> bool {
-        let released =
-            |place: &Option<Place>| place.as_ref().is_some_and(|place| place.state == State::Released);
-        let free = self.places.iter().position(Option::is_none);
-        let Some(index) = free.or_else(|| self.places.iter().position(released)) else {
+        // The search begins where that of the handlers does, so that both forget the same message.
+        let count = self.places.len();
+        let first = key.message_id as usize % PLACES * count / PLACES;
+        let mut order = (0..count).map(|step| (first + step) % count);
+        let is_released =
+            |index: &usize| matches!(&self.places[*index], Some(place) if place.state == State::Released);
+        let free = order.clone().find(|index| self.places[*index].is_none());
+        let Some(index) = free.or_else(|| order.find(is_released)) else {
             return false;
         };
         let message = Message::default();

@@ -1,9 +1,8 @@
 //! The rules of docs/host/slmp.md for the life of a message at its receiver: delivered, remembered, forgotten, given up.
 
-use crate::support::receiving::{gives, receiver, taken};
-use crate::support::{ALICE, EOM, ID, SYN, ack, datagram, header, ms};
+use crate::support::receiving::{exchange, receiver, taken};
+use crate::support::{ALICE, EOM, ID, SYN, datagram, header, ms};
 use spinneret_slmp::memory::Cause;
-use spinneret_slmp::wire::{Flags, Header};
 use spinneret_slmp::{
     Confirm, GivenUp, MessageKey, NotWaiting, Receiver, ReceiverConfig, ReceiverConfigError, Verdict,
 };
@@ -16,13 +15,10 @@ const KEY: MessageKey = MessageKey {
 #[test]
 fn eom_waits_until_the_message_is_stored() {
     let mut receiver = receiver(Confirm::Stored);
-    gives(&mut receiver, header(EOM | SYN, 2), b"c", Cause::Accepted, &[]);
-    gives(
+    exchange(
         &mut receiver,
-        header(SYN, 0),
-        b"ab",
-        Cause::Accepted,
-        &[ack(SYN, 0)],
+        "EOM+SYN 2 c -> Accepted
+         SYN 0 ab -> Accepted, SYN 0",
     );
     assert_eq!(
         receiver.confirm(ms(0), &KEY, Verdict::Stored),
@@ -30,22 +26,13 @@ fn eom_waits_until_the_message_is_stored() {
         "it was not taken yet"
     );
     assert_eq!(taken(&mut receiver), Some(b"abc".to_vec()));
-    gives(
+    exchange(
         &mut receiver,
-        header(SYN, 0),
-        b"ab",
-        Cause::Duplicate,
-        &[ack(SYN, 0)],
+        "SYN 0 ab -> Duplicate, SYN 0
+         EOM+SYN 2 c -> Duplicate",
     );
-    gives(&mut receiver, header(EOM | SYN, 2), b"c", Cause::Duplicate, &[]);
     assert_eq!(receiver.confirm(ms(0), &KEY, Verdict::Stored), Ok(()));
-    gives(
-        &mut receiver,
-        header(EOM | SYN, 2),
-        b"c",
-        Cause::Duplicate,
-        &[ack(EOM | SYN, 2)],
-    );
+    exchange(&mut receiver, "EOM+SYN 2 c -> Duplicate, EOM+SYN 2");
     assert_eq!(
         receiver.confirm(ms(0), &KEY, Verdict::Stored),
         Err(NotWaiting(KEY)),
@@ -56,12 +43,12 @@ fn eom_waits_until_the_message_is_stored() {
 #[test]
 fn a_message_that_was_not_stored_is_never_confirmed() {
     let mut receiver = receiver(Confirm::Stored);
-    gives(&mut receiver, header(EOM | SYN, 0), b"a", Cause::Accepted, &[]);
+    exchange(&mut receiver, "EOM+SYN 0 a -> Accepted");
     assert_eq!(taken(&mut receiver), Some(b"a".to_vec()));
     assert_eq!(receiver.confirm(ms(0), &KEY, Verdict::Refused), Ok(()));
-    gives(&mut receiver, header(EOM | SYN, 0), b"a", Cause::GivenUp, &[]);
+    exchange(&mut receiver, "EOM+SYN 0 a -> GivenUp");
     receiver.free_given_up();
-    gives(&mut receiver, header(EOM | SYN, 0), b"a", Cause::Accepted, &[]);
+    exchange(&mut receiver, "EOM+SYN 0 a -> Accepted");
     assert_eq!(
         taken(&mut receiver),
         Some(b"a".to_vec()),
@@ -72,60 +59,49 @@ fn a_message_that_was_not_stored_is_never_confirmed() {
 #[test]
 fn messages_are_taken_in_the_order_of_their_completion() {
     let mut receiver = receiver(Confirm::Stored);
-    for message_id in [5, 3] {
-        let header = Header {
-            message_id,
-            ..header(EOM, 0)
-        };
-        gives(&mut receiver, header, &[message_id as u8], Cause::Accepted, &[]);
-    }
+    exchange(
+        &mut receiver,
+        "#5 EOM 0 a -> Accepted
+         #3 EOM 0 b -> Accepted",
+    );
     assert_eq!(
         [taken(&mut receiver), taken(&mut receiver)],
-        [Some(vec![5]), Some(vec![3])]
+        [Some(b"a".to_vec()), Some(b"b".to_vec())]
     );
 }
 
 #[test]
 fn the_place_of_a_message_that_is_done_with_is_used_anew() {
     let mut receiver = receiver(Confirm::Memory);
-    let of = |message_id, flags| Header {
-        message_id,
-        ..header(flags, 0)
-    };
-    gives(&mut receiver, of(1, EOM), b"a", Cause::Accepted, &[]);
+    exchange(&mut receiver, "#1 EOM 0 a -> Accepted");
     assert_eq!(taken(&mut receiver), Some(b"a".to_vec()));
     // There is a free place, so the message is remembered.
-    gives(&mut receiver, of(2, Flags::NONE), b"b", Cause::Accepted, &[]);
-    gives(
+    exchange(
         &mut receiver,
-        of(1, EOM | SYN),
-        b"a",
-        Cause::Duplicate,
-        &[of(1, EOM | SYN).acknowledgement()],
+        "#2 - 0 b -> Accepted
+         #1 EOM+SYN 0 a -> Duplicate, EOM+SYN 0",
     );
     // There is none, so it is forgotten; what was in its place does not shine through.
-    gives(&mut receiver, of(3, Flags::NONE), b"cc", Cause::Accepted, &[]);
-    gives(&mut receiver, of(1, EOM | SYN), b"a", Cause::NoRoom, &[]);
-    let end = Header {
-        message_id: 3,
-        ..header(EOM, 2)
-    };
-    gives(&mut receiver, end, b"c", Cause::Accepted, &[]);
+    exchange(
+        &mut receiver,
+        "#3 - 0 cc -> Accepted
+         #1 EOM+SYN 0 a -> NoRoom
+         #3 EOM 2 c -> Accepted",
+    );
     assert_eq!(taken(&mut receiver), Some(b"ccc".to_vec()));
 }
 
 #[test]
 fn a_complete_message_keeps_its_place_until_it_is_taken() {
     let mut receiver = receiver(Confirm::Memory);
-    let of = |message_id| Header {
-        message_id,
-        ..header(EOM, 0)
-    };
-    gives(&mut receiver, of(1), b"a", Cause::Accepted, &[]);
-    gives(&mut receiver, of(2), b"b", Cause::Accepted, &[]);
-    gives(&mut receiver, of(3), b"c", Cause::NoRoom, &[]);
+    exchange(
+        &mut receiver,
+        "#1 EOM 0 a -> Accepted
+         #2 EOM 0 b -> Accepted
+         #3 EOM 0 c -> NoRoom",
+    );
     assert_eq!(taken(&mut receiver), Some(b"a".to_vec()));
-    gives(&mut receiver, of(3), b"c", Cause::Accepted, &[]);
+    exchange(&mut receiver, "#3 EOM 0 c -> Accepted");
 }
 
 #[test]
@@ -173,7 +149,7 @@ fn a_message_without_progress_is_given_up() {
 #[test]
 fn complete_messages_do_not_expire() {
     let mut receiver = receiver(Confirm::Stored);
-    gives(&mut receiver, header(EOM, 0), b"a", Cause::Accepted, &[]);
+    exchange(&mut receiver, "EOM 0 a -> Accepted");
     assert_eq!(receiver.expire(ms(1000), ms(100)), None);
     assert_eq!(receiver.give_up(ms(1000), &KEY), None);
     assert_eq!(taken(&mut receiver), Some(b"a".to_vec()));
@@ -184,13 +160,7 @@ fn complete_messages_do_not_expire() {
         None,
         "and what is done with stays remembered"
     );
-    gives(
-        &mut receiver,
-        header(EOM | SYN, 0),
-        b"a",
-        Cause::Duplicate,
-        &[ack(EOM | SYN, 0)],
-    );
+    exchange(&mut receiver, "EOM+SYN 0 a -> Duplicate, EOM+SYN 0");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The rules of docs/host/slmp.md for segments and their acknowledgements, one by one.
 
-use crate::support::receiving::{gives, receiver, taken};
+use crate::support::receiving::{exchange, gives, receiver, taken};
 use crate::support::{ALICE, BOB, EOM, ID, SYN, ack, datagram, header, pattern};
 use spinneret_slmp::memory::Cause;
-use spinneret_slmp::wire::{Flags, Header};
+use spinneret_slmp::wire::Header;
 use spinneret_slmp::{Confirm, MessageKey, Received, Receiver, ReceiverConfig};
 use std::time::Duration;
 
@@ -40,29 +40,14 @@ fn segments_come_in_any_order_and_each_is_acknowledged_when_it_comes() {
 #[test]
 fn only_segments_with_syn_are_acknowledged() {
     let mut receiver = receiver(Confirm::Memory);
-    gives(&mut receiver, header(Flags::NONE, 0), b"ab", Cause::Accepted, &[]);
-    gives(
+    exchange(
         &mut receiver,
-        header(Flags::NONE, 0),
-        b"ab",
-        Cause::Duplicate,
-        &[],
-    );
-    gives(&mut receiver, header(EOM, 4), b"e", Cause::Accepted, &[]);
-    gives(
-        &mut receiver,
-        header(SYN, 2),
-        b"cd",
-        Cause::Accepted,
-        &[ack(SYN, 2)],
-    );
-    gives(&mut receiver, header(EOM, 4), b"e", Cause::Duplicate, &[]);
-    gives(
-        &mut receiver,
-        header(Flags::NONE, 0),
-        b"ab",
-        Cause::Duplicate,
-        &[],
+        "- 0 ab -> Accepted
+         - 0 ab -> Duplicate
+         EOM 4 e -> Accepted
+         SYN 2 cd -> Accepted, SYN 2
+         EOM 4 e -> Duplicate
+         - 0 ab -> Duplicate",
     );
     assert_eq!(taken(&mut receiver), Some(b"abcde".to_vec()));
 }
@@ -70,60 +55,27 @@ fn only_segments_with_syn_are_acknowledged() {
 #[test]
 fn duplicates_are_acknowledged_and_not_written() {
     let mut receiver = receiver(Confirm::Memory);
-    gives(
+    exchange(
         &mut receiver,
-        header(SYN, 0),
-        b"ab",
-        Cause::Accepted,
-        &[ack(SYN, 0)],
-    );
-    gives(
-        &mut receiver,
-        header(SYN, 0),
-        b"XX",
-        Cause::Duplicate,
-        &[ack(SYN, 0)],
-    );
-    gives(&mut receiver, header(EOM | SYN, 4), b"e", Cause::Accepted, &[]);
-    gives(&mut receiver, header(EOM | SYN, 4), b"X", Cause::Duplicate, &[]);
-    gives(
-        &mut receiver,
-        header(SYN, 2),
-        b"cd",
-        Cause::Accepted,
-        &[ack(SYN, 2), ack(EOM | SYN, 4)],
+        "SYN 0 ab -> Accepted, SYN 0
+         SYN 0 XX -> Duplicate, SYN 0
+         EOM+SYN 4 e -> Accepted
+         EOM+SYN 4 X -> Duplicate
+         SYN 2 cd -> Accepted, SYN 2, EOM+SYN 4",
     );
     for _ in 0..2 {
-        gives(
+        exchange(
             &mut receiver,
-            header(SYN, 2),
-            b"XX",
-            Cause::Duplicate,
-            &[ack(SYN, 2)],
-        );
-        gives(
-            &mut receiver,
-            header(EOM | SYN, 4),
-            b"X",
-            Cause::Duplicate,
-            &[ack(EOM | SYN, 4)],
+            "SYN 2 XX -> Duplicate, SYN 2
+             EOM+SYN 4 X -> Duplicate, EOM+SYN 4",
         );
     }
     assert_eq!(taken(&mut receiver), Some(b"abcde".to_vec()));
     // The message is done with, and still remembered.
-    gives(
+    exchange(
         &mut receiver,
-        header(SYN, 2),
-        b"XX",
-        Cause::Duplicate,
-        &[ack(SYN, 2)],
-    );
-    gives(
-        &mut receiver,
-        header(EOM | SYN, 4),
-        b"X",
-        Cause::Duplicate,
-        &[ack(EOM | SYN, 4)],
+        "SYN 2 XX -> Duplicate, SYN 2
+         EOM+SYN 4 X -> Duplicate, EOM+SYN 4",
     );
     assert_eq!(taken(&mut receiver), None);
 }
@@ -147,19 +99,10 @@ fn one_segment_is_a_message_and_so_is_an_empty_one() {
 #[test]
 fn a_last_segment_may_be_full() {
     let mut receiver = receiver(Confirm::Memory);
-    gives(
+    exchange(
         &mut receiver,
-        header(SYN, 0),
-        b"ab",
-        Cause::Accepted,
-        &[ack(SYN, 0)],
-    );
-    gives(
-        &mut receiver,
-        header(EOM | SYN, 2),
-        b"cd",
-        Cause::Accepted,
-        &[ack(EOM | SYN, 2)],
+        "SYN 0 ab -> Accepted, SYN 0
+         EOM+SYN 2 cd -> Accepted, EOM+SYN 2",
     );
     assert_eq!(taken(&mut receiver), Some(b"abcd".to_vec()));
 }
