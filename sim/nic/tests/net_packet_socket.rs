@@ -4,6 +4,7 @@ mod net_support;
 
 use net_support::*;
 use spinneret_nic::net::{InterfaceAddress, NetError, Next, PacketSocket, Sink, Source, wait};
+use spinneret_packets::checked_protocol;
 use spinneret_skip::skip;
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
@@ -118,7 +119,7 @@ fn udp(socket: &PacketSocket, wanted: usize, patience: Duration) -> Vec<Vec<u8>>
     while found.len() < wanted && begun.elapsed() < patience {
         wait(&[socket.as_fd()], Some(Duration::from_millis(5))).unwrap();
         while let Next::Packet { bytes, .. } = source.next(0).unwrap() {
-            let is_udp = protocol_with_right_checksums(&bytes) == Some("udp");
+            let is_udp = checked_protocol(&bytes).unwrap() == Some("udp");
             found.extend(is_udp.then_some(bytes));
         }
     }
@@ -247,7 +248,7 @@ fn packets_that_nobody_cut_up_are_dropped_and_counted() {
     let mut source = socket.source();
     let mut longest = 0;
     while let Next::Packet { bytes, .. } = source.next(0).unwrap() {
-        protocol_with_right_checksums(&bytes);
+        checked_protocol(&bytes).unwrap();
         longest = longest.max(bytes.len());
     }
     assert!(socket.uncut() > 0);

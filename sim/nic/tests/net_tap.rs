@@ -4,6 +4,7 @@ mod net_support;
 
 use net_support::*;
 use spinneret_nic::net::{Interrupt, NetError, Next, Sink, Source, Tap, TapConfig, wait};
+use spinneret_packets::checked_protocol;
 use spinneret_skip::skip;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, TcpStream, UdpSocket};
@@ -45,7 +46,7 @@ impl Cable {
 
     /// How many frames of a protocol have come from each end.
     fn count(&self, protocol: &str) -> [usize; 2] {
-        let is_protocol = |frame: &&Vec<u8>| protocol_with_right_checksums(frame) == Some(protocol);
+        let is_protocol = |frame: &&Vec<u8>| checked_protocol(frame).unwrap() == Some(protocol);
         [0, 1].map(|end| self.seen[end].iter().filter(is_protocol).count())
     }
 

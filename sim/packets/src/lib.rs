@@ -3,12 +3,12 @@
 //!
 //! ```text
 //! pcap, pcapng --capture--> frames --matching--> reference, or the block in Verilator --> decisions
-//!                     udp ---^
+//!                  frames ---^
 //! ```
 
 pub mod capture;
+mod frames;
 pub mod matching;
 pub mod reference;
-mod udp;
 
-pub use udp::{udp, udp_from};
+pub use frames::{checked_protocol, checksum, echo_request, udp, udp_from};

@@ -1,7 +1,8 @@
 //! A cluster with a handler, and somebody who does what the NIC does.
 
+use crate::slmp::frame::Ack;
 use spinneret_cluster::task::{Code, Feedback, Her, HostAction, HostCommand, Meta, NicCommand};
-use spinneret_cluster::{Cluster, Config, Event, Program, Run};
+use spinneret_cluster::{Cluster, Config, Ending, Event, Program, Run};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,6 +77,8 @@ pub(crate) struct Bench {
     sends: VecDeque<(u64, NicCommand)>,
     slot: u32,
     pushed: usize,
+    /// Handlers whose ending was looked at.
+    checked: usize,
 }
 
 impl Bench {
@@ -119,6 +122,7 @@ impl Bench {
             sends: VecDeque::new(),
             slot: 0,
             pushed: 0,
+            checked: 0,
         };
         bench.run();
         bench
@@ -232,6 +236,17 @@ impl Bench {
             Event::Ran(run) => Some(run),
             _ => None,
         })
+    }
+
+    /// The SLMP acknowledgements since the last call; all handlers have ended well.
+    pub(crate) fn acks(&mut self) -> Vec<Ack> {
+        let endings: Vec<Ending> = self.runs().skip(self.checked).map(|run| run.ending).collect();
+        self.checked += endings.len();
+        assert!(
+            endings.iter().all(|ending| *ending == Ending::Done),
+            "{endings:?}"
+        );
+        self.sent.drain(..).map(|(_, frame)| Ack::read(&frame)).collect()
     }
 
     /// A 32-bit variable of the program.

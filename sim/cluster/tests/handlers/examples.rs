@@ -1,15 +1,17 @@
 //! The shipped examples do what they say.
 
 use crate::bench::{Bench, HOST};
-use crate::packets::{EOM, SYN, echo_request, slmp, sum, udp};
+use crate::slmp::frame::{EOM, SYN, Segment};
 use spinneret_cluster::{Config, Ending};
+use spinneret_packets::{checksum, echo_request, udp};
+use spinneret_slmp::wire::PORT;
 
 #[test]
 fn icmp_ping_answers_every_size() {
     let mut bench = Bench::new("examples/icmp_ping", Config::default());
     for size in [0, 1, 2, 55, 56, 57, 255, 1400] {
         let payload: Vec<u8> = (0..size).map(|byte| byte as u8).collect();
-        let request = echo_request(&payload);
+        let request = echo_request(1, &payload);
         bench.push(size, true, &request);
         bench.run();
         let (_, reply) = bench.sent.pop().expect("it answers");
@@ -24,7 +26,7 @@ fn icmp_ping_answers_every_size() {
             (&request[30..34], &request[26..30]),
             "{size} bytes"
         );
-        assert_eq!((reply[34], sum(&reply[34..])), (0, 0xffff), "{size} bytes");
+        assert_eq!((reply[34], checksum(&reply[34..])), (0, 0), "{size} bytes");
         assert_eq!(reply[38..], request[38..], "{size} bytes");
     }
     assert!(bench.runs().all(|run| run.ending == Ending::Done));
@@ -36,7 +38,7 @@ fn icmp_ping_takes_about_as_long_as_the_reference() {
     let mut bench = Bench::new("examples/icmp_ping", Config::default());
     // The first packet of each cluster brings the program into its cache.
     for number in 0..4 {
-        bench.push(number, true, &echo_request(&[1; 56]));
+        bench.push(number, true, &echo_request(1, &[1; 56]));
         bench.run();
     }
     let clocks: Vec<u64> = bench.runs().skip(2).map(|run| run.ended - run.begun).collect();
@@ -50,7 +52,7 @@ fn icmp_ping_takes_about_as_long_as_the_reference() {
 #[test]
 fn udp_ping_sends_packets_back() {
     let mut bench = Bench::new("examples/udp_ping", Config::default());
-    let request = udp(b"hello");
+    let request = udp(PORT, b"hello");
     bench.push(0, true, &request);
     bench.run();
     let (_, reply) = bench.sent.pop().expect("it answers");
@@ -77,7 +79,11 @@ fn copy_to_host_puts_a_message_together() {
     // The last one comes last, all others in any order.
     for (number, chunk) in [4, 1, 3, 0, 2, 5].map(|number: usize| chunks[number]) {
         let flags = if number + 1 == chunks.len() { EOM | SYN } else { 0 };
-        bench.push(1, flags != 0, &slmp(flags, 77, number as u32 * 900, chunk));
+        bench.push(
+            1,
+            flags != 0,
+            &Segment::new(flags, 77, number as u32 * 900, chunk).frame(),
+        );
     }
     bench.run();
     assert!(bench.runs().all(|run| run.ending == Ending::Done));
@@ -96,7 +102,7 @@ fn copy_to_host_puts_a_message_together() {
 fn copy_to_host_stays_in_its_memory() {
     let mut bench = Bench::new("examples/copy_to_host", Config::default());
     for offset in [0x10_0000, 0xf_f000, u32::MAX, 0xffff_fff0] {
-        bench.push(1, false, &slmp(0, 1, offset, &[1; 100]));
+        bench.push(1, false, &Segment::new(0, 1, offset, &[1; 100]).frame());
     }
     bench.run();
     assert!(bench.host.is_empty());
@@ -112,11 +118,8 @@ fn aggregate_adds_up_a_message() {
         wanted = values.iter().fold(wanted, |sum, value| sum.wrapping_add(*value));
         let payload: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
         let last = number == 19;
-        bench.push(
-            9,
-            last,
-            &slmp(if last { EOM } else { 0 }, 9, number * 200, &payload),
-        );
+        let segment = Segment::new(if last { EOM } else { 0 }, 9, number * 200, &payload);
+        bench.push(9, last, &segment.frame());
     }
     bench.run();
     let [(_, reply)] = &bench.sent[..] else {
@@ -132,7 +135,7 @@ fn histogram_counts_sizes() {
     let mut wanted = [0_u32; 32];
     for (number, size) in sizes.into_iter().enumerate() {
         let last = number + 1 == sizes.len();
-        let packet = slmp(if last { EOM } else { 0 }, 3, 0, &vec![0; size - 52]);
+        let packet = Segment::new(if last { EOM } else { 0 }, 3, 0, &vec![0; size - 52]).frame();
         wanted[size / 64] += 1;
         bench.push(3, last, &packet);
     }
@@ -145,9 +148,7 @@ fn histogram_counts_sizes() {
 fn filter_drops_blocked_ports_and_sends_all_others_on() {
     let mut bench = Bench::new("examples/filter", Config::default());
     for port in [19_u16, 53, 389, 1900, 9330, 11211] {
-        let mut packet = udp(b"query");
-        packet[36..38].copy_from_slice(&port.to_be_bytes());
-        bench.push(u32::from(port), true, &packet);
+        bench.push(u32::from(port), true, &udp(port, b"query"));
     }
     bench.run();
     let ports: std::collections::BTreeSet<u16> = bench
@@ -182,7 +183,7 @@ fn answer(bench: &mut Bench, seen: &mut [u8; 16]) {
 fn host_ping_waits_for_the_host() {
     let mut bench = Bench::new("examples/host_ping", Config::default());
     for number in 0..40 {
-        bench.push(number, true, &echo_request(&[number as u8; 100]));
+        bench.push(number, true, &echo_request(number as u16, &[number as u8; 100]));
     }
     let mut seen = [0; 16];
     while bench.freed.len() < 40 {

@@ -6,6 +6,5 @@ mod examples;
 mod faults;
 mod mistakes;
 mod mpi_types;
-mod packets;
 mod slmp;
 mod time;

@@ -1,8 +1,8 @@
 //! How long things take.
 
 use crate::bench::Bench;
-use crate::packets::echo_request;
 use spinneret_cluster::{Config, Event};
+use spinneret_packets::echo_request;
 
 /// The public design starts the handler of a packet of 64 bytes 26 clocks after the packet is there.
 #[test]
@@ -43,7 +43,7 @@ fn skipped_clocks_change_nothing() {
 fn all_hpus_work_at_the_same_time() {
     let mut bench = Bench::new("examples/icmp_ping", Config::default());
     for number in 0..64 {
-        bench.push(number, true, &echo_request(&[0; 1400]));
+        bench.push(number, true, &echo_request(1, &[0; 1400]));
     }
     bench.run();
     let hpus: std::collections::BTreeSet<_> = bench.runs().map(|run| run.hpu).collect();

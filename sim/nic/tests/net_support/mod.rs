@@ -1,6 +1,5 @@
 //! What the tests with real interfaces share.
 
-use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use spinneret_nic::net::{InterfaceAddress, TapConfig};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -51,41 +50,4 @@ pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     while !done() {
         assert!(begun.elapsed() < PATIENCE, "{what} takes too long");
     }
-}
-
-/// The transport protocol of a frame over IPv4, if it has one; its checksums have to be right.
-pub(crate) fn protocol_with_right_checksums(frame: &[u8]) -> Option<&'static str> {
-    let packet = SlicedPacket::from_ethernet(frame).unwrap();
-    let Some(NetSlice::Ipv4(ip)) = packet.net else {
-        return None;
-    };
-    let ip = ip.header().to_header();
-    assert_eq!(ip.header_checksum, ip.calc_header_checksum(), "{frame:02x?}");
-    match packet.transport? {
-        TransportSlice::Udp(udp) => {
-            let computed = udp.to_header().calc_checksum_ipv4(&ip, udp.payload()).unwrap();
-            assert!(is_same(udp.checksum(), computed), "{frame:02x?}");
-            Some("udp")
-        }
-        TransportSlice::Tcp(tcp) => {
-            let computed = tcp.to_header().calc_checksum_ipv4(&ip, tcp.payload()).unwrap();
-            assert!(is_same(tcp.checksum(), computed), "{frame:02x?}");
-            Some("tcp")
-        }
-        TransportSlice::Icmpv4(icmp) => {
-            assert_eq!(
-                icmp.checksum(),
-                icmp.icmp_type().calc_checksum(icmp.payload()),
-                "{frame:02x?}"
-            );
-            Some("icmp")
-        }
-        _ => None,
-    }
-}
-
-/// Whether two checksums are the same number in ones' complement, which has two zeros. Linux writes the one that UDP
-/// needs also for TCP.
-fn is_same(found: u16, computed: u16) -> bool {
-    found == computed || (found == 0xffff && computed == 0)
 }

@@ -3,6 +3,7 @@
 use crate::support::{Shown, build};
 use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::report::{End, Occupancy, Options, Recorder};
+use spinneret_packets::echo_request;
 use spinneret_regmap::{egress, ingress};
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
@@ -10,20 +11,10 @@ use std::time::Instant;
 
 /// An echo request of 98 bytes with a right checksum, or a frame that is none.
 fn frame(number: u16) -> Vec<u8> {
-    let mut frame = vec![0; 98];
-    frame[12] = 8;
-    frame[14] = 0x45;
-    frame[17] = 84;
-    frame[22] = 64;
-    frame[23] = if number % 3 == 2 { 17 } else { 1 };
-    frame[34] = 8;
-    frame[40..42].copy_from_slice(&number.to_be_bytes());
-    let sum: u32 = frame[34..]
-        .chunks(2)
-        .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
-        .sum();
-    let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
-    frame[36..38].copy_from_slice(&checksum.to_be_bytes());
+    let mut frame = echo_request(number, &[0; 56]);
+    if number % 3 == 2 {
+        frame[23] = 17;
+    }
     frame
 }
 

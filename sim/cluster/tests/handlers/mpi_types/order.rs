@@ -2,8 +2,7 @@
 
 use super::receiver::{FULL, Message, Receiver};
 use super::trees;
-use crate::packets::EOM;
-use crate::slmp::frame::Segment;
+use crate::slmp::frame::{EOM, Segment};
 use proptest::prelude::{Strategy as _, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 use rand::seq::SliceRandom as _;

@@ -1,9 +1,8 @@
 //! The handlers with their host: requests, completions and what was written.
 
 use crate::bench::{Bench, HOST, build};
-use crate::packets::{EOM, SYN};
-use crate::slmp::frame::{Ack, Segment};
-use spinneret_cluster::{Config, Ending};
+use crate::slmp::frame::{Ack, Segment, Transfer};
+use spinneret_cluster::Config;
 use spinneret_mpi::Layout;
 use spinneret_mpi::nic::memory::{
     BUFFERS, COMPLETION_STRIDE, COMPLETION_VALID, COUNTERS, Counter, HPUS, LOCAL_BYTES, MAGIC, SLOTS,
@@ -37,15 +36,11 @@ pub(crate) struct Message {
 impl Message {
     /// Its segments, all of which ask for an acknowledgement.
     pub(crate) fn segments(&self) -> Vec<Segment> {
-        let count = self.bytes.len().div_ceil(self.unit as usize).max(1);
-        (0..count)
-            .map(|number| {
-                let start = number * self.unit as usize;
-                let end = self.bytes.len().min(start + self.unit as usize);
-                let flags = if number + 1 == count { SYN | EOM } else { SYN };
-                Segment::new(flags, self.id, start as u32, &self.bytes[start..end])
-            })
-            .collect()
+        let transfer = Transfer {
+            bytes: self.bytes.clone(),
+            ..Transfer::new(self.id, 0, self.unit as usize)
+        };
+        transfer.segments()
     }
 
     /// The bytes of host memory that it writes, as the interpreter says. Where copies are not equal, the last one stays.
@@ -65,7 +60,6 @@ pub(crate) struct Receiver {
     table: u32,
     buffer: u64,
     generation: u32,
-    checked: usize,
 }
 
 impl Receiver {
@@ -94,7 +88,6 @@ impl Receiver {
             table: Self::tables(),
             buffer: BUFFERS as u64,
             generation: 0x05ee_d100,
-            checked: 0,
         };
         let size = receiver.bench.meta.handler_memory[1] as usize;
         assert!(receiver.bench.cluster.write(memory, &vec![0; size]));
@@ -177,24 +170,7 @@ impl Receiver {
             self.bench.push(cluster(number), false, &segment.frame());
         }
         self.bench.run();
-        self.acks()
-    }
-
-    /// The acknowledgements since the last call; all handlers have ended well.
-    pub(crate) fn acks(&mut self) -> Vec<Ack> {
-        let endings: Vec<Ending> = self
-            .bench
-            .runs()
-            .skip(self.checked)
-            .map(|run| run.ending)
-            .collect();
-        self.checked += endings.len();
-        assert!(
-            endings.iter().all(|ending| *ending == Ending::Done),
-            "{endings:?}"
-        );
-        let sent = self.bench.sent.drain(..);
-        sent.map(|(_, frame)| Ack::read(&frame)).collect()
+        self.bench.acks()
     }
 
     /// All counters.

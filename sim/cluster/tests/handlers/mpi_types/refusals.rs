@@ -2,8 +2,7 @@
 
 use super::receiver::{Message, Receiver};
 use super::trees;
-use crate::packets::{EOM, SYN};
-use crate::slmp::frame::{ACK, Segment};
+use crate::slmp::frame::{ACK, EOM, SYN, Segment};
 use spinneret_mpi::nic::memory::Counter;
 use std::slice;
 

@@ -1,9 +1,10 @@
 //! Segments that are refused for their place, or want of it, are counted under their cause, and neither acknowledged
 //! nor written anywhere.
 
-use super::frame::{Segment, Transfer};
-use super::receiver::{Cause, Confirm, MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
-use crate::packets::{EOM, SYN};
+use super::frame::{EOM, SYN, Segment, Transfer};
+use super::receiver::{MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
+use spinneret_slmp::Confirm;
+use spinneret_slmp::memory::Cause;
 
 /// Payload of the segments.
 pub(super) const UNIT: usize = 100;

@@ -1,8 +1,10 @@
 //! Segments of one message in several clusters, each of which keeps its own bits.
 
 use super::frame::{Ack, Segment, Transfer};
-use super::receiver::{COMPLETED, Cause, Confirm, DONE, DONE_END, Receiver};
+use super::receiver::{DONE, Receiver};
 use spinneret_cluster::Config;
+use spinneret_slmp::Confirm;
+use spinneret_slmp::memory::{COMPLETED, Cause, DONE_END};
 
 const UNIT: usize = 100;
 const CAPACITY: u32 = 8000;

@@ -1,11 +1,13 @@
 //! Segments as they come from the wire, and acknowledgements as they go there.
 
-use crate::packets::{EOM, SYN, slmp, sum};
+use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
+use spinneret_slmp::wire::{Flags, Header, PORT};
+use std::net::SocketAddrV4;
 
-/// Flag of an acknowledgement.
-pub(crate) const ACK: u16 = 0x2000;
-/// The port of receivers.
-const PORT: u16 = 9330;
+/// Flags, which tests combine in every way.
+pub(crate) const EOM: u16 = Flags::EOM.bits();
+pub(crate) const SYN: u16 = Flags::SYN.bits();
+pub(crate) const ACK: u16 = Flags::ACK.bits();
 
 /// What the sender puts into the UDP checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,14 @@ pub(crate) enum Checksum {
     Right,
     /// The right one, plus 1.
     Wrong,
+}
+
+/// An end of the cable.
+fn end(number: u8, ip: [u8; 4], port: u16) -> Endpoint {
+    Endpoint {
+        mac: [2, 0, 0, 0, 0, number],
+        socket: SocketAddrV4::new(ip.into(), port),
+    }
 }
 
 /// A segment and who sends it.
@@ -46,36 +56,24 @@ impl Segment {
 
     /// The frame.
     pub(crate) fn frame(&self) -> Vec<u8> {
-        let mut frame = slmp(self.flags, self.message, self.offset, &self.payload);
-        frame[26..30].copy_from_slice(&self.source);
-        frame[34..36].copy_from_slice(&self.port.to_be_bytes());
-        fix_ip_checksum(&mut frame);
-        if self.checksum != Checksum::None {
-            fix_udp_checksum(&mut frame);
-            frame[41] = frame[41].wrapping_add(u8::from(self.checksum == Checksum::Wrong));
-        }
+        let frame = Frame {
+            from: end(2, self.source, self.port),
+            to: end(1, [10, 0, 0, 2], PORT),
+            header: Header {
+                flags: Flags::from_bits(self.flags),
+                message_id: self.message,
+                offset: self.offset,
+            },
+            payload: &self.payload,
+        };
+        let checksum = match self.checksum {
+            Checksum::None => UdpChecksum::Absent,
+            Checksum::Right | Checksum::Wrong => UdpChecksum::Computed,
+        };
+        let mut frame = frame.build(0, checksum).expect("it fits into a packet");
+        frame[41] = frame[41].wrapping_add(u8::from(self.checksum == Checksum::Wrong));
         frame
     }
-}
-
-/// Puts the right checksum into the IP header.
-pub(crate) fn fix_ip_checksum(frame: &mut [u8]) {
-    frame[24..26].fill(0);
-    let checksum = !sum(&frame[14..34]);
-    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
-}
-
-/// Puts the right checksum into the UDP header.
-fn fix_udp_checksum(frame: &mut [u8]) {
-    let mut covered = frame[26..34].to_vec();
-    covered.extend([0, 17]);
-    covered.extend_from_slice(&frame[38..40]);
-    covered.extend_from_slice(&frame[34..]);
-    let checksum = match !sum(&covered) {
-        0 => 0xffff,
-        checksum => checksum,
-    };
-    frame[40..42].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// What an acknowledgement says.
@@ -105,27 +103,19 @@ impl Ack {
     /// # Panics
     /// If anything of it is not as it has to be.
     pub(crate) fn read(frame: &[u8]) -> Self {
-        let half = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
-        let word = |at: usize| u32::from(half(at)) << 16 | u32::from(half(at + 2));
-        assert_eq!(frame.len(), 52, "headers alone");
+        let ack = Frame::parse(frame).expect("it is a segment with right checksums");
+        assert_eq!((frame.len(), ack.payload), (52, &[][..]), "headers alone");
         assert_eq!(
-            frame[..12],
-            *b"\x02\0\0\0\0\x02\x02\0\0\0\0\x01",
-            "back to the sender"
+            (ack.from, ack.to.mac),
+            (end(1, [10, 0, 0, 2], PORT), [2, 0, 0, 0, 0, 2])
         );
-        assert_eq!(
-            (half(12), half(14), half(16), frame[23]),
-            (0x0800, 0x4500, 38, 17)
-        );
-        assert_eq!(sum(&frame[14..34]), 0xffff, "the IP checksum is right");
-        assert_eq!(frame[26..30], [10, 0, 0, 2], "from the receiver");
-        assert_eq!((half(34), half(38), half(40)), (PORT, 18, 0));
+        assert_eq!(frame[40..42], [0, 0], "no UDP checksum");
         Self {
-            to: [frame[30], frame[31], frame[32], frame[33]],
-            port: half(36),
-            flags: half(42),
-            message: word(44),
-            offset: word(48),
+            to: ack.to.socket.ip().octets(),
+            port: ack.to.socket.port(),
+            flags: ack.header.flags.bits(),
+            message: ack.header.message_id,
+            offset: ack.header.offset,
         }
     }
 }

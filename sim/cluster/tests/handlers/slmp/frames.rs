@@ -2,9 +2,16 @@
 //! anywhere.
 
 use super::causes::{UNIT, receiver, refuse, segment};
-use super::frame::{ACK, Checksum, fix_ip_checksum};
-use super::receiver::Cause;
-use crate::packets::EOM;
+use super::frame::{ACK, Checksum, EOM};
+use spinneret_packets::checksum;
+use spinneret_slmp::memory::Cause;
+
+/// Puts the right checksum into the IP header.
+fn fix_ip_checksum(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let checksum = checksum(&frame[14..34]);
+    frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+}
 
 /// A change of a frame that makes it another one.
 type Damage = (&'static str, fn(&mut Vec<u8>));

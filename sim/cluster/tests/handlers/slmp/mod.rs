@@ -7,7 +7,6 @@ mod causes;
 mod clusters;
 pub(crate) mod frame;
 mod frames;
-mod model;
 mod order;
 mod places;
 mod races;

@@ -1,10 +1,9 @@
 //! Messages arrive whole, in whatever order their segments come.
 
-use super::frame::{ACK, Ack, Checksum, Segment, Transfer};
-use super::receiver::{
-    ACKS_SENT, COMPLETE, COMPLETED, Cause, Confirm, DONE, DONE_END, Receiver, STATE, USERS,
-};
-use crate::packets::{EOM, SYN};
+use super::frame::{ACK, Ack, Checksum, EOM, SYN, Segment, Transfer};
+use super::receiver::{COMPLETE, DONE, Receiver, STATE, USERS};
+use spinneret_slmp::Confirm;
+use spinneret_slmp::memory::{ACKS_SENT, COMPLETED, Cause, DONE_END};
 
 const UNIT: usize = 200;
 const CAPACITY: u32 = 20_000;

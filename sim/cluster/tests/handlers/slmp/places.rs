@@ -1,10 +1,9 @@
 //! Several messages at once, and the host that takes them and gives them up.
 
-use super::frame::{Ack, Segment, Transfer};
-use super::receiver::{
-    CLOSED, COMPLETE, Cause, Confirm, FREE, MESSAGE, OPEN, RELEASED, Receiver, STATE, USERS,
-};
-use crate::packets::SYN;
+use super::frame::{Ack, SYN, Segment, Transfer};
+use super::receiver::{CLOSED, COMPLETE, FREE, MESSAGE_ID, OPEN, RELEASED, Receiver, STATE, USERS};
+use spinneret_slmp::Confirm;
+use spinneret_slmp::memory::Cause;
 
 const UNIT: usize = 100;
 const CAPACITY: u32 = 4000;
@@ -165,7 +164,7 @@ fn the_host_closes_a_place_in_traffic() {
         receiver.bench.host_clocks = 300;
         receiver.send(&[transfer.segments()[0].clone(), other.segments()[0].clone()]);
         let place = (0..2)
-            .find(|place| receiver.get(*place, MESSAGE) == 5)
+            .find(|place| receiver.get(*place, MESSAGE_ID) == 5)
             .expect("it is open");
         for segment in mixed(&[transfer.clone(), other.clone()]) {
             receiver.push(&segment.frame());

@@ -1,8 +1,9 @@
 //! Meetings of two HPUs, or of an HPU and the host, that take a certain distance of clocks to happen: all are tried.
 
-use super::frame::{Ack, Segment, Transfer};
-use super::receiver::{CLOSED, COMPLETED, Cause, Confirm, OPEN, RELEASED, Receiver, STATE, USERS};
-use crate::packets::{EOM, SYN};
+use super::frame::{Ack, EOM, SYN, Segment, Transfer};
+use super::receiver::{CLOSED, OPEN, RELEASED, Receiver, STATE, USERS};
+use spinneret_slmp::Confirm;
+use spinneret_slmp::memory::{COMPLETED, Cause};
 
 const UNIT: usize = 100;
 const CAPACITY: u32 = 1000;

@@ -2,94 +2,38 @@
 
 use super::frame::{Ack, Segment};
 use crate::bench::{Bench, HOST};
-use spinneret_cluster::{Config, Ending};
+use spinneret_cluster::Config;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
+pub(crate) use spinneret_slmp::memory::place::{
+    CAPACITY, DONE, GENERATION, MESSAGE_ID, PORT, RECIPROCAL, REGION, SOURCE, START, STATE, USERS,
+};
+use spinneret_slmp::memory::{
+    self, ACCEPTED_AND_ACKED, ACKS_SENT, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, State, VERSION, common,
+    place,
+};
+use spinneret_slmp::{Confirm, MessageKey};
+use std::net::{Ipv4Addr, SocketAddrV4};
 
-const MAGIC: u32 = 0x504d_4c53;
-const VERSION: u32 = 4;
-const PLACE_BYTES: u32 = 0x40;
-/// A place's record in the L1 of each cluster: its bytes, where it says how many words hold bits, and where these
-/// begin.
-const RECORD_BYTES: u32 = 4160;
+const PLACE_BYTES: u32 = place::SIZE as u32;
+const PLACES_AT: u32 = common::SIZE as u32;
+/// A place's record in the L1 of each cluster: where it says how many words hold bits, and where these begin.
+const RECORD_BYTES: u32 = LOCAL_BYTES as u32;
 const USED: u32 = 12;
 const BITS: u32 = 128;
 /// Where the context's scratchpads are in each L1.
 const PAD: u32 = 0x4000;
-const PLACES_AT: u32 = 0x1100;
-const COUNTERS_AT: u32 = 0x100;
-/// HPUs, each with counters of its own.
-const HPUS: u32 = 64;
 /// Bits of a place's bitmap.
-pub(crate) const MAX_SEGMENTS: u32 = 32256;
+pub(crate) const MAX_SEGMENTS: u32 = memory::MAX_SEGMENTS as u32;
 /// Bytes between the regions, which nobody may write.
 const GAP: u32 = 192;
-const PAGE: u32 = 4096;
+const PAGE: u32 = memory::REGIONS as u32;
 
-/// Words of a place, by offset.
-pub(crate) const STATE: u32 = 0x00;
-pub(crate) const MESSAGE: u32 = 0x0c;
-pub(crate) const REGION: u32 = 0x10;
-pub(crate) const CAPACITY: u32 = 0x14;
-pub(crate) const USERS: u32 = 0x18;
-pub(crate) const DONE: u32 = 0x28;
-const GENERATION: u32 = 0x2c;
-const START: u32 = 0x38;
-pub(crate) const RECIPROCAL: u32 = 0x3c;
-
-/// States of a place.
-pub(crate) const FREE: u32 = 0;
-pub(crate) const OPEN: u32 = 1;
-pub(crate) const COMPLETE: u32 = 2;
-pub(crate) const RELEASED: u32 = 3;
-pub(crate) const CLOSED: u32 = 4;
-
-/// What became of a segment: the numbers of the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
-    Accepted,
-    Duplicate,
-    Malformed,
-    IpChecksum,
-    UdpChecksum,
-    NotASegment,
-    Misplaced,
-    TooLong,
-    BeyondEnd,
-    NoRoom,
-    GivenUp,
-}
-
-/// All of them.
-pub(crate) const CAUSES: [Cause; 11] = [
-    Cause::Accepted,
-    Cause::Duplicate,
-    Cause::Malformed,
-    Cause::IpChecksum,
-    Cause::UdpChecksum,
-    Cause::NotASegment,
-    Cause::Misplaced,
-    Cause::TooLong,
-    Cause::BeyondEnd,
-    Cause::NoRoom,
-    Cause::GivenUp,
-];
-
-/// Numbers of the counters that are no causes.
-pub(crate) const ACKS_SENT: usize = 11;
-pub(crate) const COMPLETED: usize = 12;
-/// Those that were accepted and acknowledged count here alone.
-const ACCEPTED_AND_ACKED: usize = 13;
-/// In the number of segments that are done: the end is known.
-pub(crate) const DONE_END: u32 = 0x8000_0000;
-
-/// How the host confirms messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Confirm {
-    /// They are in its memory.
-    Memory,
-    /// It has stored them.
-    Stored,
-}
+/// States of a place, as words.
+pub(crate) const FREE: u32 = State::Free as u32;
+pub(crate) const OPEN: u32 = State::Open as u32;
+pub(crate) const COMPLETE: u32 = State::Complete as u32;
+pub(crate) const RELEASED: u32 = State::Released as u32;
+pub(crate) const CLOSED: u32 = State::Closed as u32;
 
 /// The handler on a cluster, and the host's side.
 pub(crate) struct Receiver {
@@ -99,8 +43,6 @@ pub(crate) struct Receiver {
     clusters: usize,
     /// What differs from one start of the host to the next.
     start: u32,
-    /// Handlers whose ending was looked at.
-    checked: usize,
 }
 
 impl Receiver {
@@ -125,7 +67,6 @@ impl Receiver {
             places,
             clusters,
             start: 0x5eed_0000,
-            checked: 0,
         };
         receiver.prepare(capacity, confirm);
         receiver
@@ -165,13 +106,14 @@ impl Receiver {
     }
 
     /// A word of a place.
-    pub(crate) fn get(&self, place: usize, word: u32) -> u32 {
-        self.bench.variable(self.memory + Self::place_at(place) + word)
+    pub(crate) fn get(&self, place: usize, word: usize) -> u32 {
+        self.bench
+            .variable(self.memory + Self::place_at(place) + word as u32)
     }
 
     /// Sets it.
-    pub(crate) fn set(&mut self, place: usize, word: u32, value: u32) {
-        self.write(Self::place_at(place) + word, value);
+    pub(crate) fn set(&mut self, place: usize, word: usize, value: u32) {
+        self.write(Self::place_at(place) + word as u32, value);
     }
 
     /// The scratchpad of a cluster.
@@ -213,9 +155,10 @@ impl Receiver {
     }
 
     /// All counters, with those that stand for two added to both.
-    pub(crate) fn counters(&self) -> [u32; 16] {
-        let mut counters: [u32; 16] = std::array::from_fn(|number| {
-            let rows = (0..HPUS).map(|hpu| self.memory + COUNTERS_AT + 64 * hpu + 4 * number as u32);
+    pub(crate) fn counters(&self) -> [u32; COUNTERS] {
+        let first = self.memory + common::COUNTERS as u32;
+        let mut counters: [u32; COUNTERS] = std::array::from_fn(|number| {
+            let rows = (0..HPUS).map(|hpu| first + 4 * (COUNTERS * hpu + number) as u32);
             rows.map(|address| self.bench.variable(address)).sum()
         });
         let both = std::mem::take(&mut counters[ACCEPTED_AND_ACKED]);
@@ -263,9 +206,9 @@ impl Receiver {
         self.push(frame);
         self.bench.run();
         let after = self.counters();
-        let raised: Vec<Cause> = CAUSES
-            .into_iter()
-            .flat_map(|cause| vec![cause; (after[cause as usize] - before[cause as usize]) as usize])
+        let raised: Vec<Cause> = Cause::ALL
+            .iter()
+            .flat_map(|cause| vec![*cause; (after[*cause as usize] - before[*cause as usize]) as usize])
             .collect();
         let [cause] = raised[..] else {
             panic!("a segment counts under one cause: {raised:?}")
@@ -302,18 +245,15 @@ impl Receiver {
 
     /// The acknowledgements since the last call; all handlers have ended well.
     pub(crate) fn acks(&mut self) -> Vec<Ack> {
-        let runs = self.bench.runs().skip(self.checked);
-        let endings: Vec<Ending> = runs.map(|run| run.ending).collect();
-        self.checked += endings.len();
-        assert!(
-            endings.iter().all(|ending| *ending == Ending::Done),
-            "{endings:?}"
-        );
-        self.bench
-            .sent
-            .drain(..)
-            .map(|(_, frame)| Ack::read(&frame))
-            .collect()
+        self.bench.acks()
+    }
+
+    /// The message in a place.
+    pub(crate) fn key(&self, place: usize) -> MessageKey {
+        let [address, port, message_id] = [SOURCE, PORT, MESSAGE_ID].map(|word| self.get(place, word));
+        // Addresses and ports are as loads give them, all other words are in host order.
+        let from = SocketAddrV4::new(Ipv4Addr::from(address.swap_bytes()), (port as u16).swap_bytes());
+        MessageKey { from, message_id }
     }
 
     /// Bytes of host memory, if somebody has written them all.
@@ -360,7 +300,7 @@ impl Receiver {
     pub(crate) fn clear(&mut self, place: usize) {
         assert_eq!(self.get(place, USERS), 0, "somebody works on it");
         let kept = [STATE, REGION, CAPACITY, USERS, GENERATION, START];
-        for word in (0..PLACE_BYTES).step_by(4).filter(|word| !kept.contains(word)) {
+        for word in (0..place::SIZE).step_by(4).filter(|word| !kept.contains(word)) {
             self.set(place, word, 0);
         }
         self.set(place, STATE, FREE);

@@ -1,8 +1,8 @@
 //! How fast it is. The bounds leave some air; the figures are printed.
 
-use super::frame::{Checksum, Segment, Transfer};
-use super::receiver::{Confirm, Receiver};
-use crate::packets::SYN;
+use super::frame::{Checksum, SYN, Segment, Transfer};
+use super::receiver::Receiver;
+use spinneret_slmp::Confirm;
 
 /// Payload of a full segment.
 const FULL: usize = 1462;
