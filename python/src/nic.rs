@@ -1,6 +1,6 @@
 //! The NIC.
 
-use crate::peer::Program;
+use crate::peer::{Program, Shared};
 use crate::result::{Fault, Result};
 use crate::{DropWarning, error};
 use pyo3::call::PyCallArgs;
@@ -73,9 +73,14 @@ impl Nic {
         on_frame: Option<Py<PyAny>>,
         gbps: Option<f64>,
     ) -> PyResult<Result> {
-        let program = Rc::new(RefCell::new(Program::new(packets, on_frame, gbps)?));
-        let ran = self.embedded.run(Rc::clone(&program) as _);
-        let mut program = program.borrow_mut();
+        let shared = Shared(Rc::new(RefCell::new(Program::new(packets, on_frame, gbps)?)));
+        let (source, sinks) = (
+            Box::new(shared.clone()),
+            [false, true].map(|to_host| shared.sink(to_host)),
+        );
+        let signals = shared.clone();
+        let ran = self.embedded.run(source, sinks, move || signals.goes_on());
+        let mut program = shared.0.borrow_mut();
         match (program.exception.take(), ran) {
             (Some(exception), _) => Err(exception),
             (None, Err(failure)) => Err(error(failure)),

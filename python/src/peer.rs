@@ -1,13 +1,13 @@
 //! The Python program as the one that has the packets.
 
 use crate::result::Frame;
-use anyhow::anyhow;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMemoryView, PyTuple};
-use spinneret_nic::net::MIN_FRAME_BYTES;
 use spinneret_nic::net::generator::{MAX_SIZE_BYTES, WIRE_OVERHEAD_BYTES};
-use spinneret_nic::run::Peer;
+use spinneret_nic::net::{MIN_FRAME_BYTES, NetError, Next, Sink, Source};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Bytes of an Ethernet header, which every packet has.
 const HEADER_BYTES: usize = 14;
@@ -60,11 +60,11 @@ impl Program {
     }
 
     /// Keeps an exception, which ends the run.
-    fn kept<T>(&mut self, result: PyResult<T>) -> anyhow::Result<T> {
+    fn kept<T>(&mut self, result: PyResult<T>) -> Result<T, NetError> {
         result.map_err(|exception| {
             let text = exception.to_string();
             self.exception = Some(exception);
-            anyhow!(text)
+            NetError::Program(text)
         })
     }
 
@@ -94,20 +94,49 @@ impl Program {
     }
 }
 
-impl Peer for Program {
-    fn next(&mut self) -> anyhow::Result<Option<(Option<u64>, Vec<u8>)>> {
-        let next = Python::attach(|py| self.next_packet(py));
-        self.kept(next)
+/// A program whose packets, frames and signals have an end each at the NIC.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared(pub(crate) Rc<RefCell<Program>>);
+
+impl Shared {
+    /// The end for frames that leave for the wire, or go to the host.
+    pub(crate) fn sink(&self, to_host: bool) -> Box<dyn Sink> {
+        Box::new(Frames {
+            program: self.clone(),
+            to_host,
+        })
     }
 
-    fn take(&mut self, at_ps: u64, bytes: &[u8], to_host: bool) -> anyhow::Result<()> {
-        let kept = Python::attach(|py| self.keep(py, Frame::new(py, at_ps, bytes, to_host)));
-        self.kept(kept)
-    }
-
-    fn goes_on(&mut self) -> anyhow::Result<()> {
+    /// Whether the run goes on, or a signal ends it.
+    pub(crate) fn goes_on(&self) -> anyhow::Result<()> {
         let signals = Python::attach(|py| py.check_signals());
-        self.kept(signals)
+        Ok(self.0.borrow_mut().kept(signals)?)
+    }
+}
+
+impl Source for Shared {
+    fn next(&mut self, _: u64) -> Result<Next, NetError> {
+        let mut program = self.0.borrow_mut();
+        let next = Python::attach(|py| program.next_packet(py));
+        Ok(match program.kept(next)? {
+            Some((Some(at_ps), bytes)) => Next::Packet { at_ps, bytes },
+            Some((None, bytes)) => Next::WithRoom(bytes),
+            None => Next::End,
+        })
+    }
+}
+
+/// Where frames become those of the program.
+struct Frames {
+    program: Shared,
+    to_host: bool,
+}
+
+impl Sink for Frames {
+    fn put(&mut self, at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
+        let mut program = self.program.0.borrow_mut();
+        let kept = Python::attach(|py| program.keep(py, Frame::new(py, at_ps, bytes, self.to_host)));
+        program.kept(kept)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::net::{Interrupt, picoseconds};
 use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicError};
-use crate::share::Share;
 use spinneret_cluster::Program;
 use spinneret_fabric::MAX_FRAME_BYTES;
 use spinneret_host::device::{Area, SharedMemory};
@@ -33,7 +32,7 @@ const HEADER_BYTES: usize = 14;
 /// Nothing happens on it but while one of them lets time pass.
 #[derive(Debug)]
 pub struct Simulated<B = Modelled> {
-    nic: Share<Nic<B>>,
+    nic: Rc<RefCell<Nic<B>>>,
     /// Host memory of each context, which the simulated DMA, this program and maybe another one have.
     areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
     address: Option<Address>,
@@ -44,7 +43,7 @@ pub struct Simulated<B = Modelled> {
 impl<B> Clone for Simulated<B> {
     fn clone(&self) -> Self {
         Self {
-            nic: self.nic.clone(),
+            nic: Rc::clone(&self.nic),
             areas: Rc::clone(&self.areas),
             address: self.address,
             interrupt: Rc::clone(&self.interrupt),
@@ -80,7 +79,7 @@ impl<B: Behind> Simulated<B> {
     /// A NIC that is there.
     pub fn of(nic: Nic<B>) -> Self {
         Self {
-            nic: Share::new(nic),
+            nic: Rc::new(RefCell::new(nic)),
             areas: Rc::default(),
             address: None,
             interrupt: Rc::default(),
@@ -98,22 +97,8 @@ impl<B: Behind> Simulated<B> {
     }
 
     /// The NIC itself, if nobody else has it.
-    ///
-    /// # Errors
-    /// If somebody has; this hand comes back.
-    pub fn into_nic(self) -> Result<Nic<B>, Self> {
-        let Self {
-            nic,
-            areas,
-            address,
-            interrupt,
-        } = self;
-        nic.into_inner().map_err(|nic| Self {
-            nic,
-            areas,
-            address,
-            interrupt,
-        })
+    pub fn into_nic(self) -> Option<Nic<B>> {
+        Rc::into_inner(self.nic).map(RefCell::into_inner)
     }
 
     /// The same NIC, which tells its addresses.

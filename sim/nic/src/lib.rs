@@ -14,10 +14,8 @@ pub mod report;
 pub mod run;
 pub mod services;
 pub mod terminal;
-pub mod traffic;
 
 mod attach;
-mod share;
 mod start;
 
 pub use device::Simulated;

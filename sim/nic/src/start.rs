@@ -41,7 +41,7 @@ pub fn start(
     start_on(&simulated, program, rulesets, handler)?;
     Ok(simulated
         .into_nic()
-        .unwrap_or_else(|_| unreachable!("software has left the NIC")))
+        .unwrap_or_else(|| unreachable!("software has left the NIC")))
 }
 
 /// The same on a NIC that is there.

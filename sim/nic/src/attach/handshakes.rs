@@ -1,6 +1,6 @@
 //! What is handed over one by one: HERs, feedback, commands to the NIC, standard output.
 
-use super::ports::{Handshake, bit};
+use super::{Handshake, bit};
 use spinneret_cluster::task::{Code, CommandId, Her, Meta, NicCommand, SCRATCHPADS};
 use spinneret_cluster::{Cluster, REFUSED_LENGTH};
 use spinneret_regmap::MAX_FRAME;

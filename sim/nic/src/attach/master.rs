@@ -1,6 +1,6 @@
 //! The port on which handlers reach host memory.
 
-use super::ports::Handshake;
+use super::Handshake;
 use spinneret_cluster::task::{CommandId, HostAction, HostCommand};
 use spinneret_cluster::{BEAT_BYTES, Cluster, REFUSED_HOST};
 use spinneret_regmap::message_id;

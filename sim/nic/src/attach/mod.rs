@@ -13,13 +13,10 @@
 
 mod handshakes;
 mod master;
-mod ports;
 mod slave;
 
-use crate::share::Share;
 use handshakes::Handshakes;
 use master::MasterPort;
-use ports::bit;
 use slave::SlavePort;
 use spinneret_cluster::Cluster;
 use spinneret_sim::agent::{Agent, Violation};
@@ -28,7 +25,7 @@ use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 /// The cluster, as the application's ports see it.
 #[derive(Debug)]
 pub(crate) struct ClusterSide {
-    cluster: Share<Cluster>,
+    pub(crate) cluster: Cluster,
     slaves: [SlavePort; 3],
     master: MasterPort,
     handshakes: Handshakes,
@@ -44,7 +41,7 @@ impl ClusterSide {
     ///
     /// # Errors
     /// If one is missing.
-    pub(crate) fn new(dut: &Instance, cluster: Share<Cluster>) -> Result<Self, ModelError> {
+    pub(crate) fn new(dut: &Instance, cluster: Cluster) -> Result<Self, ModelError> {
         let slave = |prefix| SlavePort::new(dut, prefix);
         Ok(Self {
             slaves: [slave("ni_slave")?, slave("no_slave")?, slave("host_slave")?],
@@ -66,7 +63,7 @@ impl ClusterSide {
 
     fn hold(&mut self) {
         self.held = true;
-        self.cluster.borrow_mut().reset();
+        self.cluster.reset();
         self.slaves.iter_mut().for_each(SlavePort::reset);
         self.master.reset();
         self.handshakes.reset();
@@ -81,12 +78,12 @@ fn spread(fetch: u32, clusters: usize) -> u32 {
 
 impl Agent for ClusterSide {
     fn drive(&mut self, dut: &mut Instance) {
-        let cluster = self.cluster.borrow();
+        let cluster = &self.cluster;
         for slave in &mut self.slaves {
             slave.drive(dut, self.held);
         }
         self.master.drive(dut, self.held);
-        self.handshakes.drive(dut, &cluster, self.held);
+        self.handshakes.drive(dut, cluster, self.held);
         let flags = self.busy.width();
         let busy = (0..cluster.config().clusters)
             .filter(|number| cluster.is_busy(*number))
@@ -103,13 +100,13 @@ impl Agent for ClusterSide {
             }
             return Ok(());
         }
-        let mut cluster = self.cluster.borrow_mut();
+        let cluster = &mut self.cluster;
         if !self.held {
             for slave in &mut self.slaves {
-                slave.sample(dut, &mut cluster)?;
+                slave.sample(dut, cluster)?;
             }
-            self.master.sample(dut, &mut cluster)?;
-            self.handshakes.sample(dut, &mut cluster);
+            self.master.sample(dut, cluster)?;
+            self.handshakes.sample(dut, cluster);
         }
         self.held = false;
         let fetch = spread(dut.value(self.fetch) as u32, cluster.config().clusters);
@@ -132,5 +129,52 @@ impl Agent for ClusterSide {
             "the cluster is {}",
             if self.is_idle() { "idle" } else { "in a burst" }
         )
+    }
+}
+
+/// A port of one bit.
+///
+/// # Errors
+/// If there is none of that name, direction and width.
+pub(super) fn bit(dut: &Instance, name: &str, direction: Direction) -> Result<PortHandle, ModelError> {
+    let port = dut.port(name, direction)?;
+    match port.width() {
+        1 => Ok(port),
+        width => Err(ModelError::UnfitPort {
+            model: dut.name(),
+            port: name.to_owned(),
+            reason: format!("is {width} bits wide, not 1"),
+        }),
+    }
+}
+
+/// A channel with valid and ready: who offers drives valid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handshake {
+    pub(super) valid: PortHandle,
+    pub(super) ready: PortHandle,
+}
+
+impl Handshake {
+    /// A channel that the design offers on.
+    pub(super) fn from_design(dut: &Instance, prefix: &str) -> Result<Self, ModelError> {
+        Self::find(dut, prefix, [Direction::Output, Direction::Input])
+    }
+
+    /// A channel that the model offers on.
+    pub(super) fn from_model(dut: &Instance, prefix: &str) -> Result<Self, ModelError> {
+        Self::find(dut, prefix, [Direction::Input, Direction::Output])
+    }
+
+    fn find(dut: &Instance, prefix: &str, [valid, ready]: [Direction; 2]) -> Result<Self, ModelError> {
+        Ok(Self {
+            valid: bit(dut, &format!("{prefix}_valid"), valid)?,
+            ready: bit(dut, &format!("{prefix}_ready"), ready)?,
+        })
+    }
+
+    /// Whether something is handed over in this cycle.
+    pub(super) fn moves(self, dut: &Instance) -> bool {
+        dut.is_high(self.valid) && dut.is_high(self.ready)
     }
 }

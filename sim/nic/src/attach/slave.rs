@@ -1,6 +1,6 @@
 //! A port on which the application reads and writes the cluster's memory.
 
-use super::ports::Handshake;
+use super::Handshake;
 use spinneret_cluster::{BEAT_BYTES, Cluster};
 use spinneret_sim::agent::Violation;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};

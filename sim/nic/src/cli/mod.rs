@@ -6,10 +6,9 @@
 
 pub mod match_cmd;
 mod new_cmd;
-mod report;
 pub mod send_cmd;
 
-pub use report::{Report, RuleSetReport};
+pub use match_cmd::{Report, RuleSetReport};
 
 use crate::fabric::FabricArguments;
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};

@@ -1,13 +1,10 @@
 //! The command: from arguments to a fabric, and from what happened to what is printed.
 
-use super::application::Application;
-use super::args::FabricArguments;
-use super::files::{self, Programs};
-use super::host::Transmit;
-use super::member::{Outcome, Plan, check_clocks};
+use super::args::{FabricArguments, Programs, build_programs};
+use super::member::{Application, Outcome, Plan, check_clocks};
 use super::show::Shown;
 use super::{plot, trace};
-use crate::net::{Interrupt, Recipe};
+use crate::net::{Generator, Interrupt, Recipe};
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder, ShowProgress};
 use crate::run::setup;
@@ -58,7 +55,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let places = topology.ranks(ranks.size());
     let (places, rank) = (&places, ranks.rank());
     let own = || topology.nics().filter(move |(node, ..)| places[*node] == rank);
-    let programs = files::checked(arguments, &topology, own(), config.cluster.clusters)?;
+    let programs = build_programs(arguments, &topology, own(), config.cluster.clusters)?;
     let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
     let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
     let mut plans = HashMap::new();
@@ -166,7 +163,7 @@ fn plan(
         application,
         transmit: transmit(name, nic)?,
         tap: nic.tap.clone(),
-        recorder: Some(Recorder::new(options, program, config).map_err(Failure::usage)?),
+        recorder: Recorder::new(options, program, config).map_err(Failure::usage)?,
         // The handlers of applications are theirs to judge.
         fails_with_handlers: handlers.is_some() && !arguments.allow_faults,
         handlers,
@@ -181,7 +178,7 @@ fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
 }
 
 /// What the host of a NIC sends, with the NIC's own addresses as the sender's.
-fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Transmit>, Failure> {
+fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Generator>, Failure> {
     let Some(text) = &nic.transmit else {
         return Ok(None);
     };
@@ -198,7 +195,7 @@ fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Transmit>, F
         recipe.mac = mac_of(to);
         recipe.dst = ip_of(to);
     }
-    Ok(Some(Transmit::new(recipe, nic.after_ps)))
+    Ok(Some(Generator::new(recipe).starting_at(nic.after_ps)))
 }
 
 fn tell_where(arguments: &FabricArguments, plans: &HashMap<usize, Plan>) {

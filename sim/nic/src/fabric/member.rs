@@ -1,22 +1,27 @@
 //! A NIC of a fabric, and who uses it: handlers from the start, a host that sends, an application in another process.
+//!
+//! Time passes for an application only while it waits: whatever else it does takes none, so time stands still for everybody
+//! meanwhile.
 
-use super::application::{Application, Wants};
-use super::host::{TapHost, Transmit};
 use crate::device::Simulated;
+use crate::net::{self, Generator, InterfaceAddress, TapEnd, picoseconds};
 use crate::nic::{Nic, NicConfig, NicError, SLOWEST_PS};
-use crate::report::{End, Occupancy, Recorder, Summary};
+use crate::report::{End, Recorder};
+use crate::run::ends::Ends;
 use crate::run::faults;
+use crate::run::host::{Attention, HostProgram};
+use crate::run::main_loop::MainLoop;
 use crate::start::start_on;
 use crate::terminal::Failure;
-use anyhow::anyhow;
+use anyhow::{Result, anyhow};
 use spinneret_cluster::Program;
-use spinneret_fabric::{Left, Port};
+use spinneret_fabric::topology::WhenGone;
+use spinneret_fabric::{Left, Outside, Port};
 use spinneret_host::Address;
+use spinneret_host::device::socket::{Served, Server};
 use spinneret_rules::NamedRuleset;
-use std::time::Instant;
-
-/// Between two notes of how full everything is.
-const OCCUPANCY_PS: u64 = 1_000_000;
+use std::io;
+use std::time::{Duration, Instant};
 
 /// Handlers that run from the start.
 #[derive(Clone, Debug)]
@@ -34,10 +39,11 @@ pub(super) struct Plan {
     pub(super) address: Address,
     pub(super) handlers: Option<Handlers>,
     pub(super) application: Option<Application>,
-    pub(super) transmit: Option<Transmit>,
+    /// Frames that its host sends.
+    pub(super) transmit: Option<Generator>,
     /// A network interface of this machine that is the NIC's host.
     pub(super) tap: Option<String>,
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Recorder,
     /// The command fails if the handlers do something wrong.
     pub(super) fails_with_handlers: bool,
 }
@@ -53,18 +59,6 @@ pub struct Outcome {
     pub summary: Option<serde_json::Value>,
     /// Files that could not be written, and then what handlers did wrong, if the command fails with them.
     pub failures: Vec<String>,
-}
-
-/// A NIC that runs.
-struct Member {
-    nic: Simulated,
-    application: Option<Application>,
-    transmit: Option<Transmit>,
-    tap: Option<TapHost>,
-    recorder: Option<Recorder>,
-    fails_with_handlers: bool,
-    noted_ps: u64,
-    begun: Instant,
 }
 
 /// Whether clocks of a NIC are fast enough for a fabric.
@@ -87,142 +81,149 @@ impl Plan {
     /// # Errors
     /// If the hardware fails, or the application's socket.
     pub(super) fn run(self, port: Port) -> Result<Outcome, Left> {
-        let mut nic = Nic::new(self.config).map_err(failed)?;
+        let mut nic = Nic::new(self.config).map_err(|error| left(error.into(), false))?;
         nic.connect(port);
-        if self.recorder.is_some() {
-            nic.log_what_comes();
+        nic.log_what_comes();
+        let begun = Instant::now();
+        let nic = Simulated::of(nic).with_address(self.address);
+        let mut ends = Ends::silent();
+        if let Some(transmit) = self.transmit {
+            ends.host_sources.push(Box::new(transmit));
         }
-        let address = self.address;
-        let tap = self
-            .tap
-            .map(|name| TapHost::create(&name, &address).map_err(|error| Left::Failed(error.to_string())));
-        let mut member = Member {
-            nic: Simulated::of(nic).with_address(self.address),
-            application: self.application,
-            transmit: self.transmit,
-            tap: tap.transpose()?,
-            recorder: self.recorder,
-            fails_with_handlers: self.fails_with_handlers,
-            noted_ps: 0,
-            begun: Instant::now(),
-        };
-        let ended = member.start(self.handlers).and_then(|()| member.go());
-        match ended {
-            Ok(()) | Err(Left::Stopped(_)) => Ok(member.finish()),
+        if let Some(name) = &self.tap {
+            let network = InterfaceAddress {
+                address: self.address.ip.into(),
+                prefix_bits: 16,
+            };
+            let end = TapEnd::in_namespace(name, &network, self.address.mac);
+            ends.add_host(&end.map_err(|error| Left::Failed(error.to_string()))?);
+        }
+        let host = self.application.map(|application| Box::new(application) as _);
+        let mut run = MainLoop::new(nic.clone(), ends, self.recorder, host, 0);
+        let ended = start(&nic, self.handlers).and_then(|()| go(&mut run));
+        match ended.map_err(|error| left(error, nic.borrow().is_stopped())) {
+            Ok(()) | Err(Left::Stopped(_)) => Ok(finish(run, begun, self.fails_with_handlers)),
             Err(failed) => Err(failed),
         }
     }
 }
 
-impl Member {
-    fn start(&mut self, handlers: Option<Handlers>) -> Result<(), Left> {
-        let Some(Handlers { program, rulesets }) = handlers else {
-            return Ok(());
+fn start(nic: &Simulated, handlers: Option<Handlers>) -> Result<()> {
+    let Some(Handlers { program, rulesets }) = handlers else {
+        return Ok(());
+    };
+    Ok(start_on(nic, &program, &rulesets, None)?)
+}
+
+/// Until all is over.
+fn go(run: &mut MainLoop) -> Result<()> {
+    loop {
+        run.attend()?;
+        if run.attention == Attention::Over {
+            run.host = None;
+        }
+        let limit_ps = run.feed_from_host(0)?;
+        run.step(limit_ps)?;
+        run.pass_on()?;
+    }
+}
+
+fn finish(run: MainLoop, begun: Instant, fails_with_handlers: bool) -> Outcome {
+    let nic = run.nic.borrow();
+    let end = End::of(&nic, begun.elapsed());
+    let finished = run.recorder.finish(&end, None);
+    let trouble = faults::trouble(&finished.summary).filter(|_| fails_with_handlers);
+    let failures = finished.failures.iter().map(ToString::to_string);
+    Outcome {
+        simulated_clocks: nic.simulated_clocks(),
+        lost_by_host: nic.lost_by_host(),
+        summary: serde_json::to_value(&finished.summary).ok(),
+        failures: failures.chain(trouble).collect(),
+    }
+}
+
+/// What fails because all is over is no failure, but hardware that fails is one at any time.
+fn left(error: anyhow::Error, is_stopped: bool) -> Left {
+    match error.downcast_ref::<NicError>() {
+        Some(NicError::Failed(_) | NicError::Ports(_)) => Left::Failed(error.to_string()),
+        _ if is_stopped => Left::Stopped(spinneret_fabric::Stopped),
+        _ => Left::Failed(error.to_string()),
+    }
+}
+
+/// Longest sleep before a look whether all is over.
+const SLEEP: Duration = Duration::from_millis(50);
+
+/// An application, or the place where one is to come.
+#[derive(Debug)]
+pub(super) struct Application {
+    server: Server,
+    when_gone: WhenGone,
+    /// It waits until then.
+    until_ps: u64,
+}
+
+impl Application {
+    /// An application is to come to a socket.
+    pub(super) fn at(server: Server, when_gone: WhenGone) -> Self {
+        Self {
+            server,
+            when_gone,
+            until_ps: 0,
+        }
+    }
+
+    /// Sleeps until it says something, or another one comes.
+    fn wait(&self, nic: &Simulated) -> io::Result<()> {
+        let why = match self.server.has_client() {
+            true => Outside::ApplicationToSpeak,
+            false => Outside::ApplicationToCome,
         };
-        start_on(&self.nic, &program, &rulesets, None).map_err(|error| self.or_stopped(error))
-    }
-
-    /// What fails because all is over is no failure.
-    fn or_stopped(&self, error: impl std::fmt::Display) -> Left {
-        match self.nic.borrow().is_stopped() {
-            true => Left::Stopped(spinneret_fabric::Stopped),
-            false => Left::Failed(error.to_string()),
-        }
-    }
-
-    /// Until all is over.
-    fn go(&mut self) -> Result<(), Left> {
-        loop {
-            let mut limit_ps = u64::MAX;
-            if let Some(application) = &mut self.application {
-                let wants = application.attend(&self.nic);
-                match wants.map_err(|error| self.or_stopped(error))? {
-                    Wants::Until(at_ps) => limit_ps = at_ps,
-                    Wants::Nothing => self.application = None,
-                    Wants::End => self.nic.borrow().stop(),
-                }
-                if let Some(program) = self.nic.borrow_mut().take_loaded()
-                    && let Some(recorder) = &mut self.recorder
-                {
-                    recorder.set_program(&program);
+        let nic = nic.borrow();
+        let woken = nic.outside(why, || {
+            while !nic.is_stopped() {
+                if net::wait(&self.server.wakes(), Some(SLEEP))? {
+                    break;
                 }
             }
-            if let Some(transmit) = &mut self.transmit {
-                limit_ps = limit_ps.min(transmit.feed(&mut self.nic.borrow_mut(), &mut self.recorder));
-            }
-            if let Some(tap) = &mut self.tap {
-                let fed = tap.feed(&mut self.nic.borrow_mut(), &mut self.recorder);
-                limit_ps = limit_ps.min(fed.map_err(|error| Left::Failed(error.to_string()))?);
-            }
-            self.nic.borrow_mut().step(limit_ps).map_err(failed)?;
-            self.pass_on()?;
-        }
-    }
-
-    /// Notes what happened, and passes on what came out.
-    fn pass_on(&mut self) -> Result<(), Left> {
-        let mut nic = self.nic.borrow_mut();
-        let events = nic.take_events();
-        if let Some(tap) = &mut self.tap {
-            while let Some(out) = nic.take_host() {
-                let put = tap.put(&out);
-                put.map_err(|error| Left::Failed(error.to_string()))?;
-            }
-        } else if self.application.is_none() {
-            while nic.take_host().is_some() {}
-        }
-        let Some(recorder) = &mut self.recorder else {
-            while nic.take_wire().is_some() || nic.take_printed().is_some() {}
-            return Ok(());
-        };
-        let [came, to_host] = nic.take_log();
-        for (at_ps, bytes) in came {
-            let handler = nic.handler_of(&bytes);
-            recorder.received(at_ps, &bytes, handler);
-        }
-        to_host
-            .iter()
-            .for_each(|(at_ps, bytes)| recorder.to_host(*at_ps, bytes));
-        while let Some(out) = nic.take_wire() {
-            recorder.sent(out.at_ps, out.bytes.len(), out.is_host);
-        }
-        while let Some(word) = nic.take_printed() {
-            recorder.stdout(word);
-        }
-        let time = nic.cluster_time();
-        events.iter().for_each(|event| recorder.event(event, time));
-        if recorder.wants_occupancy() && nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
-            self.noted_ps = nic.now_ps();
-            recorder.occupancy(self.noted_ps, &Occupancy::of(&nic));
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Outcome {
-        let nic = self.nic.borrow();
-        let end = End::of(&nic, self.begun.elapsed());
-        let finished = self.recorder.map(|recorder| recorder.finish(&end, None));
-        let (summary, failures) = finished.map_or((None, Vec::new()), |finished| {
-            let trouble = faults::trouble(&finished.summary).filter(|_| self.fails_with_handlers);
-            let failures = finished.failures.iter().map(ToString::to_string);
-            (as_json(&finished.summary), failures.chain(trouble).collect())
+            Ok(())
         });
-        Outcome {
-            simulated_clocks: nic.simulated_clocks(),
-            lost_by_host: nic.lost_by_host(),
-            summary,
-            failures,
+        woken.map_err(|error: net::NetError| io::Error::other(error))?;
+        match nic.is_stopped() {
+            true => Err(io::Error::other(spinneret_fabric::Stopped)),
+            false => Ok(()),
         }
     }
 }
 
-fn as_json(summary: &Summary) -> Option<serde_json::Value> {
-    serde_json::to_value(summary).ok()
-}
+impl HostProgram for Application {
+    /// Answers what the application asks until it wants time to pass; waits for it as long as that takes.
+    fn poll(&mut self, nic: &Simulated) -> Result<Attention> {
+        let now_ps = nic.borrow().now_ps();
+        if now_ps < self.until_ps {
+            return Ok(Attention::Until(self.until_ps));
+        }
+        loop {
+            match self.server.serve(&mut nic.clone())? {
+                Served::Requests => {}
+                Served::Waits(until) => {
+                    self.until_ps = picoseconds(until);
+                    return Ok(Attention::Until(self.until_ps));
+                }
+                Served::Gone => match self.when_gone {
+                    WhenGone::GoOn => return Ok(Attention::Over),
+                    WhenGone::Stop => {
+                        nic.borrow().stop();
+                        return Ok(Attention::Idle);
+                    }
+                    WhenGone::Hold => {}
+                },
+                Served::Nothing => self.wait(nic)?,
+            }
+        }
+    }
 
-fn failed(error: NicError) -> Left {
-    match error {
-        NicError::Stopped(stopped) => stopped.into(),
-        error => Left::Failed(error.to_string()),
+    fn takes_frames(&self) -> bool {
+        true
     }
 }

@@ -7,20 +7,15 @@
 //!   Plan::run: Nic with a Port, and its host: application at a socket, made-up frames, this machine
 //! ```
 
-mod application;
 mod args;
 mod command;
-mod files;
-mod host;
 mod member;
 mod plot;
 mod programs;
 mod show;
-mod signal;
 mod trace;
 
 pub use args::FabricArguments;
 pub use command::fabric;
 pub use member::{Handlers, Outcome};
-pub use programs::{Hosted, run_programs};
-pub use signal::Signal;
+pub use programs::{Hosted, Signal, run_programs};

@@ -1,10 +1,11 @@
-//! Programs of this process on the NICs of a fabric.
+//! Programs of this process on the NICs of a fabric, and what one of them tells another without a frame.
 
 use super::member::check_clocks;
 use crate::device::Simulated;
 use crate::nic::{Nic, NicConfig};
 use spinneret_fabric::{Alone, FabricError, Left, Member, Report, Settings, Topology, run};
 use spinneret_host::Address;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A program on a NIC. Time passes only while it lets it pass. When it ends, its NIC goes on until nothing happens anywhere.
 pub type Hosted<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), Left> + Send + 'p>;
@@ -57,4 +58,35 @@ pub fn run_programs<'p>(
         })
     };
     run(topology, settings, &mut Alone, &mut (), member)
+}
+
+/// Something that happens once, and is known everywhere a moment later: how long after does not depend on threads.
+#[derive(Debug)]
+pub struct Signal {
+    at_ps: AtomicU64,
+    /// How far a NIC may be ahead of others.
+    lookahead_ps: u64,
+}
+
+impl Signal {
+    /// Something that has not happened; the fabric's [lookahead](spinneret_fabric::Topology::lookahead_ps) is how long it takes
+    /// to be known.
+    pub fn new(lookahead_ps: u64) -> Self {
+        Self {
+            at_ps: AtomicU64::new(u64::MAX),
+            lookahead_ps,
+        }
+    }
+
+    /// It happens now, on the clock of the NIC of who says so.
+    pub fn tell(&self, now_ps: u64) {
+        self.at_ps.store(now_ps, Ordering::SeqCst);
+    }
+
+    /// When it happened, if that is known now on the clock of the NIC of who asks.
+    pub fn told(&self, now_ps: u64) -> Option<u64> {
+        let at_ps = self.at_ps.load(Ordering::SeqCst);
+        let known_ps = at_ps.saturating_add(self.lookahead_ps);
+        (at_ps != u64::MAX && known_ps <= now_ps).then_some(at_ps)
+    }
 }

@@ -1,28 +1,24 @@
-//! What gdb holds: the cluster, as a target of gdbstub. Here is what gdb looks at and changes: threads, registers, memory.
+//! What gdb holds: the cluster, as a target of gdbstub. Here is what gdb looks at and changes: threads, registers, memory;
+//! breakpoints and watchpoints, which are marks and no changes of memory; and how HPUs go on: what gdb told each of them, and those
+//! that it did not name.
 
-mod breakpoints;
-mod resume;
-
-pub(super) use resume::Order;
-
-use super::marks::Marks;
+use super::marks::{Marks, Watch};
 use super::registers;
 use gdbstub::common::{Signal, Tid};
 use gdbstub::stub::MultiThreadStopReason as Stop;
-use gdbstub::target::ext::base::BaseOps;
-use gdbstub::target::ext::base::multithread as many;
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
+use gdbstub::target::ext::base::{BaseOps, multithread as many};
 use gdbstub::target::ext::breakpoints::BreakpointsOps;
-use gdbstub::target::ext::target_description_xml_override as description;
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
+use gdbstub::target::ext::{breakpoints as marks, target_description_xml_override as description};
 use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::Riscv32;
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use gdbstub_arch::riscv::reg::id::RiscvRegId;
-use resume::Orders;
 use spinneret_cluster::rv::Privilege;
 use spinneret_cluster::{Cluster, Config};
 use std::convert::Infallible;
+use std::ops::Range;
 
 /// The target of gdbstub, and what it was told.
 pub(super) struct Held {
@@ -221,4 +217,174 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
     let count = from.len().min(to.len());
     to[..count].copy_from_slice(&from[..count]);
     count
+}
+
+impl marks::Breakpoints for Held {
+    fn support_sw_breakpoint(&mut self) -> Option<marks::SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_breakpoint(&mut self) -> Option<marks::HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<marks::HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl marks::SwBreakpoint for Held {
+    fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        self.marks.breakpoints.push(addr);
+        Ok(true)
+    }
+
+    fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        Ok(remove(&mut self.marks.breakpoints, &addr))
+    }
+}
+
+/// In a model both kinds are the same.
+impl marks::HwBreakpoint for Held {
+    fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        marks::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
+    }
+
+    fn remove_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        marks::SwBreakpoint::remove_sw_breakpoint(self, addr, kind)
+    }
+}
+
+impl marks::HwWatchpoint for Held {
+    fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: marks::WatchKind) -> TargetResult<bool, Self> {
+        self.marks.watches.push(watch(addr, len, kind));
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(
+        &mut self,
+        addr: u32,
+        len: u32,
+        kind: marks::WatchKind,
+    ) -> TargetResult<bool, Self> {
+        Ok(remove(&mut self.marks.watches, &watch(addr, len, kind)))
+    }
+}
+
+fn watch(address: u32, bytes: u32, kind: marks::WatchKind) -> Watch {
+    Watch { address, bytes, kind }
+}
+
+/// Takes out one that is equal: whether there was one.
+fn remove<T: PartialEq>(marks: &mut Vec<T>, mark: &T) -> bool {
+    let found = marks.iter().position(|one| one == mark);
+    found.map(|place| marks.swap_remove(place)).is_some()
+}
+
+/// What an HPU is to do when the cluster goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Go on.
+    Continue,
+    /// Go on while the program counter is in this range, and for one instruction at least.
+    Step(Range<u32>),
+    /// Stand still, while time passes for others.
+    Hold,
+}
+
+/// What all HPUs are to do.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    /// What HPUs were told; nothing if they were not named.
+    told: Vec<Option<Order>>,
+    /// Those that were not named stand still.
+    is_locked: bool,
+}
+
+impl Orders {
+    /// For that many HPUs, all of which go on.
+    pub(super) fn new(hpus: usize) -> Self {
+        Self {
+            told: vec![None; hpus],
+            is_locked: false,
+        }
+    }
+
+    /// All go on.
+    pub(super) fn clear(&mut self) {
+        self.told.fill(None);
+        self.is_locked = false;
+    }
+
+    /// What an HPU is to do.
+    pub(super) fn of(&self, hpu: usize) -> Order {
+        match &self.told[hpu] {
+            Some(order) => order.clone(),
+            None if self.is_locked => Order::Hold,
+            None => Order::Continue,
+        }
+    }
+
+    /// Whether it has done that, now that it is there.
+    pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
+        matches!(&self.told.get(hpu), Some(Some(Order::Step(range))) if !range.contains(&pc))
+    }
+}
+
+impl Held {
+    fn set(&mut self, tid: Tid, order: Order) {
+        if let Some(hpu) = self.hpu(tid) {
+            self.orders.told[hpu] = Some(order);
+        }
+    }
+}
+
+impl many::MultiThreadResume for Held {
+    fn resume(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn clear_resume_actions(&mut self) -> Result<(), Infallible> {
+        self.orders.clear();
+        Ok(())
+    }
+
+    /// Signals are not for handlers: what ends them comes anyway.
+    fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.set(tid, Order::Continue);
+        Ok(())
+    }
+
+    fn support_single_step(&mut self) -> Option<many::MultiThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_range_step(&mut self) -> Option<many::MultiThreadRangeSteppingOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_scheduler_locking(&mut self) -> Option<many::MultiThreadSchedulerLockingOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl many::MultiThreadSingleStep for Held {
+    fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.set(tid, Order::Step(0..0));
+        Ok(())
+    }
+}
+
+impl many::MultiThreadRangeStepping for Held {
+    fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), Infallible> {
+        self.set(tid, Order::Step(start..end));
+        Ok(())
+    }
+}
+
+impl many::MultiThreadSchedulerLocking for Held {
+    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
+        self.orders.is_locked = true;
+        Ok(())
+    }
 }

@@ -10,7 +10,6 @@
 //! passes, so a run that is held at breakpoints is the same run, clock by clock.
 
 mod held;
-mod input;
 mod marks;
 mod registers;
 mod session;
@@ -22,9 +21,8 @@ use clap::Args;
 use gdbstub::common::Signal;
 use gdbstub::stub::MultiThreadStopReason as Stop;
 use held::{Held, Order, thread};
-use input::{End, Input};
 use marks::Hit;
-use session::Session;
+use session::{End, Input, Session};
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::{Cluster, Debugger, SILENCE, TERMINATED, WATCHDOG};
 use std::fmt;

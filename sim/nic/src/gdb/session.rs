@@ -1,14 +1,184 @@
-//! A conversation with gdb.
+//! A conversation with gdb, and its connection: bytes that come, and packets that leave whole.
 
 use super::held::Held;
-use super::input::{End, Input, Output};
-use crate::net::Interrupt;
+use crate::net::{self, Interrupt};
+use gdbstub::conn::Connection;
 use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write as _};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
-impl From<GdbStubError<Infallible, std::io::Error>> for End {
-    fn from(error: GdbStubError<Infallible, std::io::Error>) -> Self {
+/// Longest that gdb may leave what it is told.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a conversation with gdb is over.
+pub(super) enum End {
+    /// gdb detached.
+    Detached,
+    /// gdb wants the run to end.
+    Killed,
+    /// The user wants it to.
+    Interrupted,
+    /// gdb is not there any more, or is none.
+    Failed(String),
+}
+
+impl End {
+    pub(super) fn failed(why: impl Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+}
+
+/// Longest packet that gdb may send, without what frames it: `PacketSize` of gdbstub, which keeps any.
+const PACKET_BYTES: usize = 4096;
+
+/// Packets that come from gdb.
+#[derive(Debug)]
+pub(super) struct Input {
+    stream: TcpStream,
+    /// Whole packets, and the signs between them.
+    waiting: VecDeque<u8>,
+    /// The packet that has begun.
+    packet: Vec<u8>,
+    is_gdb: bool,
+}
+
+impl Input {
+    /// Listens to somebody who may be gdb.
+    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+        // Reads say themselves whether they wait.
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self {
+            stream,
+            waiting: VecDeque::new(),
+            packet: Vec::new(),
+            is_gdb: false,
+        })
+    }
+
+    /// The other direction.
+    pub(super) fn output(&self) -> io::Result<Output> {
+        Ok(Output(BufWriter::new(self.stream.try_clone()?)))
+    }
+
+    /// Whether a packet has come: nobody else sends one by chance.
+    pub(super) fn is_gdb(&self) -> bool {
+        self.is_gdb
+    }
+
+    /// Takes in what has come, if anything has.
+    pub(super) fn listen(&mut self) -> Result<(), End> {
+        let mut bytes = [0; 4096];
+        match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => Err(End::failed("the connection has ended")),
+            Ok((_, count)) => bytes[..count].iter().try_for_each(|byte| self.take_in(*byte)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Err(error) => Err(End::failed(error)),
+        }
+    }
+
+    fn take_in(&mut self, byte: u8) -> Result<(), End> {
+        if self.packet.is_empty() {
+            match byte {
+                b'$' => self.packet.push(byte),
+                // gdb greets with one; nothing was sent that it could confirm.
+                b'+' | b'-' | CTRL_C if !self.is_gdb => {}
+                b'+' | b'-' | CTRL_C => self.waiting.push_back(byte),
+                _ => return Err(End::failed(format_args!("{byte:#04x} begins no packet"))),
+            }
+            return Ok(());
+        }
+        self.packet.push(byte);
+        match &self.packet[..] {
+            long if long.len() > "$#00".len() + PACKET_BYTES => Err(End::failed(format_args!(
+                "a packet of more than {PACKET_BYTES} bytes"
+            ))),
+            [_, body @ .., b'#', high, low] if is_sum(body, [*high, *low]) => {
+                self.is_gdb = true;
+                self.waiting.extend(self.packet.drain(..));
+                Ok(())
+            }
+            [_, .., b'#', _, _] => Err(End::failed("the check sum of a packet is wrong")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next byte of a whole packet, if one is there.
+    pub(super) fn ready(&mut self) -> Result<Option<u8>, End> {
+        if self.waiting.is_empty() {
+            self.listen()?;
+        }
+        Ok(self.waiting.pop_front())
+    }
+
+    /// Tells gdb that it has ended the run. If it is not there any more, it does not wait for that.
+    pub(super) fn tell_kill(&mut self) {
+        let _ = send(&self.stream, IS_KILLED, SendFlags::NOSIGNAL);
+    }
+
+    /// The next byte, which is waited for.
+    pub(super) fn wait(&mut self, interrupt: &Interrupt) -> Result<u8, End> {
+        loop {
+            if let Some(byte) = self.ready()? {
+                return Ok(byte);
+            }
+            if interrupt.is_set() {
+                return Err(End::Interrupted);
+            }
+            net::wait(&[self.stream.as_fd(), interrupt.as_fd()], None).map_err(End::failed)?;
+        }
+    }
+}
+
+/// What gdb waits for when it has killed what it debugs, and the stub says nothing: the packet `OK`.
+const IS_KILLED: &[u8] = b"$OK#9a";
+
+/// Packets to gdb, which leave whole.
+pub(super) struct Output(BufWriter<TcpStream>);
+
+/// The sign that holds what runs, beside packets.
+const CTRL_C: u8 = 3;
+
+/// Whether a check sum is that of a packet's body.
+fn is_sum(body: &[u8], digits: [u8; 2]) -> bool {
+    let sum = body.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    let digits = std::str::from_utf8(&digits).unwrap_or_default();
+    u8::from_str_radix(digits, 16) == Ok(sum)
+}
+
+impl AsFd for Input {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl Connection for Output {
+    type Error = io::Error;
+
+    fn write(&mut self, byte: u8) -> io::Result<()> {
+        self.0.write_all(&[byte])
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl From<GdbStubError<Infallible, io::Error>> for End {
+    fn from(error: GdbStubError<Infallible, io::Error>) -> Self {
         Self::failed(error)
     }
 }
@@ -81,5 +251,63 @@ impl Session {
             // Who has gone by now has not missed anything.
             let _ = running.report_stop(held, Stop::Exited(0));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// What becomes of bytes: whether their sender is gdb, and what the stub gets.
+    fn come(bytes: &[u8]) -> Result<(bool, Vec<u8>), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut input = Input::new(client).unwrap();
+        let taken = bytes.iter().try_for_each(|byte| input.take_in(*byte));
+        taken
+            .map(|()| (input.is_gdb(), input.waiting.into()))
+            .map_err(|end| match end {
+                End::Failed(why) => why,
+                _ => panic!("it does not end like that"),
+            })
+    }
+
+    #[test]
+    fn gdb_is_known_by_its_first_packet() {
+        for stranger in ["", "+", "++--\x03", "$", "+$qSupported", "+$qSupported#3"] {
+            assert_eq!(come(stranger.as_bytes()), Ok((false, vec![])), "{stranger}");
+        }
+        let greeting = come(b"+$qSupported#37+$?#3");
+        assert_eq!(greeting, Ok((true, b"$qSupported#37+".to_vec())));
+        assert_eq!(come(b"$#00\x03"), Ok((true, b"$#00\x03".to_vec())));
+        assert_eq!(come(b"$m0,4#FD"), Ok((true, b"$m0,4#FD".to_vec())));
+    }
+
+    #[test]
+    fn others_are_refused() {
+        for (stranger, why) in [
+            ("GET / HTTP/1.1\r\n\r\n", "0x47 begins no packet"),
+            ("\x16\x03\x01", "0x16 begins no packet"),
+            ("$qSupported#38", "the check sum of a packet is wrong"),
+            ("$a#+6", "the check sum of a packet is wrong"),
+            ("$a##1", "the check sum of a packet is wrong"),
+            ("$qSupported#37GET", "0x47 begins no packet"),
+        ] {
+            assert_eq!(come(stranger.as_bytes()), Err(why.to_owned()), "{stranger:?}");
+        }
+    }
+
+    #[test]
+    fn a_packet_is_no_longer_than_the_stub_takes() {
+        let packet = |bytes: usize| {
+            let sum = (b'a' as usize * bytes) as u8;
+            [b"$", &vec![b'a'; bytes][..], format!("#{sum:02x}").as_bytes()].concat()
+        };
+        assert!(come(&packet(PACKET_BYTES)).is_ok_and(|(is_gdb, _)| is_gdb));
+        let long = Err("a packet of more than 4096 bytes".to_owned());
+        assert_eq!(come(&packet(PACKET_BYTES + 1)), long);
+        let endless = [&b"$"[..], &vec![b'a'; 1 << 20]].concat();
+        assert_eq!(come(&endless), long);
     }
 }

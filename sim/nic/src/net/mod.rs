@@ -15,14 +15,12 @@
 mod error;
 pub mod generator;
 mod interrupt;
-mod namespace;
 mod pace;
 mod packet_socket;
 mod pcap;
 mod privileges;
 mod sys;
 mod tap;
-mod tap_config;
 
 pub use error::NetError;
 pub use generator::{Generator, Recipe};
@@ -31,8 +29,7 @@ pub(crate) use pace::picoseconds;
 pub use pace::{Pacer, wait};
 pub use packet_socket::{PacketSocket, PacketSocketSink, PacketSocketSource};
 pub use pcap::{PcapSink, PcapSource, Timing};
-pub use tap::{Tap, TapEnd, TapSink, TapSource};
-pub use tap_config::{InterfaceAddress, TapConfig};
+pub use tap::{InterfaceAddress, Tap, TapConfig, TapEnd, TapSink, TapSource};
 
 use crate::terminal::tell;
 
@@ -49,6 +46,8 @@ pub enum Next {
         /// The frame without its check sequence.
         bytes: Vec<u8>,
     },
+    /// A packet that comes when the NIC has room for it, so that it is not dropped, and not before the one that came before it.
+    WithRoom(Vec<u8>),
     /// Nothing has come yet; look again later. Only live sources say so.
     Nothing,
     /// There will be no more packets.
@@ -64,11 +63,8 @@ pub trait Source {
     fn next(&mut self, now_ps: u64) -> Result<Next, NetError>;
 
     /// How many packets there are altogether, if that is known.
-    fn total(&self) -> Option<u64>;
-
-    /// Whether the last packet, beside its time, waits until the NIC has room for it, so that none is dropped.
-    fn follows_nic(&self) -> bool {
-        false
+    fn total(&self) -> Option<u64> {
+        None
     }
 
     /// Packets so far of which only the beginning is known; they come as they are.
@@ -77,7 +73,9 @@ pub trait Source {
     }
 
     /// Whether packets come when they like, so that simulated time has to keep up with the clock on the wall.
-    fn is_live(&self) -> bool;
+    fn is_live(&self) -> bool {
+        false
+    }
 }
 
 /// Where packets go to.
@@ -92,7 +90,9 @@ pub trait Sink {
     ///
     /// # Errors
     /// If the work cannot be completed.
-    fn finish(self: Box<Self>) -> Result<(), NetError>;
+    fn finish(self: Box<Self>) -> Result<(), NetError> {
+        Ok(())
+    }
 }
 
 /// Tells how many frames of the NIC an interface did not take.

@@ -172,10 +172,6 @@ impl Source for PacketSocketSource {
         }
     }
 
-    fn total(&self) -> Option<u64> {
-        None
-    }
-
     fn is_live(&self) -> bool {
         true
     }

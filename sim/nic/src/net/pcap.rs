@@ -103,10 +103,6 @@ impl Source for PcapSource {
     fn cut_short(&self) -> u64 {
         self.cut_short
     }
-
-    fn is_live(&self) -> bool {
-        false
-    }
 }
 
 /// Larger captures are not read twice.

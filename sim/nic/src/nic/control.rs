@@ -1,9 +1,12 @@
-//! What software does to the NIC: accesses to its registers through the BAR.
+//! What software does to the NIC: accesses to its registers through the BAR, those of a host's bus, which are answered whatever
+//! they ask for, and resets in the middle of something, with which what is inside is lost and the counters begin anew.
 
-use super::{Behind, Nic, NicError};
+use super::{Behind, NO_WORD, Nic, NicError};
+use spinneret_regmap::bar::{self, Destination, decode};
 use spinneret_regmap::pspin::HANDLER_BASE;
-use spinneret_regmap::{bar, cl};
+use spinneret_regmap::{Register, cl, datapath_counters};
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
@@ -205,4 +208,113 @@ fn check(action: &'static str, place: Place, response: Option<Response>) -> Resu
         place,
         answer,
     })
+}
+
+/// What is read where nobody answers.
+const NOBODY: u32 = u32::MAX;
+/// All bytes of a word.
+const WHOLE: u8 = 0xf;
+
+impl<B: Behind> Nic<B> {
+    /// Reads the word at an offset in the BAR; all ones if it is not there, or does not answer.
+    ///
+    /// # Errors
+    /// If the hardware breaks a rule of a bus.
+    pub fn bus_read(&mut self, offset: u32) -> Result<u32, NicError> {
+        // What is printed is read all the time, because HPUs wait for somebody who does.
+        if decode(offset) == Destination::ControlRegister(cl::FIFO.offset) {
+            if self.stdout.is_empty() && self.printed < self.behind.printed() {
+                self.read_word()?;
+            }
+            return Ok(self.stdout.pop_front().unwrap_or(NO_WORD));
+        }
+        self.bar.read(LiteRead::new(offset.into()));
+        self.finish_access()?;
+        let done = self.bar.take_reads().into_iter().next();
+        let answered = done.filter(|done| done.response == Response::Okay);
+        Ok(answered.map_or(NOBODY, |done| done.data as u32))
+    }
+
+    /// Writes those bytes of a word of the BAR that have their bit in `strobes`, if it is there.
+    ///
+    /// # Errors
+    /// As [`bus_read`](Self::bus_read).
+    pub fn bus_write(&mut self, offset: u32, word: u32, strobes: u8) -> Result<(), NicError> {
+        if let Destination::ControlRegister(register) = decode(offset) {
+            self.note_write(register, word);
+        }
+        self.bar
+            .write(LiteWrite::new(offset.into(), word.into()).strobed(strobes));
+        self.finish_access()?;
+        let done = self.bar.take_writes().into_iter().next();
+        let is_done = done.is_some_and(|done| done.response == Response::Okay);
+        if let (true, Destination::ControlRegister(register)) = (is_done, decode(offset)) {
+            let word = if strobes == WHOLE {
+                word
+            } else {
+                self.bus_read(offset)?
+            };
+            self.note_written(register, word);
+        }
+        Ok(())
+    }
+
+    /// The hardware answers every access, whatever becomes of the cluster.
+    fn finish_access(&mut self) -> Result<(), NicError> {
+        while !self.bar.is_idle() {
+            self.clock()?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of resets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resets {
+    /// Those of the NIC or its cluster that found something on its way.
+    count: u64,
+    /// One of them was of the NIC: what was counted while its counters were read is not known.
+    has_restarted: bool,
+    /// What counters had counted when the NIC was reset, by their offsets.
+    counted: BTreeMap<u32, u64>,
+}
+
+impl<B: Behind> Nic<B> {
+    /// Resets of the NIC, or of its cluster alone, that found something on its way: it is lost.
+    pub fn resets(&self) -> u64 {
+        self.resets.count
+    }
+
+    /// Whether the hardware's counters began anew in the middle of something, so that some of what they counted is not known.
+    pub fn has_restarted(&self) -> bool {
+        self.resets.has_restarted
+    }
+
+    /// What a counter had counted before resets of the NIC made it 0.
+    pub fn counted_before_resets(&self, counter: u32) -> u64 {
+        self.resets.counted.get(&counter).copied().unwrap_or(0)
+    }
+
+    /// The NIC or its cluster is about to be reset: whether something is on its way.
+    pub(super) fn note_reset(&mut self) -> bool {
+        let is_cut = !self.is_idle() || self.behind.holds_packets();
+        self.resets.count += u64::from(is_cut);
+        is_cut
+    }
+
+    /// The NIC is about to be reset, and its counters with it. What the hardware does not answer any more is not known.
+    pub(super) fn note_restart(&mut self) {
+        self.resets.has_restarted |= self.note_reset();
+        for word in datapath_counters().filter(|word| !is_level(word.register)) {
+            let counter = word.offset();
+            if let Ok(value) = self.get(counter) {
+                *self.resets.counted.entry(counter).or_default() += u64::from(value);
+            }
+        }
+    }
+}
+
+/// Whether a register says how full something is, or was at most, and counts nothing.
+fn is_level(register: &Register) -> bool {
+    register.name.ends_with("_used") || register.name.ends_with("_peak")
 }

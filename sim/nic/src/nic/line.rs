@@ -40,10 +40,11 @@ impl<B: Behind> Nic<B> {
         }
     }
 
-    /// Frames that came from the cable since the last call, and those that went to the host, and when.
-    pub fn take_log(&mut self) -> [Vec<Timed>; 2] {
+    /// Frames that came from the cable since the last call, and those that went to the host, and when; nothing if they are not
+    /// kept.
+    pub fn take_log(&mut self) -> Option<[Vec<Timed>; 2]> {
         let log = self.line.as_mut().and_then(|line| line.log.as_mut());
-        log.map(std::mem::take).unwrap_or_default()
+        log.map(std::mem::take)
     }
 
     /// Waits for somebody outside of the simulation, as [`Port::outside`] does.

@@ -9,28 +9,21 @@
 //!
 //! What is behind the application's ports to the cluster is [`Behind`]: the model, or a cluster in the hardware itself.
 
-mod activity;
-mod behind;
-mod bus;
 mod control;
 mod hardware;
 mod line;
 mod messages;
 mod modelled;
-mod resets;
 mod route;
-mod wave;
 
-pub use behind::Behind;
 pub use control::{ControlError, Place};
-pub use hardware::{Hardware, Names};
+pub use hardware::{Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
-pub use modelled::Modelled;
-pub use wave::{WaveRequest, find_scope};
+pub use modelled::{Behind, Modelled};
 
+use control::Resets;
 use line::Line;
 use messages::Messages;
-use resets::Resets;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};

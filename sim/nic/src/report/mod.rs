@@ -41,12 +41,8 @@
 //! ```
 
 mod console;
-mod end;
-mod error;
 mod fault_words;
 mod faults;
-mod histogram;
-mod occupancy;
 mod options;
 mod page;
 mod pairing;
@@ -61,17 +57,14 @@ mod tally;
 mod trace;
 
 pub use console::Console;
-pub use end::End;
-pub use error::ReportError;
 pub use faults::{BrokenHpu, FaultKind};
-pub use histogram::Histogram;
-pub use occupancy::Occupancy;
-pub use options::Options;
+pub use options::{Options, ReportError};
 pub use page::PageOptions;
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};
 pub use summary::{
-    Distribution, FORMAT, HandlerCounter, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time,
+    Distribution, End, FORMAT, HandlerCounter, HandlerReport, HpuReport, Latencies, Occupancy, StageReport,
+    Summary, Time,
 };
 pub use symbols::{Place, Symbols};
 
@@ -84,6 +77,7 @@ use progress::Progress;
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
 use std::collections::HashMap;
 use tally::Tally;
+pub use tally::{Histogram, Traffic};
 pub use trace::Call;
 use trace::{Packet, Parallel, Serial};
 

@@ -1,7 +1,7 @@
 //! Latency and occupancy over time, as a picture.
 
-use super::occupancy::Occupancy;
 use super::series::Series;
+use super::summary::Occupancy;
 use crate::picture::{self, Area, Axis, Band, COLORS, Painted, Panel, Shape, Style};
 use std::error::Error;
 

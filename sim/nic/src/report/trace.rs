@@ -1,6 +1,6 @@
 //! A run as a file for Perfetto (<https://ui.perfetto.dev>): the JSON of Chrome's trace events.
 
-use super::occupancy::Occupancy;
+use super::summary::Occupancy;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_cluster::HpuId;

@@ -51,26 +51,34 @@ pub struct RunArguments {
 #[derive(Clone, Debug, Default, Args)]
 pub struct PacketArguments {
     /// Packets from a capture: pcap or pcapng, Ethernet
-    #[arg(long, value_name = "FILE", help_heading = "Packets")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tap", "attach"], help_heading = "Packets")]
     pub pcap: Option<PathBuf>,
     /// Packets of a capture as fast as the wire carries them, instead of at their times
     #[arg(long, requires = "pcap", help_heading = "Packets")]
     pub back_to_back: bool,
     /// Packets made up, such as udp,size=64..1500,rate=10Gbps,count=1e5
-    #[arg(long, value_name = "WHAT", conflicts_with = "pcap", help_heading = "Packets")]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["pcap", "tap", "attach"], help_heading = "Packets")]
     pub generate: Option<String>,
-    /// Make a network interface of that name, which is the NIC as this machine sees it
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
-    pub tap: Option<String>,
-    /// Take an existing network interface for the wire
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
-    pub attach: Option<String>,
+    /// The interface, and how long
+    #[command(flatten)]
+    pub live: LiveArguments,
     /// Write the frames that leave for the wire to this pcap file
     #[arg(long, value_name = "FILE", help_heading = "Packets")]
     pub out: Option<PathBuf>,
     /// Write the packets that go to the host to this pcap file
     #[arg(long, value_name = "FILE", help_heading = "Packets")]
     pub out_host: Option<PathBuf>,
+}
+
+/// The interface that packets come from, if it is one, and how long they may come.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LiveArguments {
+    /// Make a network interface of that name, which is the NIC as this machine sees it
+    #[arg(long, value_name = "NAME", help_heading = "Packets")]
+    pub tap: Option<String>,
+    /// Take an existing network interface for the wire
+    #[arg(long, value_name = "NAME", help_heading = "Packets")]
+    pub attach: Option<String>,
     /// End after that many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Packets")]
     pub duration: Option<Duration>,

@@ -6,7 +6,7 @@ use super::host::{Attention, HostProgram};
 use super::session::Session;
 use super::setup::{self, Setup};
 use crate::device::Simulated;
-use crate::net::{Interrupt, NetError, Next, Sink, Source};
+use crate::net::{Interrupt, Sink, Source};
 use crate::report::{Options, Recorder, ShowProgress, Summary};
 use crate::start::{contexts_on, names};
 use crate::terminal::Files;
@@ -14,33 +14,10 @@ use anyhow::{Result, anyhow, ensure};
 use spinneret_cluster::Program;
 use spinneret_host::Context;
 use spinneret_rules::{MatcherParams, RuleFile};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The program that has the packets. Whatever it refuses ends the run. Times are picoseconds since the run began.
-pub trait Peer {
-    /// The next packet from the wire, and when it comes; without a time, as soon as the NIC has room for it.
-    ///
-    /// # Errors
-    /// If it has none, and that is no end.
-    fn next(&mut self) -> Result<Option<(Option<u64>, Vec<u8>)>>;
-
-    /// A frame left for the wire, or went to the host.
-    ///
-    /// # Errors
-    /// If the run shall end.
-    fn take(&mut self, at_ps: u64, bytes: &[u8], to_host: bool) -> Result<()>;
-
-    /// Asked now and then: whether the run goes on.
-    ///
-    /// # Errors
-    /// If it shall end.
-    fn goes_on(&mut self) -> Result<()>;
-}
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -75,7 +52,8 @@ impl Embedded {
     ) -> Result<Self> {
         let config = setup::config(hardware);
         let rules = setup::rules_of(target, rules);
-        let (_, program) = setup::handlers(target, &config, Files::default()).map_err(sentence)?;
+        let (_, program) =
+            setup::handlers(target, &config, Files::default()).map_err(|failure| anyhow!("{failure}"))?;
         let rules = RuleFile::read(&rules, &MatcherParams::BOARD)?;
         names(&program, &rules.rulesets, handler)?;
         let nic = Simulated::new(config.clone())?;
@@ -85,8 +63,8 @@ impl Embedded {
         let contexts = contexts.or_else(|error| {
             let messages = Messages::default();
             let mut recorder = Recorder::new(messages.options(), Some(&program), &config)?;
-            let failure = setup::not_ready(&nic, &mut recorder, error);
-            Err(anyhow!("{failure}\n{}", messages.text()))
+            setup::tell_start(&nic, &mut recorder);
+            Err(anyhow!("{error}\n{}", messages.text()))
         })?;
         Ok(Self {
             nic,
@@ -107,11 +85,17 @@ impl Embedded {
         &self.contexts
     }
 
-    /// Lets packets come until there are no more, and all is done with.
+    /// Lets packets come until there are no more, and all is done with. Frames that leave for the wire and those that go to the
+    /// host have a sink each; `goes_on` is asked now and then. Times are picoseconds since the run began.
     ///
     /// # Errors
-    /// If the program ends the run, packets are stuck, or the hardware fails. No other run is possible then.
-    pub fn run(&mut self, peer: Rc<RefCell<dyn Peer>>) -> Result<Outcome> {
+    /// If source, sinks or `goes_on` refuse something, packets are stuck, or the hardware fails. No other run is possible then.
+    pub fn run(
+        &mut self,
+        source: Box<dyn Source>,
+        [wire, host]: [Box<dyn Sink>; 2],
+        goes_on: impl FnMut() -> Result<()> + 'static,
+    ) -> Result<Outcome> {
         ensure!(
             !self.is_broken,
             "packets of a run that was ended are still in this NIC: make a new one"
@@ -122,24 +106,18 @@ impl Embedded {
         let setup = Setup {
             nic: self.nic.clone(),
             ends: Ends {
-                source: Box::new(Wire {
-                    peer: Rc::clone(&peer),
-                    last_ps: 0,
-                    follows_nic: false,
-                }),
-                host_source: None,
-                wire: vec![Box::new(Out::new(&peer, false))],
-                host: vec![Box::new(Out::new(&peer, true))],
-                wakes: Vec::new(),
+                wire: vec![wire],
+                host: vec![host],
+                ..Ends::new(source)
             },
             recorder: Recorder::new(messages.options(), Some(&self.program), &config)?,
             wave: None,
             gdb: None,
-            host: Some(Box::new(Asks(peer))),
+            host: Some(Box::new(Asks(goes_on))),
         };
         let session = Session::new(setup, None, Interrupt::never()?).counting_from(self.counted.clone());
-        let (finished, verdict) = session.through().map_err(sentence)?;
-        verdict.map_err(sentence)?;
+        let (finished, verdict) = session.through()?;
+        verdict?;
         for (name, count) in &finished.summary.counters {
             *self.counted.entry(name.clone()).or_default() += count;
         }
@@ -149,10 +127,6 @@ impl Embedded {
             messages: messages.text(),
         })
     }
-}
-
-fn sentence(failure: crate::terminal::Failure) -> anyhow::Error {
-    anyhow!("{failure}")
 }
 
 /// Messages of a recorder, as text.
@@ -184,78 +158,11 @@ impl Write for Messages {
     }
 }
 
-/// The wire, at whose end the program is.
-struct Wire {
-    peer: Rc<RefCell<dyn Peer>>,
-    last_ps: u64,
-    /// The last packet had no time.
-    follows_nic: bool,
-}
-
-impl Source for Wire {
-    fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
-        Ok(match self.peer.borrow_mut().next().map_err(ended)? {
-            Some((at_ps, bytes)) => {
-                self.last_ps = at_ps.unwrap_or(self.last_ps);
-                self.follows_nic = at_ps.is_none();
-                Next::Packet {
-                    at_ps: self.last_ps,
-                    bytes,
-                }
-            }
-            None => Next::End,
-        })
-    }
-
-    fn total(&self) -> Option<u64> {
-        None
-    }
-
-    fn follows_nic(&self) -> bool {
-        self.follows_nic
-    }
-
-    fn is_live(&self) -> bool {
-        false
-    }
-}
-
-/// Where the program takes what comes out.
-struct Out {
-    peer: Rc<RefCell<dyn Peer>>,
-    to_host: bool,
-}
-
-impl Out {
-    fn new(peer: &Rc<RefCell<dyn Peer>>, to_host: bool) -> Self {
-        Self {
-            peer: Rc::clone(peer),
-            to_host,
-        }
-    }
-}
-
-impl Sink for Out {
-    fn put(&mut self, at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
-        let taken = self.peer.borrow_mut().take(at_ps, bytes, self.to_host);
-        taken.map_err(ended)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), NetError> {
-        Ok(())
-    }
-}
-
-fn ended(error: anyhow::Error) -> NetError {
-    NetError::Program(error.to_string())
-}
-
 /// Asks the program now and then.
-struct Asks(Rc<RefCell<dyn Peer>>);
+struct Asks<F>(F);
 
-impl HostProgram for Asks {
-    fn poll(&mut self) -> Result<Attention> {
-        self.0.borrow_mut().goes_on()?;
-        Ok(Attention::Idle)
+impl<F: FnMut() -> Result<()>> HostProgram for Asks<F> {
+    fn poll(&mut self, _: &Simulated) -> Result<Attention> {
+        (self.0)().map(|()| Attention::Idle)
     }
 }

@@ -4,7 +4,7 @@ use super::args::PacketArguments;
 use crate::net::generator::RecipeError;
 use crate::net::{
     Generator, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig,
-    Timing,
+    TapEnd, Timing,
 };
 use crate::terminal::{Failure, tell};
 use anyhow::anyhow;
@@ -12,17 +12,17 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Both sides of the NIC.
-pub(super) struct Ends {
+pub(crate) struct Ends {
     /// Frames from the wire.
-    pub(super) source: Box<dyn Source>,
-    /// Frames of the host, where there is one.
-    pub(super) host_source: Option<Box<dyn Source>>,
+    pub(crate) source: Box<dyn Source>,
+    /// Frames of the host.
+    pub(crate) host_sources: Vec<Box<dyn Source>>,
     /// Who takes what leaves for the wire.
-    pub(super) wire: Vec<Box<dyn Sink>>,
+    pub(crate) wire: Vec<Box<dyn Sink>>,
     /// Who takes what goes to the host.
-    pub(super) host: Vec<Box<dyn Sink>>,
+    pub(crate) host: Vec<Box<dyn Sink>>,
     /// What to wait for while nothing is to be done.
-    pub(super) wakes: Vec<Box<dyn AsFd>>,
+    pub(crate) wakes: Vec<Box<dyn AsFd>>,
 }
 
 /// Opens everything that was asked for, which is something.
@@ -30,9 +30,11 @@ pub(super) struct Ends {
 /// # Errors
 /// If something is missing or cannot be used.
 pub(super) fn open(arguments: &PacketArguments) -> Result<Ends, Failure> {
-    match sources(arguments) {
-        0 => Err(Failure::usage(anyhow!("there are no packets"))),
-        _ => open_if_any(arguments),
+    let live = &arguments.live;
+    let interfaces = [&live.tap, &live.attach, &arguments.generate];
+    match arguments.pcap.is_none() && interfaces.into_iter().all(Option::is_none) {
+        true => Err(Failure::usage(anyhow!("there are no packets"))),
+        false => open_if_any(arguments),
     }
 }
 
@@ -44,39 +46,21 @@ pub(super) fn open_if_any(arguments: &PacketArguments) -> Result<Ends, Failure> 
     let mut ends = match (
         &arguments.pcap,
         &arguments.generate,
-        &arguments.attach,
-        &arguments.tap,
+        &arguments.live.attach,
+        &arguments.live.tap,
     ) {
         (Some(file), ..) => Ends::new(capture(file, arguments.back_to_back)?),
         (_, Some(text), ..) => Ends::new(Box::new(Generator::new(recipe(text)?))),
         (_, _, Some(name), _) => attach(name)?,
         (.., Some(name)) => return tap(name, arguments),
-        (None, None, None, None) => Ends::new(Box::new(Silence)),
+        (None, None, None, None) => Ends::silent(),
     };
-    if let Some(name) = &arguments.tap {
+    if let Some(name) = &arguments.live.tap {
         let cable = Tap::create(&TapConfig::new(name)).map_err(Failure::usage)?;
         ends.take_host(&cable);
     }
     ends.write_captures(arguments)?;
     Ok(ends)
-}
-
-/// How many sources of packets were named.
-fn sources(arguments: &PacketArguments) -> usize {
-    let PacketArguments {
-        pcap,
-        generate,
-        tap,
-        attach,
-        ..
-    } = arguments;
-    let named = [
-        pcap.is_some(),
-        generate.is_some(),
-        tap.is_some(),
-        attach.is_some(),
-    ];
-    named.into_iter().filter(|is_named| *is_named).count()
 }
 
 /// A wire on which nothing comes.
@@ -87,31 +71,34 @@ impl Source for Silence {
     fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
         Ok(Next::End)
     }
-
-    fn total(&self) -> Option<u64> {
-        None
-    }
-
-    fn is_live(&self) -> bool {
-        false
-    }
 }
 
 impl Ends {
-    fn new(source: Box<dyn Source>) -> Self {
+    /// A source of packets, and nobody who takes any.
+    pub(super) fn new(source: Box<dyn Source>) -> Self {
         Self {
             source,
-            host_source: None,
+            host_sources: Vec::new(),
             wire: Vec::new(),
             host: Vec::new(),
             wakes: Vec::new(),
         }
     }
 
+    /// A wire on which nothing comes.
+    pub(crate) fn silent() -> Self {
+        Self::new(Box::new(Silence))
+    }
+
+    /// The host is an interface of this machine.
+    pub(crate) fn add_host(&mut self, end: &TapEnd) {
+        self.host_sources.push(Box::new(end.source()));
+        self.host.push(Box::new(end.sink()));
+    }
+
     /// The host is at one end of a cable.
     fn take_host(&mut self, cable: &Tap) {
-        self.host_source = Some(Box::new(cable.host.source()));
-        self.host.push(Box::new(cable.host.sink()));
+        self.add_host(&cable.host);
         self.wakes.push(Box::new(cable.host.clone()));
         // Nobody listens to the other end, but it lives as long as this one.
         self.wakes.push(Box::new(cable.wire.clone()));

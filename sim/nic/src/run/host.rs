@@ -1,14 +1,24 @@
-//! Programs on the host, beside the NIC in the same process.
+//! Programs on the host, beside the NIC in the same process: one that answers calls of handlers of `spin_rpc.h`, and one that
+//! answers pings and datagrams, as the program beside the handlers of `host_ping` does.
 
-use crate::device::Simulated;
+use crate::device::{HOST_BASE, HOST_STRIDE, Simulated};
+use crate::nic::{Behind, ControlError, Nic};
 use crate::report::Call;
-use spinneret_host::{Device as _, DeviceError};
+use crate::services::{Pace, Paced};
+use crate::terminal::tell;
+use anyhow::Context as _;
+use spinneret_cluster::Program;
+use spinneret_host::{Context, Device as _, DeviceError};
 use spinneret_regmap::{CONTEXTS, her, me};
+use spinneret_rpc::clib::Config;
+use spinneret_rpc::{Libc, Offer, Services, Version, opcode};
 use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::rc::Rc;
 
 /// What a program on the host makes of a look at the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Attention {
+pub(crate) enum Attention {
     /// It has nothing to do until something changes.
     Idle,
     /// It wants to look again at that time at the latest, in picoseconds since the start.
@@ -18,12 +28,12 @@ pub(super) enum Attention {
 }
 
 /// A program on the host.
-pub(super) trait HostProgram {
+pub(crate) trait HostProgram {
     /// Looks at the NIC and does what is to be done.
     ///
     /// # Errors
     /// If it cannot go on.
-    fn poll(&mut self) -> anyhow::Result<Attention>;
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention>;
 
     /// Notes from now on which calls of handlers come and go.
     fn watch(&mut self) {}
@@ -36,6 +46,11 @@ pub(super) trait HostProgram {
     /// Packets may come: from sources that do not depend on time, they do when somebody waits for them.
     fn is_ready(&self) -> bool {
         true
+    }
+
+    /// It takes the frames that go to the host itself.
+    fn takes_frames(&self) -> bool {
+        false
     }
 
     /// It ends the run, not the end of packets.
@@ -58,7 +73,8 @@ pub(super) trait HostProgram {
 }
 
 /// Whether packets that match are led to a context. Software stops all matching while it opens one.
-pub(super) fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
+pub(super) fn is_matching(nic: &Simulated) -> Result<bool, DeviceError> {
+    let mut nic = nic.clone();
     if nic.read_register(me::VALID.offset)? != 1 {
         return Ok(false);
     }
@@ -68,4 +84,201 @@ pub(super) fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
         }
     }
     Ok(false)
+}
+
+/// Answers calls of all contexts.
+#[derive(Debug)]
+pub(super) struct Answering {
+    paced: Paced,
+    /// That of each context.
+    libcs: Vec<Rc<Libc>>,
+}
+
+impl Answering {
+    /// The calls of libc, with files in a folder if there is one.
+    ///
+    /// # Errors
+    /// If there is no such folder, or the handlers call nothing.
+    pub(super) fn open(contexts: Vec<Context<Simulated>>, folder: Option<&Path>) -> anyhow::Result<Self> {
+        let offer = Offer::default();
+        let mut libcs = Vec::new();
+        let open = |context| {
+            let libc = Rc::new(libc(offer.version, folder)?);
+            libcs.push(Rc::clone(&libc));
+            let services = Services::open(context, &offer, |server| {
+                server.add(opcode::LIBC, libc.clone());
+                server.add(opcode::SPINNERET, libc);
+            })?;
+            Ok(services)
+        };
+        let services: Vec<_> = contexts.into_iter().map(open).collect::<anyhow::Result<_>>()?;
+        Ok(Self {
+            paced: Paced::new(services, Pace::default()),
+            libcs,
+        })
+    }
+}
+
+/// The result of the run is the only thing on standard output, so text of handlers goes to standard error.
+fn libc(version: Version, folder: Option<&Path>) -> anyhow::Result<Libc> {
+    let config = Config::of_folder(folder.map(Path::to_owned));
+    Libc::new(version, config).with_context(|| {
+        let folder = folder.unwrap_or(Path::new("."));
+        format!("{} cannot be opened as a folder", folder.display())
+    })
+}
+
+impl HostProgram for Answering {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+        let now_ps = nic.borrow().now_ps();
+        let next_ps = self.paced.poll(now_ps)?;
+        Ok(match nic.borrow().is_idle() && self.paced.is_idle() {
+            true => Attention::Idle,
+            false => Attention::Until(next_ps),
+        })
+    }
+
+    fn watch(&mut self) {
+        self.paced.watch();
+    }
+
+    fn take_calls(&mut self) -> Vec<Call> {
+        self.paced.take_calls()
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.libcs.iter().for_each(|libc| libc.flush());
+        for services in self.paced.services() {
+            let Some(server) = services.server() else { continue };
+            let counts = server.counts();
+            let context = services.context().number();
+            let mut line = format!("context {context}: {} calls were answered", counts.calls);
+            for (refusal, times) in &counts.refusals {
+                line += &format!(", {times} refused: {refusal}");
+            }
+            if let Some(end) = server.ended() {
+                line += &format!("; a handler has ended itself ({end:?})");
+            }
+            tell(line);
+        }
+        Ok(())
+    }
+}
+
+/// Each HPU has a page of its context's host memory.
+const PAGE: u64 = 4096;
+/// Where the frame lies in it, behind the flag.
+const FRAME: u64 = 64;
+/// Bytes of a flag: number of the request, length, HPU.
+const FLAG: usize = 8;
+/// Ethernet and IPv4 headers.
+const TRANSPORT: usize = 34;
+/// Where IPv4 says what it carries, and what it says for UDP.
+const PROTOCOL: usize = 23;
+const UDP: u8 = 17;
+/// Between two looks at host memory, in picoseconds.
+const LOOK_PS: u64 = 1_000_000;
+
+/// Looks for requests of handlers and answers them.
+#[derive(Debug)]
+pub struct HostPing {
+    /// Where handlers wait for their answers.
+    answers: u32,
+    /// Number of the last request, by context and HPU.
+    seen: Vec<Vec<u8>>,
+}
+
+impl HostPing {
+    /// For the handlers of a program; nothing if they do not wait for a host.
+    pub fn new<B: Behind>(program: &Program, simulated: &Simulated<B>, contexts: usize) -> Option<Self> {
+        let answers = program.host_data?;
+        let nic = simulated.borrow();
+        let [clusters, hpus] = nic.behind().shape();
+        let hpus = (clusters * hpus) as usize;
+        for context in 0..contexts as u64 {
+            for hpu in 0..hpus as u64 {
+                nic.host_memory().set(page(context, hpu), &[0; FLAG]);
+            }
+        }
+        Some(Self {
+            answers,
+            seen: vec![vec![0; hpus]; contexts],
+        })
+    }
+
+    /// Answers what has come: a copy of the frame with changed addresses, and then the flag, which the handler waits for.
+    ///
+    /// # Errors
+    /// If the NIC does not take the answer.
+    pub fn answer<B: Behind>(&mut self, nic: &mut Nic<B>) -> Result<(), ControlError> {
+        for (context, seen) in (0_u64..).zip(&mut self.seen) {
+            for (hpu, seen) in (0_u32..).zip(seen) {
+                let page = page(context, hpu.into());
+                let flag = nic.host_memory().read(page, FLAG);
+                if flag[0] == *seen {
+                    continue;
+                }
+                *seen = flag[0];
+                let length = u32::from_le_bytes([flag[1], flag[2], flag[3], flag[4]]);
+                let frame = nic
+                    .host_memory()
+                    .read(page + FRAME, length.min(PAGE as u32) as usize);
+                nic.host_memory().set(page + FRAME, &reply(frame));
+                // The word with the number comes last, as handlers look at it first.
+                let answer = self.answers + FLAG as u32 * hpu;
+                nic.write_cluster(answer + 4, word(&flag[4..]))?;
+                nic.write_cluster(answer, word(&flag[..4]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl HostProgram for HostPing {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+        let mut nic = nic.borrow_mut();
+        self.answer(&mut nic)?;
+        Ok(match nic.is_idle() {
+            true => Attention::Idle,
+            false => Attention::Until(nic.now_ps() + LOOK_PS),
+        })
+    }
+}
+
+/// The page of an HPU.
+fn page(context: u64, hpu: u64) -> u64 {
+    HOST_BASE + context * HOST_STRIDE + hpu * PAGE
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u32::from(*byte))
+}
+
+/// An echo request as its own reply, and a UDP datagram back to where it came from.
+fn reply(mut frame: Vec<u8>) -> Vec<u8> {
+    if frame.len() < TRANSPORT + 8 {
+        return frame;
+    }
+    swap(&mut frame, 0, 6, 6);
+    swap(&mut frame, 26, 30, 4);
+    if frame[PROTOCOL] == UDP {
+        // The checksum is a sum, so it stays right.
+        swap(&mut frame, TRANSPORT, TRANSPORT + 2, 2);
+        return frame;
+    }
+    frame[TRANSPORT] = 0;
+    // The type was 8 and is 0: the sum of the words has become less by 0x0800 (RFC 1624).
+    let sum = u32::from(u16::from_be_bytes([frame[TRANSPORT + 2], frame[TRANSPORT + 3]])) + 0x0800;
+    let sum = (sum & 0xffff) + (sum >> 16);
+    frame[TRANSPORT + 2..TRANSPORT + 4].copy_from_slice(&(sum as u16).to_be_bytes());
+    frame
+}
+
+/// Swaps two parts that do not overlap, the first one before the other.
+fn swap(frame: &mut [u8], first: usize, second: usize, bytes: usize) {
+    let (head, tail) = frame.split_at_mut(second);
+    head[first..first + bytes].swap_with_slice(&mut tail[..bytes]);
 }

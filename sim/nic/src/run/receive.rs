@@ -1,26 +1,25 @@
-//! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port.
+//! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port. Each message that is
+//! received is stored or refused, and its sender hears which.
 
-use super::args::{HardwareArguments, PacketArguments, ResultArguments};
+use super::args::{HardwareArguments, LiveArguments, PacketArguments, ResultArguments};
 use super::ends;
 use super::host::{Attention, HostProgram};
-use super::inbox::Inbox;
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use super::wave::Wave;
 use crate::device::Simulated;
 use crate::installed;
 use crate::net::{Interrupt, picoseconds};
-use crate::terminal::{Failure, Files, seconds, tell};
-use anyhow::Result;
+use crate::terminal::{Failure, Files, Store, print, seconds, tell};
+use anyhow::{Result, anyhow, bail};
 use clap::{ArgGroup, Args};
 use spinneret_host::Nic;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::udp::{self, Listener};
-use spinneret_slmp::{Confirm, ReceiverConfig};
+use spinneret_slmp::{Confirm, GivenUp, Received, ReceiverConfig, Verdict};
 use std::net::SocketAddrV4;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long repetitions of the last segment are answered after the message is stored: longer than senders wait between two.
@@ -73,35 +72,10 @@ pub struct ReceiveArguments {
     pub allow_faults: bool,
 }
 
-/// Where packets come from while a program waits for them.
-#[derive(Clone, Debug, Args)]
-pub struct LiveArguments {
-    /// Make a network interface of that name, which is the NIC as this machine sees it
-    #[arg(long, value_name = "NAME", help_heading = "Packets")]
-    pub tap: Option<String>,
-    /// Take an existing network interface for the wire
-    #[arg(long, value_name = "NAME", help_heading = "Packets")]
-    pub attach: Option<String>,
-    /// End after that many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Packets")]
-    pub duration: Option<Duration>,
-}
-
 impl ReceiveArguments {
     /// The file for the message, if it is one.
     fn files(&self) -> Files {
         Files::of_command().writes("PATH", Some(&*self.path).filter(|_| !self.many))
-    }
-}
-
-impl LiveArguments {
-    fn packets(&self) -> PacketArguments {
-        PacketArguments {
-            tap: self.tap.clone(),
-            attach: self.attach.clone(),
-            duration: self.duration,
-            ..PacketArguments::default()
-        }
     }
 }
 
@@ -168,30 +142,21 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
     let files = arguments.results.files(arguments.files());
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let ends = ends::open(&arguments.packets.packets())?;
-    let mut recorder = setup::recorder(&arguments.results, &hardware, Some(&program))?;
-    let wave = Wave::create(&arguments.results)?;
-    let simulated = setup::hardware(&arguments.results, hardware, wave.as_ref())?;
-    let receiver = setup::start(&simulated, &interrupt, || -> Result<_> {
-        let nic = Nic::new(simulated.clone())?;
+    let ends = ends::open(&PacketArguments {
+        live: arguments.packets.clone(),
+        ..PacketArguments::default()
+    })?;
+    let mut setup = Setup::new(ends, &arguments.results, hardware, Some(&program))?;
+    let receiver = setup.start(&interrupt, |nic| {
+        let nic = Nic::new(nic.clone())?;
         Ok(MessageReceiver::open(&nic, &program, config, arguments.idle)?)
-    });
-    let receiver = receiver?.map_err(|error| setup::not_ready(&simulated, &mut recorder, error))?;
+    })?;
     tell("waiting at the NIC");
-    let host = Receiving {
-        nic: simulated.clone(),
+    setup.host = Some(Box::new(Receiving {
         receiver,
         inbox,
         end: None,
-    };
-    let setup = Setup {
-        nic: simulated,
-        ends,
-        recorder,
-        wave,
-        host: Some(Box::new(host)),
-        gdb: None,
-    };
+    }));
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json, arguments.allow_faults)
 }
@@ -199,7 +164,6 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
 /// The receiver as a program beside the NIC.
 #[derive(Debug)]
 struct Receiving {
-    nic: Simulated,
     receiver: MessageReceiver<Simulated>,
     inbox: Inbox,
     /// The run is over then.
@@ -207,7 +171,7 @@ struct Receiving {
 }
 
 impl HostProgram for Receiving {
-    fn poll(&mut self) -> Result<Attention> {
+    fn poll(&mut self, nic: &Simulated) -> Result<Attention> {
         while let Some(event) = self.receiver.poll()? {
             match event {
                 Event::Complete(message) => {
@@ -217,7 +181,7 @@ impl HostProgram for Receiving {
                 Event::GivenUp(given_up) => self.inbox.give_up(&given_up)?,
             }
         }
-        let nic = self.nic.borrow();
+        let nic = nic.borrow();
         if self.inbox.is_done() {
             self.end.get_or_insert_with(|| Instant::now() + LINGER);
         }
@@ -249,5 +213,105 @@ fn show_segments(counters: &SegmentCounters) {
         .collect();
     if !counted.is_empty() {
         tell(format_args!("segments:\n{}", counted.join("\n")));
+    }
+}
+
+/// Takes messages: one for a file, or many for a folder.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    store: Store,
+    /// The one message for the file has come.
+    is_stored: bool,
+}
+
+impl Inbox {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// If a folder should take one message, or a file many.
+    pub(super) fn new(path: &Path, many: bool) -> Result<Self, Failure> {
+        let store = Store::new(path, many).map_err(Failure::Usage)?;
+        Ok(Self {
+            store,
+            is_stored: false,
+        })
+    }
+
+    /// Whether no other message is wanted.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_stored
+    }
+
+    /// Stores a message, lets its sender know, and prints what became of it.
+    ///
+    /// # Errors
+    /// If it is the one that is waited for and cannot be stored, or `confirm` fails.
+    pub(super) fn take(
+        &mut self,
+        message: &Received,
+        confirm: impl FnOnce(Verdict) -> Result<()>,
+    ) -> Result<()> {
+        let saved = self.save(message);
+        let verdict = match saved {
+            Ok(_) => Verdict::Stored,
+            Err(_) => Verdict::Refused,
+        };
+        confirm(verdict)?;
+        match saved {
+            Ok(path) => {
+                let (bytes, from) = (message.data.len(), message.key.from);
+                self.is_stored = self.store.is_single();
+                print(format_args!("{}: {bytes} bytes from {from}\n", path.display()))
+            }
+            Err(error) => self.failed(anyhow!("{error:#}")),
+        }
+    }
+
+    /// Prints that a message did not come whole.
+    ///
+    /// # Errors
+    /// If it is the one that is waited for.
+    pub(super) fn give_up(&self, given_up: &GivenUp) -> Result<()> {
+        let GivenUp { key, bytes, length } = given_up;
+        let of = length.map_or_else(
+            || "and its end never came".to_owned(),
+            |length| format!("of {length}"),
+        );
+        self.failed(anyhow!(
+            "message {:#010x} of {} stopped after {bytes} bytes {of}: the sender or the network stopped, the message is \
+             longer than --max-size, or this receiver was restarted in its middle; nothing of it was stored",
+            key.message_id,
+            key.from
+        ))
+    }
+
+    /// The end of receiving.
+    ///
+    /// # Errors
+    /// If the one message has not come.
+    pub(super) fn finish(&self) -> Result<()> {
+        match self.store.is_single() && !self.is_stored {
+            true => bail!("no message came"),
+            false => Ok(()),
+        }
+    }
+
+    fn save(&self, message: &Received) -> Result<PathBuf> {
+        if self.is_stored {
+            bail!(
+                "a second message, of {}, was refused: one file holds one message (--many takes more)",
+                message.key.from
+            );
+        }
+        self.store.save(message)
+    }
+
+    /// The failure of one message ends the command only if that message is all it waits for.
+    fn failed(&self, error: anyhow::Error) -> Result<()> {
+        if self.store.is_single() && !self.is_stored {
+            return Err(error);
+        }
+        tell(error);
+        Ok(())
     }
 }

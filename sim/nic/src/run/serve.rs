@@ -1,22 +1,24 @@
-//! `spinneret serve`: a NIC for programs in other processes, or for virtual machines.
+//! `spinneret serve`: a NIC for programs in other processes, or a PCI device of a virtual machine.
 
 use super::args::{HardwareArguments, PacketArguments, ResultArguments};
 use super::ends;
 use super::host::{Attention, HostProgram, is_matching};
-use super::pci::{Function, PciDevice};
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
 use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use spinneret_host::Nic;
 use spinneret_host::device::socket::{Served, Server};
+use spinneret_pci::{Application, Personality};
+use spinneret_regmap::bar::{Destination, decode};
+use spinneret_regmap::me;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `spinneret serve`.
 #[derive(Clone, Debug, Args)]
@@ -61,32 +63,23 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
     let gdb = arguments.debug.listen()?;
-    let recorder = setup::recorder(&arguments.results, &config, None)?;
-    let wave = Wave::create(&arguments.results)?;
-    let nic = setup::hardware(&arguments.results, config, wave.as_ref())?;
-    let host = listen(arguments, &nic)?;
+    let mut setup = Setup::new(ends, &arguments.results, config, None)?;
+    setup.host = Some(listen(arguments, &setup.nic)?);
     if let Some(gdb) = &gdb {
         tell(format_args!(
             "gdb may come at any time: target remote {}",
             gdb.address()
         ));
     }
-    let setup = Setup {
-        nic,
-        ends,
-        recorder,
-        wave,
-        host: Some(host),
-        gdb,
-    };
-    let session = Session::new(setup, arguments.packets.duration, interrupt);
+    setup.gdb = gdb;
+    let session = Session::new(setup, arguments.packets.live.duration, interrupt);
     // Handlers are those of the programs, which see how they do.
     session::finish(session, arguments.results.json, true)
 }
 
 /// Listens where the arguments say.
 fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostProgram>, Failure> {
-    let (nic, once) = (nic.clone(), arguments.once);
+    let once = arguments.once;
     let (path, host): (_, io::Result<Box<dyn HostProgram>>) = match (&arguments.pci, &arguments.socket) {
         (Some(path), _) => {
             let device = PciDevice::bind(path, arguments.function, nic, once);
@@ -95,7 +88,6 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
         (None, Some(path)) => {
             let serving = Server::bind(path).map(|server| Serving {
                 server,
-                nic,
                 once,
                 is_matching: false,
             });
@@ -118,22 +110,20 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
 #[derive(Debug)]
 struct Serving {
     server: Server,
-    nic: Simulated,
     once: bool,
     /// Somebody has set rules, so packets may come.
     is_matching: bool,
 }
 
 impl HostProgram for Serving {
-    fn poll(&mut self) -> anyhow::Result<Attention> {
-        let mut nic = self.nic.clone();
-        let served = self.server.serve(&mut nic)?;
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+        let served = self.server.serve(&mut nic.clone())?;
         if served == Served::Requests && !self.is_matching {
-            self.is_matching = is_matching(&mut nic)?;
+            self.is_matching = is_matching(nic)?;
         }
         Ok(match served {
             Served::Nothing => Attention::Idle,
-            Served::Requests => Attention::Until(self.nic.borrow().now_ps()),
+            Served::Requests => Attention::Until(nic.borrow().now_ps()),
             Served::Waits(until) => Attention::Until(picoseconds(until)),
             Served::Gone if self.once => Attention::Over,
             Served::Gone => {
@@ -153,5 +143,118 @@ impl HostProgram for Serving {
 
     fn wakes(&self) -> Vec<BorrowedFd<'_>> {
         self.server.wakes().to_vec()
+    }
+}
+
+/// Which PCI function the NIC is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Function {
+    /// Its own, for our drivers and for vfio
+    #[default]
+    Own,
+    /// Corundum's without network interfaces, for the public drivers mqnic and pspin
+    Mqnic,
+}
+
+/// The socket of the virtual machine, as a program on the host.
+#[derive(Debug)]
+pub(super) struct PciDevice {
+    server: spinneret_pci::Server,
+    /// Whether messages of the hardware are interrupts: Corundum's application block has no port for them.
+    has_messages: bool,
+    once: bool,
+    /// Somebody has set rules, so packets may come.
+    is_matching: bool,
+}
+
+impl PciDevice {
+    /// Listens at a path.
+    ///
+    /// # Errors
+    /// If that cannot be.
+    pub(super) fn bind(path: &Path, function: Function, nic: &Simulated, once: bool) -> io::Result<Self> {
+        let personality = match function {
+            Function::Own => Personality::OWN,
+            Function::Mqnic => Personality::MQNIC,
+        };
+        let server = spinneret_pci::Server::bind(path, personality)?;
+        nic.borrow().host_memory().connect(server.memory());
+        Ok(Self {
+            server,
+            has_messages: function == Function::Own,
+            once,
+            is_matching: false,
+        })
+    }
+}
+
+impl HostProgram for PciDevice {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+        let mut bar = ApplicationBar {
+            nic: nic.clone(),
+            has_rules: false,
+            is_over: false,
+        };
+        let served = self.server.serve(&mut bar)?;
+        self.server.take_notes().iter().for_each(tell);
+        // Messages that the hardware has sent become interrupts.
+        while let Some(line) = nic.borrow_mut().take_message() {
+            if self.has_messages {
+                self.server.raise(line);
+            }
+        }
+        self.is_matching &= !bar.is_over;
+        if bar.has_rules && !self.is_matching {
+            self.is_matching = is_matching(nic)?;
+        }
+        Ok(match served {
+            spinneret_pci::Served::Gone if self.once => Attention::Over,
+            spinneret_pci::Served::Nothing | spinneret_pci::Served::Gone => Attention::Idle,
+            spinneret_pci::Served::Requests => Attention::Until(nic.borrow().now_ps()),
+        })
+    }
+
+    fn is_ready(&self) -> bool {
+        self.is_matching
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        self.server.wakes()
+    }
+}
+
+/// The application BAR of the simulated hardware.
+struct ApplicationBar {
+    nic: Simulated,
+    /// Rules were put in force.
+    has_rules: bool,
+    /// What a driver had begun is over.
+    is_over: bool,
+}
+
+impl Application for ApplicationBar {
+    fn read(&mut self, offset: u32) -> io::Result<u32> {
+        self.nic.borrow_mut().bus_read(offset).map_err(io::Error::other)
+    }
+
+    fn write(&mut self, offset: u32, word: u32, strobes: u8) -> io::Result<()> {
+        self.has_rules |= decode(offset) == Destination::ControlRegister(me::VALID.offset);
+        let mut nic = self.nic.borrow_mut();
+        nic.bus_write(offset, word, strobes).map_err(io::Error::other)
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        self.is_over = true;
+        // Who takes the NIC finds it without rules and with its cluster in reset. Its counters stay, for the summary.
+        Nic::new(self.nic.clone()).map(drop).map_err(io::Error::other)
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.is_over = true;
+        self.nic.borrow_mut().reset().map_err(io::Error::other)
     }
 }

@@ -1,11 +1,9 @@
 //! Everything that a run needs, opened before it begins.
 
-use super::answering::Answering;
 use super::args::{HardwareArguments, ResultArguments, RunArguments};
 use super::build;
 use super::ends::{self, Ends};
-use super::host::HostProgram;
-use super::host_ping::HostPing;
+use super::host::{Answering, HostPing, HostProgram};
 use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb;
@@ -58,22 +56,18 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
     let gdb = arguments.debug.listen()?;
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets)?;
-    let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
-    let wave = Wave::create(&arguments.results)?;
-    let nic = hardware(&arguments.results, config, wave.as_ref())?;
-    let contexts = start(&nic, &interrupt, || {
-        let contexts = contexts_on(&nic, &program, &rules.rulesets, handler)?;
-        wait_for_hpus(&nic).map(|()| contexts)
-    });
-    let contexts = contexts?.map_err(|error| not_ready(&nic, &mut recorder, error))?;
-    let mut host: Option<Box<dyn HostProgram>> = None;
+    let mut setup = Setup::new(ends, &arguments.results, config, Some(&program))?;
+    let contexts = setup.start(&interrupt, |nic| {
+        let contexts = contexts_on(nic, &program, &rules.rulesets, handler)?;
+        wait_for_hpus(nic).map(|()| contexts)
+    })?;
     if let Some(folder) = &arguments.services {
-        let mut answering = Answering::open(contexts, &nic, folder.as_deref())
+        let mut answering = Answering::open(contexts, folder.as_deref())
             .map_err(|error| Failure::usage(anyhow!("--services for {}: {error:#}", elf.display())))?;
         if arguments.results.trace.is_some() {
             answering.watch();
         }
-        host = Some(Box::new(answering));
+        setup.host = Some(Box::new(answering));
     } else {
         contexts.into_iter().for_each(Context::leave);
     }
@@ -86,40 +80,67 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
     }
     if arguments.host_ping {
         let contexts = rules.rulesets.len();
-        let program = HostPing::new(&program, &nic, contexts).ok_or_else(|| {
+        let program = HostPing::new(&program, &setup.nic, contexts).ok_or_else(|| {
             Failure::usage(anyhow!(
                 "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
                 elf.display()
             ))
         })?;
-        host = Some(Box::new(program));
+        setup.host = Some(Box::new(program));
     }
-    let setup = Setup {
-        nic,
-        ends,
-        recorder,
-        wave,
-        host,
-        gdb,
-    };
+    setup.gdb = gdb;
     Ok((setup, interrupt))
 }
 
-/// Starts what runs on a NIC, unless there is a Ctrl-C.
-///
-/// # Errors
-/// If there was one; what the work itself says is inside.
-pub(super) fn start<T, E>(
-    nic: &Simulated,
-    interrupt: &Interrupt,
-    work: impl FnOnce() -> Result<T, E>,
-) -> Result<Result<T, E>, Failure> {
-    nic.wait_unless(Some(interrupt.clone()));
-    let started = work();
-    nic.wait_unless(None);
-    match interrupt.is_set() {
-        true => Err(Failure::Interrupted),
-        false => Ok(started),
+impl Setup {
+    /// A NIC without handlers, and everything that is written about it.
+    ///
+    /// # Errors
+    /// If a file cannot be created, or the hardware fails.
+    pub(super) fn new(
+        ends: Ends,
+        results: &ResultArguments,
+        config: NicConfig,
+        program: Option<&Program>,
+    ) -> Result<Self, Failure> {
+        let recorder = recorder(results, &config, program)?;
+        let wave = Wave::create(results)?;
+        let nic = Simulated::new(config).map_err(Failure::work)?;
+        if let Some(wave) = &wave {
+            nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
+        }
+        if results.profile {
+            nic.borrow_mut().enable_profile();
+        }
+        Ok(Self {
+            nic,
+            ends,
+            recorder,
+            wave,
+            host: None,
+            gdb: None,
+        })
+    }
+
+    /// Starts what runs on the NIC, unless there is a Ctrl-C.
+    ///
+    /// # Errors
+    /// If there was one, or the work fails.
+    pub(super) fn start<T>(
+        &mut self,
+        interrupt: &Interrupt,
+        work: impl FnOnce(&Simulated) -> anyhow::Result<T>,
+    ) -> Result<T, Failure> {
+        self.nic.wait_unless(Some(interrupt.clone()));
+        let started = work(&self.nic);
+        self.nic.wait_unless(None);
+        match interrupt.is_set() {
+            true => Err(Failure::Interrupted),
+            false => started.map_err(|error| {
+                tell_start(&self.nic, &mut self.recorder);
+                Failure::Work(error)
+            }),
+        }
     }
 }
 
@@ -164,7 +185,7 @@ pub(crate) fn files_of_handlers(
 ///
 /// # Errors
 /// If a file cannot be created.
-pub(super) fn recorder(
+fn recorder(
     results: &ResultArguments,
     config: &NicConfig,
     program: Option<&Program>,
@@ -192,25 +213,6 @@ fn title(program: &Program) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A NIC without handlers.
-///
-/// # Errors
-/// If the hardware fails.
-pub(super) fn hardware(
-    results: &ResultArguments,
-    config: NicConfig,
-    wave: Option<&Wave>,
-) -> Result<Simulated, Failure> {
-    let nic = Simulated::new(config).map_err(Failure::work)?;
-    if let Some(wave) = wave {
-        nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
-    }
-    if results.profile {
-        nic.borrow_mut().enable_profile();
-    }
-    Ok(nic)
-}
-
 /// Waits until all HPUs ask for tasks: not every runtime tells when that is, and packets that come before are dropped.
 pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
     let mut nic = simulated.borrow_mut();
@@ -229,12 +231,8 @@ pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The failure of handlers that do not come to take packets, after what the HPUs said and what became of them.
-pub(super) fn not_ready(
-    nic: &Simulated,
-    recorder: &mut Recorder,
-    error: impl Into<anyhow::Error>,
-) -> Failure {
+/// Records what the HPUs said and what became of them, when handlers do not come to take packets.
+pub(super) fn tell_start(nic: &Simulated, recorder: &mut Recorder) {
     let mut nic = nic.borrow_mut();
     while let Some(word) = nic.take_printed() {
         recorder.stdout(word);
@@ -243,7 +241,6 @@ pub(super) fn not_ready(
     for event in nic.take_events() {
         recorder.event(&event, time);
     }
-    Failure::work(error)
 }
 
 /// The rules that were named, or those beside the handlers.

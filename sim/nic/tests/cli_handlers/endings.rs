@@ -1,30 +1,34 @@
 //! How runs end whose packets pause, or whose handlers never end.
 
 use crate::{handlers, stderr};
-use spinneret_nic::run::{Embedded, HardwareArguments, Peer};
+use spinneret_nic::net::{NetError, Next, Sink, Source};
+use spinneret_nic::run::{Embedded, HardwareArguments};
 use spinneret_packets::udp;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::process::Command;
 use std::rc::Rc;
 use std::vec::IntoIter;
 
-/// Packets with their times, in picoseconds, and what came back.
-struct Traffic {
-    packets: IntoIter<(Option<u64>, Vec<u8>)>,
-    replies: u64,
+/// Packets with their times, in picoseconds.
+struct Packets(IntoIter<(Option<u64>, Vec<u8>)>);
+
+impl Source for Packets {
+    fn next(&mut self, _: u64) -> Result<Next, NetError> {
+        Ok(match self.0.next() {
+            Some((Some(at_ps), bytes)) => Next::Packet { at_ps, bytes },
+            Some((None, bytes)) => Next::WithRoom(bytes),
+            None => Next::End,
+        })
+    }
 }
 
-impl Peer for Traffic {
-    fn next(&mut self) -> anyhow::Result<Option<(Option<u64>, Vec<u8>)>> {
-        Ok(self.packets.next())
-    }
+/// How many frames came.
+#[derive(Clone, Default)]
+struct Count(Rc<Cell<u64>>);
 
-    fn take(&mut self, _at_ps: u64, _bytes: &[u8], to_host: bool) -> anyhow::Result<()> {
-        self.replies += u64::from(!to_host);
-        Ok(())
-    }
-
-    fn goes_on(&mut self) -> anyhow::Result<()> {
+impl Sink for Count {
+    fn put(&mut self, _: u64, _: &[u8]) -> Result<(), NetError> {
+        self.0.set(self.0.get() + 1);
         Ok(())
     }
 }
@@ -53,13 +57,10 @@ fn echo(clocks: u32) -> Embedded {
 /// Runs packets of 98 bytes: how many came back.
 fn run(nic: &mut Embedded, times: Vec<Option<u64>>) -> anyhow::Result<u64> {
     let packets: Vec<_> = times.into_iter().map(|at| (at, udp(7, &[1; 56]))).collect();
-    let traffic = Rc::new(RefCell::new(Traffic {
-        packets: packets.into_iter(),
-        replies: 0,
-    }));
-    nic.run(Rc::clone(&traffic) as _)?;
-    let replies = traffic.borrow().replies;
-    Ok(replies)
+    let (source, replies) = (Packets(packets.into_iter()), Count::default());
+    let sinks = [replies.clone(), Count::default()].map(|count| Box::new(count) as _);
+    nic.run(Box::new(source), sinks, || Ok(()))?;
+    Ok(replies.0.get())
 }
 
 /// A look at the cluster may come when a burst has come and no HPU has a packet of it. How long nothing came before says

@@ -4,12 +4,10 @@
 //! number, so that a reply can be checked without keeping the request: memory stays flat whatever the count.
 
 mod frame;
-mod parse;
 mod recipe;
 mod reply;
 
-pub use parse::RecipeError;
-pub use recipe::{MAX_SIZE_BYTES, Protocol, Rate, Recipe, WIRE_OVERHEAD_BYTES};
+pub use recipe::{MAX_SIZE_BYTES, Protocol, Rate, Recipe, RecipeError, WIRE_OVERHEAD_BYTES};
 pub use reply::{ReplyError, check_reply};
 
 use super::{NetError, Next, Source};
@@ -26,6 +24,8 @@ pub struct Generator {
     sent_bits: u128,
     /// When the burst that it belongs to begins.
     burst_ps: u64,
+    /// When the first one comes.
+    start_ps: u64,
 }
 
 impl Generator {
@@ -36,7 +36,15 @@ impl Generator {
             number: 0,
             sent_bits: 0,
             burst_ps: 0,
+            start_ps: 0,
         }
+    }
+
+    /// The same, with its first packet at that time.
+    #[must_use]
+    pub fn starting_at(mut self, start_ps: u64) -> Self {
+        self.start_ps = start_ps;
+        self
     }
 
     /// What is generated.
@@ -69,16 +77,12 @@ impl Source for Generator {
         self.number += 1;
         self.sent_bits += 8 * (bytes.len() + WIRE_OVERHEAD_BYTES) as u128;
         Ok(Next::Packet {
-            at_ps: self.burst_ps,
+            at_ps: self.burst_ps.saturating_add(self.start_ps),
             bytes,
         })
     }
 
     fn total(&self) -> Option<u64> {
         self.recipe.count
-    }
-
-    fn is_live(&self) -> bool {
-        false
     }
 }

@@ -1,7 +1,7 @@
 //! Serves the page of a run on loopback, to whoever knows its address.
 
-use super::document;
 use super::http::{self, Answer, Limits};
+use super::live;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 use rustix::net::listen;
@@ -58,7 +58,7 @@ impl PageServer {
         let address = format!("http://{at}{root}");
         let shared = Arc::new(Shared {
             root,
-            page: document::live().into(),
+            page: live().into(),
             state: Mutex::new(state.into()),
             is_asked: AtomicBool::new(true),
             looked: Mutex::new(None),

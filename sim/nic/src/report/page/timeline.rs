@@ -1,6 +1,6 @@
 //! What happened when, in a bounded number of equal spans of simulated time.
 
-use super::super::occupancy::Occupancy;
+use super::super::summary::Occupancy;
 use serde::Serialize;
 
 /// Spans at most; when time goes beyond the last one, neighbours are joined and each is twice as long.
