@@ -1,7 +1,8 @@
 //! The captures that are shipped are what they claim to be.
 
-use etherparse::{LinkSlice, NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{LinkSlice, SlicedPacket, TransportSlice};
 use spinneret_packets::capture::{CaptureReader, Packet};
+use spinneret_packets::checked_protocol;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -59,56 +60,6 @@ fn packets_are_whole_frames_in_the_order_of_time() {
     }
 }
 
-/// One's complement sum of 16-bit words, the last padded with a zero byte.
-fn sum(parts: &[&[u8]]) -> u16 {
-    let bytes = parts.concat();
-    let words = bytes
-        .chunks(2)
-        .map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum >> 16) + (sum & 0xffff);
-    }
-    sum as u16
-}
-
-/// Whether all checksums of an IP packet are right, and how it is called.
-fn check_ip(packet: &SlicedPacket<'_>) -> Option<&'static str> {
-    const RIGHT: u16 = 0xffff;
-    let payload = match packet.net.as_ref()? {
-        NetSlice::Ipv4(ip) => {
-            assert_eq!(sum(&[ip.header().slice()]), RIGHT, "IPv4 header checksum");
-            ip.payload()
-        }
-        NetSlice::Ipv6(ip) => ip.payload(),
-        NetSlice::Arp(_) => return Some("arp"),
-    };
-    let is_v6 = matches!(packet.net, Some(NetSlice::Ipv6(_)));
-    let protocol = payload.ip_number.0;
-    let length = (payload.payload.len() as u32).to_be_bytes();
-    let addresses = match packet.net.as_ref()? {
-        NetSlice::Ipv4(ip) => [&ip.header().source()[..], &ip.header().destination()[..]].concat(),
-        NetSlice::Ipv6(ip) => [&ip.header().source()[..], &ip.header().destination()[..]].concat(),
-        NetSlice::Arp(_) => return None,
-    };
-    let pseudo_header = [&addresses[..], &length, &[0, protocol]].concat();
-    let covered = if protocol == 1 { &[][..] } else { &pseudo_header };
-    assert_eq!(
-        sum(&[covered, payload.payload]),
-        RIGHT,
-        "checksum of protocol {protocol}"
-    );
-    Some(match (packet.transport.as_ref()?, is_v6) {
-        (TransportSlice::Udp(_), false) => "udp",
-        (TransportSlice::Udp(_), true) => "udp6",
-        (TransportSlice::Tcp(_), false) => "tcp",
-        (TransportSlice::Tcp(_), true) => "tcp6",
-        (TransportSlice::Icmpv4(_), _) => "icmp",
-        (TransportSlice::Icmpv6(_), _) => "icmp6",
-        _ => "other",
-    })
-}
-
 #[test]
 fn headers_and_checksums_are_right_and_every_protocol_is_there() {
     let mut kinds = BTreeSet::new();
@@ -119,7 +70,8 @@ fn headers_and_checksums_are_right_and_every_protocol_is_there() {
             let sliced = sliced.unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(matches!(sliced.link, Some(LinkSlice::Ethernet2(_))), "{name}");
             tags.insert(sliced.vlan_ids().len());
-            kinds.insert(check_ip(&sliced).unwrap_or_else(|| panic!("{name}: no known protocol")));
+            let kind = checked_protocol(&packet.data).unwrap_or_else(|error| panic!("{name}: {error}"));
+            kinds.insert(kind.unwrap_or_else(|| panic!("{name}: no known protocol")));
         }
     }
     assert_eq!(

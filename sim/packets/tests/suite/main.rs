@@ -3,6 +3,7 @@
 mod capture_reader;
 mod capture_shipped;
 mod capture_writer;
+mod frames;
 mod ip_payload;
 mod rules_file;
 mod rules_reference;

@@ -19,15 +19,6 @@ fn error(text: &str) -> String {
     parse(text).expect_err("the file is wrong").to_string()
 }
 
-/// The error about the rule in a file with one rule, without file, line and place.
-fn rule_error(entry: &str) -> String {
-    let text = error(&format!("[[ruleset]]\nrules = [{entry}]\n"));
-    let place = "rules.toml:2: ruleset 0, rule 0: ";
-    text.strip_prefix(place)
-        .unwrap_or_else(|| panic!("{text:?} must name its place"))
-        .to_owned()
-}
-
 fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
     Rule {
         idx,
@@ -144,193 +135,121 @@ fn unused_rules_change_nothing_and_unused_rulesets_never_match() {
     assert_eq!(ends, [usual, usual, Rule::NEVER, Rule::NEVER]);
 }
 
-#[test]
-fn unknown_names_are_reported_with_what_was_probably_meant() {
-    assert_eq!(
-        rule_error("'ipv5'"),
-        "there is no rule \"ipv5\": did you mean \"ipv4\"?"
-    );
-    assert_eq!(
-        rule_error("{ udp-port = 1 }"),
-        "there is no rule \"udp-port\": did you mean \"udp-dport\"?"
-    );
-    assert!(rule_error("'quantum-entangled'").ends_with(
-        "known are always, never, ipv4, ip-proto, udp-sport, udp-dport, icmp-echo-request, slmp, slmp-eom, \
-         slmp-syn, slmp-ack"
-    ));
-    assert_eq!(
-        error("[[rulset]]\nrules=['ipv4']"),
-        "rules.toml:1: unknown key \"rulset\": did you mean \"ruleset\"?"
-    );
-    assert_eq!(
-        error("[[ruleset]]\nname = 'x'\nrules = ['ipv4']\nmod = 'or'"),
-        "rules.toml:4: ruleset 0 (\"x\"): unknown key \"mod\": did you mean \"mode\"?"
-    );
-}
+/// Wrong rules, each of which is all of a ruleset.
+const WRONG_RULES: &[&str] = &[
+    // Unknown names
+    "'ipv5'",
+    "'quantum-entangled'",
+    "{ udp-port = 1 }",
+    "{ name = 'slmp-emo' }",
+    // Values in the wrong place
+    "'udp-dport'",
+    "{ ipv4 = true }",
+    "{ ip-proto = 'udp' }",
+    "{ ip-proto = 256 }",
+    "{ udp-dport = -1 }",
+    "{ udp-dport = 1.5 }",
+    "{ udp-dport = '9-3' }",
+    "{ ip-proto = 17, udp-dport = 9330 }",
+    "{}",
+    "3",
+    "['ipv4']",
+    // Raw rules that are incomplete, out of range, or can never match
+    "{ idx = 3, mask = 1, start = 0 }",
+    "{ idx = 3, mask = 1, start = 0, end = 1, value = 3 }",
+    "{ idx = 3, mask = 0x1_0000_0000, start = 0, end = 1 }",
+    "{ idx = 3, mask = 0xff, start = 5, end = 4 }",
+    "{ idx = 3, mask = 0xff, start = 0x100, end = 0x1ff }",
+    "{ idx = 32, mask = 1, start = 0, end = 1 }",
+    // Rules that count from the IP payload
+    "{ idx = 23, mask = 0, start = 0, end = 0, relative = 'ip-payload' }",
+    "{ idx = 0, mask = 0, start = 0, end = 0, relative = 'payload' }",
+    "{ udp-dport = 1, relative = true }",
+    "{ name = 'always', relative = 'ip-payload' }",
+    "{ name = 'never', relative = 'ip-payload' }",
+    "{ name = 'ipv4', relative = 'ip-payload' }",
+    "{ ip-proto = 17, relative = 'ip-payload' }",
+    "{ slmp = 9330, relative = 'ip-payload' }",
+    "{ slmp-eom = 1, relative = 'ip-payload' }",
+    "{ relative = 'ip-payload' }",
+    "{ name = 3, relative = 'ip-payload' }",
+    "{ name = 'ipv4', udp-dport = 1, relative = 'ip-payload' }",
+];
 
-#[test]
-fn values_in_the_wrong_place_are_explained() {
-    assert_eq!(
-        rule_error("'udp-dport'"),
-        "\"udp-dport\" needs a value: write { udp-dport = 9330 }"
-    );
-    assert_eq!(
-        rule_error("{ ipv4 = true }"),
-        "\"ipv4\" takes no value: write it as \"ipv4\", without braces"
-    );
-    assert_eq!(
-        rule_error("{ ip-proto = 'udp' }"),
-        "ip-proto must be a number from 0 to 255: ip-proto = 255, or a range, ip-proto = \"1-255\", not \"udp\""
-    );
-    assert_eq!(
-        rule_error("{ ip-proto = 256 }"),
-        "ip-proto must be a whole number from 0 to 255, not 256"
-    );
-    assert_eq!(
-        rule_error("{ udp-dport = -1 }"),
-        "udp-dport must be a whole number from 0 to 65535, not -1"
-    );
-    assert_eq!(
-        rule_error("{ udp-dport = 1.5 }"),
-        "udp-dport must be a whole number from 0 to 65535, not 1.5"
-    );
-    assert_eq!(
-        rule_error("{ udp-dport = '9-3' }"),
-        "the range \"9-3\" ends before it starts: write udp-dport = \"3-9\""
-    );
-    assert!(rule_error("{ ip-proto = 17, udp-dport = 9330 }").starts_with("a rule has one name: "));
-    assert!(rule_error("{}").starts_with("the rule is empty: write a name such as \"ipv4\""));
-    assert!(rule_error("3").starts_with("a rule cannot be 3: write a name such as \"ipv4\""));
-    assert!(rule_error("['ipv4']").starts_with("a rule cannot be a list: "));
-}
+/// Wrong files.
+const WRONG_FILES: &[&str] = &[
+    // Unknown keys
+    "[[rulset]]\nrules=['ipv4']",
+    "[[ruleset]]\nname = 'x'\nrules = ['ipv4']\nmod = 'or'",
+    // Too many
+    "[[ruleset]]\nrules = ['ipv4', 'ipv4', 'ipv4',\n 'ipv4']\n",
+    "[[ruleset]]\nrules = ['slmp', 'ipv4']\n",
+    "[[ruleset]]\nrules = ['never']\n[[ruleset]]\nrules = ['never']\n[[ruleset]]\nrules = ['never']\n\
+     [[ruleset]]\nrules = ['never']\n[[ruleset]]\nrules = ['never']\n",
+    // SLMP is three rules
+    "[[ruleset]]\nmode = 'or'\nrules = ['ipv4', 'slmp']\n",
+    "[[ruleset]]\nrules = ['ipv4']\nend-of-message = 'slmp'\n",
+    // Incomplete
+    "",
+    "# nothing\n",
+    "ruleset = []",
+    "ruleset = 3",
+    "ruleset = [3]",
+    "[ruleset]\nrules = ['ipv4']",
+    "[[ruleset]]\nmode = 'or'\n",
+    "[[ruleset]]\nrules = []\n",
+    "[[ruleset]]\nrules = 'ipv4'\n",
+    "[[ruleset]]\nrules = ['ipv4']\nmode = 'xor'\n",
+    "[[ruleset]]\nname = 3\nrules = ['ipv4']\n",
+    "[[ruleset]]\nname = ''\nrules = ['ipv4']\n",
+    "[[ruleset]]\nname = \"a\\u0007\"\nrules = ['ipv4']\n",
+    // Not TOML
+    "[[ruleset]]\nrules = ['ipv4']\nrules = ['ipv4']\n",
+    "[[ruleset]]\n\nrules = ['ipv4'\n",
+    "idx 3 mask",
+];
 
+/// All messages about files that can be read: each is one line, and begins with file and line.
 #[test]
-fn raw_rules_are_complete_and_in_range() {
-    assert_eq!(
-        rule_error("{ idx = 3, mask = 1, start = 0 }"),
-        "\"end\" is missing: a raw rule needs idx, mask, start and end"
-    );
-    assert_eq!(
-        rule_error("{ idx = 3, mask = 1, start = 0, end = 1, value = 3 }"),
-        "a raw rule has idx, mask, start and end, but not \"value\""
-    );
-    assert_eq!(
-        rule_error("{ idx = 3, mask = 0x1_0000_0000, start = 0, end = 1 }"),
-        "mask must be a whole number from 0 to 0xffffffff, not 0x100000000"
-    );
-}
-
-#[test]
-fn rules_that_can_never_match_are_refused() {
-    let error = rule_error("{ idx = 3, mask = 0xff, start = 5, end = 4 }");
-    assert!(
-        error.starts_with("the rule can never match: start 0x5 is greater than end 0x4; "),
-        "{error}"
-    );
-    let error = rule_error("{ idx = 3, mask = 0xff, start = 0x100, end = 0x1ff }");
-    let reason = "the rule can never match: mask 0xff leaves no value from start 0x100 to end 0x1ff; ";
-    assert!(error.starts_with(reason), "{error}");
-    assert!(
-        error.ends_with("write \"never\" if nothing is to match"),
-        "{error}"
-    );
-}
-
-#[test]
-fn rules_beyond_the_inspected_bytes_are_refused() {
-    assert_eq!(
-        rule_error("{ idx = 32, mask = 1, start = 0, end = 1 }"),
-        "the rule looks at word 32, but the matcher inspects words 0 to 31 (bytes 0 to 127 of a frame): \
-         use a smaller idx, or a matcher that inspects more bytes (--inspected-bytes)"
-    );
+fn messages_say_where_what_and_what_to_write() {
+    let board = MatcherParams::BOARD;
     let small = MatcherParams {
         data_width_bits: 64,
         inspected_bytes: 33,
         ..MatcherParams::REFERENCE
     };
-    let parse = |entry: &str| {
-        let text = format!("[[ruleset]]\nrules = [{entry}]\nend-of-message = 'slmp-eom'\n");
-        RuleFile::parse("rules.toml", text.as_bytes(), &small)
-            .expect_err("the matcher is small")
-            .to_string()
+    let narrow = MatcherParams {
+        data_width_bits: 64,
+        inspected_bytes: 20,
+        ..board
     };
-    let error = parse("'ipv4'");
-    assert!(
-        error.starts_with("rules.toml:3: ruleset 0, end-of-message rule: the rule looks at word 10, "),
-        "{error}"
-    );
-    assert!(
-        error.contains("words 0 to 9 (bytes 0 to 39 of a frame)"),
-        "{error}"
-    );
-}
-
-#[test]
-fn too_many_rules_and_rulesets_are_counted() {
-    let text = "[[ruleset]]\nrules = ['ipv4', 'ipv4', 'ipv4',\n 'ipv4']\n";
-    assert_eq!(
-        error(text),
-        "rules.toml:2: ruleset 0: there are 4 rules, but the matcher has 3 for a ruleset"
-    );
-    assert_eq!(
-        error("[[ruleset]]\nrules = ['slmp', 'ipv4']\n"),
-        "rules.toml:2: ruleset 0: there are 4 rules, but the matcher has 3 for a ruleset"
-    );
-    assert_eq!(
-        error(&"[[ruleset]]\nrules = ['ipv4']\n".repeat(5)),
-        "rules.toml:9: there are 5 rulesets, but the matcher has 4: join or remove some"
-    );
-}
-
-#[test]
-fn slmp_is_three_rules_and_fits_only_where_three_rules_do() {
-    let text = "[[ruleset]]\nmode = 'or'\nrules = ['ipv4', 'slmp']\n";
-    assert_eq!(
-        error(text),
-        "rules.toml:3: ruleset 0, rule 1: \"slmp\" is three rules that must all match: \
-         use it in a ruleset with mode = \"and\""
-    );
-    let text = "[[ruleset]]\nrules = ['ipv4']\nend-of-message = 'slmp'\n";
-    assert_eq!(
-        error(text),
-        "rules.toml:3: ruleset 0, end-of-message rule: \"slmp\" is three rules: write end-of-message = \"slmp-eom\""
-    );
-}
-
-#[test]
-fn incomplete_rulesets_are_explained() {
-    assert!(error("").starts_with("rules.toml:1: there is no ruleset: write [[ruleset]] and below it"));
-    assert!(error("# nothing\n").starts_with("rules.toml:1: there is no ruleset: "));
-    assert!(error("ruleset = []").starts_with("rules.toml:1: there is no ruleset: "));
-    assert!(error("ruleset = 3").starts_with("rules.toml:1: \"ruleset\" must be a list of tables: "));
-    assert!(error("ruleset = [3]").starts_with("rules.toml:1: \"ruleset\" must be a list of tables: "));
-    assert!(error("[ruleset]\nrules = ['ipv4']").contains("\"ruleset\" must be a list of tables: "));
-    assert_eq!(
-        error("[[ruleset]]\nmode = 'or'\n"),
-        "rules.toml:1: ruleset 0: \"rules\" is missing: write rules = [\"ipv4\"] or the like"
-    );
-    assert!(error("[[ruleset]]\nrules = []\n").starts_with("rules.toml:2: ruleset 0: \"rules\" is empty: "));
-    assert!(error("[[ruleset]]\nrules = 'ipv4'\n").contains("\"rules\" must be a list, not \"ipv4\": "));
-    assert_eq!(
-        error("[[ruleset]]\nrules = ['ipv4']\nmode = 'xor'\n"),
-        "rules.toml:3: ruleset 0: mode must be \"and\" or \"or\", not \"xor\""
-    );
-    assert!(error("[[ruleset]]\nname = 3\nrules = ['ipv4']\n").contains("\"name\" must be text"));
-    assert!(error("[[ruleset]]\nname = ''\nrules = ['ipv4']\n").contains("\"name\" is empty"));
-    assert!(error("[[ruleset]]\nname = \"a\\u0007\"\nrules = ['ipv4']\n").contains("control characters"));
-}
-
-#[test]
-fn what_is_not_toml_is_reported_with_its_line() {
-    let text = error("[[ruleset]]\nrules = ['ipv4']\nrules = ['ipv4']\n");
-    assert_eq!(text, "rules.toml:3: this is not TOML: duplicate key");
-    let text = error("[[ruleset]]\n\nrules = ['ipv4'\n");
-    assert!(
-        text.starts_with("rules.toml:") && text.contains("this is not TOML: "),
-        "{text}"
-    );
-    let text = error("idx 3 mask");
-    assert!(text.starts_with("rules.toml:1: this is not TOML: "), "{text}");
+    let of_rule = |entry: &str| format!("[[ruleset]]\nrules = [{entry}]");
+    let relative = of_rule("{ idx = 0, mask = 0, start = 0, end = 0, relative = 'ip-payload' }");
+    let all = WRONG_RULES.iter().map(|entry| (&board, of_rule(entry), *entry));
+    let all = all.chain(WRONG_FILES.iter().map(|text| (&board, (*text).to_owned(), *text)));
+    let all = all.chain([
+        (
+            &small,
+            "[[ruleset]]\nrules = ['ipv4']\nend-of-message = 'slmp-eom'".to_owned(),
+            "33 bytes are inspected",
+        ),
+        (&narrow, relative.clone(), "20 bytes are inspected"),
+        (
+            &MatcherParams::REFERENCE,
+            relative.clone(),
+            "no option ip_relative",
+        ),
+    ]);
+    let said = all.map(|(params, text, shown)| {
+        let error = RuleFile::parse("rules.toml", text.as_bytes(), params).expect_err("the file is wrong");
+        let error = error.to_string();
+        assert!(
+            error.starts_with("rules.toml:") && !error.contains('\n'),
+            "{text}: {error}"
+        );
+        format!("{shown:?}\n{error}\n")
+    });
+    insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
