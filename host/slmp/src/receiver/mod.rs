@@ -1,19 +1,18 @@
 //! The receiving side without input or output: what the handlers on the NIC do, and a receiver for programs.
 
-mod counters;
 mod message;
 mod types;
 
 use crate::frame::{self, Frame};
 use crate::memory::{Cause, PLACES, State};
 use crate::wire::{Flags, Header};
-pub use counters::Counters;
 use message::{Arrived, Message};
 use std::collections::VecDeque;
 use std::net::SocketAddrV4;
 use std::time::Duration;
 pub use types::{
-    Confirm, GivenUp, MessageKey, NotWaiting, Received, ReceiverConfig, ReceiverConfigError, Verdict,
+    Confirm, Counters, GivenUp, MessageKey, NotWaiting, Received, ReceiverConfig, ReceiverConfigError,
+    Verdict,
 };
 
 /// What became of a segment.

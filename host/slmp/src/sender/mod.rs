@@ -1,19 +1,15 @@
 //! The sending side without input or output.
 
-mod config;
 mod flight;
-mod outcome;
-mod pacer;
-mod timeout;
+mod timing;
+mod types;
 
 use crate::wire::{Flags, Header};
-pub use config::{Mode, SenderConfig, SenderConfigError};
 use flight::Flight;
-pub use outcome::{Segment, SendError, Silence, Statistics, Step};
-use pacer::Pacer;
 use std::ops::Range;
 use std::time::Duration;
-use timeout::Timeout;
+use timing::{Pacer, Timeout};
+pub use types::{Mode, Segment, SendError, SenderConfig, SenderConfigError, Silence, Statistics, Step};
 
 /// Sends one message: says which segment to send when, and learns of acknowledgements.
 ///

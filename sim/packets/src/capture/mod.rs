@@ -11,7 +11,6 @@ mod input;
 mod pcap;
 mod pcapng;
 mod reader;
-mod stop;
 pub mod whole_file;
 mod writer;
 

@@ -1,7 +1,6 @@
 //! Packets of a pcap file: micro- or nanosecond time stamps, either byte order.
 
-use super::input::Input;
-use super::stop::Stop;
+use super::input::{Input, Stop};
 use super::{MAX_PACKET_BYTES, Packet, Resolution};
 use pcap_file::pcap::{PcapParser, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, TsResolution};

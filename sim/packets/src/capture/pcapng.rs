@@ -1,7 +1,6 @@
 //! Packets of a pcapng file: enhanced, simple and obsolete packet blocks of any number of sections.
 
-use super::input::Input;
-use super::stop::Stop;
+use super::input::{Input, Stop};
 use super::{MAX_PACKET_BYTES, Packet};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,

@@ -8,12 +8,10 @@
 //! push(frame) --> matcher --> pop() = { decision, the bytes that came out }
 //! ```
 
-mod checked;
 mod model;
 mod verilated;
 
-pub use checked::Checked;
-pub use model::ModelMatcher;
+pub use model::{Checked, ModelMatcher};
 pub use verilated::{VerilatedMatcher, drive_rules};
 
 use crate::reference::matcher::MatchResult;
