@@ -1,17 +1,13 @@
 //! Everything that takes what others wrote.
 
-mod captures;
-mod elf;
 mod files;
 mod gdb;
 mod handlers;
 mod instructions;
 mod page;
 mod pci;
-mod rules;
 mod slmp;
 mod socket;
-mod topology;
 
 use crate::Target;
 use anyhow::{Context as _, Result};
@@ -47,28 +43,28 @@ pub const ALL: [Entry; 10] = [
         about: "pcap and pcapng files",
         pieces: 100_000,
         tested: 5_000,
-        make: captures::target,
+        make: files::captures,
     },
     Entry {
         name: "rules",
         about: "rule files",
         pieces: 100_000,
         tested: 5_000,
-        make: rules::target,
+        make: files::rules,
     },
     Entry {
         name: "topology",
         about: "topologies of `spinneret fabric`",
         pieces: 100_000,
         tested: 2_000,
-        make: topology::target,
+        make: files::topology,
     },
     Entry {
         name: "elf",
         about: "ELF files of handlers, which are run if they can be",
         pieces: 100_000,
         tested: 500,
-        make: elf::target,
+        make: files::elf,
     },
     Entry {
         name: "socket",
