@@ -18,10 +18,11 @@ soaks() {
 }
 calls() { ./dev soak rpc; }
 fuzzing() { ./dev fuzz --seconds 600; }
+busmodels() { tools/cocotb/check.sh; }
 machines() { ./dev vm --all; }
 archive() { ./dev release; }
 
-steps=(tests proofs soaks calls fuzzing machines archive)
+steps=(tests proofs soaks calls busmodels fuzzing machines archive)
 if [[ ${1:-} == --list ]]; then
     printf '%s\n' "${steps[@]}"
     exit

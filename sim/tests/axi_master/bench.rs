@@ -1,11 +1,9 @@
 //! A master and the slaves of the bus models, with a design between them.
 
+pub(crate) use crate::support::BUS;
 use crate::support::{limited, panic_message};
 use spinneret_fixtures::FixtureAxiPass;
 use spinneret_sim::prelude::*;
-
-/// Bytes in a beat of the fixture.
-pub(crate) const BUS: u64 = 8;
 
 /// A master and both slaves, with a design between them.
 pub(crate) struct Bench {

@@ -1,60 +1,10 @@
 //! Random traffic, and when things move.
 
-use crate::bench::{BUS, Bench, bench, burst, calm, random_pauses};
-use crate::support::limited;
+use crate::bench::{BUS, Bench, bench, calm, random_pauses};
+use crate::support::{apply, limited, random_burst, random_write};
 use spinneret_fixtures::FixtureAxiSlave;
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
-
-/// A legal burst of any kind in the first 16 KiB.
-fn random_burst(rng: &mut ChaCha8Rng) -> Burst {
-    let size: u64 = 1 << rng.random_range(0..4);
-    let page = 4096 * rng.random_range(0..4);
-    let (kind, beats, address) = match rng.random_range(0..4) {
-        0 => (
-            BurstKind::Fixed,
-            rng.random_range(1..=16),
-            rng.random_range(0..4096),
-        ),
-        1 => {
-            let beats = 2 << rng.random_range(0..4);
-            (
-                BurstKind::Wrapping,
-                beats,
-                size * rng.random_range(0..4096 / size),
-            )
-        }
-        _ => {
-            let beats = rng.random_range(1..=20);
-            let offset = rng.random_range(0..=4096 - beats * size);
-            (BurstKind::Incrementing, beats, offset)
-        }
-    };
-    burst(rng.random_range(0..6), page + address, beats, size, kind)
-}
-
-/// Random lanes with random legal strobes.
-fn random_write(rng: &mut ChaCha8Rng, burst: Burst) -> WriteRequest {
-    let mut beats = Vec::new();
-    for number in 0..burst.beats {
-        let bytes: [u8; BUS as usize] = rng.random();
-        let strobes = rng.random::<u128>() & burst.lanes(number, BUS);
-        beats.push((bytes.to_vec(), strobes));
-    }
-    let request = WriteRequest::new(burst, beats);
-    if rng.random_ratio(1, 10) {
-        return request.exclusive();
-    }
-    request
-}
-
-/// What a write has to make of a memory.
-fn apply(memory: &mut Memory, write: &WriteRequest) {
-    for (number, beat) in (0..).zip(&write.beats) {
-        let address = write.burst.beat_address(number);
-        memory.write(address - address % BUS, &beat.bytes, beat.strobes);
-    }
-}
 
 #[test]
 fn random_traffic_is_written_and_read_byte_by_byte() {

@@ -7,6 +7,7 @@ mod axi;
 mod axi_reads;
 mod axil;
 mod channels;
+mod cocotb;
 mod models;
 mod port_trace;
 mod streams;
