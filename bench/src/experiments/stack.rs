@@ -82,8 +82,8 @@ impl Stack {
 
     /// One request and its reply. Whatever else Linux says goes over the cable, so that both ends find each other.
     fn exchange(&self, request: &[u8]) -> Result<Duration> {
-        let (mut to_host, mut from_host) = (self.cable.host.sink(), self.cable.host.source());
-        let (mut to_wire, mut from_wire) = (self.cable.wire.sink(), self.cable.wire.source());
+        let (mut to_host, mut from_host) = (self.cable.host.clone(), self.cable.host.clone());
+        let (mut to_wire, mut from_wire) = (self.cable.wire.clone(), self.cable.wire.clone());
         let begun = Instant::now();
         to_host.put(0, request)?;
         while begun.elapsed() < PATIENCE {

@@ -113,7 +113,7 @@ fn bring_up(name: &str) {
 
 /// All UDP over IPv4 that comes within a time or until there is so much of it.
 fn udp(socket: &PacketSocket, wanted: usize, patience: Duration) -> Vec<Vec<u8>> {
-    let mut source = socket.source();
+    let mut source = socket.clone();
     let mut found = Vec::new();
     let begun = Instant::now();
     while found.len() < wanted && begun.elapsed() < patience {
@@ -132,7 +132,7 @@ fn frames_come_in_with_their_checksums_and_answers_go_out() {
         return;
     };
     let socket = PacketSocket::attach(&veth.name).unwrap();
-    let mut sink = socket.sink();
+    let mut sink = socket.clone();
     let to = veth.addresses[1].address;
     // The client waits for one answer.
     let mut client = veth
@@ -176,8 +176,8 @@ fn what_this_machine_sends_is_not_read_back() {
     let linux = UdpSocket::bind((ours.address, 0)).unwrap();
     linux.send_to(b"outgoing", (theirs.address, 9330)).unwrap();
     let frame = spinneret_nic::net::Recipe::frame(&"udp".parse().unwrap(), 0);
-    socket.sink().put(0, &frame).unwrap();
-    other.sink().put(0, &frame).unwrap();
+    socket.clone().put(0, &frame).unwrap();
+    other.clone().put(0, &frame).unwrap();
     veth.peer_sends("incoming", &ours.address.to_string());
     let found = udp(&socket, 2, Duration::from_millis(500));
     assert_eq!(found.len(), 1, "{found:02x?}");
@@ -202,9 +202,9 @@ fn vlan_tags_stay_in_their_frames() {
     let twice = tag(&tagged, [0x88, 0xa8, 0x60, 0x07]);
     let frames = [plain, tagged, twice];
     for frame in &frames {
-        sends.sink().put(0, frame).unwrap();
+        sends.clone().put(0, frame).unwrap();
     }
-    let mut source = receives.source();
+    let mut source = receives.clone();
     let mut found = Vec::new();
     let begun = Instant::now();
     while found.len() < frames.len() && begun.elapsed() < PATIENCE {
@@ -245,7 +245,7 @@ fn packets_that_nobody_cut_up_are_dropped_and_counted() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert_eq!(receiver.join().unwrap(), 2_000_000, "from {theirs}");
-    let mut source = socket.source();
+    let mut source = socket.clone();
     let mut longest = 0;
     while let Next::Packet { bytes, .. } = source.next(0).unwrap() {
         checked_protocol(&bytes).unwrap();
@@ -261,7 +261,7 @@ fn frames_that_do_not_fit_are_lost_and_counted() {
         return;
     };
     let socket = PacketSocket::attach(&veth.name).unwrap();
-    let mut sink = socket.sink();
+    let mut sink = socket.clone();
     for (size, dropped) in [(1514, 0), (1600, 1), (9, 2), (0, 3), (60, 3)] {
         sink.put(0, &vec![0x02; size]).unwrap();
         assert_eq!(socket.dropped(), dropped, "{size}");
@@ -291,11 +291,11 @@ fn interfaces_that_cannot_be_the_wire_are_refused() {
     run(&format!("ip link set {name} down"));
     let down = format!("interface `{name}` is down: `ip link set {name} up` brings it up");
     assert_eq!(PacketSocket::attach(name).unwrap_err().to_string(), down);
-    assert_eq!(socket.source().next(0).unwrap_err().to_string(), down);
-    assert_eq!(socket.sink().put(0, &[0xff; 60]).unwrap_err().to_string(), down);
+    assert_eq!(socket.clone().next(0).unwrap_err().to_string(), down);
+    assert_eq!(socket.clone().put(0, &[0xff; 60]).unwrap_err().to_string(), down);
     run(&format!("ip link delete {name}"));
     let gone = format!("interface `{name}` is gone: somebody removed it");
-    assert_eq!(socket.sink().put(0, &[0xff; 60]).unwrap_err().to_string(), gone);
+    assert_eq!(socket.clone().put(0, &[0xff; 60]).unwrap_err().to_string(), gone);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn the_interface_is_promiscuous_as_long_as_it_is_attached() {
     };
     assert!(!is_promiscuous());
     let socket = PacketSocket::attach(&veth.name).unwrap();
-    let source = socket.source();
+    let source = socket.clone();
     drop(socket);
     assert!(is_promiscuous());
     drop(source);

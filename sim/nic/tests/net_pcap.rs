@@ -29,7 +29,7 @@ fn all(path: &Path, timing: Timing) -> Vec<(u64, usize)> {
     loop {
         match source.next(0).unwrap() {
             Next::Packet { at_ps, bytes } => found.push((at_ps, bytes.len())),
-            Next::Nothing => panic!("a capture always knows"),
+            Next::WithRoom(_) | Next::Nothing => panic!("a capture always knows"),
             Next::End => return found,
         }
     }

@@ -25,9 +25,9 @@ struct Cable {
 impl Cable {
     fn new(tap: Tap) -> Self {
         let from_host: (Box<dyn Source>, Box<dyn Sink>) =
-            (Box::new(tap.host.source()), Box::new(tap.wire.sink()));
+            (Box::new(tap.host.clone()), Box::new(tap.wire.clone()));
         let from_wire: (Box<dyn Source>, Box<dyn Sink>) =
-            (Box::new(tap.wire.source()), Box::new(tap.host.sink()));
+            (Box::new(tap.wire.clone()), Box::new(tap.host.clone()));
         Self {
             tap,
             ends: [from_host, from_wire],
@@ -215,7 +215,7 @@ fn everything_is_removed_at_the_end_and_after_a_panic() {
     assert_eq!(exists(&config), [true, false, true]);
     run(&format!("ip -n {0} link show dev {0}", config.wire_name()));
     // Whoever still has an end keeps it.
-    let sink = tap.wire.sink();
+    let sink = tap.wire.clone();
     drop(tap);
     becomes(&config, [false, false, true]);
     Box::new(sink).finish().unwrap();
@@ -261,7 +261,7 @@ fn frames_for_an_interface_that_is_down_are_lost_and_counted() {
     let Some(tap) = create("frames_for_an_interface_that_is_down", &config) else {
         return;
     };
-    let (mut source, mut sink) = (tap.host.source(), tap.host.sink());
+    let (mut source, mut sink) = (tap.host.clone(), tap.host.clone());
     sink.put(0, &[0xff; 60]).unwrap();
     assert_eq!(tap.host.dropped(), 0);
     sink.put(0, &[0xff; 13]).unwrap();

@@ -27,9 +27,9 @@ pub use generator::{Generator, Recipe};
 pub use interrupt::Interrupt;
 pub(crate) use pace::picoseconds;
 pub use pace::{Pacer, wait};
-pub use packet_socket::{PacketSocket, PacketSocketSink, PacketSocketSource};
+pub use packet_socket::PacketSocket;
 pub use pcap::{PcapSink, PcapSource, Timing};
-pub use tap::{InterfaceAddress, Tap, TapConfig, TapEnd, TapSink, TapSource};
+pub use tap::{InterfaceAddress, Tap, TapConfig, TapEnd};
 
 use crate::terminal::tell;
 

@@ -15,7 +15,7 @@ use super::sys::{self, Received, VIRTIO_HEADER_BYTES};
 use super::{NetError, Next, Sink, Source, pad, tell_dropped};
 use crate::terminal::tell;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -31,7 +31,8 @@ const MAC_ADDRESSES_BYTES: usize = 12;
 /// Flag of the virtio header: the checksum is not there yet.
 const NEEDS_CHECKSUM: u8 = 1;
 
-/// An interface as the wire.
+/// An interface as the wire: a source of what comes in, and a sink of what leaves. A frame that the interface does not take is lost
+/// and counted, as on a cable.
 #[derive(Clone, Debug)]
 pub struct PacketSocket {
     attached: Rc<Attached>,
@@ -41,6 +42,7 @@ pub struct PacketSocket {
 struct Attached {
     name: String,
     socket: OwnedFd,
+    buffer: RefCell<Vec<u8>>,
     dropped: Cell<u64>,
     uncut: Cell<u64>,
 }
@@ -79,6 +81,7 @@ impl PacketSocket {
             attached: Rc::new(Attached {
                 name: name.to_owned(),
                 socket,
+                buffer: RefCell::new(vec![0; BUFFER_BYTES]),
                 dropped: Cell::new(0),
                 uncut: Cell::new(0),
             }),
@@ -88,22 +91,6 @@ impl PacketSocket {
     /// Name of the interface.
     pub fn name(&self) -> &str {
         &self.attached.name
-    }
-
-    /// What comes in on the interface.
-    pub fn source(&self) -> PacketSocketSource {
-        PacketSocketSource {
-            attached: Rc::clone(&self.attached),
-            buffer: vec![0; BUFFER_BYTES],
-        }
-    }
-
-    /// What leaves the interface.
-    pub fn sink(&self) -> PacketSocketSink {
-        PacketSocketSink {
-            attached: Rc::clone(&self.attached),
-            message: Vec::new(),
-        }
     }
 
     /// Frames from the NIC that the interface did not take: too large for it, too short for a frame, or no room.
@@ -135,17 +122,11 @@ impl Attached {
     }
 }
 
-/// What comes in on the interface of a [`PacketSocket`].
-#[derive(Debug)]
-pub struct PacketSocketSource {
-    attached: Rc<Attached>,
-    buffer: Vec<u8>,
-}
-
-impl Source for PacketSocketSource {
+impl Source for PacketSocket {
     fn next(&mut self, now_ps: u64) -> Result<Next, NetError> {
+        let mut buffer = self.attached.buffer.borrow_mut();
         loop {
-            let received = match sys::receive(self.attached.socket.as_fd(), &mut self.buffer) {
+            let received = match sys::receive(self.as_fd(), &mut buffer) {
                 Ok(received) => received,
                 Err(error)
                     if matches!(
@@ -160,7 +141,7 @@ impl Source for PacketSocketSource {
             if received.is_outgoing {
                 continue;
             }
-            match frame(&self.buffer, received) {
+            match frame(&buffer, received) {
                 Some(bytes) => {
                     return Ok(Next::Packet {
                         at_ps: now_ps,
@@ -226,28 +207,17 @@ fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
     covered[offset..offset + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// What leaves the interface of a [`PacketSocket`].
-///
-/// A frame that the interface does not take is lost and counted, as on a cable.
-#[derive(Debug)]
-pub struct PacketSocketSink {
-    attached: Rc<Attached>,
-    /// Header and frame in one piece.
-    message: Vec<u8>,
-}
-
-impl Sink for PacketSocketSink {
+impl Sink for PacketSocket {
     fn put(&mut self, _at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
-        self.message.clear();
         // All zeros: the checksum is there, and nothing has to be cut up.
-        self.message.resize(VIRTIO_HEADER_BYTES, 0);
-        self.message.extend_from_slice(bytes);
-        let mut result = self.send();
+        let message = [&[0; VIRTIO_HEADER_BYTES], bytes].concat();
+        let send = || rustix::io::write(self.as_fd(), &message).map_err(io::Error::from);
+        let mut result = send();
         if let Err(error) = &result
             && matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS))
         {
             self.wait_for_room()?;
-            result = self.send();
+            result = send();
         }
         let Err(error) = result else {
             return Ok(());
@@ -277,11 +247,7 @@ impl Sink for PacketSocketSink {
     }
 }
 
-impl PacketSocketSink {
-    fn send(&self) -> io::Result<usize> {
-        Ok(rustix::io::write(&self.attached.socket, &self.message)?)
-    }
-
+impl PacketSocket {
     fn wait_for_room(&self) -> Result<(), NetError> {
         let mut fds = [PollFd::new(&self.attached.socket, PollFlags::OUT)];
         let timeout = Timespec::try_from(ROOM_TIMEOUT).ok();

@@ -14,7 +14,7 @@
 
 use super::privileges::{Namespace, Need, ip};
 use super::{NetError, Next, Sink, Source, pad, sys, tell_dropped};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -100,7 +100,8 @@ fn interface(name: &str) -> Result<File, NetError> {
     })
 }
 
-/// One end of the cable, as the NIC sees it.
+/// One end of the cable, as the NIC sees it: a source of what Linux sends on this interface, and a sink of what it receives. A
+/// frame that Linux does not take is lost and counted, as on a cable.
 #[derive(Clone, Debug)]
 pub struct TapEnd {
     interface: Rc<Interface>,
@@ -111,6 +112,7 @@ pub struct TapEnd {
 struct Interface {
     name: String,
     file: File,
+    buffer: RefCell<Vec<u8>>,
     dropped: Cell<u64>,
     namespace: Option<Namespace>,
 }
@@ -121,6 +123,7 @@ impl TapEnd {
             interface: Rc::new(Interface {
                 name,
                 file,
+                buffer: RefCell::new(vec![0; BUFFER_BYTES]),
                 dropped: Cell::new(0),
                 namespace,
             }),
@@ -130,19 +133,6 @@ impl TapEnd {
     /// Name of the interface.
     pub fn name(&self) -> &str {
         &self.interface.name
-    }
-
-    /// What Linux sends on this interface.
-    pub fn source(&self) -> TapSource {
-        TapSource {
-            end: self.clone(),
-            buffer: vec![0; BUFFER_BYTES],
-        }
-    }
-
-    /// What Linux receives on this interface.
-    pub fn sink(&self) -> TapSink {
-        TapSink { end: self.clone() }
     }
 
     /// Frames that Linux did not take: the interface was down or had no room, or they were no frames.
@@ -165,19 +155,13 @@ impl AsFd for TapEnd {
     }
 }
 
-/// What Linux sends on the interface of a [`TapEnd`].
-#[derive(Debug)]
-pub struct TapSource {
-    end: TapEnd,
-    buffer: Vec<u8>,
-}
-
-impl Source for TapSource {
+impl Source for TapEnd {
     fn next(&mut self, now_ps: u64) -> Result<Next, NetError> {
-        match (&self.end.interface.file).read(&mut self.buffer) {
+        let mut buffer = self.interface.buffer.borrow_mut();
+        match (&self.interface.file).read(&mut buffer) {
             Ok(size) => {
-                let bytes = self.buffer[..size].to_vec();
-                let is_wire = self.end.interface.namespace.is_some();
+                let bytes = buffer[..size].to_vec();
+                let is_wire = self.interface.namespace.is_some();
                 Ok(Next::Packet {
                     at_ps: now_ps,
                     bytes: if is_wire { pad(bytes) } else { bytes },
@@ -191,7 +175,7 @@ impl Source for TapSource {
             {
                 Ok(Next::Nothing)
             }
-            Err(error) => Err(self.end.failed("read from", error)),
+            Err(error) => Err(self.failed("read from", error)),
         }
     }
 
@@ -200,17 +184,9 @@ impl Source for TapSource {
     }
 }
 
-/// What Linux receives on the interface of a [`TapEnd`].
-///
-/// A frame that Linux does not take is lost and counted, as on a cable.
-#[derive(Debug)]
-pub struct TapSink {
-    end: TapEnd,
-}
-
-impl Sink for TapSink {
+impl Sink for TapEnd {
     fn put(&mut self, _at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
-        let interface = &self.end.interface;
+        let interface = &self.interface;
         let Err(error) = (&interface.file).write(bytes) else {
             return Ok(());
         };
@@ -220,12 +196,12 @@ impl Sink for TapSink {
                 interface.dropped.set(interface.dropped.get() + 1);
                 Ok(())
             }
-            _ => Err(self.end.failed("write to", error)),
+            _ => Err(self.failed("write to", error)),
         }
     }
 
     fn finish(self: Box<Self>) -> Result<(), NetError> {
-        tell_dropped(self.end.name(), self.end.dropped());
+        tell_dropped(self.name(), self.dropped());
         Ok(())
     }
 }

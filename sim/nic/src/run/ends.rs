@@ -92,8 +92,8 @@ impl Ends {
 
     /// The host is an interface of this machine.
     pub(crate) fn add_host(&mut self, end: &TapEnd) {
-        self.host_sources.push(Box::new(end.source()));
-        self.host.push(Box::new(end.sink()));
+        self.host_sources.push(Box::new(end.clone()));
+        self.host.push(Box::new(end.clone()));
     }
 
     /// The host is at one end of a cable.
@@ -133,8 +133,8 @@ fn recipe(text: &str) -> Result<Recipe, Failure> {
 /// An existing interface as the wire.
 fn attach(name: &str) -> Result<Ends, Failure> {
     let socket = PacketSocket::attach(name).map_err(Failure::usage)?;
-    let mut ends = Ends::new(Box::new(socket.source()));
-    ends.wire.push(Box::new(socket.sink()));
+    let mut ends = Ends::new(Box::new(socket.clone()));
+    ends.wire.push(Box::new(socket.clone()));
     ends.wakes.push(Box::new(socket));
     Ok(ends)
 }
@@ -143,8 +143,8 @@ fn attach(name: &str) -> Result<Ends, Failure> {
 fn tap(name: &str, arguments: &PacketArguments) -> Result<Ends, Failure> {
     let config = TapConfig::new(name);
     let cable = Tap::create(&config).map_err(Failure::usage)?;
-    let mut ends = Ends::new(Box::new(cable.wire.source()));
-    ends.wire.push(Box::new(cable.wire.sink()));
+    let mut ends = Ends::new(Box::new(cable.wire.clone()));
+    ends.wire.push(Box::new(cable.wire.clone()));
     ends.take_host(&cable);
     ends.write_captures(arguments)?;
     tell(format_args!(
