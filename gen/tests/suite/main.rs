@@ -4,6 +4,7 @@ mod board;
 mod board_checkout;
 mod board_simulation;
 mod command;
+mod messages;
 mod ports;
 mod prefix;
 mod render;
