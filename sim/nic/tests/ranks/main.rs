@@ -1,6 +1,4 @@
 //! Programs of MPI in C, each rank with its own NIC in one fabric.
 
-mod allowed;
 mod build;
-mod columns;
-mod refusals;
+mod programs;

@@ -1,4 +1,4 @@
-//! The example: columns go round a ring of ranks.
+//! Programs in C: the example, in which columns go round a ring of ranks, and one each for what is allowed and refused.
 
 use super::build::{Built, mpis, root};
 
@@ -40,4 +40,31 @@ fn time_and_frames_are_the_same_in_every_run() {
         times.push(lines);
     }
     assert!(times.windows(2).all(|pair| pair[0] == pair[1]), "{times:#?}");
+}
+
+/// What MPI allows is as MPI does it; what a program must not do is an error with a sentence, and the rank can be used
+/// afterwards.
+#[test]
+fn what_is_allowed_and_what_is_refused() {
+    for what in ["allowed", "refused"] {
+        let file = if what == "allowed" {
+            "allowed.c"
+        } else {
+            "refusals.c"
+        };
+        let source = root().join("sim/nic/tests/ranks").join(file);
+        for mpi in mpis() {
+            let output = Built::new(mpi, &source).run(2, &[], &[]);
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{mpi:?}: {printed}{said}");
+            let mut lines: Vec<&str> = printed.lines().collect();
+            lines.sort_unstable();
+            assert_eq!(
+                lines,
+                [0, 1].map(|rank| format!("rank {rank}: all {what}")),
+                "{said}"
+            );
+        }
+    }
 }
