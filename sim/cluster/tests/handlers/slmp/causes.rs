@@ -39,11 +39,24 @@ pub(super) fn segment(flags: u16, offset: usize, bytes: usize) -> Segment {
     Segment::new(flags | SYN, MESSAGE, offset as u32, &vec![0xee; bytes])
 }
 
-#[test]
-fn segments_that_do_not_fit_the_others() {
-    for has_end in [false, true] {
-        let mut receiver = receiver(has_end);
-        for (flags, offset, bytes) in [
+/// What a receiver knows: nothing, or segments 0 and 2 of a message of five, without its end or with it.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Nothing,
+    Begun,
+    Ended,
+}
+use Known::{Begun, Ended, Nothing};
+
+/// A cause, receivers, and flags, offset and bytes of segments that are refused for it by each of them.
+type Refused = (Cause, &'static [Known], &'static [(u16, usize, usize)]);
+
+const REFUSED: [Refused; 6] = [
+    // Segments that do not fit the others
+    (
+        Cause::Misplaced,
+        &[Begun, Ended],
+        &[
             (0, UNIT, UNIT - 1),
             (0, UNIT, UNIT + 1),
             (0, UNIT + 1, UNIT),
@@ -54,12 +67,81 @@ fn segments_that_do_not_fit_the_others() {
             (EOM, 3 * UNIT + 2, UNIT),
             (0, u32::MAX as usize, UNIT),
             (0, u32::MAX as usize - UNIT, UNIT),
-        ] {
-            let frame = segment(flags, offset, bytes).frame();
-            let what = format!("{flags:#x}, {bytes} bytes at {offset}");
-            refuse(&mut receiver, &frame, Cause::Misplaced, &what);
+        ],
+    ),
+    // First segments that fit no message
+    (
+        Cause::Misplaced,
+        &[Nothing],
+        &[
+            (0, 0, 0),
+            (0, UNIT, 0),
+            (EOM, UNIT, 0),
+            (0, UNIT + 1, UNIT),
+            (0, 0, 1463),
+            (EOM, 0, 1463),
+            (0, MAX_SEGMENTS as usize * UNIT, UNIT),
+        ],
+    ),
+    // Beyond the memory of the message
+    (
+        Cause::TooLong,
+        &[Nothing, Begun],
+        &[
+            (0, 50 * UNIT, UNIT),
+            (0, 51 * UNIT, UNIT),
+            (EOM, 50 * UNIT, 51),
+            (0, 32_000 * UNIT, UNIT),
+        ],
+    ),
+    (
+        Cause::TooLong,
+        &[Nothing],
+        &[(EOM, u32::MAX as usize, 1), (EOM, u32::MAX as usize - 30, 100)],
+    ),
+    // Beyond the end, or another one; and an end before segments that are there
+    (
+        Cause::BeyondEnd,
+        &[Ended],
+        &[
+            (0, 4 * UNIT, UNIT),
+            (0, 5 * UNIT, UNIT),
+            (EOM, 4 * UNIT, 29),
+            (EOM, 3 * UNIT, 30),
+            (EOM, 5 * UNIT, 30),
+        ],
+    ),
+    (
+        Cause::BeyondEnd,
+        &[Begun],
+        &[
+            (EOM, 0, 1),
+            (EOM, 0, UNIT),
+            (EOM, UNIT, UNIT),
+            (EOM, 2 * UNIT, 10),
+        ],
+    ),
+];
+
+#[test]
+fn segments_that_fit_no_message_or_not_the_others() {
+    for (cause, all_known, segments) in REFUSED {
+        for known in all_known {
+            let mut receiver = match known {
+                Nothing => Receiver::new(2, CAPACITY, Confirm::Memory),
+                Begun => receiver(false),
+                Ended => receiver(true),
+            };
+            for (flags, offset, bytes) in segments {
+                let frame = segment(*flags, *offset, *bytes).frame();
+                let what = format!("{known:?}: {flags:#x}, {bytes} bytes at {offset}");
+                refuse(&mut receiver, &frame, cause, &what);
+            }
         }
     }
+    // The last byte of the memory can be used.
+    let (cause, _) = receiver(false).receive(&segment(EOM, 50 * UNIT, 50).frame());
+    assert_eq!(cause, Cause::Accepted);
 }
 
 /// Whichever segment says how long segments are: the one that opens the message, or one behind its end.
@@ -102,24 +184,6 @@ fn every_multiple_has_its_bit_and_nothing_else_has_one() {
 }
 
 #[test]
-fn first_segments_that_fit_no_message() {
-    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
-    for (flags, offset, bytes) in [
-        (0, 0, 0),
-        (0, UNIT, 0),
-        (EOM, UNIT, 0),
-        (0, UNIT + 1, UNIT),
-        (0, 0, 1463),
-        (EOM, 0, 1463),
-        (0, MAX_SEGMENTS as usize * UNIT, UNIT),
-    ] {
-        let frame = segment(flags, offset, bytes).frame();
-        let what = format!("{flags:#x}, {bytes} bytes at {offset}");
-        refuse(&mut receiver, &frame, Cause::Misplaced, &what);
-    }
-}
-
-#[test]
 fn segments_that_do_not_fit_an_end_that_came_first() {
     let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
     receiver.send(&[segment(EOM, 4 * UNIT, 30)]);
@@ -139,45 +203,6 @@ fn segments_that_do_not_fit_an_end_that_came_first() {
 }
 
 #[test]
-fn segments_beyond_the_memory_of_the_message() {
-    let mut open = receiver(false);
-    for (flags, offset, bytes) in [
-        (0, 50 * UNIT, UNIT),
-        (0, 51 * UNIT, UNIT),
-        (EOM, 50 * UNIT, 51),
-        (0, 32_000 * UNIT, UNIT),
-    ] {
-        let frame = segment(flags, offset, bytes).frame();
-        refuse(
-            &mut open,
-            &frame,
-            Cause::TooLong,
-            &format!("{bytes} bytes at {offset}"),
-        );
-    }
-    let mut empty = Receiver::new(2, CAPACITY, Confirm::Memory);
-    for (flags, offset, bytes) in [
-        (0, 50 * UNIT, UNIT),
-        (EOM, 50 * UNIT, 51),
-        (EOM, u32::MAX as usize, 1),
-        (EOM, u32::MAX as usize - 30, 100),
-    ] {
-        let frame = segment(flags, offset, bytes).frame();
-        refuse(
-            &mut empty,
-            &frame,
-            Cause::TooLong,
-            &format!("{bytes} bytes at {offset}, first"),
-        );
-    }
-    // The last byte of the memory can be used.
-    assert_eq!(
-        open.receive(&segment(EOM, 50 * UNIT, 50).frame()).0,
-        Cause::Accepted
-    );
-}
-
-#[test]
 fn the_memory_of_a_message_ends_with_the_host_memory() {
     let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
     receiver.set(1, super::receiver::CAPACITY, u32::MAX);
@@ -191,37 +216,6 @@ fn the_memory_of_a_message_ends_with_the_host_memory() {
             &frame,
             Cause::TooLong,
             "a region where none can be",
-        );
-    }
-}
-
-#[test]
-fn segments_beyond_the_end() {
-    let mut ended = receiver(true);
-    for (flags, offset, bytes) in [
-        (0, 4 * UNIT, UNIT),
-        (0, 5 * UNIT, UNIT),
-        (EOM, 4 * UNIT, 29),
-        (EOM, 3 * UNIT, 30),
-        (EOM, 5 * UNIT, 30),
-    ] {
-        let frame = segment(flags, offset, bytes).frame();
-        refuse(
-            &mut ended,
-            &frame,
-            Cause::BeyondEnd,
-            &format!("{flags:#x}, {bytes} bytes at {offset}"),
-        );
-    }
-    // An end before segments that are there is another end than theirs.
-    let mut open = receiver(false);
-    for (offset, bytes) in [(0, 1), (0, UNIT), (UNIT, UNIT), (2 * UNIT, 10)] {
-        let frame = segment(EOM, offset, bytes).frame();
-        refuse(
-            &mut open,
-            &frame,
-            Cause::BeyondEnd,
-            &format!("an end of {bytes} bytes at {offset}"),
         );
     }
 }
