@@ -1,6 +1,6 @@
 //! Hosts that mean harm: what they send to the ports of the library, while others' messages come.
 
-use super::support::{FILL, LIMIT, Rank, bytes, hvector, open, ranks, room};
+use super::support::{FILL, LIMIT, Rank, bytes, hvector, open, ranks, room, transmit};
 use etherparse::PacketBuilder;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -175,14 +175,7 @@ fn whatever_comes_to_the_ports_of_the_library_stops_no_message_of_others() {
             };
             let name = names[random.random_range(0..3)];
             let frame = frame(&mut random, name, to);
-            while !rank.nic().transmit(&frame).expect("the NIC is there") {
-                rank.nic()
-                    .wait(Duration::from_micros(1))
-                    .expect("the NIC is there");
-            }
-            rank.nic()
-                .wait(Duration::from_micros(1))
-                .expect("the NIC is there");
+            transmit(&rank, &frame);
         }
     };
     ranks(

@@ -1,6 +1,6 @@
 //! What a program asks for and does not get, messages of other lengths, and senders that mean harm.
 
-use super::support::{FILL, LIMIT, Rank, bytes, hvector, open, ranks, room};
+use super::support::{FILL, LIMIT, Rank, bytes, hvector, open, ranks, room, transmit};
 use spinneret_fabric::Faults;
 use spinneret_fabric::topology::{ip_of, mac_of};
 use spinneret_mpi::Layout;
@@ -216,14 +216,7 @@ fn a_sender_that_means_harm() {
                 payload: &[0xbd; 700],
             };
             let frame = frame.build(1, UdpChecksum::Absent).expect("it fits");
-            while !rank.nic().transmit(&frame).expect("the NIC is there") {
-                rank.nic()
-                    .wait(Duration::from_micros(1))
-                    .expect("the NIC is there");
-            }
-            rank.nic()
-                .wait(Duration::from_micros(1))
-                .expect("the NIC is there");
+            transmit(&rank, &frame);
         }
     };
     ranks(

@@ -6,6 +6,7 @@ use spinneret_mpi::library::Config;
 use spinneret_nic::Simulated;
 use spinneret_nic::mpi;
 use spinneret_nic::mpi::PaperType;
+use std::time::Duration;
 
 pub(crate) use spinneret_nic::mpi::{Exchange, Exchanged, FILL, LIMIT, Rank, bytes, hindexed, hvector, room};
 
@@ -27,6 +28,19 @@ pub(crate) fn ranks(faults: Faults, seed: u64, programs: Vec<Work<'_>>) {
         }) as mpi::Work<'_>
     });
     mpi::ranks(faults, seed, 2, programs.collect()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Sends a frame as soon as there is room, and waits a microsecond.
+pub(crate) fn transmit(rank: &Rank, frame: &[u8]) {
+    let wait = || {
+        rank.nic()
+            .wait(Duration::from_micros(1))
+            .expect("the NIC is there")
+    };
+    while !rank.nic().transmit(frame).expect("the NIC is there") {
+        wait();
+    }
+    wait();
 }
 
 /// Sends all messages, and compares all bytes of all buffers.
