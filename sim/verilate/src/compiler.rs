@@ -1,6 +1,6 @@
 //! The C++ compiler of all models.
 //!
-//! clang makes models about 1.2 times as fast as g++ does and compiles them in three fifths of the time, so it is taken
+//! clang compiles models in a third of g++'s time, and on some processors they are up to 1.5 times as fast, so it is taken
 //! where it is installed ([decision 26](../../../docs/decisions/0026-minutes.md)). `CXX` takes precedence.
 
 use crate::Error;

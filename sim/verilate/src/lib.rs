@@ -185,7 +185,7 @@ fn print_tools(verilator: &Verilator, compiler: &Compiler) {
     println!("cargo::rustc-env=SPINNERET_MODEL_COMPILER={}", compiler.version());
     if !compiler.is_clang() {
         println!(
-            "cargo::warning=models are compiled by {}; clang++-16 makes them run 1.2 times as fast (`./dev setup` installs it)",
+            "cargo::warning=models are compiled by {}; clang++-16 takes a third of the time (`./dev setup` installs it)",
             compiler.version()
         );
     }
