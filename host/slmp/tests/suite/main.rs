@@ -4,7 +4,6 @@
 mod support;
 
 mod dissector;
-mod receiver_frames;
 mod receiver_lifetime;
 mod receiver_refusals;
 mod receiver_rules;

@@ -1,7 +1,6 @@
 //! Real handlers, compiled by the runtime's Makefiles, on the model of the cluster.
 
 mod bench;
-mod contention;
 mod examples;
 mod faults;
 mod mistakes;

@@ -1,7 +1,8 @@
 //! How long things take.
 
 use crate::bench::Bench;
-use spinneret_cluster::{Config, Event};
+use object::{Object as _, ObjectSymbol as _};
+use spinneret_cluster::{Config, Ending, Event};
 use spinneret_packets::echo_request;
 
 /// The public design starts the handler of a packet of 64 bytes 26 clocks after the packet is there.
@@ -48,4 +49,39 @@ fn all_hpus_work_at_the_same_time() {
     bench.run();
     let hpus: std::collections::BTreeSet<_> = bench.runs().map(|run| run.hpu).collect();
     assert_eq!(hpus.len(), 16);
+}
+
+const ROUNDS: u32 = 5;
+const TASKS: u32 = 20;
+
+#[test]
+fn locks_and_atomics_hold_under_contention() {
+    for clusters in [1, 2, 4] {
+        let config = Config {
+            clusters,
+            ..Config::default()
+        };
+        let mut bench = Bench::new("tests/locks", config);
+        for number in 0..TASKS {
+            bench.push(number, true, &[0; 64]);
+        }
+        bench.run();
+        assert!(
+            bench.runs().all(|run| run.ending == Ending::Done),
+            "with {clusters} clusters"
+        );
+        let address = |name: &str| {
+            let file = object::File::parse(bench.program.file()).expect("it was read before");
+            let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+            symbol.unwrap_or_else(|| panic!("there is no {name}")).address() as u32
+        };
+        let [locked, swapped, habit, left, right, torn] =
+            ["locked", "swapped", "habit", "left", "right", "torn"].map(|name| bench.variable(address(name)));
+        assert_eq!(
+            [locked, swapped, habit],
+            [ROUNDS * TASKS; 3],
+            "with {clusters} clusters"
+        );
+        assert_eq!((left, torn), (right, 0), "with {clusters} clusters");
+    }
 }

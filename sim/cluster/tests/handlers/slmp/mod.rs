@@ -6,7 +6,6 @@
 mod causes;
 mod clusters;
 pub(crate) mod frame;
-mod frames;
 mod order;
 mod places;
 mod races;
