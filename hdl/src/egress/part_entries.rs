@@ -97,32 +97,3 @@ struct AlignerShape {
     #[parameter(8, range = 1..=16)]
     beats_width: usize,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
-    use crate::entry::{Config, Entry};
-
-    fn refused(entry: &Entry, name: &str, value: u64) -> Option<String> {
-        let values = entry.with(Config::Reference, &[(name, value)]);
-        (entry.build)(&values).err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn impossible_parameters_are_refused_with_a_reason() {
-        assert_eq!(
-            refused(&READER_ENTRY, "data_width", 48).as_deref(),
-            Some("frame_reader: data_width = 48 is not possible: it must be a power of two")
-        );
-        assert_eq!(
-            refused(&ROOM_ENTRY, "places", 299).as_deref(),
-            Some(
-                "frame_room: places = 299 is not possible: it must be at least 300, for two of the longest frames"
-            )
-        );
-        assert_eq!(
-            refused(&ALIGNER_ENTRY, "data_width", 48).as_deref(),
-            Some("line_aligner: data_width = 48 is not possible: it must be a power of two")
-        );
-    }
-}

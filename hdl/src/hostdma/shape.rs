@@ -275,39 +275,4 @@ mod tests {
             (256, 8, 6, 6)
         );
     }
-
-    #[test]
-    fn impossible_parameters_are_refused_with_a_reason() {
-        let beat = "it must be from 256 to 512: a beat fills whole words of the segments";
-        for (name, value, reason) in [
-            ("ram_seg_data_width", 128, beat),
-            ("ram_seg_data_width", 1024, beat),
-            ("writes", 48, "it must be a power of two"),
-            ("ring_bytes", 2048, "it must be from 4096 to 1048576"),
-            (
-                "dma_tag_width",
-                2,
-                "writes = 64 is not possible: it must be at most 4: a tag has 2 bits",
-            ),
-        ] {
-            let error = build(&[(name, value)]).expect_err("it is not possible");
-            assert!(error.contains(reason), "{error}");
-        }
-        let user = [
-            ("guard", 1),
-            ("contexts", 5),
-            ("awuser_width", 3),
-            ("aruser_width", 2),
-        ];
-        assert_eq!(
-            build(&user).expect_err("it is not possible"),
-            "pspin_hostmem_dma: aruser_width = 2 is not possible: it must be at least 3: the guard finds \
-             one of 5 contexts in it"
-        );
-        let error = build(&[("ram_addr_width", 13)]).expect_err("it is not possible");
-        assert_eq!(
-            error,
-            "pspin_hostmem_dma: ring_bytes = 16384 is not possible: it must be at most 8192, the size of the RAM"
-        );
-    }
 }

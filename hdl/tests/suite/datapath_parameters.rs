@@ -1,4 +1,4 @@
-//! The parameters of the ingress path: what `--list` says of them, and how impossible values are refused.
+//! The parameters of the ingress path: the ranges that `--list` shows are those of its parts, and hold.
 
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::{Config, Entry, Parameter, Values};
@@ -11,62 +11,6 @@ const PARTS: [&str; 4] = [
     "pspin_ingress_dma",
     "pspin_her_gen",
     "slot_pool",
-];
-
-/// The first value is the one that is refused, the others make it impossible; then comes the reason.
-type Refusal = (&'static [(&'static str, u64)], &'static str);
-
-const REFUSALS: &[Refusal] = &[
-    (&[("data_width", 64)], "it must be from 128 to 1024"),
-    (&[("data_width", 2048)], "it must be from 128 to 1024"),
-    (&[("data_width", 384)], "it must be a power of two"),
-    (&[("address_width", 15)], "it must be from 16 to 48"),
-    (&[("address_width", 49)], "it must be from 16 to 48"),
-    (
-        &[("alignment", 32)],
-        "it must be at least 64: slots start at whole beats",
-    ),
-    (
-        &[("small_slot_size", 1088), ("small_slots", 8)],
-        "it must be at most 1024 with this data_width",
-    ),
-    (
-        &[
-            ("large_slot_size", 8192),
-            ("large_slots", 4),
-            ("queue_beats", 256),
-            ("length_width", 13),
-        ],
-        "it must be less than 8192: a length has 13 bits",
-    ),
-    (
-        &[
-            ("length_width", 20),
-            ("address_width", 16),
-            ("buffer_base", 0),
-            ("buffer_size", 1 << 15),
-            ("large_slots", 8),
-            ("small_slots", 8),
-        ],
-        "it must be at most 16, the bits of an address",
-    ),
-    (&[("queue_beats", 2)], "it must be from 4 to 4096"),
-    (&[("queue_beats", 48)], "it must be a power of two"),
-    (
-        &[("queue_beats", 16)],
-        "it must be at least 25, for a frame that fills a large slot",
-    ),
-    (&[("packets", 100)], "it must be a power of two"),
-    (&[("bursts", 6)], "it must be a power of two"),
-    (
-        &[("tag_width", 34)],
-        "it must be at least 35: message id (32), end of message (1) and ruleset (2)",
-    ),
-    (&[("her_message_id_width", 0)], "it must be from 1 to 32"),
-    (
-        &[("her_message_id_width", 3), ("context_in_message_id", 1)],
-        "it must be at least 4: 2 bits of the id and 2 of the context",
-    ),
 ];
 
 fn block(name: &str) -> &'static Entry {
@@ -82,15 +26,6 @@ fn refusal(settings: &[(&str, u64)]) -> Option<String> {
     }
     let built = (block(NAME).build)(&values);
     built.err().map(|error| error.to_string())
-}
-
-#[test]
-fn refusals_name_the_parameter_its_value_and_what_is_possible() {
-    for (settings, reason) in REFUSALS {
-        let (name, value) = settings[0];
-        let expected = format!("{NAME}: {name} = {value} is not possible: {reason}");
-        assert_eq!(refusal(settings), Some(expected), "{settings:?}");
-    }
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod cdc_constraints;
 mod datapath_parameters;
 mod egress_parameters;
 mod pkt_match_ip;
+mod refusals;

@@ -77,14 +77,3 @@ fn every_width_can_be_combined_with_every_reach() {
         }
     }
 }
-
-#[test]
-fn the_option_is_zero_or_one() {
-    let mut values = entry().values(Config::Board);
-    values.insert("ip_relative".to_owned(), 2);
-    let error = (entry().build)(&values).err().map(|error| error.to_string());
-    assert_eq!(
-        error.as_deref(),
-        Some("pspin_pkt_match: ip_relative = 2 is not possible: it must be from 0 to 1")
-    );
-}

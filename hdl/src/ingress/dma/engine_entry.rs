@@ -49,24 +49,3 @@ fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
         ..DmaShape::new(&entry::ENTRY.values(Config::Reference))?
     })?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::ENTRY;
-    use crate::entry::Config;
-
-    #[test]
-    fn impossible_parameters_are_refused_with_a_reason() {
-        for (name, value, reason) in [
-            ("data_width", 48, "it must be a power of two"),
-            ("bursts", 6, "it must be a power of two"),
-            ("burst_beats", 1, "it must be from 2 to 16"),
-        ] {
-            let mut values = ENTRY.values(Config::Reference);
-            values.insert(name.to_owned(), value);
-            let error = (ENTRY.build)(&values).err().map(|error| error.to_string());
-            let expected = format!("write_engine: {name} = {value} is not possible: {reason}");
-            assert_eq!(error, Some(expected));
-        }
-    }
-}

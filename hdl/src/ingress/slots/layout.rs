@@ -154,22 +154,4 @@ mod tests {
         );
         assert_eq!(layout.free_latency(), 5);
     }
-
-    #[test]
-    fn errors_carry_the_name_of_the_block() {
-        for (name, value, reason) in [
-            ("address_width", 7, "it must be from 8 to 48"),
-            (
-                "small_slots",
-                1025,
-                "it must be at most 1024: the large slots leave 131072 bytes, and a slot has 128",
-            ),
-        ] {
-            let mut values = ENTRY.values(Config::Reference);
-            values.insert(name.to_owned(), value);
-            let error = PoolLayout::of("some_block", &values).map_err(|error| error.to_string());
-            let expected = format!("some_block: {name} = {value} is not possible: {reason}");
-            assert_eq!(error, Err(expected));
-        }
-    }
 }
