@@ -2,8 +2,7 @@
 
 use crate::failure::Failure;
 use crate::known::{Known, all};
-use crate::setup::{NicSetup, Setup};
-use crate::shown::join;
+use crate::setup::{NicSetup, Setup, join};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use molly::{Columns, Error, Geometry, MOST_THREADS, Options, Pipeline};

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::known::{Known, Serial, all};
 use crate::plan::print;
 use crate::run::execute;
-use crate::shown::join;
+use crate::setup::join;
 use anyhow::anyhow;
 use molly::mpi::{Mpi, ranks};
 use molly::random::Case;

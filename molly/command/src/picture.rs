@@ -1,6 +1,7 @@
 //! The picture of a plan: ranks as boxes of their grid, and the messages of a chunk between them.
 
-use crate::shown::{Shown, ShownChannel, join};
+use crate::setup::join;
+use crate::shown::{Shown, ShownChannel};
 use molly::Plan;
 use std::fmt::Write as _;
 

@@ -2,7 +2,8 @@
 
 use crate::args::{PlanArguments, named};
 use crate::failure::Failure;
-use crate::shown::{Shown, join, shown};
+use crate::setup::join;
+use crate::shown::{Shown, shown};
 use crate::{halos, picture, ways};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;

@@ -1,7 +1,6 @@
 //! A program with its numbers, and whether it can run here.
 
 use crate::failure::Failure;
-use crate::shown::join;
 use anyhow::anyhow;
 use molly::mpi::Mpi;
 use molly::{Geometry, Options};
@@ -55,6 +54,12 @@ impl Setup {
             _ => Ok(()),
         }
     }
+}
+
+/// `1024x1024`.
+pub(crate) fn join(sizes: &[i64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    sizes.join("x")
 }
 
 const GIB: f64 = (1u64 << 30) as f64;

@@ -136,9 +136,3 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
         report,
     }
 }
-
-/// `1024x1024`.
-pub(crate) fn join(sizes: &[i64]) -> String {
-    let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
-    sizes.join("x")
-}
