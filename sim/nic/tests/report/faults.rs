@@ -4,8 +4,7 @@ use crate::support::{Shown, build, config, run};
 use spinneret_nic::report::{End, Finished, Options, ProfileReport, Recorder, Symbols};
 
 fn record(packets: &[Vec<u8>], options: Options) -> Finished {
-    let folder = tempfile::tempdir().unwrap();
-    let program = build("runtime/tests/faults", folder.path());
+    let program = build("runtime/tests/faults");
     let mut recorder = Recorder::new(options, Some(&program), &config()).unwrap();
     let cluster = run(&program, packets, &mut recorder);
     recorder.finish(&End::default(), cluster.profile())
@@ -115,8 +114,7 @@ fn who_used_an_atomic_instruction_is_told_what_to_use() {
 
 #[test]
 fn inlined_code_is_followed_to_its_handler() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = build("runtime/tests/faults", folder.path());
+    let program = build("runtime/tests/faults");
     let symbols = Symbols::new(&program);
     let handler = program
         .functions

@@ -35,7 +35,7 @@ fn collect(nic: &mut Nic, recorder: &mut Recorder) {
 #[test]
 fn a_run_of_pings_adds_up() {
     let folder = tempfile::tempdir().unwrap();
-    let program = build("runtime/examples/icmp_ping", folder.path());
+    let program = build("runtime/examples/icmp_ping");
     let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/examples/icmp_ping/rules.toml");
     let rules = RuleFile::read(&rules, &MatcherParams::BOARD).unwrap();
     let mut nic = spinneret_nic::start(NicConfig::default(), &program, &rules.rulesets, None).unwrap();

@@ -7,8 +7,7 @@ use spinneret_cluster::{Cluster, Config, Ending, Event, Fault, HpuId, Program, R
 use spinneret_nic::nic::NicConfig;
 use spinneret_nic::report::{Occupancy, Options, Recorder};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// Where packets of made-up runs are handled.
@@ -155,29 +154,11 @@ pub(crate) fn counters(packets: u64) -> Vec<(String, u64)> {
     .to_vec()
 }
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
-}
-
 /// Compiles a handler of the repository.
-pub(crate) fn build(folder: &str, out: &Path) -> Program {
-    let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
-    let output = Command::new("make")
-        .args(["--no-print-directory", "-s", "-C"])
-        .arg(repository().join(folder))
-        .arg(format!("BUILD={}", out.display()))
-        .output()
-        .expect("`make` does not start: install the Debian package make");
-    assert!(
-        output.status.success(),
-        "{folder} does not compile; this needs the Debian packages gcc-riscv64-unknown-elf and \
-         picolibc-riscv64-unknown-elf:\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Program::open(&out.join(format!("{name}.elf"))).unwrap()
+pub(crate) fn build(folder: &str) -> Program {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let elf = spinneret_nic::run::program(&folder, 2).unwrap_or_else(|error| panic!("{error}"));
+    Program::open(&elf).unwrap()
 }
 
 /// A NIC whose handlers may not take long.
