@@ -1,12 +1,11 @@
 //! An execution context: handlers, their memory, and the packets that they get.
 
 use crate::control::{Control, Memories};
-use crate::counters::Counter;
 use crate::device::{Device, DeviceError, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::layout::{self, Part};
 use crate::memory::{HandlerMemory, HostMemory};
-use crate::nic::{Nic, State};
+use crate::nic::{Counter, Nic, State};
 use spinneret_program::{Program, Variable};
 use spinneret_regmap::CONTEXTS;
 use spinneret_rules::Ruleset;

@@ -28,7 +28,6 @@
 
 mod context;
 mod control;
-mod counters;
 pub mod device;
 mod error;
 mod layout;
@@ -38,10 +37,10 @@ pub mod slmp;
 mod stdout;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
-pub use counters::{Counter, Counters};
 pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
+pub use nic::{Counter, Counters};
 pub use nic::{Nic, NicGuard};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;

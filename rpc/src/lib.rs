@@ -17,11 +17,9 @@
 #![cfg_attr(not(feature = "server"), no_std)]
 
 pub mod client;
-mod fault;
 pub mod handle;
 pub mod header;
 pub mod layout;
-mod lock;
 pub mod memory;
 pub mod opcode;
 pub mod packet;
@@ -31,12 +29,12 @@ pub mod process;
 pub mod status;
 
 pub use client::Client;
-pub use fault::Fault;
 pub use layout::{Announcement, Layout, LayoutError, Version};
 pub use memory::{Memory, Words};
 pub use packet::Packet;
 pub use port::Port;
 pub use process::Process;
+pub use status::Fault;
 pub use status::Status;
 
 #[cfg(feature = "server")]

@@ -12,10 +12,10 @@
 //! So only a second receive in a row acknowledges the first one. Every send is mirrored by a receive; a client starts with
 //! a send.
 
-use crate::fault::Fault;
 use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES};
-use crate::lock::Locks;
 use crate::memory::Memory;
+use crate::port::Locks;
+use crate::status::Fault;
 use core::mem;
 
 /// The mask of lanes: there is one.

@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 mod program;
-mod stage;
 
+pub use program::{Code, Stage, main_handler};
 pub use program::{Function, Program, ProgramError, Segment, Variable};
-pub use stage::{Code, Stage, main_handler};

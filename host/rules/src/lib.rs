@@ -7,16 +7,12 @@
 
 mod document;
 mod error;
-mod file;
 mod named;
-mod number;
-mod params;
 mod rule;
 mod ruleset;
-mod suggest;
 
+pub use document::{MAX_FILE_BYTES, RuleFile};
 pub use error::{Place, RuleFileError};
-pub use file::{MAX_FILE_BYTES, RuleFile};
-pub use params::{MatcherParams, ParamsError};
+pub use rule::{MatcherParams, ParamsError};
 pub use ruleset::{Join, NamedRuleset, Ruleset, RulesetError};
 pub use spinneret_regmap::matching::Rule;

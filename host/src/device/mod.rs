@@ -4,7 +4,6 @@ pub mod chardev;
 mod contract;
 mod mapping;
 mod open;
-mod pace;
 pub mod socket;
 pub mod vfio;
 

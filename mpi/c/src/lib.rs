@@ -2,21 +2,18 @@
 //! (`tests/rank_header.rs`).
 //!
 //! ```text
-//! spinneret_rank_* ── memory, requests, many: numbers and pointers of the caller become buffers and requests
-//!      │        └──── failure: errors become numbers and a message
+//! spinneret_rank_* ── memory, requests: numbers and pointers of the caller become buffers and requests
+//!      │        └──── open: errors become numbers and a message
 //!      └── spinneret_mpi::Rank, behind a lock
 //! ```
 
 // Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
-mod failure;
-mod many;
 mod open;
 mod rank;
 mod requests;
 
-pub use failure::*;
-pub use many::*;
+pub use open::*;
 pub use rank::*;
 pub use requests::*;

@@ -1,7 +1,6 @@
 //! Ranks: opening, memory, communicators, time.
 
-use crate::failure::Failed;
-use crate::open::{Inner, OpenRank, mpi};
+use crate::open::{Failed, Inner, OpenRank, mpi};
 use spinneret::border::{Failure, SPINNERET_OK, check_place, guarded, put, text};
 use spinneret::handles;
 use spinneret_host::Program;

@@ -1,8 +1,7 @@
 //! From MPI's constructors to forms.
 
-use super::LayoutError;
 use super::form::{Form, List, product};
-use super::named;
+use super::{LayoutError, form};
 use spinneret_mpi_sys::{Combiner, Tree};
 
 /// Levels of a type, as `Datatype::contents` reads at most.
@@ -21,7 +20,7 @@ pub(super) fn build(tree: &Tree, depth: usize) -> Result<Form, LayoutError> {
     };
     match tree.combiner {
         Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => {
-            named::form(tree)
+            form::named(tree)
         }
         Combiner::Dup | Combiner::Resized => Ok(child(0)?.0),
         Combiner::Contiguous => {

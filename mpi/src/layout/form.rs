@@ -1,7 +1,7 @@
 //! What types are while they are read: nothing, a nest of strides of any depth, or a list of runs.
 
-use super::recognise::{self, Nest};
 use super::{LEVELS, LayoutError, Level, MOST_RUNS, Run, Strided};
+use spinneret_mpi_sys::Tree;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -126,7 +126,7 @@ impl Form {
     /// A nest, if a list of runs is one.
     pub(super) fn canonical(self) -> Self {
         match self {
-            Self::Table(runs) => match recognise::nest(&runs) {
+            Self::Table(runs) => match nest(&runs) {
                 Some(nest) => Self::Nest(nest),
                 None => Self::Table(runs),
             },
@@ -179,4 +179,68 @@ pub(super) fn shifted(run: Run, index: u64, stride: i64) -> Result<Run, LayoutEr
         start: start.ok_or(LayoutError::TooFar)?,
         bytes: run.bytes,
     })
+}
+
+// The types that MPI brings.
+
+/// Most are one run. Of the pairs that C has, `MPI_SHORT_INT` alone has a gap between its parts; gaps behind are for the extent.
+pub(super) fn named(tree: &Tree) -> Result<Form, LayoutError> {
+    let bytes = u64::try_from(tree.bounds.size).map_err(|_| LayoutError::Contents(tree.combiner))?;
+    match tree.name.as_deref() {
+        Some("MPI_SHORT_INT") if bytes == 6 => {
+            let mut list = List::default();
+            list.push(Run { start: 0, bytes: 2 })?;
+            list.push(Run { start: 4, bytes: 4 })?;
+            Ok(list.into_form())
+        }
+        _ => Ok(Form::run(0, bytes)),
+    }
+}
+
+// Finds strides in lists of runs, so that it does not matter by which constructor a type was made.
+
+/// Runs of one length, nested in any number of levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nest {
+    pub(super) run: Run,
+    /// The innermost first.
+    pub(super) levels: Vec<Level>,
+}
+
+/// The nest of at most [`LEVELS`] levels that a list of two or more runs is, if it is one.
+pub(super) fn nest(runs: &[Run]) -> Option<Nest> {
+    let first = *runs.first()?;
+    if runs.iter().any(|run| run.bytes != first.bytes) {
+        return None;
+    }
+    let mut starts: Vec<i64> = runs.iter().map(|run| run.start).collect();
+    let mut levels = Vec::new();
+    while starts.len() > 1 {
+        if levels.len() == LEVELS {
+            return None;
+        }
+        let stride = starts[1].checked_sub(starts[0])?;
+        let follows = |pair: &&[i64]| pair[1].checked_sub(pair[0]) == Some(stride);
+        let in_line = 1 + starts.windows(2).take_while(follows).count();
+        // The groups are as long as the first one, or that one ran into the second: then their length divides both.
+        let count = (2..=in_line)
+            .rev()
+            .find(|&count| is_grouped(&starts, count, stride))?;
+        levels.push(Level {
+            count: count as u64,
+            stride,
+        });
+        starts = starts.iter().step_by(count).copied().collect();
+    }
+    Some(Nest { run: first, levels })
+}
+
+/// Whether all groups of so many starts have that stride.
+fn is_grouped(starts: &[i64], count: usize, stride: i64) -> bool {
+    starts.len().is_multiple_of(count)
+        && starts.chunks_exact(count).all(|group| {
+            group
+                .windows(2)
+                .all(|pair| pair[1].checked_sub(pair[0]) == Some(stride))
+        })
 }

@@ -8,12 +8,9 @@
 
 mod build;
 mod form;
-mod named;
-mod overlap;
 mod place;
-mod recognise;
 
-pub use overlap::Overlap;
+pub use place::Overlap;
 pub use place::{Piece, Pieces};
 
 use form::Form;
@@ -275,7 +272,7 @@ impl Layout {
 
     /// Whether two bytes of the message belong to the same place, which MPI forbids in receives.
     pub fn overlap(&self) -> Overlap {
-        overlap::find(self)
+        place::overlap(self)
     }
 
     /// The pieces of memory of a part of the message, in the order of the stream. What lies behind the message has none.

@@ -12,33 +12,28 @@
 //!
 //! Everything happens inside of [`Library::progress`], which all other functions that wait call. Nothing here starts threads.
 
-mod area;
 mod arrive;
 mod control;
 mod error;
-mod inbox;
 mod open;
-mod own;
 mod receive;
 mod requests;
 mod send;
-mod sending;
 mod slots;
-mod status;
 
 pub use control::PORT;
 pub use error::Error;
 pub use receive::{Copies, From};
-pub use sending::To;
-pub use status::{NOBODY, Status};
+pub use requests::{NOBODY, Status};
+pub use send::To;
 
 use crate::layout::Layout;
 use crate::nic::memory::{COUNTERS, Counter, HPUS, common};
-use area::Area;
 use control::{Control, Host};
-use inbox::Inbox;
+use receive::Inbox;
 use receive::Receiving;
 use send::Outbox;
+use slots::Area;
 use slots::Slots;
 use spinneret_host::{Context, Device, HostMemory, Nic, OpenDevice};
 use spinneret_slmp::frame::Frame;

@@ -1,11 +1,10 @@
 //! How a library is opened: its context, and what is in the context's memories.
 
-use super::area::Area;
 use super::control::Host;
 use super::error::Error;
-use super::inbox::Inbox;
+use super::receive::Inbox;
 use super::send::Outbox;
-use super::slots::Slots;
+use super::slots::{Area, Slots};
 use super::{Config, Counts, Library};
 use crate::nic::memory::{BUFFERS, LOCAL_BYTES, SLOTS};
 use spinneret_host::{Address, Device, Nic, Options, Program, Rule, Ruleset};

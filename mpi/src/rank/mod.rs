@@ -3,7 +3,6 @@
 //! MPI itself is asked before time begins on the NIC only: who waits inside of MPI lets no simulated time pass, so another rank
 //! that needs some of it would never come. Whatever ranks have to agree on later goes over their NICs.
 
-mod agree;
 mod communicator;
 
 pub use communicator::Communicator;
@@ -77,7 +76,7 @@ impl<D: Device> Rank<D> {
         let patience = config.patience;
         let mut library = Library::open(nic, program, addresses, config)?;
         Ok(Self {
-            words: library.buffer(agree::BYTES)?,
+            words: library.buffer(communicator::BYTES)?,
             library,
             own,
             world,

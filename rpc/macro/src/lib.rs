@@ -8,11 +8,8 @@
 //!
 //! `spinneret_rpc::service` describes how it is used.
 
-mod arguments;
 mod header;
 mod host;
-mod interface;
-mod layout;
 mod length;
 mod parse;
 #[cfg(test)]
@@ -26,7 +23,7 @@ use syn::{ItemTrait, parse_macro_input};
 /// Makes a service that handlers call of a trait: see `spinneret_rpc::typed`.
 #[proc_macro_attribute]
 pub fn service(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = parse_macro_input!(arguments as arguments::Arguments);
+    let arguments = parse_macro_input!(arguments as types::Arguments);
     let item = parse_macro_input!(item as ItemTrait);
     parse::interface(arguments, &item)
         .map_or_else(

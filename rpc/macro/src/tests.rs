@@ -1,9 +1,8 @@
 //! What is refused, with the place and the words; and what the header looks like.
 
-use crate::arguments::Arguments;
-use crate::interface::Interface;
-use crate::parse::interface;
+use crate::parse::{Interface, interface};
 use crate::text::{canonical, hash};
+use crate::types::Arguments;
 use syn::{ItemTrait, Result};
 
 const ARGUMENTS: &str = "api = 64, prefix = \"t\", handles(Unit { ONE = 4, TWO = 8 }, Other)";

@@ -1,9 +1,9 @@
 //! What an application allows, and gives.
 
 use super::files::{Folder, Streams};
-use super::output::Output;
 #[cfg(feature = "nic")]
 use super::shown::Shown;
+use super::stream::Output;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read};

@@ -12,25 +12,22 @@
 
 mod calls;
 mod config;
-mod elsewhere;
 mod files;
 mod format;
-mod output;
 pub mod refused;
 #[cfg(feature = "nic")]
 mod shown;
-mod source;
 mod stream;
 
 pub use config::{Access, Config, Heap, HostFunction, Limits, Permissions};
-pub use output::Output;
 #[cfg(feature = "nic")]
 pub use shown::Shown;
+pub use stream::Output;
 
 use crate::layout::Version;
 use crate::opcode;
 use crate::server::{Answer, Call, Service, Way};
-use calls::{files as file, print, process, read, status, write};
+use calls::{files as file, print, process, streams};
 use config::Host;
 use files::Files;
 use format::Dialect;
@@ -99,9 +96,9 @@ impl Service for Libc {
             opcode::WRITE_TO_STDOUT
             | opcode::WRITE_TO_STDERR
             | opcode::WRITE_TO_STREAM
-            | opcode::WRITE_TO_STDOUT_NEWLINE => Box::pin(write::write(self, call)),
-            opcode::READ_FROM_STREAM => Box::pin(read::read(self, call)),
-            opcode::READ_FGETS => Box::pin(read::line(self, call)),
+            | opcode::WRITE_TO_STDOUT_NEWLINE => Box::pin(streams::write(self, call)),
+            opcode::READ_FROM_STREAM => Box::pin(streams::read(self, call)),
+            opcode::READ_FGETS => Box::pin(streams::line(self, call)),
             opcode::OPEN_FILE => Box::pin(file::open(self, call)),
             opcode::CLOSE_FILE => Box::pin(file::close(self, call)),
             opcode::REMOVE => Box::pin(file::remove(self, call)),
@@ -112,7 +109,7 @@ impl Service for Libc {
             | opcode::FSEEK
             | opcode::FTELL
             | opcode::FFLUSH
-            | opcode::UNGETC => Box::pin(status::of_stream(self, call)),
+            | opcode::UNGETC => Box::pin(streams::of_stream(self, call)),
             _ => Box::pin(print::print(self, call)),
         }
     }

@@ -1,6 +1,6 @@
 //! Text of handlers for people, beside that of a program.
 
-use super::output::Output;
+use super::stream::Output;
 use crate::nic::HPUS_OF_CLUSTER;
 use spinneret_host::{Lines, Printed};
 use std::fmt;

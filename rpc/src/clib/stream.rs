@@ -1,11 +1,11 @@
 //! A stream, as C has it.
 
-use super::output::Output;
-use super::source::Source;
+use super::files::Elsewhere;
 use cap_std::fs::File;
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::task::{Context, Poll, ready};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
 
 /// Bytes of one read from a file.
 const CHUNK_BYTES: usize = 4096;
@@ -192,5 +192,96 @@ impl Stream {
             return None;
         };
         file.stream_position().ok()?.checked_sub(self.ahead.len() as u64)
+    }
+}
+
+// Standard input, which may let a call wait.
+
+type Reader = Box<dyn Read + Send>;
+
+/// Standard input. What has been read and nobody has taken yet is kept by its owner.
+pub(super) struct Source {
+    state: State,
+    /// Calls that wait for the same read.
+    waiting: Vec<Waker>,
+}
+
+enum State {
+    Ready(Reader),
+    Reading(Elsewhere<(Reader, io::Result<Vec<u8>>)>),
+    Ended,
+}
+
+impl Source {
+    pub(super) fn new(reader: Option<Reader>) -> Self {
+        Self {
+            state: reader.map_or(State::Ended, State::Ready),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The next bytes; none at the end.
+    pub(super) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
+        if let State::Ready(_) = self.state
+            && let State::Ready(reader) = std::mem::replace(&mut self.state, State::Ended)
+        {
+            self.state = State::Reading(Elsewhere::start(|| read(reader))?);
+        }
+        let State::Reading(task) = &mut self.state else {
+            return Poll::Ready(Ok(Vec::new()));
+        };
+        let is_new = !self.waiting.iter().any(|waker| waker.will_wake(context.waker()));
+        if is_new {
+            self.waiting.push(context.waker().clone());
+        }
+        let (reader, bytes) = ready!(Pin::new(task).poll(context));
+        self.state = State::Ready(reader);
+        // The others find what this one leaves, or begin the next read.
+        self.waiting.drain(..).for_each(Waker::wake);
+        Poll::Ready(bytes)
+    }
+}
+
+fn read(mut reader: Reader) -> (Reader, io::Result<Vec<u8>>) {
+    let mut bytes = vec![0; CHUNK_BYTES];
+    let count = loop {
+        match reader.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other,
+        }
+    };
+    let result = count.map(|count| {
+        bytes.truncate(count);
+        bytes
+    });
+    (reader, result)
+}
+
+// Where text of handlers goes.
+
+/// Where standard output or standard error of handlers goes. Whatever is [`Write`] gets the bytes as they are, from all
+/// handlers as they come: right for a file or a pipe of one's own, and wrong for a terminal, which obeys some of them.
+/// [`Shown`](super::Shown) is for people.
+pub trait Output {
+    /// Takes text of the handler that calls by a port, and says how many bytes were taken.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn write_of(&mut self, port: u32, text: &[u8]) -> io::Result<usize>;
+
+    /// Hands on what was kept of a port, or of all.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn flush_of(&mut self, port: Option<u32>) -> io::Result<()>;
+}
+
+impl<W: Write> Output for W {
+    fn write_of(&mut self, _: u32, text: &[u8]) -> io::Result<usize> {
+        self.write(text)
+    }
+
+    fn flush_of(&mut self, _: Option<u32>) -> io::Result<()> {
+        self.flush()
     }
 }

@@ -14,7 +14,6 @@
 //! gets the memory of a transfer for every pointer that leads into one. What cannot be done is answered by [`FAILURE`],
 //! with nothing in the memory that is sent back, and is counted by name.
 
-mod area;
 mod arguments;
 mod request;
 

@@ -1,6 +1,6 @@
 //! Services on a thread of their own, beside a context that others use meanwhile.
 
-use super::{Copies, Offer, Place, ServicesError, Window, stubs};
+use super::{Copies, Offer, Place, ServicesError, Window, window};
 use crate::server::{Counts, End, Running, Server};
 use spinneret_host::{Context, Device, OpenDevice};
 use std::convert::Infallible;
@@ -73,7 +73,7 @@ pub(super) fn start<D: Device>(
     };
     let place = Place::new(context, &offer)?;
     let (window, layout) = (place.prepare(context)?, place.layout);
-    let stubs = stubs::Stubs::of(context.program())?;
+    let stubs = window::Stubs::of(context.program())?;
     let (checked, is_right) = mpsc::channel();
     let running = Running::start(move || {
         let mut server = Server::new(window, layout).expect("the buffer was cleared, and has this layout");

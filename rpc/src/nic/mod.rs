@@ -10,7 +10,6 @@
 //! is exactly LLVM's at any time.
 
 mod beside;
-mod stubs;
 mod window;
 
 pub use beside::Beside;
@@ -191,7 +190,7 @@ impl<D: Device> Services<D> {
         let place = Place::new(&context, offer)?;
         let mut server = Server::new(place.prepare(&context)?, place.layout)?;
         add(&mut server);
-        stubs::Stubs::of(context.program())?.check(|opcode| server.version(opcode))?;
+        window::Stubs::of(context.program())?.check(|opcode| server.version(opcode))?;
         place.announce(&context)?;
         Ok(Self {
             server: Some(Where::Here(Box::new(server))),

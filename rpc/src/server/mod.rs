@@ -16,34 +16,30 @@
 
 mod call;
 mod line;
-mod refusal;
 mod running;
-mod service;
-mod tail;
-mod watch;
 
 pub use call::Call;
-pub use refusal::{Counts, End, Refusal};
+pub use call::{Answer, Service, Way};
 pub use running::Running;
-pub use service::{Answer, Service, Way};
-pub use watch::{Moment, Step};
+pub use running::{Counts, End, Refusal};
+pub use running::{Moment, Step};
 
-use crate::fault::Fault;
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
 use crate::opcode;
 use crate::packet::Packet;
 use crate::process::{Header, Process};
+use crate::status::Fault;
 use line::Line;
-use refusal::Board;
+use line::{Progress, Tail};
+use running::Board;
+use running::Watch;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use tail::{Progress, Tail};
 use thiserror::Error;
-use watch::Watch;
 
 /// Rounds for which a port is passed over once something was refused: tens of microseconds. Who answers garbage as fast as it
 /// comes has neither time for other contexts nor room for their answers on the way to the NIC.

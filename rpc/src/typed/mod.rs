@@ -59,14 +59,12 @@
 //! LENGTH is a product of values, numbers, and `size(handle)`. The result is nothing, one of the values, or a `Result` of it, whose
 //! error is a [`Status`].
 
-mod reply;
 mod request;
-mod word;
 
 pub use crate::status::Status;
-pub use reply::Reply;
+pub use request::Reply;
+pub use request::Word;
 pub use request::{Request, Slice};
-pub use word::Word;
 
 use crate::server::Way;
 

@@ -1,7 +1,8 @@
 //! A request of a handler, unpacked and checked.
 
-use super::{Gate, Reply, Status, Word};
-use crate::packet::{INLINE, INLINE_BYTES, NEXT_BYTES};
+use super::{Gate, Status};
+use crate::handle::Handle;
+use crate::packet::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
 use crate::server::{Call, Refusal};
 
 /// What data in a packet are aligned to.
@@ -196,4 +197,131 @@ impl Request {
 
 fn elements_of<T: Word>(bytes: &[u8]) -> Result<Vec<T>, Status> {
     bytes.chunks_exact(T::BYTES).map(T::read).collect()
+}
+
+// The answer to a request.
+
+/// Where the result stands.
+const RESULT_AT: u32 = 8;
+
+/// The answer to a request: its status, its result, and what else it gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    bytes: [u8; NEXT_BYTES],
+}
+
+impl Reply {
+    /// Of a function without a result.
+    pub fn empty() -> Self {
+        Self {
+            bytes: [0; NEXT_BYTES],
+        }
+    }
+
+    /// With a result.
+    pub fn new<T: Word>(result: T) -> Self {
+        let mut reply = Self::empty();
+        reply.value(RESULT_AT, result);
+        reply
+    }
+
+    /// Puts a value at an offset.
+    pub fn value<T: Word>(&mut self, at: u32, value: T) {
+        let at = at as usize;
+        value.write(&mut self.bytes[at..at + T::BYTES]);
+    }
+
+    pub(super) fn data(&mut self, at: u32, data: &[u8]) {
+        let at = at as usize;
+        self.bytes[at..at + data.len()].copy_from_slice(data);
+    }
+
+    pub(super) fn packet(self) -> Packet {
+        Packet::from_bytes(&self.bytes)
+    }
+
+    /// The answer to what is refused.
+    pub(super) fn refusal(status: Status) -> Packet {
+        Packet::of(&[status.raw().into()])
+    }
+}
+
+// Values of fixed width, as they lie in packets.
+
+/// A value of fixed width.
+pub trait Word: Copy {
+    /// Its bytes.
+    const BYTES: usize;
+
+    /// What a handler's variable holds before the host has said anything.
+    fn zero() -> Self;
+
+    /// Reads as many bytes as it has, the lowest first.
+    ///
+    /// # Errors
+    /// If its type has no such value.
+    fn read(bytes: &[u8]) -> Result<Self, Status>;
+
+    /// Writes as many bytes as it has.
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(
+            impl Word for $number {
+                const BYTES: usize = size_of::<Self>();
+
+                fn zero() -> Self {
+                    Self::from_le_bytes([0; size_of::<Self>()])
+                }
+
+                fn read(bytes: &[u8]) -> Result<Self, Status> {
+                    bytes.try_into().map(Self::from_le_bytes).map_err(|_| Status::LENGTH)
+                }
+
+                fn write(self, bytes: &mut [u8]) {
+                    bytes.copy_from_slice(&self.to_le_bytes());
+                }
+            }
+        )*
+    };
+}
+
+numbers!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
+
+impl Word for bool {
+    const BYTES: usize = 1;
+
+    fn zero() -> Self {
+        false
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, Status> {
+        match u8::read(bytes)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Status::VALUE),
+        }
+    }
+
+    fn write(self, bytes: &mut [u8]) {
+        u8::from(self).write(bytes);
+    }
+}
+
+impl<const KIND: u32> Word for Handle<KIND> {
+    const BYTES: usize = 4;
+
+    fn zero() -> Self {
+        Self::predefined(0)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, Status> {
+        Self::from_raw(u32::read(bytes)?).ok_or(Status::HANDLE)
+    }
+
+    fn write(self, bytes: &mut [u8]) {
+        self.raw().write(bytes);
+    }
 }

@@ -1,6 +1,6 @@
 //! Clients that mean harm: random bytes into all ports and mailboxes while a server runs.
 
-use crate::emissary::apis::{RESERVE, Reserved};
+use crate::emissary::calls::{RESERVE, Reserved};
 use crate::support::from_environment;
 use rand::{Rng as _, RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,13 +9,12 @@ use spinneret_rpc::{
     Buffer, Client, Emissary, Layout, Libc, Memory as _, Server, TestCalls, Version, Words, opcode,
 };
 use std::cell::Cell;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 const PORTS: u32 = 16;
 /// Lines of the bulk area that a port has.

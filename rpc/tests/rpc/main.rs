@@ -4,7 +4,6 @@ mod answered;
 mod emissary;
 mod harm;
 mod layout;
-mod llvm_tests;
 mod printf;
 mod processes;
 mod protocol;

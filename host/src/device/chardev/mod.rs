@@ -14,18 +14,16 @@
 //!
 //! The driver has no say in who uses it, so the device file is locked: a second program that does the same is refused.
 
-mod failure;
 mod linux;
 mod message;
-mod registers;
 mod system;
 
-pub use failure::CardError;
 pub use linux::{Linux, LinuxFile};
+pub use system::CardError;
 pub use system::{Abilities, DeviceFile, DmaArea, System};
 
 use super::{Area, Device, DeviceError, Mapping};
-use registers::{RegisterFiles, Registers};
+use message::{RegisterFiles, Registers};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
@@ -118,7 +116,7 @@ impl<S: System> Card<S> {
         bytes: usize,
         mut piece: impl FnMut(&mut S::File, usize) -> io::Result<usize>,
     ) -> Result<(), DeviceError> {
-        let failed = |source| failure::memory(action, address, &source);
+        let failed = |source| system::memory(action, address, &source);
         // The file's position is not the address, but it goes on behind what is read or written.
         again(|| self.file.seek(address.into())).map_err(failed)?;
         let mut done = 0;
@@ -189,10 +187,10 @@ impl<S: System> Device for Card<S> {
 
     fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
         let Registers::Files(files) = &self.registers else {
-            return again(|| self.file.read_register(offset)).map_err(|source| failure::register(&source));
+            return again(|| self.file.read_register(offset)).map_err(|source| system::register(&source));
         };
         let path = files.path(offset).ok_or(DeviceError::NoAccess)?;
-        let text = again(|| self.system.read_text(path)).map_err(|source| failure::register(&source))?;
+        let text = again(|| self.system.read_text(path)).map_err(|source| system::register(&source))?;
         text.trim().parse().map_err(|_| {
             DeviceError::Refused(format!("{} says {text:?}, which is no number", path.display()))
         })
@@ -207,7 +205,7 @@ impl<S: System> Device for Card<S> {
                 again(|| self.system.write_text(path, &text))
             }
         };
-        written.map_err(|source| failure::register(&source))?;
+        written.map_err(|source| system::register(&source))?;
         if offset == cl::AUX_RESET {
             self.is_held = value != 0;
         }
@@ -218,7 +216,7 @@ impl<S: System> Device for Card<S> {
         check(address, bytes.len())?;
         if self.is_word(address, bytes.len()) {
             let word = again(|| self.file.read_word(address.into()))
-                .map_err(|source| failure::memory("read", address, &source))?;
+                .map_err(|source| system::memory("read", address, &source))?;
             bytes.copy_from_slice(&word.to_le_bytes());
             return Ok(());
         }
@@ -233,7 +231,7 @@ impl<S: System> Device for Card<S> {
             && self.is_word(address, bytes.len())
         {
             return again(|| self.file.write_word(address.into(), u64::from_le_bytes(word)))
-                .map_err(|source| failure::memory("write", address, &source));
+                .map_err(|source| system::memory("write", address, &source));
         }
         self.by_pieces("write", address, bytes.len(), |file, done| {
             file.write(&bytes[done..])
@@ -253,7 +251,7 @@ impl<S: System> Device for Card<S> {
         let whole = bytes.checked_next_multiple_of(self.system.page_bytes());
         let bytes = whole.ok_or_else(|| DeviceError::NoMemory(format!("{bytes} bytes of host memory")))?;
         let mapping = again(|| self.file.map(context, bytes))
-            .map_err(|source| failure::host_memory(context, bytes, source))?;
+            .map_err(|source| system::host_memory(context, bytes, source))?;
         match again(|| self.file.query(context)) {
             Ok(DmaArea {
                 address,
@@ -325,7 +323,7 @@ impl<S: System> Device for Card<S> {
         let limit = limit.saturating_mul(self.slower);
         self.file
             .wait_event(limit)
-            .map_err(|source| failure::register(&source))
+            .map_err(|source| system::register(&source))
     }
 }
 

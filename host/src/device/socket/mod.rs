@@ -5,14 +5,12 @@
 //! file that it gets for each context. One client has the NIC at a time. When it goes, by whatever way, the NIC is cleared as a driver would.
 
 mod client;
-mod listener;
 mod message;
-mod passing;
 mod peer;
 mod server;
 
 pub use client::{Client, ConnectError};
-pub use listener::Listener;
 pub use message::VERSION;
 pub use peer::Served;
+pub use server::Listener;
 pub use server::Server;

@@ -8,16 +8,14 @@
 //!
 //! The kernel gives the function to one program at a time, and takes it back however that ends.
 
-mod calls;
-mod failure;
 mod linux;
 mod place;
 
-pub use failure::VfioError;
 pub use linux::PciFunction;
+pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::pace::slower;
+use super::contract::slower;
 use super::{Area, Device, DeviceError, SharedMemory};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
@@ -215,7 +213,7 @@ impl<F: Function> Device for Vfio<F> {
             return Ok(Area { address: 0, bytes });
         }
         let size = (bytes as usize).next_multiple_of(page_size());
-        let failed = |source| failure::memory(size, &source);
+        let failed = |source| place::memory(size, &source);
         let size_for_nic = u32::try_from(size).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
         let memory = SharedMemory::new(size).map_err(failed)?;
         self.function.map(address(context), &memory).map_err(failed)?;

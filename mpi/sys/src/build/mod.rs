@@ -1,12 +1,11 @@
 //! The layer in C over the MPI of this machine: compiled once, kept, and loaded.
 
-mod cache;
 mod compiler;
 
 use crate::functions::Functions;
 use crate::{Error, launched};
-use cache::Place;
 use compiler::Compiler;
+use compiler::Place;
 use libloading::os::unix::{self, RTLD_GLOBAL, RTLD_NOW};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +39,7 @@ impl Library {
     /// If there is no MPI, or it is not complete.
     pub fn find() -> Result<Self, Error> {
         let compiler = Compiler::find(launched())?;
-        Self::load(&compiler, cache::of_user().as_deref())
+        Self::load(&compiler, compiler::of_user().as_deref())
     }
 
     /// The MPI of a compiler, whatever the environment says, and the folder to keep the layer in.

@@ -1,12 +1,11 @@
 //! MPI's datatypes: descriptions of where in memory the parts of a message lie.
 
 mod construct;
-mod named;
 mod pack;
 mod tree;
 
+pub use construct::Named;
 pub use construct::{Block, Distributed, Distribution, Field, Order, Part};
-pub use named::Named;
 pub use tree::{Combiner, Tree};
 
 use crate::mpi::Session;

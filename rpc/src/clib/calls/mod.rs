@@ -3,9 +3,7 @@
 pub(super) mod files;
 pub(super) mod print;
 pub(super) mod process;
-pub(super) mod read;
-pub(super) mod status;
-pub(super) mod write;
+pub(super) mod streams;
 
 /// C's answer of failure where there is an integer, and `EOF`.
 const FAILED: u64 = u64::MAX;

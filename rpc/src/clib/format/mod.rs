@@ -4,18 +4,15 @@
 //! Text is that of the GNU C library, with which LLVM 23's server formats; LLVM 22's own formatter differs in the null
 //! pointer only.
 
-mod arguments;
-mod float;
-mod integer;
 mod render;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use arguments::{Item, Packing};
 pub(crate) use render::{Dialect, render};
+pub(crate) use spec::{Item, Packing};
 
-use arguments::Arguments;
+use spec::Arguments;
 use spec::Pieces;
 
 /// Bytes of arguments that a format reads.

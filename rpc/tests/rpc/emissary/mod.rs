@@ -1,7 +1,5 @@
 //! Calls in the encoding of Emissary APIs: literal bytes, the faults of the proposal that ours has not, and arbitrary bytes.
 
-pub(crate) mod apis;
-mod calls;
+pub(crate) mod calls;
 mod refusals;
 mod stub;
-mod transfers;

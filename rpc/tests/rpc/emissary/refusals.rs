@@ -1,6 +1,6 @@
 //! What is not done, whatever stands in a buffer.
 
-use super::apis::{FOO, Mpi, RESERVE, Reserved, TURN};
+use super::calls::{FOO, Mpi, RESERVE, Reserved, TURN};
 use super::stub::{Value, bench, call, id, packed, with_bench};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
