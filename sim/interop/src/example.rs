@@ -1,15 +1,16 @@
-//! Everything that is tried with one example: how long its packets take, and whether all of them are right.
+//! Everything that is tried with one example: how long its packets take, alone and in a crowd, and whether all of them are
+//! right; on the real cluster and in the model.
 
-use crate::bench::Handlers;
-use crate::figures::{self, Figures, SIZES};
+use crate::bench::{Bench, Handlers};
 use crate::loads::{Host, Load, Outcome};
 use crate::observe::Observe;
-use crate::traces::Line;
-use anyhow::Result;
+use crate::traces::{self, Line};
+use anyhow::{Result, ensure};
 use spinneret_nic::Simulated;
+use std::ops::Range;
 
 /// Packets of all sizes that come one by one; the others come in bursts.
-pub(crate) const ALONE: usize = 20;
+pub(crate) const MIXED_ALONE: usize = 20;
 
 /// What came of an example.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub fn attempt<B: Observe + 'static>(
     let (mut figures, mut trace) = (Vec::new(), Vec::new());
     for size in SIZES {
         tell(&format!("packets of {size} bytes"));
-        let (measured, lines) = figures::measure(&mut bench, &mut host, handlers, size)?;
+        let (measured, lines) = measure(&mut bench, &mut host, handlers, size)?;
         figures.push(measured);
         if size == SIZES[0] {
             trace = lines;
@@ -55,4 +56,94 @@ pub fn attempt<B: Observe + 'static>(
         trace,
         outcome,
     })
+}
+
+/// Sizes of frames in bytes.
+pub const SIZES: [usize; 5] = [60, 98, 342, 722, 1442];
+/// Packets one by one, of which the first is cold.
+const ALONE: usize = 16;
+/// Those of them that are warm: what the caches hold has settled, and the message does not end.
+const WARM: Range<usize> = 7..15;
+/// Packets together, some times: of the first ones those that come to the other cluster find its cache cold, and how long the
+/// others take is a matter of chance if their program is larger than the cache.
+const TOGETHER: usize = 48;
+const CROWDS: usize = 5;
+
+/// Clocks of the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// From a packet's HER to its feedback, the first time: its program is not in the cache.
+    pub cold: u64,
+    /// The same of packets that come later, on average.
+    pub warm: u64,
+    /// Of each of many packets that come at once to warm clusters, in tenths: from the first HER to the last feedback, by
+    /// their number, on average of some crowds.
+    pub crowd_tenths: u64,
+}
+
+/// Packets that come alone of which a trace is kept: the cold one and the next.
+const TRACED: usize = 2;
+
+/// Measures an example at one size; it is cold only at the first one. The first packets' trace comes with it.
+///
+/// # Errors
+/// If packets stay on their way.
+fn measure<B: Observe + 'static>(
+    bench: &mut Bench<B>,
+    host: &mut Host<B>,
+    handlers: &'static str,
+    size: usize,
+) -> Result<(Figures, Vec<Line>)> {
+    let (mut times, mut trace) = (Vec::new(), Vec::new());
+    let mut frames = Load::frames(handlers, ALONE + CROWDS * TOGETHER, size).into_iter();
+    for (number, frame) in frames.by_ref().take(ALONE).enumerate() {
+        B::begin(&mut bench.nic.borrow_mut());
+        bench.send([frame]);
+        host.settle(bench)?;
+        let happened = B::happened(&mut bench.nic.borrow_mut());
+        let (came, freed) = (happened.came(), happened.freed().last().copied());
+        if number < TRACED {
+            trace.extend(traces::lines(number, &happened.passed));
+        }
+        let (Some(came), Some(freed)) = (came, freed) else {
+            anyhow::bail!("a packet of {size} bytes did not reach the handlers of {handlers}");
+        };
+        times.push(freed - came);
+    }
+    host.take(&mut Vec::new())?;
+    let mut crowds = Vec::new();
+    for _ in 0..CROWDS {
+        crowds.push(crowd(bench, host, frames.by_ref().take(TOGETHER).collect())?);
+    }
+    let warm_crowds = &crowds[1..];
+    let figures = Figures {
+        cold: times[0],
+        warm: times[WARM].iter().sum::<u64>() / WARM.len() as u64,
+        crowd_tenths: warm_crowds.iter().sum::<u64>() * 10 / (warm_crowds.len() * TOGETHER) as u64,
+    };
+    Ok((figures, trace))
+}
+
+/// Clocks of packets that come at once: from the first HER to the last feedback.
+fn crowd<B: Observe + 'static>(
+    bench: &mut Bench<B>,
+    host: &mut Host<B>,
+    frames: Vec<Vec<u8>>,
+) -> Result<u64> {
+    let count = frames.len();
+    B::begin(&mut bench.nic.borrow_mut());
+    bench.send(frames);
+    host.settle(bench)?;
+    host.take(&mut Vec::new())?;
+    bench.wire();
+    let happened = B::happened(&mut bench.nic.borrow_mut());
+    let all = happened.freed();
+    ensure!(
+        all.len() == count,
+        "{} of {count} packets came back from the cluster",
+        all.len()
+    );
+    // It does not matter how header and completion handlers share the packets' time out.
+    let all_of_it = happened.came().zip(all.last()).map(|(first, last)| last - first);
+    Ok(all_of_it.unwrap_or_default())
 }

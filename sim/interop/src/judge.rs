@@ -1,8 +1,7 @@
 //! Whether the model does what the real cluster does, and as fast.
 
 use crate::costs::{Cost, OPERATIONS};
-use crate::example::Tried;
-use crate::figures::Figures;
+use crate::example::{Figures, Tried};
 use crate::loads::Outcome;
 use crate::touches::Answer;
 use std::ops::Range;

@@ -1,11 +1,15 @@
-//! One Verilated model of the application block with the real cluster.
+//! One Verilated model of the application block with the real cluster, and a NIC of it.
 
 use crate::top;
+use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
 use spinneret_hdl::app::{self, AppOptions, Cluster};
-use spinneret_verilate::{Model, SharedModel};
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::{Hardware, Names, Nic, NicConfig};
+use spinneret_sim::model::{Direction, Instance, PortInfo};
+use spinneret_verilate::{Model, Port, SharedModel};
 use std::fs;
 use std::path::Path;
 
@@ -68,6 +72,34 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
         includes: list.includes,
         defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
     })
+}
+
+/// Seed of what registers without a reset start with.
+const SEED: u64 = 1;
+
+/// A NIC with the cluster of a library that [`model`] describes.
+///
+/// # Errors
+/// If the library is not what it should be, or the hardware fails in reset.
+pub(crate) fn open(
+    library: &Path,
+    name: &'static str,
+    ports: &[Port],
+    config: NicConfig,
+) -> Result<Simulated<Watch>> {
+    let infos = ports.iter().map(|port| PortInfo {
+        name: port.name.clone().leak(),
+        direction: if port.input {
+            Direction::Input
+        } else {
+            Direction::Output
+        },
+        width: port.width,
+    });
+    let instance = Instance::load(library, name, infos.collect(), SEED)?;
+    let hardware = Hardware::new(instance, Names::INTERFACE_0);
+    let nic = Nic::assemble(hardware, config, Watch::attach).context("the model of the public cluster")?;
+    Ok(Simulated::of(nic))
 }
 
 /// A file of the checkout as synthesis reads it, under a name of its own.

@@ -1,7 +1,7 @@
 //! The tables of `docs/interop.md`, from everything that is recorded.
 
 use crate::costs::OPERATIONS;
-use crate::figures::SIZES;
+use crate::example::SIZES;
 use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
 use crate::run::modelled_figures;
 use crate::touches::TOUCHES;

@@ -10,8 +10,7 @@
 //! ```
 
 use crate::costs::{Cost, OPERATIONS};
-use crate::example::Tried;
-use crate::figures::{Figures, SIZES};
+use crate::example::{Figures, SIZES, Tried};
 use crate::judge::verdict;
 use crate::touches::{Answer, TOUCHES};
 use crate::traces::{self, Line};

@@ -1,14 +1,13 @@
 //! `./dev interop`: the NIC and its handlers with the real cluster, beside the model.
 
 use crate::costs::{self, Cost};
-use crate::example::{self, Tried};
-use crate::figures::{Figures, SIZES};
+use crate::example::{self, Figures, SIZES, Tried};
 use crate::loads::EXAMPLES;
 use crate::public::{self, Public};
 use crate::recorded::{self, short};
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
-use crate::{contexts, judge, locks, model, nic, page, top};
+use crate::{contexts, judge, locks, model, page, top};
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
@@ -135,7 +134,7 @@ impl Real {
 
     /// A NIC with the real cluster, after reset.
     fn nic(&self) -> Result<Simulated<Watch>> {
-        nic::open(&self.library, top::TOP, &self.ports, config())
+        model::open(&self.library, top::TOP, &self.ports, config())
     }
 }
 
@@ -308,7 +307,7 @@ fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
 
 fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<bool> {
     let packets = arguments.packets as usize;
-    let mixed = [example::ALONE, packets - example::ALONE];
+    let mixed = [example::MIXED_ALONE, packets - example::MIXED_ALONE];
     let model = example::attempt(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
     let tried = example::attempt(real.nic()?, name, mixed, &mut |text| {
         status(&format!("{name}: {text}"))

@@ -1,7 +1,7 @@
 //! The model is held to what was recorded on the public cluster.
 
 use spinneret_interop::costs::{self, OPERATIONS};
-use spinneret_interop::figures::SIZES;
+use spinneret_interop::example::SIZES;
 use spinneret_interop::loads::EXAMPLES;
 use spinneret_interop::touches::{self, Kind, TOUCHES};
 use spinneret_interop::{contexts, example, judge, locks, recorded, traces};
