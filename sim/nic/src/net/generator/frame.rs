@@ -124,7 +124,7 @@ mod tests {
         let mut generator = Generator::new(text.parse().unwrap());
         let next = move || match generator.next(0).unwrap() {
             Next::Packet { at_ps, bytes } => Some((at_ps, bytes)),
-            Next::Nothing => panic!("a generator always knows"),
+            Next::WithRoom(_) | Next::Nothing => panic!("a generator always knows"),
             Next::End => None,
         };
         std::iter::from_fn(next).take(limit).collect()
