@@ -9,6 +9,7 @@
 //!
 //! What is behind the application's ports to the cluster is [`Behind`]: the model, or a cluster in the hardware itself.
 
+mod behind;
 mod control;
 mod hardware;
 mod line;
@@ -16,10 +17,11 @@ mod messages;
 mod modelled;
 mod route;
 
+pub use behind::Behind;
 pub use control::{ControlError, Place};
 pub use hardware::{Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
-pub use modelled::{Behind, Modelled};
+pub use modelled::Modelled;
 
 use control::Resets;
 use line::Line;

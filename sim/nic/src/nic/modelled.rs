@@ -1,17 +1,15 @@
-//! What is behind the application's ports to the cluster, and the model of the cluster there;
-//! whether anything moves at those ports.
+//! The model of the cluster behind the application, and whether anything moves at the application's ports.
 //!
 //! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster goes on, or
 //! time jumps to what happens next.
 
-use super::{CORE, Hardware, Nic, NicConfig};
+use super::{Behind, CORE, Hardware, Nic, NicConfig};
 use crate::attach::ClusterSide;
 use spinneret_cluster::{Cluster, Debugger, Event, Program, Traced};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
 use spinneret_sim::simulation::Simulation;
 use std::cell::{Ref, RefCell, RefMut};
-use std::fmt;
 use std::rc::Rc;
 
 /// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through it.
@@ -173,45 +171,6 @@ impl Nic {
         let (now_ps, now, period) = (self.now_ps(), self.cluster().now(), self.config.cluster_ps);
         move |clock| (now_ps + clock * period).saturating_sub(now * period)
     }
-}
-
-/// The cluster, as the rest of the NIC knows it: a model, or hardware that is simulated with the application.
-pub trait Behind: fmt::Debug {
-    /// Whether nothing moves at the application's ports, and nothing is on its way between it and the cluster.
-    fn is_quiet(&self) -> bool;
-
-    /// Whether the cluster has nothing to do.
-    fn is_idle(&self) -> bool;
-
-    /// Whether it holds packets that are not done with.
-    fn holds_packets(&self) -> bool {
-        false
-    }
-
-    /// Whether every HPU waits for packets, or has: start-up is over.
-    fn is_ready(&self) -> bool;
-
-    /// Words of standard output that were ever printed.
-    fn printed(&self) -> u64;
-
-    /// Lets the cluster go on without the application, for so many of its clocks at the most, and gives how many have passed.
-    /// It stops when it needs the application.
-    fn skip(&mut self, clocks: u64) -> u64;
-
-    /// Clocks after which the cluster has something to do, if nothing comes; `None`: never.
-    fn next_clocks(&self) -> Option<u64>;
-
-    /// Puts a program into memory, unless it has to go through the BAR: then it gives false.
-    fn load(&mut self, program: &Program) -> bool;
-
-    /// Makes memories what they were after power-up, where that can be done.
-    fn forget(&mut self) {}
-
-    /// Whether it says with each access to host memory for which context it is.
-    fn tells_contexts(&self) -> bool;
-
-    /// Clusters, and HPUs of each.
-    fn shape(&self) -> [u32; 2];
 }
 
 /// Ports that say that something is offered. The reports of statistics are not among them: they go on for ever, and lose

@@ -41,8 +41,10 @@
 //! ```
 
 mod console;
+mod error;
 mod fault_words;
 mod faults;
+mod histogram;
 mod options;
 mod page;
 mod pairing;
@@ -57,8 +59,9 @@ mod tally;
 mod trace;
 
 pub use console::Console;
+pub use error::ReportError;
 pub use faults::{BrokenHpu, FaultKind};
-pub use options::{Options, ReportError};
+pub use options::Options;
 pub use page::PageOptions;
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};
@@ -70,6 +73,7 @@ pub use symbols::{Place, Symbols};
 
 use crate::nic::NicConfig;
 use faults::Faults;
+pub use histogram::Histogram;
 use options::{Files, Messages};
 use page::{Page, PageServer, Stage};
 use pairing::{Pairing, Way};
@@ -77,7 +81,7 @@ use progress::Progress;
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
 use std::collections::HashMap;
 use tally::Tally;
-pub use tally::{Histogram, Traffic};
+pub use tally::Traffic;
 pub use trace::Call;
 use trace::{Packet, Parallel, Serial};
 

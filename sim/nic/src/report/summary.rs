@@ -1,8 +1,8 @@
 //! A run in figures: for people as tables, for programs as JSON.
 
 use super::faults::{BrokenHpu, FaultKind};
+use super::histogram::Histogram;
 use super::profile::ProfileReport;
-use super::tally::Histogram;
 use crate::nic::Nic;
 use serde::Serialize;
 use spinneret_host::{HANDLER_COUNTERS, HOST_DATA_COUNTERS};

@@ -9,7 +9,7 @@ mod http;
 mod server;
 mod timeline;
 
-use super::options::ReportError;
+use super::error::ReportError;
 use super::summary::Summary;
 use crate::nic::NicConfig;
 use serde::Serialize;
