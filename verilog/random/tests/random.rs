@@ -2,7 +2,8 @@
 //!
 //! `SPINNERET_SEED` and `SPINNERET_KERNELS` choose other kernels: `./dev soak verilog --count N --seed S`.
 
-#[path = "../../tests/support/mod.rs"]
+#[path = "../../tests/suite/support/mod.rs"]
+#[allow(dead_code, reason = "the other programs that share it use the rest")]
 mod support;
 
 use num_bigint::BigUint;
