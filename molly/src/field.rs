@@ -496,7 +496,10 @@ mod tests {
         let mut field = Field::new([2, 2], |[x, y]| (x == y, y as u8));
         field[[0, 1]] = (true, 7);
         field.fill(|[x, _]| (x == 1, x as u8));
-        assert_eq!((field[[1, 0]], field.len(0), field.elements().len()), ((true, 1), 2, 4));
+        assert_eq!(
+            (field[[1, 0]], field.len(0), field.elements().len()),
+            ((true, 1), 2, 4)
+        );
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod client;
 pub mod handle;
 pub mod header;
 pub mod layout;
+mod locks;
 pub mod memory;
 pub mod opcode;
 pub mod packet;

@@ -1,11 +1,9 @@
 //! Ports for those that may wait.
 
-use crate::layout::Version;
 use crate::memory::Memory;
 use crate::packet::{Cut, Join, Packet};
 use crate::process::{Process, State};
 use crate::status::Fault;
-use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// A port that is open, for those that may wait. It is closed when it is dropped.
 #[derive(Debug)]
@@ -102,43 +100,5 @@ impl<M: Memory, const IS_SERVER: bool> Drop for Port<'_, M, IS_SERVER> {
         // After a close there is nothing to give back any more; else the memory may be gone, and nobody is left to tell.
         let _ = self.process.finish(&mut self.state);
         self.process.unlock(self.state.index());
-    }
-}
-
-// Which ports are taken on one side. The other side never sees it.
-
-const BITS: u32 = u32::BITS;
-const LOCK_WORDS: usize = (Version::V23.max_ports() / BITS) as usize;
-
-/// One bit for each port: bit i % 32 of word i / 32.
-#[derive(Debug)]
-pub(crate) struct Locks([AtomicU32; LOCK_WORDS]);
-
-impl Locks {
-    pub(crate) const fn new() -> Self {
-        Self([const { AtomicU32::new(0) }; LOCK_WORDS])
-    }
-
-    /// Takes a port if nobody has it. What its last owner did is then seen.
-    #[inline]
-    pub(crate) fn try_take(&self, port: u32) -> bool {
-        let bit = 1 << (port % BITS);
-        let is_free = self.0[(port / BITS) as usize].fetch_or(bit, Ordering::Relaxed) & bit == 0;
-        if is_free {
-            fence(Ordering::Acquire);
-        }
-        is_free
-    }
-
-    /// Gives a port back.
-    #[inline]
-    pub(crate) fn free(&self, port: u32) {
-        fence(Ordering::Release);
-        self.0[(port / BITS) as usize].fetch_and(!(1 << (port % BITS)), Ordering::Relaxed);
-    }
-
-    /// Whether somebody has a port.
-    pub(crate) fn is_taken(&self, port: u32) -> bool {
-        self.0[(port / BITS) as usize].load(Ordering::Relaxed) & 1 << (port % BITS) != 0
     }
 }

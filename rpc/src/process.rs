@@ -13,8 +13,8 @@
 //! a send.
 
 use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES};
+use crate::locks::Locks;
 use crate::memory::Memory;
-use crate::port::Locks;
 use crate::status::Fault;
 use core::mem;
 

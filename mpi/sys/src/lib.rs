@@ -30,6 +30,7 @@ mod error;
 mod functions;
 mod launcher;
 mod mpi;
+mod session;
 mod types;
 
 pub use build::{Library, VARIABLE};

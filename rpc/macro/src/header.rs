@@ -1,6 +1,7 @@
 //! What handlers get: a header with a function in C for each one of the trait.
 
-use crate::parse::{Direction, Form, Function, Interface, Parameter, sentence};
+use crate::parse::sentence;
+use crate::service::{Direction, Form, Function, Interface, Parameter};
 use crate::text::{canonical, hash};
 use crate::types::{Kind, Word, kind_name, loud};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! What the host gets: the trait, and the service that packs and unpacks for whatever implements it.
 
 use crate::header;
-use crate::parse::{Direction, Form, Function, Interface, Parameter};
+use crate::service::{Direction, Form, Function, Interface, Parameter};
 use crate::text::{canonical, hash};
 use crate::types::{Kind, kind_name, loud, snake};
 use proc_macro2::{Span, TokenStream};

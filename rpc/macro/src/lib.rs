@@ -11,7 +11,9 @@
 mod header;
 mod host;
 mod length;
+mod packet;
 mod parse;
+mod service;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -1,13 +1,15 @@
 //! From a trait to the service that it describes.
 
 use crate::length::{self, Length};
-use crate::types::{Arguments, Kind, Scalar, Word};
+use crate::packet;
+use crate::service::{Direction, Form, Function, Interface, Parameter};
+use crate::types::{Arguments, Kind, Word};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{
     Attribute, Error, Expr, FnArg, GenericArgument, Ident, ItemTrait, LitInt, Meta, Pat, PatType,
-    PathArguments, Result, ReturnType, Token, TraitItem, TraitItemFn, Type, Visibility,
+    PathArguments, Result, ReturnType, Token, TraitItem, TraitItemFn, Type,
 };
 
 /// Most bytes of a string with its NUL, and how many it has if nothing is said.
@@ -197,7 +199,7 @@ fn function(item: &TraitItemFn, handles: &[Kind]) -> Result<(Function, Span)> {
         let why = "who waits for a ticket gets numbers only: no data can come back";
         return Err(Error::new(span, why));
     }
-    length::place(&mut function)?;
+    packet::place(&mut function)?;
     Ok((function, named.span))
 }
 
@@ -347,100 +349,5 @@ pub(crate) fn sentence(attribute: &Attribute) -> Option<String> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-// A service as its trait describes it.
-
-/// A service.
-pub(crate) struct Interface {
-    pub(crate) visibility: Visibility,
-    pub(crate) name: Ident,
-    pub(crate) api: u8,
-    /// Of names in C.
-    pub(crate) prefix: String,
-    pub(crate) documentation: Vec<Attribute>,
-    pub(crate) handles: Vec<Kind>,
-    pub(crate) functions: Vec<Function>,
-    /// The trait, without the attributes that were for us.
-    pub(crate) item: ItemTrait,
-}
-
-/// A function of it.
-pub(crate) struct Function {
-    pub(crate) name: Ident,
-    pub(crate) number: u16,
-    pub(crate) documentation: Vec<Attribute>,
-    /// The host may take its time, and the call is parked.
-    pub(crate) is_async: bool,
-    /// Handlers can have a ticket for its answer.
-    pub(crate) has_ticket: bool,
-    /// It is off until the application allows it.
-    pub(crate) is_off: bool,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) result: Option<Word>,
-    /// The host's function gives a `Result`.
-    pub(crate) can_fail: bool,
-    /// Bytes of the request and of the answer before data of any length.
-    pub(crate) request_bytes: u32,
-    pub(crate) answer_bytes: u32,
-}
-
-/// A parameter, and where it stands in its packet.
-#[derive(Debug)]
-pub(crate) struct Parameter {
-    pub(crate) name: Ident,
-    pub(crate) form: Form,
-    pub(crate) at: u32,
-}
-
-/// What a parameter is.
-#[derive(Debug)]
-pub(crate) enum Form {
-    /// Goes to the host in the request.
-    Value(Word),
-    /// Comes back in the answer.
-    Out(Word),
-    /// A string of at most so many bytes with its NUL; its slice stands in the request.
-    Text(u32),
-    /// Elements, as many as the length says; their slice stands in the request.
-    Data(Scalar, Direction, Length),
-}
-
-/// Which way data go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    In,
-    Out,
-    Both,
-}
-
-impl Interface {
-    pub(crate) fn opcode(&self, function: &Function) -> u32 {
-        u32::from(b's') << 24 | u32::from(self.api) << 16 | u32::from(function.number)
-    }
-
-    /// A function's name in C.
-    pub(crate) fn c_name(&self, function: &Function) -> String {
-        format!("{}_{}", self.prefix, function.name)
-    }
-}
-
-impl Function {
-    /// Whether it takes more than one packet of fixed size there.
-    pub(crate) fn has_slices(&self) -> bool {
-        let is_slice = |form: &Form| matches!(form, Form::Text(_) | Form::Data(..));
-        self.parameters.iter().any(|parameter| is_slice(&parameter.form))
-    }
-
-    /// Whether its answer is its status alone.
-    pub(crate) fn gives_nothing(&self) -> bool {
-        let gives = |form: &Form| {
-            matches!(
-                form,
-                Form::Out(_) | Form::Data(_, Direction::Out | Direction::Both, _)
-            )
-        };
-        self.result.is_none() && !self.parameters.iter().any(|parameter| gives(&parameter.form))
     }
 }

@@ -1,6 +1,7 @@
 //! What is refused, with the place and the words; and what the header looks like.
 
-use crate::parse::{Interface, interface};
+use crate::parse::interface;
+use crate::service::Interface;
 use crate::text::{canonical, hash};
 use crate::types::Arguments;
 use syn::{ItemTrait, Result};

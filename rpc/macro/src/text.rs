@@ -1,6 +1,6 @@
 //! The canonical text of a function, by which versions are told apart.
 
-use crate::parse::{Direction, Form, Function, Interface};
+use crate::service::{Direction, Form, Function, Interface};
 use crate::types::Word;
 
 /// What packets look like is part of the text: another number for another encoding.

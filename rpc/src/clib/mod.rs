@@ -10,6 +10,7 @@
 //! What could harm the host is off unless [`Config`] allows it; what is refused is answered as a failure, so the handler goes
 //! on, and counted by one of the names in [`refused`].
 
+mod blocking;
 mod calls;
 mod config;
 mod files;

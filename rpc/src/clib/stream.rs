@@ -1,6 +1,6 @@
 //! A stream, as C has it.
 
-use super::files::Elsewhere;
+use super::blocking::Elsewhere;
 use cap_std::fs::File;
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom, Write};

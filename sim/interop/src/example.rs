@@ -3,6 +3,7 @@
 
 use crate::bench::{Bench, Handlers};
 use crate::loads::{Host, Load, Outcome};
+use crate::model::{WATCHDOG, modelled};
 use crate::observe::Observe;
 use crate::traces::{self, Line};
 use anyhow::{Result, ensure};
@@ -146,4 +147,9 @@ fn crowd<B: Observe + 'static>(
     // It does not matter how header and completion handlers share the packets' time out.
     let all_of_it = happened.came().zip(all.last()).map(|(first, last)| last - first);
     Ok(all_of_it.unwrap_or_default())
+}
+
+/// The model's figures of an example, by size.
+pub(crate) fn modelled_figures(name: &'static str) -> Result<Vec<Figures>> {
+    Ok(attempt(modelled(WATCHDOG)?, name, [0, 0], &mut |_| ())?.figures)
 }

@@ -153,6 +153,32 @@ fn names_missing_scratchpad(line: &str) -> bool {
         .is_some_and(|index| index >= top::CLUSTERS)
 }
 
+/// Clocks that a handler may take in the model.
+pub(crate) const WATCHDOG: u64 = 1_000_000;
+
+/// Both are looked at in the same clocks: nothing is left out.
+pub(crate) fn config() -> NicConfig {
+    NicConfig {
+        skips: false,
+        ..NicConfig::default()
+    }
+}
+
+/// The model of the cluster.
+pub(crate) fn modelled(watchdog: u64) -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = watchdog;
+    Ok(Simulated::new(config)?)
+}
+
+/// The model with the public cluster's defects.
+pub(crate) fn strict() -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = WATCHDOG;
+    config.cluster.is_strict = true;
+    Ok(Simulated::new(config)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::translated;

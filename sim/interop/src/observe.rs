@@ -1,6 +1,5 @@
 //! What the model and the real cluster tell about packets, in the same words.
 
-use crate::watch::Watch;
 use spinneret_cluster::{Ending, Event, Passed, Traced};
 use spinneret_nic::nic::{Behind, Modelled, Nic};
 
@@ -56,15 +55,5 @@ impl Observe for Modelled {
             passed,
             failed: failed.collect(),
         }
-    }
-}
-
-impl Observe for Watch {
-    fn begin(nic: &mut Nic<Self>) {
-        nic.behind().begin();
-    }
-
-    fn happened(nic: &mut Nic<Self>) -> Happened {
-        nic.behind().happened()
     }
 }

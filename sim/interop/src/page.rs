@@ -1,9 +1,8 @@
 //! The tables of `docs/interop.md`, from everything that is recorded.
 
 use crate::costs::OPERATIONS;
-use crate::example::SIZES;
+use crate::example::{SIZES, modelled_figures};
 use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
-use crate::run::modelled_figures;
 use crate::touches::TOUCHES;
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;

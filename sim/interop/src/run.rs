@@ -1,8 +1,9 @@
 //! `./dev interop`: the NIC and its handlers with the real cluster, beside the model.
 
 use crate::costs::{self, Cost};
-use crate::example::{self, Figures, SIZES, Tried};
+use crate::example::{self, SIZES, Tried};
 use crate::loads::EXAMPLES;
+use crate::model::{WATCHDOG, config, modelled, strict};
 use crate::public::{self, Public};
 use crate::recorded::{self, short};
 use crate::touches::{self, Answer, TOUCHES};
@@ -13,7 +14,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::NicConfig;
 use spinneret_verilate::{Port, Progress};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -138,33 +138,6 @@ impl Real {
     }
 }
 
-/// Both are looked at in the same clocks: nothing is left out.
-fn config() -> NicConfig {
-    NicConfig {
-        skips: false,
-        ..NicConfig::default()
-    }
-}
-
-fn modelled(watchdog: u64) -> Result<Simulated> {
-    let mut config = config();
-    config.cluster.watchdog = watchdog;
-    Ok(Simulated::new(config)?)
-}
-
-/// The model's figures of an example, by size.
-pub(crate) fn modelled_figures(name: &'static str) -> Result<Vec<Figures>> {
-    Ok(example::attempt(modelled(WATCHDOG)?, name, [0, 0], &mut |_| ())?.figures)
-}
-
-/// The model with the public cluster's defects.
-fn strict() -> Result<Simulated> {
-    let mut config = config();
-    config.cluster.watchdog = WATCHDOG;
-    config.cluster.is_strict = true;
-    Ok(Simulated::new(config)?)
-}
-
 /// One line that replaces the one before, on a terminal.
 fn status(text: &str) {
     if std::io::stderr().is_terminal() {
@@ -175,8 +148,6 @@ fn status(text: &str) {
         eprintln!("{text}");
     }
 }
-
-const WATCHDOG: u64 = 1_000_000;
 
 fn costs(real: &Real, record: bool) -> Result<bool> {
     // Some operations are refused by default.

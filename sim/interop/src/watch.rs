@@ -3,11 +3,11 @@
 //! A [`Watch`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
 //! way and records HERs, feedback, commands, and the accesses of HPUs to the registers of their drivers.
 
-use crate::observe::Happened;
+use crate::observe::{Happened, Observe};
 use crate::top::{CLUSTERS, CORES};
 use crate::traces::command;
 use spinneret_cluster::{HpuId, Passed, Program, Traced};
-use spinneret_nic::nic::{Behind, Hardware};
+use spinneret_nic::nic::{Behind, Hardware, Nic};
 use spinneret_regmap::pspin;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
@@ -374,5 +374,15 @@ impl Agent for Probes {
             "the cluster has taken {} HERs and given {} back",
             seen.hers, seen.feedback
         )
+    }
+}
+
+impl Observe for Watch {
+    fn begin(nic: &mut Nic<Self>) {
+        nic.behind().begin();
+    }
+
+    fn happened(nic: &mut Nic<Self>) -> Happened {
+        nic.behind().happened()
     }
 }

@@ -4,7 +4,7 @@ use super::Comm;
 use crate::Error;
 use crate::error::{Class, int};
 use crate::functions::{RawStatus, first, first_mut};
-use crate::mpi::Session;
+use crate::session::Session;
 
 /// What is known of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

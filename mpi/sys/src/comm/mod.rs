@@ -11,7 +11,7 @@ pub use messages::Status;
 pub use request::Request;
 
 use crate::Error;
-use crate::mpi::Session;
+use crate::session::Session;
 use std::rc::Rc;
 use std::thread;
 

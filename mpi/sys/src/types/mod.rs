@@ -8,7 +8,7 @@ pub use construct::Named;
 pub use construct::{Block, Distributed, Distribution, Field, Order, Part};
 pub use tree::{Combiner, Tree};
 
-use crate::mpi::Session;
+use crate::session::Session;
 use crate::{Error, Mpi};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use super::{Bounds, Datatype, bounds};
 use crate::Error;
-use crate::mpi::{Session, one_line};
+use crate::session::{Session, one_line};
 
 /// Levels of a type that are read. MPI has no limit, but the stack has.
 const LEVELS: usize = 256;

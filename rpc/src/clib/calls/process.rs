@@ -1,7 +1,7 @@
 //! Calls that reach beyond streams: the client's end, commands, functions and memory of the host.
 
 use super::FAILED;
-use crate::clib::files::Elsewhere;
+use crate::clib::blocking::Elsewhere;
 use crate::clib::{Libc, refused};
 use crate::server::{Call, End};
 use std::ffi::OsStr;

@@ -3,10 +3,10 @@
 use super::priced::Priced;
 use crate::device::Simulated;
 use crate::fabric::{Hosted, run_programs};
-use crate::nic::NicConfig;
-use crate::run::BuildError;
 use crate::installed::{DataError, example};
+use crate::nic::NicConfig;
 use crate::run;
+use crate::run::BuildError;
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_fabric::topology::{Simple, ip_of, mac_of};
 use spinneret_fabric::{FabricError, Faults, Left, Settings, TopologyError};
@@ -57,10 +57,7 @@ pub enum ExchangeError {
 /// # Errors
 /// If they cannot be built.
 pub fn program() -> Result<Program, ExchangeError> {
-    let elf = run::program(
-        &example("mpi_types")?,
-        NicConfig::default().cluster.clusters,
-    )?;
+    let elf = run::program(&example("mpi_types")?, NicConfig::default().cluster.clusters)?;
     Ok(Program::open(&elf)?)
 }
 
