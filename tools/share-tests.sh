@@ -6,7 +6,7 @@ set -euo pipefail
 if [[ $1 == */deps/* ]]; then
     elsewhere="is run at the same time, by the other of two: its result is there"
     case ${SPINNERET_SECOND:-}$PWD in
-        1*/host | 1*/host/* | 1*/sim/nic | 1*/sim/fuzz) echo "$elsewhere"; exit ;;
+        1*/host | 1*/host/* | 1*/sim/nic | 1*/sim/fuzz | 1*/bench) echo "$elsewhere"; exit ;;
     esac
     mkdir "$SPINNERET_CLAIMS/${1##*/}" 2>/dev/null || { echo "$elsewhere"; exit; }
 fi

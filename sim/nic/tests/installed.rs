@@ -44,7 +44,7 @@ fn build_the_rest() {
         "--test",
         "interface",
         "--test",
-        "store",
+        "policy",
     ]);
     cargo.args(["--profile", profile, "--target-dir"]);
     succeeds(cargo.arg(target));
