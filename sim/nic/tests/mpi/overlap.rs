@@ -47,11 +47,11 @@ fn a_host_computes_while_a_message_comes() {
             "{trial:?}"
         );
         assert!(trial.elapsed >= done.alone.time - slack, "{done:?}");
-        // The host notices the end by the next look. The sender says nothing of a round for an eighth of the one before,
-        // in which a quick receiver already computes.
-        let rest = done.alone.time / 8;
+        // The host notices the end by the next look. The message itself takes 135 to 159 us, by when it starts: a task that
+        // waits for a full cluster holds up those behind it.
+        let spread = done.alone.time / 8;
         assert!(
-            trial.elapsed <= rest + done.alone.time + multiplication + trial.polling() + slack,
+            trial.elapsed <= spread + done.alone.time + multiplication + trial.polling() + slack,
             "{done:?}"
         );
     }
