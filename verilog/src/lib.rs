@@ -6,6 +6,7 @@ extern crate self as spinneret_verilog;
 mod emit;
 pub mod lang;
 pub mod prelude;
+pub mod rtl;
 
 pub use emit::{
     Child, Design, Error, Instance, Library, Module, Parameter, Port, PortDirection, TopOptions, generate,

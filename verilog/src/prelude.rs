@@ -3,8 +3,9 @@
 pub use crate::lang::{
     ByteRam, Called, Clocked, Describe, Field, Heaped, Named, Names, Optional, Packed, Parameters, Place,
     Ram, RamStyle, Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface,
-    kernel, lit, record, word,
+    kernel, lit, module, record, word,
 };
+pub use crate::rtl::{Sig, reg, reg_reset, wire, wire_bit, word_of};
 pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{

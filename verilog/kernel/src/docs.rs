@@ -11,6 +11,9 @@ pub(crate) fn attributes(expr: &Expr) -> &[Attribute] {
         // syn hangs them on the first operand.
         Expr::Assign(node) => attributes(&node.left),
         Expr::Field(node) => &node.attrs,
+        Expr::Path(node) => &node.attrs,
+        Expr::Index(node) => &node.attrs,
+        Expr::Call(node) => &node.attrs,
         Expr::If(node) => &node.attrs,
         Expr::Match(node) => &node.attrs,
         Expr::ForLoop(node) => &node.attrs,

@@ -9,7 +9,12 @@ use syn::{Fields, FieldsNamed, ItemStruct, Type, parse_quote};
 
 /// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel
 /// finds them: `_shape` is the parameter `shape`. What is borrowed cannot stay.
-pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
+pub(crate) fn expand(arguments: &Arguments, item: ItemStruct) -> syn::Result<TokenStream> {
+    expand_item(arguments, item).map(|(block, _)| block)
+}
+
+/// The same, with the struct as Rust knows it.
+pub(crate) fn expand_item(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<(TokenStream, ItemStruct)> {
     if let Some(names) = &arguments.names {
         return Err(syn::Error::new(names.span(), "only an #[interface] has names"));
     }
@@ -29,10 +34,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
         }
     }
     let constructor = constructor(arguments, &item, &values);
-    Ok(quote! {
-        #item
-        #constructor
-    })
+    Ok((quote!(#item #constructor), item))
 }
 
 /// The fields of a struct with their values; what only describes those is taken out of the struct.

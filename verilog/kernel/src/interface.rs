@@ -61,12 +61,14 @@ fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStrea
     }
     let constructor = constructor(arguments, &item, &values);
     let traits = traits(&item, &ports, arguments.names.is_some());
+    let handles = crate::handles::of_bundle(&item, &ports);
     Ok(quote! {
         #[derive(Clone, Debug)]
         #item
         #constructor
         #traits
         #packing
+        #handles
     })
 }
 

@@ -15,10 +15,13 @@ mod connect;
 mod connection;
 mod describe;
 mod docs;
+mod elaborated;
 mod expression;
+mod handles;
 mod hardware;
 mod initial;
 mod interface;
+mod module;
 mod numbers;
 mod packing;
 mod parameters;
@@ -108,6 +111,16 @@ pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
+/// Writes all that a block is beside its fields: what [`macro@hardware`] writes, `clk` and `rst` unless the struct has a field
+/// of that name, and the handles that a kernel of the second edition takes apart.
+#[proc_macro_attribute]
+pub fn module(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as arguments::Arguments);
+    module::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
 /// Writes `new` of a bundle of ports, as [`macro@hardware`] does for a block, and its other side.
 ///
 /// ```text
@@ -193,13 +206,16 @@ pub fn derive_parameters(input: TokenStream) -> TokenStream {
 }
 
 fn expand(arguments: &numbers::Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
-    let statements = statement::hardware(&function.block)?;
-    let connections = connection::connections(&function.block)?;
     let suffix = match &arguments.suffix {
         Some(suffix) => quote!(Some((#suffix).to_string())),
         None => quote!(None),
     };
     let numbers = arguments.numbers.expand()?;
+    if function.sig.receiver().is_none() {
+        return elaborated::expand(&suffix, &numbers, function);
+    }
+    let statements = statement::hardware(&function.block)?;
+    let connections = connection::connections(&function.block)?;
     docs::strip_docs(&mut function.block);
     connect::expand(&mut function.block)?;
     Ok(quote! {

@@ -6,6 +6,7 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
+use super::elaborate::elaborate;
 use super::entry::Origin;
 use super::error::{Error, clash};
 use super::file::Body;
@@ -110,12 +111,12 @@ impl Builder<'_> {
                 instances.push(Instance { scope: child, module });
             }
         }
-        let (symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
-        let statements = match &scope.code {
-            Verilog::Combinatorial(block) => block.as_slice(),
-            _ => &[],
+        let (mut symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
+        let mut kernel = match (&scope.tree, &scope.code) {
+            (Some(tree), _) => elaborate(&mut symbols, &mut identifiers, tree)?,
+            (None, Verilog::Combinatorial(block)) => lower(&symbols, block)?,
+            _ => lower(&symbols, &[])?,
         };
-        let mut kernel = lower(&symbols, statements)?;
         check(&symbols, &kernel.statements)?;
         drop_unread(&symbols, &mut kernel.statements);
         drop_overwritten(&mut kernel.statements);

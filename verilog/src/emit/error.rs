@@ -9,6 +9,18 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// A kernel does what has no hardware.
+    #[error("{path}: {message} ({file}:{line})")]
+    Kernel {
+        /// Path of the block.
+        path: String,
+        /// What is wrong, and what to do.
+        message: String,
+        /// The source file.
+        file: String,
+        /// The line in it.
+        line: u32,
+    },
     /// A name in the kernel belongs to no signal, constant, enum value or loop variable.
     #[error(
         "{path}: the kernel uses `{name}`, which is no signal, constant or enum value of this block: declare a field for it (a const generic needs a `Constant` field)"

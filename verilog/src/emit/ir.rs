@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 }
 
 /// Operations that give one bit from all bits of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Reduction {
     And,
     Or,
@@ -55,7 +55,7 @@ pub(crate) enum Reduction {
 }
 
 /// Operations on two values of the width of the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Arithmetic {
     Add,
     Subtract,
@@ -75,7 +75,7 @@ pub(crate) struct Comparison {
 }
 
 /// The relations that can be compared for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Relation {
     Equal,
     Unequal,
@@ -100,7 +100,7 @@ impl Relation {
 }
 
 /// The direction of a shift; zeros are shifted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     Left,
     Right,

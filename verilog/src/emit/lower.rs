@@ -278,26 +278,7 @@ impl Lowering<'_> {
                 arms.push(Arm { label, body });
             }
         }
-        let complete =
-            u64::try_from(taken.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
-        if complete {
-            // An arm behind all values never runs, and yosys warns of wires in it without a driver.
-            default = None;
-        }
-        if default.is_none()
-            && (complete || self.is_whole_enum(&arms))
-            && let Some(last) = arms.pop()
-        {
-            default = Some(DefaultArm {
-                only: Some(last.label),
-                body: last.body,
-            });
-        }
-        match (arms.is_empty(), default) {
-            (true, Some(only)) => out.extend(only.body),
-            (true, None) => {}
-            (false, default) => out.push(Stmt::Case { test, arms, default }),
-        }
+        case(self.inference.symbols, test, arms, default, out);
         Ok(())
     }
 
@@ -339,17 +320,39 @@ impl Lowering<'_> {
             _ => Err(error()),
         }
     }
+}
 
-    /// Whether the arms name every value of an enum, so that the last one can be the default.
-    fn is_whole_enum(&self, arms: &[Arm]) -> bool {
-        let labels: Option<BTreeSet<usize>> = arms
-            .iter()
-            .map(|arm| match arm.label.kind {
-                Kind::Constant(id) => Some(id.0),
-                _ => None,
-            })
-            .collect();
-        let enums = &self.inference.symbols.enums;
-        labels.is_some_and(|labels| enums.contains(&labels))
+/// A case statement of arms with different labels, or what is left of one.
+pub(crate) fn case(symbols: &Symbols, test: Expr, mut arms: Vec<Arm>, mut default: Option<DefaultArm>, out: &mut Vec<Stmt>) {
+    let complete = u64::try_from(arms.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+    if complete {
+        // An arm behind all values never runs, and yosys warns of wires in it without a driver.
+        default = None;
     }
+    if default.is_none()
+        && (complete || is_whole_enum(symbols, &arms))
+        && let Some(last) = arms.pop()
+    {
+        default = Some(DefaultArm {
+            only: Some(last.label),
+            body: last.body,
+        });
+    }
+    match (arms.is_empty(), default) {
+        (true, Some(only)) => out.extend(only.body),
+        (true, None) => {}
+        (false, default) => out.push(Stmt::Case { test, arms, default }),
+    }
+}
+
+/// Whether the arms name every value of an enum, so that the last one can be the default.
+fn is_whole_enum(symbols: &Symbols, arms: &[Arm]) -> bool {
+    let labels: Option<BTreeSet<usize>> = arms
+        .iter()
+        .map(|arm| match arm.label.kind {
+            Kind::Constant(id) => Some(id.0),
+            _ => None,
+        })
+        .collect();
+    labels.is_some_and(|labels| symbols.enums.contains(&labels))
 }

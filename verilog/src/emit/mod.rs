@@ -5,7 +5,7 @@
 //! ```text
 //! walk    block -> tree of scopes (through rust-hdl's `Probe`)
 //! tables  scope -> symbol table: signals, constants, registers, instances, identifiers
-//! lower   kernel -> typed statements (`infer`, `select`, `fold` for the expressions)
+//! lower   kernel -> typed statements (`infer`, `select`, `fold` for the expressions); `elaborate` for trees of `rtl`
 //! check   every signal is driven once, in every bit, before it is read
 //! prune   drops assignments that have no effect
 //! group   statements -> groups that can stand apart
@@ -21,6 +21,7 @@ mod build;
 mod check;
 mod describe;
 mod design;
+mod elaborate;
 mod entry;
 mod error;
 mod family;
@@ -28,7 +29,7 @@ mod file;
 mod fold;
 mod group;
 mod infer;
-mod ir;
+pub(crate) mod ir;
 mod library;
 mod literal;
 mod loops;
@@ -53,4 +54,5 @@ mod walk;
 
 pub use design::{Child, Design, Instance, Module, Parameter, Port, PortDirection, TopOptions};
 pub use error::Error;
+pub(crate) use literal::read as read_literal;
 pub use library::{Library, generate};

@@ -330,7 +330,7 @@ fn always_inside(offset: &Expr, width: usize, available: usize) -> bool {
 }
 
 /// Reads `width` bits from `offset`; bits beyond the end are zeros.
-fn read(base: &Expr, width: usize, offset: &Offset) -> Expr {
+pub(crate) fn read(base: &Expr, width: usize, offset: &Offset) -> Expr {
     match offset {
         Offset::Constant(low) => {
             let low = usize::try_from(low).unwrap_or(base.width).min(base.width);

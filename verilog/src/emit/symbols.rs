@@ -124,6 +124,8 @@ pub(crate) struct Symbols {
     pub(crate) children: Vec<Child>,
     /// The constants that are all values of one enum, for every enum.
     pub(crate) enums: Vec<BTreeSet<usize>>,
+    /// Signals by the identity of their atoms.
+    pub(crate) atoms: BTreeMap<usize, SignalId>,
     entries: BTreeMap<String, Entry>,
 }
 
@@ -194,6 +196,7 @@ impl Symbols {
         role: Role,
     ) -> SignalId {
         let id = SignalId(self.signals.len());
+        self.atoms.insert(atom.id, id);
         let mut signed_fields = Vec::new();
         collect_signed_fields(&atom.descriptor, 0, &mut signed_fields);
         self.signals.push(Signal {
@@ -208,6 +211,21 @@ impl Symbols {
         });
         self.entries.insert(path.to_owned(), Entry::Signal(id));
         id
+    }
+
+    /// Adds an unsigned signal that a kernel declares.
+    pub(crate) fn add_declared(&mut self, identifier: &str, width: usize, role: Role) -> SignalId {
+        self.signals.push(Signal {
+            path: identifier.to_owned(),
+            identifier: identifier.to_owned(),
+            width,
+            width_name: None,
+            signed: false,
+            role,
+            family: Family::Word,
+            signed_fields: Vec::new(),
+        });
+        SignalId(self.signals.len() - 1)
     }
 
     pub(crate) fn check_width(&self, name: &str, width: usize) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use rust_hdl::core::type_descriptor::TypeDescriptor;
 
 use super::literal;
 use super::names;
+use crate::rtl::tree::{self, Tree};
 
 /// A block as the probe sees it.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Scope {
     pub(crate) atoms: Vec<AtomInfo>,
     pub(crate) children: Vec<Scope>,
     pub(crate) code: Verilog,
+    /// What the kernel has built, in the second edition of the language.
+    pub(crate) tree: Option<Tree>,
     pub(crate) timing: Vec<TimingInfo>,
 }
 
@@ -29,6 +32,8 @@ pub(crate) struct Scope {
 pub(crate) struct AtomInfo {
     /// Canonical path inside the scope.
     pub(crate) name: String,
+    /// Its identity, which handles of kernels name.
+    pub(crate) id: usize,
     /// What the text calls it.
     pub(crate) identifier: String,
     pub(crate) kind: AtomKind,
@@ -117,6 +122,7 @@ impl Probe for Walker {
             atoms: Vec::new(),
             children: Vec::new(),
             code: node.hdl(),
+            tree: tree::take(),
             timing: node.timing(),
         };
         self.stack.push((scope, Vec::new()));
@@ -150,6 +156,7 @@ impl Probe for Walker {
         };
         let atom = AtomInfo {
             name,
+            id: signal.id(),
             identifier,
             kind: signal.kind(),
             width: signal.bits(),

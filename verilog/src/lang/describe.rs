@@ -24,18 +24,23 @@ pub fn comments<T: Describe + ?Sized>(
     suffix: Option<String>,
     numbers: &[(&str, usize, Option<&str>)],
 ) -> Vec<VerilogStatement> {
+    metadata::<T>(suffix, numbers).into_iter().map(build::comment).collect()
+}
+
+/// Name, documentation and numbers of a block, a line each.
+pub(crate) fn metadata<T: Describe + ?Sized>(
+    suffix: Option<String>,
+    numbers: &[(&str, usize, Option<&str>)],
+) -> Vec<String> {
     let name = suffix.map_or(T::NAME.to_owned(), |suffix| format!("{}_{suffix}", T::NAME));
-    let mut comments = vec![
-        build::comment(format!("block: {}", T::NAME)),
-        build::comment(format!("module: {name}")),
-    ];
+    let mut comments = vec![format!("block: {}", T::NAME), format!("module: {name}")];
     for (name, value, formula) in numbers {
         let formula = formula.map_or_else(String::new, |formula| format!(": {formula}"));
-        comments.push(build::comment(format!("number {name} = {value}{formula}")));
+        comments.push(format!("number {name} = {value}{formula}"));
     }
-    comments.extend(T::DOC.iter().map(|line| build::comment(format!("doc: {line}"))));
+    comments.extend(T::DOC.iter().map(|line| format!("doc: {line}")));
     for (field, lines) in T::FIELDS {
-        comments.push(build::comment(format!("port {field}: {}", lines.join(" "))));
+        comments.push(format!("port {field}: {}", lines.join(" ")));
     }
     comments
 }

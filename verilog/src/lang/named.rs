@@ -57,6 +57,11 @@ impl<T> Named<T> {
         Self(names.into_iter().map(part).collect())
     }
 
+    /// The parts with their names.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &(String, T)> {
+        self.0.iter()
+    }
+
     fn parts(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|(_, part)| part)
     }

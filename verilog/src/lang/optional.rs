@@ -53,7 +53,7 @@ impl<T> Optional<T> {
     }
 
     /// The part, if it is there.
-    pub(super) fn part(&self) -> Option<&T> {
+    pub(crate) fn part(&self) -> Option<&T> {
         self.0.as_ref()
     }
 

@@ -215,7 +215,8 @@ pub(crate) fn shift(direction: Direction, value: Expr, amount: Expr) -> Expr {
     }
 }
 
-fn choose(test: Expr, then: Expr, otherwise: Expr) -> Expr {
+/// The second value if the first is 1, else the third.
+pub(crate) fn choose(test: Expr, then: Expr, otherwise: Expr) -> Expr {
     match test.as_literal() {
         Some(bits) if *bits == BigUint::ZERO => otherwise,
         Some(_) => then,

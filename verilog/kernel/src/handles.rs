@@ -1,0 +1,131 @@
+//! The handles of a block's or a bundle's fields, as a struct that its kernel takes apart.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Ident, ItemStruct, Type};
+
+/// The name of the struct of handles: `SkidBufferHandles`.
+pub(crate) fn handles_name(name: &Ident) -> Ident {
+    format_ident!("{name}Handles")
+}
+
+/// The struct of handles of a block, and how it comes about. `parameters` are fields of values of the generator, which begin
+/// with an underscore in the block and have none here.
+pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream {
+    let name = &item.ident;
+    let handles = handles_name(name);
+    let visibility = &item.vis;
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let rtl = quote!(::spinneret_verilog::rtl);
+    let parts: Vec<_> = item
+        .fields
+        .iter()
+        .filter_map(|field| field.ident.as_ref().map(|ident| (ident, &field.ty, &field.vis)))
+        .filter(|(ident, ..)| !ident.to_string().starts_with('_'))
+        .collect();
+    let fields = parts.iter().map(|(ident, kind, vis)| quote!(#vis #ident: <#kind as #rtl::Handle>::Handle));
+    let values = parts.iter().map(|(ident, ..)| quote!(#ident: #rtl::Handle::handle(&self.#ident)));
+    let kept = parameters.iter().map(|(name, kind)| quote!(#name: #kind));
+    let kept_values = parameters.iter().map(|(name, _)| {
+        let field = format_ident!("_{name}");
+        quote!(#name: self.#field.clone())
+    });
+    let inner = parts
+        .iter()
+        .filter(|(ident, kind, _)| !is_port(kind) && *ident != "clk" && *ident != "rst")
+        .map(|(ident, ..)| quote!(#rtl::Handle::clocking(&self.#ident, &mut found);));
+    let has = |wanted: &str| parts.iter().any(|(ident, ..)| *ident == wanted);
+    let clock = match (has("clk"), has("rst")) {
+        (true, true) => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::Some(&self.rst)))),
+        (true, false) => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::None))),
+        _ => quote!(::std::option::Option::None),
+    };
+    let clocking = match (has("clk"), has("rst")) {
+        (false, _) => quote!(),
+        (true, reset) => {
+            let reset = match reset {
+                true => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::Some(&self.rst)))),
+                false => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::None))),
+            };
+            quote! {
+                fn clocking(&self, found: &mut ::std::vec::Vec<#rtl::Clocking>) {
+                    found.extend(#rtl::Clocking::of_block(#reset));
+                }
+            }
+        }
+    };
+    let doc = format!("Handles of the signals of [`{name}`].");
+    quote! {
+        #[doc = #doc]
+        #[allow(missing_docs, dead_code)]
+        #[derive(Clone, Debug)]
+        #visibility struct #handles #generics #bounds {
+            #(#fields,)*
+            #(#kept,)*
+        }
+
+        impl #generics #rtl::Handle for #name #types #bounds {
+            type Handle = #handles #types;
+            fn handle(&self) -> Self::Handle {
+                #handles {
+                    #(#values,)*
+                    #(#kept_values,)*
+                }
+            }
+            #clocking
+        }
+
+        impl #generics #name #types #bounds {
+            /// Clock and reset of the block, and those of its parts.
+            #[doc(hidden)]
+            #[allow(unused_mut, dead_code)]
+            fn __clocks(&self) -> (::std::option::Option<(usize, ::std::option::Option<usize>)>, ::std::vec::Vec<#rtl::Clocking>) {
+                let mut found = ::std::vec::Vec::new();
+                #(#inner)*
+                (#clock, found)
+            }
+        }
+    }
+}
+
+/// Ports have no clock of their own to be connected.
+fn is_port(kind: &Type) -> bool {
+    let Type::Path(path) = kind else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Wire" || last.ident == "Signal")
+}
+
+/// The struct of handles of a bundle of ports.
+pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
+    let name = &item.ident;
+    let handles = handles_name(name);
+    let visibility = &item.vis;
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let rtl = quote!(::spinneret_verilog::rtl);
+    let fields = item.fields.iter().filter(|field| field.ident.as_ref().is_some_and(|ident| ports.contains(ident)));
+    let fields = fields.map(|field| {
+        let (ident, kind) = (&field.ident, &field.ty);
+        quote!(pub #ident: <#kind as #rtl::Handle>::Handle)
+    });
+    let doc = format!("Handles of the ports of [`{name}`].");
+    quote! {
+        #[doc = #doc]
+        #[allow(missing_docs)]
+        #[derive(Clone, Copy, Debug)]
+        #visibility struct #handles #generics #bounds {
+            #(#fields,)*
+        }
+
+        impl #generics #rtl::Handle for #name #types #bounds {
+            type Handle = #handles #types;
+            fn handle(&self) -> Self::Handle {
+                #handles { #(#ports: #rtl::Handle::handle(&self.#ports),)* }
+            }
+        }
+
+        impl #generics #rtl::Bundle for #handles #types #bounds {
+            fn ports(&self, path: &str, found: &mut ::std::vec::Vec<(::std::string::String, #rtl::Sig)>) {
+                #(#rtl::Bundle::ports(&self.#ports, &::spinneret_verilog::lang::connect::below(path, stringify!(#ports)), found);)*
+            }
+        }
+    }
+}

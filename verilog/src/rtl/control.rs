@@ -1,0 +1,436 @@
+//! What `#[kernel]` turns `if`, `match`, `=`, comparisons and `let` into.
+//!
+//! Each works on signals and on values of the generator, and the type decides which is meant. Rust picks the method whose
+//! receiver needs fewer references, so the traits for signals are implemented for `It<'_, Sig>` and those for everything else
+//! for a reference to it.
+
+use super::handle::Bundle;
+use super::sig::{Operand, Sig, make, sig};
+use super::tree::{self, NodeId, Op, Statement};
+use crate::emit::ir::{Arithmetic, Relation};
+use crate::lang::Word;
+use std::panic::Location;
+
+/// A value that a kernel looks at.
+#[derive(Debug)]
+pub struct It<'a, T: ?Sized>(pub &'a T);
+
+/// Comparisons and connectives of signals.
+pub trait OnSignal<T> {
+    /// `==`
+    fn eq_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `!=`
+    fn ne_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `<`
+    fn lt_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `<=`
+    fn le_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `>`
+    fn gt_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `>=`
+    fn ge_(&self, other: &impl Operand<T>) -> Sig<bool>;
+    /// `&&`
+    fn and_<R: Operand<T>>(&self, other: impl FnOnce() -> R) -> Sig<T>;
+    /// `||`
+    fn or_<R: Operand<T>>(&self, other: impl FnOnce() -> R) -> Sig<T>;
+    /// The test of an `if`.
+    fn test_(&self) -> Branch;
+    /// `=`
+    fn assign_(&self, value: impl Operand<T>);
+    /// The name of a `let`.
+    fn name_(&self, name: &str);
+}
+
+struct By<'a, O>(&'a O);
+
+impl<T, O: Operand<T>> Operand<T> for By<'_, O> {
+    fn operand(&self, width: usize, at: tree::At) -> Sig<T> {
+        self.0.operand(width, at)
+    }
+}
+
+macro_rules! relations {
+    ($($function:ident $relation:ident)+) => {$(
+        #[track_caller]
+        fn $function(&self, other: &impl Operand<T>) -> Sig<bool> {
+            self.0.compare(Relation::$relation, false, By(other))
+        }
+    )+};
+}
+
+impl<T> OnSignal<T> for It<'_, Sig<T>> {
+    relations! { eq_ Equal  ne_ Unequal  lt_ Less  le_ LessOrEqual  gt_ Greater  ge_ GreaterOrEqual }
+
+    #[track_caller]
+    fn and_<R: Operand<T>>(&self, other: impl FnOnce() -> R) -> Sig<T> {
+        one_bit(self.0.width(), Location::caller());
+        self.0.binary(Arithmetic::LogicalAnd, other())
+    }
+
+    #[track_caller]
+    fn or_<R: Operand<T>>(&self, other: impl FnOnce() -> R) -> Sig<T> {
+        one_bit(self.0.width(), Location::caller());
+        self.0.binary(Arithmetic::LogicalOr, other())
+    }
+
+    #[track_caller]
+    fn test_(&self) -> Branch {
+        one_bit(self.0.width(), Location::caller());
+        Branch::of_signal(self.0.id)
+    }
+
+    #[track_caller]
+    fn assign_(&self, value: impl Operand<T>) {
+        let at = Location::caller();
+        let value = value.operand(self.0.width(), at);
+        tree::with(|tree| tree.assign(self.0.id, value.id, at));
+    }
+
+    fn name_(&self, name: &str) {
+        tree::with(|tree| tree.name(self.0.id, name));
+    }
+}
+
+fn one_bit(width: usize, at: tree::At) {
+    if width != 1 {
+        tree::with(|tree| tree.refuse(&format!("a value of {width} bits is no condition: compare it, or write .any()"), at));
+    }
+}
+
+/// The same for values of the generator.
+pub trait OnValue<T: ?Sized> {
+    /// `==`
+    fn eq_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialEq<R>;
+    /// `!=`
+    fn ne_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialEq<R>;
+    /// `<`
+    fn lt_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialOrd<R>;
+    /// `<=`
+    fn le_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialOrd<R>;
+    /// `>`
+    fn gt_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialOrd<R>;
+    /// `>=`
+    fn ge_<R: ?Sized>(&self, other: &R) -> bool
+    where
+        T: PartialOrd<R>;
+    /// The name of a `let`, which only signals keep.
+    fn name_(&self, _: &str) {}
+}
+
+macro_rules! value_relations {
+    ($($function:ident $method:ident $bound:ident)+) => {$(
+        fn $function<R: ?Sized>(&self, other: &R) -> bool
+        where
+            T: $bound<R>,
+        {
+            self.0.$method(other)
+        }
+    )+};
+}
+
+impl<T: ?Sized> OnValue<T> for &It<'_, T> {
+    value_relations! { eq_ eq PartialEq  ne_ ne PartialEq  lt_ lt PartialOrd  le_ le PartialOrd  gt_ gt PartialOrd  ge_ ge PartialOrd }
+}
+
+/// Connectives and tests of the generator's decisions.
+pub trait OnDecision {
+    /// `&&`: the right side is not evaluated if the left decides.
+    fn and_<R: Decided>(&self, other: impl FnOnce() -> R) -> R;
+    /// `||`
+    fn or_<R: Decided>(&self, other: impl FnOnce() -> R) -> R;
+    /// The test of an `if`.
+    fn test_(&self) -> Branch;
+}
+
+impl OnDecision for It<'_, bool> {
+    fn and_<R: Decided>(&self, other: impl FnOnce() -> R) -> R {
+        if *self.0 { other() } else { R::decided(false) }
+    }
+    fn or_<R: Decided>(&self, other: impl FnOnce() -> R) -> R {
+        if *self.0 { R::decided(true) } else { other() }
+    }
+    fn test_(&self) -> Branch {
+        Branch { runs: (*self.0, !*self.0), test: None, then: None, docs: Vec::new() }
+    }
+}
+
+/// A truth value, of the generator or as a signal.
+pub trait Decided {
+    /// The constant.
+    fn decided(value: bool) -> Self;
+}
+
+impl Decided for bool {
+    fn decided(value: bool) -> Self {
+        value
+    }
+}
+
+impl Decided for Sig<bool> {
+    fn decided(value: bool) -> Self {
+        make(Op::Literal(u32::from(value).into()), &[], 1)
+    }
+}
+
+/// Assignment of bundles of ports: connects them by the names of their ports.
+pub trait OnBundle {
+    /// `=`
+    fn assign_(&self, other: impl Bundle);
+}
+
+impl<B: Bundle> OnBundle for &It<'_, B> {
+    #[track_caller]
+    fn assign_(&self, other: impl Bundle) {
+        super::handle::connect(self.0, &other, Location::caller());
+    }
+}
+
+/// An `if` while its branches run.
+#[derive(Debug)]
+pub struct Branch {
+    /// Whether the first branch runs, and whether the second does.
+    runs: (bool, bool),
+    test: Option<NodeId>,
+    then: Option<Vec<Statement>>,
+    docs: Vec<String>,
+}
+
+impl Branch {
+    fn of_signal(test: NodeId) -> Self {
+        let docs = tree::with(|tree| {
+            tree.read_condition(test);
+            let docs = tree.take_docs();
+            tree.open_block();
+            docs
+        });
+        Self { runs: (true, true), test: Some(test), then: None, docs }
+    }
+
+    /// The first branch runs.
+    pub fn then(&self) -> bool {
+        self.runs.0
+    }
+
+    /// The first branch has run; whether the second does.
+    pub fn otherwise(&mut self) -> bool {
+        if self.test.is_some() {
+            self.then = Some(tree::with(|tree| {
+                let then = tree.close_block();
+                tree.open_block();
+                then
+            }));
+        }
+        self.runs.1
+    }
+
+    /// Both have run: the statement, and the condition for the value.
+    pub fn end(&mut self, is_match: bool) -> Option<Sig<bool>> {
+        let test = self.test?;
+        tree::with(|tree| {
+            let otherwise = tree.close_block();
+            let then = self.then.take().unwrap_or_default();
+            if !then.is_empty() || !otherwise.is_empty() {
+                tree.restore_docs(std::mem::take(&mut self.docs));
+                tree.push(Statement::If { test, then, otherwise, is_match });
+            }
+        });
+        Some(sig(test))
+    }
+}
+
+/// The values of both branches, where they ran.
+#[derive(Debug)]
+pub struct Both<A, B>(pub Option<A>, pub Option<B>);
+
+/// What an `if` over a signal can give.
+pub trait Merge {
+    /// One value of two.
+    #[track_caller]
+    fn merge(test: Sig<bool>, then: Self, otherwise: Self) -> Self;
+}
+
+impl Merge for () {
+    fn merge(_: Sig<bool>, (): (), (): ()) {}
+}
+
+impl<T> Merge for Sig<T> {
+    #[track_caller]
+    fn merge(test: Sig<bool>, then: Self, otherwise: Self) -> Self {
+        let otherwise = otherwise.operand(then.width(), Location::caller());
+        if then.id == otherwise.id {
+            return then;
+        }
+        make(Op::Choose, &[test.id, then.id, otherwise.id], then.width())
+    }
+}
+
+impl<T: Merge> Merge for Vec<T> {
+    #[track_caller]
+    fn merge(test: Sig<bool>, then: Self, otherwise: Self) -> Self {
+        then.into_iter().zip(otherwise).map(|(a, b)| T::merge(test, a, b)).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($kind:ident $number:tt),+))+) => {$(
+        impl<$($kind: Merge),+> Merge for ($($kind,)+) {
+            #[track_caller]
+            fn merge(test: Sig<bool>, then: Self, otherwise: Self) -> Self {
+                ($($kind::merge(test, then.$number, otherwise.$number),)+)
+            }
+        }
+    )+};
+}
+tuples! { (A 0) (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }
+
+/// The value of an `if`, where signals may choose.
+pub trait MergeSignals {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn merge_(self, test: Option<Sig<bool>>) -> Self::Value;
+}
+
+impl<M: Merge> MergeSignals for Both<M, M> {
+    type Value = M;
+    #[track_caller]
+    fn merge_(self, test: Option<Sig<bool>>) -> M {
+        match (test, self.0, self.1) {
+            (Some(test), Some(then), Some(otherwise)) => M::merge(test, then, otherwise),
+            (_, Some(value), None) | (_, None, Some(value)) => value,
+            _ => unreachable!("one branch runs"),
+        }
+    }
+}
+
+/// The value of an `if` that only the generator decides.
+pub trait MergeValues {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn merge_(self, test: Option<Sig<bool>>) -> Self::Value;
+}
+
+impl<V> MergeValues for &mut Both<V, V> {
+    type Value = V;
+    #[track_caller]
+    fn merge_(self, _: Option<Sig<bool>>) -> V {
+        match (self.0.take(), self.1.take()) {
+            (Some(value), None) | (None, Some(value)) => value,
+            (Some(value), Some(_)) => {
+                let message = "a number of the generator cannot depend on a signal: write lit(value, width)";
+                tree::with(|tree| tree.refuse(message, Location::caller()));
+                value
+            }
+            (None, None) => unreachable!("one branch runs"),
+        }
+    }
+}
+
+/// A value fits a pattern of bits, `"0?1"`, the highest first: `?` fits both.
+#[track_caller]
+pub fn fits(value: Sig<Word>, pattern: &str) -> Sig<bool> {
+    let bits: Vec<char> = pattern.chars().filter(|bit| *bit != '_').collect();
+    if bits.len() != value.width() {
+        let message = format!("a pattern of {} bits for a value of {} bits", bits.len(), value.width());
+        tree::with(|tree| tree.refuse(&message, Location::caller()));
+        return Decided::decided(false);
+    }
+    let mut tests: Vec<Sig<bool>> = Vec::new();
+    let mut high = bits.len();
+    while high > 0 {
+        let run = bits[bits.len() - high..].iter().take_while(|bit| **bit != '?').count();
+        if run > 0 {
+            let text: String = bits[bits.len() - high..][..run].iter().collect();
+            let number = Word::from_biguint(num_bigint::BigUint::parse_bytes(text.as_bytes(), 2).unwrap_or_default(), run);
+            tests.push(value.slice(high - run, run).compare(Relation::Equal, false, number));
+        }
+        high -= run.max(1);
+    }
+    tests.into_iter().reduce(|a, b| a & b).unwrap_or_else(|| Decided::decided(true))
+}
+
+/// A test of an arm of a `match`.
+pub trait Test {
+    /// The value that is compared, the number that it is compared with, and how many numbers there are; none if it is no such
+    /// comparison. A test of the generator is whether it holds.
+    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>>;
+}
+
+impl Test for bool {
+    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>> {
+        Ok(*self)
+    }
+}
+
+impl Test for Sig<bool> {
+    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>> {
+        Err(tree::with(|tree| {
+            let node = tree.node(self.id);
+            let Op::Compare { relation: Relation::Equal, .. } = node.op else { return None };
+            let all = 1_u128.checked_shl(u32::try_from(tree.width(node.operands[0])).ok()?)?;
+            match &tree.node(node.operands[1]).op {
+                Op::Literal(value) => Some((node.operands[0], value.clone(), all)),
+                Op::Variant(_, value, count) => Some((node.operands[0], value.clone(), *count as u128)),
+                _ => None,
+            }
+        }))
+    }
+}
+
+/// Refuses a `match` without `_` whose arms leave a value out.
+///
+/// # Panics
+/// If the generator decides, and no arm fits.
+#[track_caller]
+pub fn complete(tests: &[&dyn Test]) {
+    let mut values = std::collections::BTreeSet::new();
+    let mut count = None;
+    for test in tests {
+        match test.case() {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(Some((_, value, all))) => {
+                values.insert(value);
+                count = Some(all);
+            }
+            Err(None) => {
+                count = Some(u128::MAX);
+            }
+        }
+    }
+    match count {
+        Some(count) if values.len() as u128 == count => {}
+        Some(_) => tree::with(|tree| tree.refuse("the arms leave values out: add `_`", Location::caller())),
+        None => panic!("{}: no arm of the match fits", Location::caller()),
+    }
+}
+
+/// The nesting of a kernel's decisions, which a variable of the generator must not cross.
+pub fn depth() -> usize {
+    tree::with(|tree| tree.depth())
+}
+
+/// Refuses a variable of the generator that changes in an `if` over a signal.
+#[track_caller]
+pub fn same_depth(then: usize, name: &str) {
+    if depth() != then {
+        let message = format!("`{name}` is a variable of the generator, which an `if` over a signal cannot change: give the `if` a value, or use wire()");
+        tree::with(|tree| tree.refuse(&message, Location::caller()));
+    }
+}
+
+/// Documentation in front of a statement.
+pub fn comment(line: &str) {
+    tree::with(|tree| tree.doc(line));
+}

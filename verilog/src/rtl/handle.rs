@@ -1,0 +1,253 @@
+//! From the fields of a block to the handles that its kernel uses.
+
+use super::sig::{Operand, Sig, sig};
+use super::tree::{self, At, Clocking, Op, Place};
+use crate::lang::{ByteRam, Called, Heaped, Named, Optional, Ram, Reg, Value, Wire, Word};
+use rust_hdl::prelude::{Atom, Clock, Direction, Signal, Synth};
+use std::ops::Deref;
+
+/// A field of a block, which a kernel sees as a handle.
+pub trait Handle {
+    /// A signal, or a struct or array of such.
+    type Handle;
+
+    /// The handle in the kernel that runs.
+    fn handle(&self) -> Self::Handle;
+
+    /// Clocks and resets of the parts in the field.
+    fn clocking(&self, _found: &mut Vec<Clocking>) {}
+}
+
+fn signal<T>(read: &dyn Atom, write: &dyn Atom) -> Sig<T> {
+    let place = Place::Atom { read: read.id(), write: write.id() };
+    sig(tree::with(|tree| tree.add(Op::Signal(place), Vec::new(), read.bits())))
+}
+
+impl<D: Direction, T: Value> Handle for Wire<D, T> {
+    type Handle = Sig<T>;
+    fn handle(&self) -> Sig<T> {
+        signal(self, self)
+    }
+}
+
+impl<D: Direction, T: Synth> Handle for Signal<D, T> {
+    type Handle = Sig<T>;
+    fn handle(&self) -> Sig<T> {
+        signal(self, self)
+    }
+}
+
+impl<T: Value> Handle for Reg<T> {
+    type Handle = Sig<T>;
+    fn handle(&self) -> Sig<T> {
+        signal(&self.q, &self.d)
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        found.push(Clocking {
+            clock: self.clock.id(),
+            reset: self.has_reset().then(|| self.reset.id()),
+            hold: Some((self.d.id(), self.q.id())),
+        });
+    }
+}
+
+impl<H: Handle> Handle for Vec<H> {
+    type Handle = Vec<H::Handle>;
+    fn handle(&self) -> Self::Handle {
+        self.iter().map(Handle::handle).collect()
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        self.iter().for_each(|part| part.clocking(found));
+    }
+}
+
+impl<H: Handle> Handle for Optional<H> {
+    type Handle = Maybe<H::Handle>;
+    fn handle(&self) -> Self::Handle {
+        Maybe(self.part().map(Handle::handle))
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        if let Some(part) = self.part() {
+            part.clocking(found);
+        }
+    }
+}
+
+impl<H: Handle> Handle for Heaped<H> {
+    type Handle = H::Handle;
+    fn handle(&self) -> Self::Handle {
+        (**self).handle()
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        (**self).clocking(found);
+    }
+}
+
+impl<H: Handle> Handle for Called<H> {
+    type Handle = H::Handle;
+    fn handle(&self) -> Self::Handle {
+        (**self).handle()
+    }
+}
+
+impl<H: Handle> Handle for Named<H> {
+    type Handle = Table<H::Handle>;
+    fn handle(&self) -> Self::Handle {
+        Table(self.entries().map(|(name, part)| (name.clone(), part.handle())).collect())
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        self.entries().for_each(|(_, part)| part.clocking(found));
+    }
+}
+
+/// The handle of an [`Optional`] part. A kernel asks the option that the constructor asked before it uses the part.
+#[derive(Clone, Copy, Debug)]
+pub struct Maybe<H>(pub Option<H>);
+
+impl<H> Deref for Maybe<H> {
+    type Target = H;
+    /// # Panics
+    /// If this variant of the block does not have the part.
+    fn deref(&self) -> &H {
+        self.0.as_ref().expect("this variant of the block does not have the part: ask for the option before using it")
+    }
+}
+
+/// The handles of [`Named`] parts.
+#[derive(Clone, Debug)]
+pub struct Table<H>(Vec<(String, H)>);
+
+impl<H, K: std::fmt::Display> std::ops::Index<K> for Table<H> {
+    type Output = H;
+    fn index(&self, name: K) -> &H {
+        let name = name.to_string();
+        let found = self.0.iter().find(|(own, _)| *own == name);
+        &found.unwrap_or_else(|| panic!("there is no part `{name}`")).1
+    }
+}
+
+/// Ports of a memory.
+#[derive(Clone, Copy, Debug)]
+pub struct RamPorts {
+    /// Writes `write_data` at the rising edge.
+    pub write_enable: Sig<bool>,
+    /// Word address of the write.
+    pub write_addr: Sig<Word>,
+    /// Word to write.
+    pub write_data: Sig<Word>,
+    /// Takes a new word into `read_data` (block RAM only).
+    pub read_enable: Sig<bool>,
+    /// Word address of the read.
+    pub read_addr: Sig<Word>,
+    /// Word that was read.
+    pub read_data: Sig<Word>,
+}
+
+impl Handle for Ram {
+    type Handle = RamPorts;
+    fn handle(&self) -> RamPorts {
+        RamPorts {
+            write_enable: self.write_enable.handle(),
+            write_addr: self.write_addr.handle(),
+            write_data: self.write_data.handle(),
+            read_enable: self.read_enable.handle(),
+            read_addr: self.read_addr.handle(),
+            read_data: self.read_data.handle(),
+        }
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        found.push(Clocking { clock: self.clk.id(), reset: None, hold: None });
+    }
+}
+
+impl RamPorts {
+    /// Writes a word where a condition holds.
+    #[track_caller]
+    pub fn write(&self, enable: impl Operand<bool>, addr: impl Operand<Word>, data: impl Operand<Word>) {
+        use super::control::{It, OnSignal};
+        (&It(&self.write_enable)).assign_(enable);
+        (&It(&self.write_addr)).assign_(addr);
+        (&It(&self.write_data)).assign_(data);
+    }
+}
+
+/// Ports of a memory with byte enables.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteRamPorts {
+    /// Bytes of `write_data` that are written.
+    pub write_enable: Sig<Word>,
+    /// Word address of the write.
+    pub write_addr: Sig<Word>,
+    /// Word to write.
+    pub write_data: Sig<Word>,
+    /// Takes a new word into `read_data`.
+    pub read_enable: Sig<bool>,
+    /// Word address of the read.
+    pub read_addr: Sig<Word>,
+    /// Word that was read.
+    pub read_data: Sig<Word>,
+}
+
+impl Handle for ByteRam {
+    type Handle = ByteRamPorts;
+    fn handle(&self) -> ByteRamPorts {
+        ByteRamPorts {
+            write_enable: self.write_enable.handle(),
+            write_addr: self.write_addr.handle(),
+            write_data: self.write_data.handle(),
+            read_enable: self.read_enable.handle(),
+            read_addr: self.read_addr.handle(),
+            read_data: self.read_data.handle(),
+        }
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        found.push(Clocking { clock: self.clk.id(), reset: None, hold: None });
+    }
+}
+
+/// A clock and a reset of a block that a kernel is in.
+pub fn clock_of(clk: &Signal<rust_hdl::prelude::In, Clock>, rst: Option<&Wire<rust_hdl::prelude::In, bool>>) -> (usize, Option<usize>) {
+    (clk.id(), rst.map(Atom::id))
+}
+
+/// A bundle of ports: signals by their names within it.
+pub trait Bundle {
+    /// Adds its ports to a list; `path` is its own within the bundle.
+    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>);
+}
+
+impl<T> Bundle for Sig<T> {
+    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
+        found.push((path.to_owned(), self.word()));
+    }
+}
+
+impl<B: Bundle> Bundle for Maybe<B> {
+    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
+        if let Some(part) = &self.0 {
+            part.ports(path, found);
+        }
+    }
+}
+
+impl<B: Bundle> Bundle for &B {
+    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
+        (*self).ports(path, found);
+    }
+}
+
+/// Joins two bundles: each port with that of its name, from the side that drives it.
+pub(super) fn connect(to: &impl Bundle, from: &impl Bundle, at: At) {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    to.ports("", &mut left);
+    from.ports("", &mut right);
+    for (name, port) in &left {
+        match right.iter().find(|(other, _)| other == name) {
+            Some((_, other)) => tree::with(|tree| tree.join(port.id, other.id, at)),
+            None => tree::with(|tree| tree.refuse(&format!("only the left side has `{name}`"), at)),
+        }
+    }
+    if let Some((name, _)) = right.iter().find(|(name, _)| left.iter().all(|(own, _)| own != name)) {
+        tree::with(|tree| tree.refuse(&format!("only the right side has `{name}`"), at));
+    }
+}

@@ -1,0 +1,36 @@
+//! The language of kernels, second edition: a kernel is Rust that runs once and builds a tree.
+//!
+//! Signals are [`Sig`], handles that can be copied; `#[kernel]` rewrites what Rust cannot overload (`if`, `match`, `=`,
+//! comparisons) into calls of [`control`]. The back-end takes the tree where it asks a block for its `hdl`.
+
+pub mod control;
+mod handle;
+mod sig;
+pub(crate) mod tree;
+
+pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, RamPorts, Table, clock_of};
+pub use sig::{Operand, Part, Places, Sig, cat, reg, reg_reset, wire, wire_bit, word_of};
+pub use tree::Clocking;
+
+use crate::lang::Describe;
+use rust_hdl::prelude::Verilog;
+
+/// Runs a kernel for the back-end: what `hdl` of a block in this language does.
+pub fn elaborate<T: Describe + ?Sized>(
+    suffix: Option<String>,
+    numbers: &[(&str, usize, Option<&str>)],
+    clock: Option<(usize, Option<usize>)>,
+    clocking: Vec<Clocking>,
+    kernel: impl FnOnce(),
+) -> Verilog {
+    tree::build(|| {
+        tree::with(|tree| {
+            tree.metadata = crate::lang::metadata::<T>(suffix, numbers);
+            tree.clock = clock.map(|(clock, _)| clock);
+            tree.reset = clock.and_then(|(_, reset)| reset);
+            tree.clocking = clocking;
+        });
+        kernel();
+    });
+    Verilog::Empty
+}

@@ -1,0 +1,383 @@
+//! Signals as handles, and what can be done with them.
+
+use super::tree::{self, At, NodeId, Op};
+use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
+use crate::emit::read_literal;
+use crate::lang::{Value, Word};
+use num_bigint::BigUint;
+use rust_hdl::prelude::{Synth, TypeKind};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Index, Mul, Not, Range, Shl, Shr, Sub};
+use std::panic::Location;
+
+/// A signal of type `T` in the kernel that runs: a handle, which can be copied, kept in arrays and passed to functions.
+///
+/// `T` is [`Word`], whose width is a number of the generator, `bool`, or an enum that derives `LogicState`.
+pub struct Sig<T = Word> {
+    pub(crate) id: NodeId,
+    kind: PhantomData<T>,
+}
+
+impl<T> Clone for Sig<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Sig<T> {}
+
+impl<T> fmt::Debug for Sig<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sig({})", self.id)
+    }
+}
+
+pub(super) fn sig<T>(id: NodeId) -> Sig<T> {
+    Sig { id, kind: PhantomData }
+}
+
+pub(super) fn make<T>(op: Op, operands: &[NodeId], width: usize) -> Sig<T> {
+    sig(tree::with(|tree| tree.add(op, operands.to_vec(), width)))
+}
+
+/// A value beside a signal of type `T`: a signal, or a constant that takes its width from the signal.
+pub trait Operand<T> {
+    /// The value as `width` bits.
+    fn operand(&self, width: usize, at: At) -> Sig<T>;
+}
+
+impl<T> Operand<T> for Sig<T> {
+    fn operand(&self, width: usize, at: At) -> Sig<T> {
+        let own = self.width();
+        if own != width {
+            tree::with(|tree| tree.refuse(&format!("a value of {own} bits meets one of {width} bits: resize one"), at));
+            return make(Op::Resize, &[self.id], width);
+        }
+        *self
+    }
+}
+
+impl<T> Operand<T> for &Sig<T> {
+    fn operand(&self, width: usize, at: At) -> Sig<T> {
+        (*self).operand(width, at)
+    }
+}
+
+impl<T: Synth> Operand<T> for T {
+    fn operand(&self, width: usize, _: At) -> Sig<T> {
+        let (value, _) = read_literal(&Value::literal(self)).unwrap_or_default();
+        let value = value.to_biguint().unwrap_or_default();
+        if let TypeKind::Enum(names) = T::descriptor().kind
+            && let Some(name) = usize::try_from(&value).ok().and_then(|value| names.get(value))
+        {
+            return make(Op::Variant(name.clone(), value, names.len()), &[], width);
+        }
+        make(Op::Literal(value), &[], width)
+    }
+}
+
+fn number(value: BigUint, width: usize, at: At) -> Sig<Word> {
+    if value.bits() > width as u64 {
+        tree::with(|tree| tree.refuse(&format!("the number {value} does not fit into {width} bits"), at));
+        return make(Op::Literal(BigUint::ZERO), &[], width);
+    }
+    make(Op::Literal(value), &[], width)
+}
+
+macro_rules! numbers {
+    ($($kind:ty)+) => {$(
+        impl Operand<Word> for $kind {
+            fn operand(&self, width: usize, at: At) -> Sig<Word> {
+                match BigUint::try_from(*self) {
+                    Ok(value) => number(value, width, at),
+                    Err(_) => {
+                        tree::with(|tree| tree.refuse("a word is never negative: write the complement", at));
+                        number(BigUint::ZERO, width, at)
+                    }
+                }
+            }
+        }
+    )+};
+}
+numbers! { i32 u32 u64 usize u128 }
+
+impl Operand<Word> for Word {
+    fn operand(&self, width: usize, at: At) -> Sig<Word> {
+        match self.known_width() {
+            Some(own) => number(self.value().clone(), own, at).operand(width, at),
+            None => number(self.value().clone(), width, at),
+        }
+    }
+}
+
+impl<T> Sig<T> {
+    /// Width in bits.
+    pub fn width(self) -> usize {
+        tree::with(|tree| tree.width(self.id))
+    }
+
+    /// The same bits as a word.
+    pub fn word(self) -> Sig<Word> {
+        sig(self.id)
+    }
+
+    #[track_caller]
+    pub(super) fn binary<R, O: Operand<T>>(self, op: Arithmetic, other: O) -> Sig<R> {
+        let width = self.width();
+        let other = other.operand(width, Location::caller());
+        make(Op::Arithmetic(op), &[self.id, other.id], width)
+    }
+
+    #[track_caller]
+    pub(super) fn compare<O: Operand<T>>(self, relation: Relation, signed: bool, other: O) -> Sig<bool> {
+        let other = other.operand(self.width(), Location::caller());
+        make(Op::Compare { relation, signed }, &[self.id, other.id], 1)
+    }
+}
+
+macro_rules! operators {
+    ($($kind:ty: $($operator:ident $function:ident $op:ident)+;)+) => {$($(
+        impl<O: Operand<$kind>> $operator<O> for Sig<$kind> {
+            type Output = Self;
+            #[track_caller]
+            fn $function(self, other: O) -> Self {
+                self.binary(Arithmetic::$op, other)
+            }
+        }
+    )+)+};
+}
+operators! {
+    Word: Add add Add  Sub sub Subtract  Mul mul Multiply  BitAnd bitand And  BitOr bitor Or  BitXor bitxor Xor;
+    bool: BitAnd bitand And  BitOr bitor Or  BitXor bitxor Xor;
+}
+
+impl<T> Not for Sig<T> {
+    type Output = Self;
+    fn not(self) -> Self {
+        make(Op::Not, &[self.id], self.width())
+    }
+}
+
+/// A number of places to shift by: a number of the generator or a signal.
+pub trait Places {
+    /// The number as a signal.
+    fn places(&self) -> Sig<Word>;
+}
+
+impl Places for usize {
+    fn places(&self) -> Sig<Word> {
+        let value = BigUint::from(*self);
+        let width = usize::try_from(value.bits()).unwrap_or(64).max(1);
+        make(Op::Literal(value), &[], width)
+    }
+}
+
+impl Places for Sig<Word> {
+    fn places(&self) -> Sig<Word> {
+        *self
+    }
+}
+
+impl<P: Places> Shl<P> for Sig<Word> {
+    type Output = Self;
+    fn shl(self, places: P) -> Self {
+        make(Op::Shift(Direction::Left), &[self.id, places.places().id], self.width())
+    }
+}
+
+impl<P: Places> Shr<P> for Sig<Word> {
+    type Output = Self;
+    fn shr(self, places: P) -> Self {
+        make(Op::Shift(Direction::Right), &[self.id, places.places().id], self.width())
+    }
+}
+
+/// Indexing gives a reference; a generator runs once, so these eight bytes stay.
+fn kept<T>(value: Sig<T>) -> &'static Sig<T> {
+    Box::leak(Box::new(value))
+}
+
+impl Index<usize> for Sig<Word> {
+    type Output = Sig<bool>;
+    #[track_caller]
+    fn index(&self, bit: usize) -> &Sig<bool> {
+        kept(sig(self.slice(bit, 1).id))
+    }
+}
+
+impl Index<Sig<Word>> for Sig<Word> {
+    type Output = Sig<bool>;
+    fn index(&self, bit: Sig<Word>) -> &Sig<bool> {
+        kept(sig(self.at(bit, 1).id))
+    }
+}
+
+impl Index<Range<usize>> for Sig<Word> {
+    type Output = Sig<Word>;
+    #[track_caller]
+    fn index(&self, bits: Range<usize>) -> &Sig<Word> {
+        kept(self.slice(bits.start, bits.end - bits.start))
+    }
+}
+
+impl Sig<Word> {
+    /// `width` bits from bit `offset` on.
+    #[track_caller]
+    pub fn slice(self, offset: usize, width: usize) -> Self {
+        let own = self.width();
+        if offset + width > own {
+            let message = format!("bits {offset} to {} of a value of {own} bits", offset + width - 1);
+            tree::with(|tree| tree.refuse(&message, Location::caller()));
+            return make(Op::Literal(BigUint::ZERO), &[], width);
+        }
+        match (offset, width) {
+            (0, _) if width == own => self,
+            _ => make(Op::Select(offset), &[self.id], width),
+        }
+    }
+
+    /// `width` bits from a bit on that a signal names.
+    pub fn at(self, offset: Self, width: usize) -> Self {
+        make(Op::SelectAt, &[self.id, offset.id], width)
+    }
+
+    /// The low `width` bits, and the rest.
+    #[track_caller]
+    pub fn split_at(self, width: usize) -> (Self, Self) {
+        (self.slice(0, width), self.slice(width, self.width() - width))
+    }
+
+    /// Zero-extends or truncates to `width` bits.
+    pub fn resize(self, width: usize) -> Self {
+        match width == self.width() {
+            true => self,
+            false => make(Op::Resize, &[self.id], width),
+        }
+    }
+
+    /// Extends with the sign bit, or truncates.
+    pub fn sign_extend(self, width: usize) -> Self {
+        make(Op::ResizeSigned, &[self.id], width)
+    }
+
+    /// The bytes in the other order.
+    #[track_caller]
+    pub fn swap_bytes(self) -> Self {
+        let bytes: Vec<_> = (0..self.width() / 8).map(|byte| self.slice(8 * byte, 8)).collect();
+        cat(&bytes.iter().map(|byte| byte as &dyn Part).collect::<Vec<_>>())
+    }
+
+    /// All bits are 1.
+    pub fn all(self) -> Sig<bool> {
+        make(Op::Reduce(Reduction::And), &[self.id], 1)
+    }
+
+    /// A bit is 1.
+    pub fn any(self) -> Sig<bool> {
+        make(Op::Reduce(Reduction::Or), &[self.id], 1)
+    }
+
+    /// The parity: an odd number of bits is 1.
+    pub fn parity(self) -> Sig<bool> {
+        make(Op::Reduce(Reduction::Xor), &[self.id], 1)
+    }
+
+    /// The two's complement.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        make(Op::Negate, &[self.id], self.width())
+    }
+
+    /// Both as two's complement: this one is less.
+    #[track_caller]
+    pub fn less_signed(self, other: impl Operand<Word>) -> Sig<bool> {
+        self.compare(Relation::Less, true, other)
+    }
+}
+
+impl Sig<bool> {
+    /// `width` copies of the bit.
+    pub fn repeat(self, width: usize) -> Sig<Word> {
+        make(Op::Repeat, &[self.id], width)
+    }
+}
+
+/// A part of a concatenation.
+pub trait Part {
+    /// The part as a value of the tree, none if it has no bits.
+    fn part(&self) -> Option<Sig<Word>>;
+}
+
+impl<T> Part for Sig<T> {
+    fn part(&self) -> Option<Sig<Word>> {
+        (self.width() > 0).then(|| self.word())
+    }
+}
+
+impl Part for bool {
+    fn part(&self) -> Option<Sig<Word>> {
+        Some(make(Op::Literal(u32::from(*self).into()), &[], 1))
+    }
+}
+
+impl Part for Word {
+    fn part(&self) -> Option<Sig<Word>> {
+        (self.width() > 0).then(|| make(Op::Literal(self.value().clone()), &[], self.width()))
+    }
+}
+
+/// Joins parts, the first in the highest bits: what `cat!` in a kernel calls.
+pub fn cat(parts: &[&dyn Part]) -> Sig<Word> {
+    let parts: Vec<_> = parts.iter().filter_map(|part| part.part()).collect();
+    let ids: Vec<_> = parts.iter().map(|part| part.id).collect();
+    match ids[..] {
+        [only] => sig(only),
+        _ => make(Op::Concat, &ids, parts.iter().map(|part| part.width()).sum()),
+    }
+}
+
+/// Bits side by side as a word, the first in bit 0.
+pub fn word_of(bits: &[Sig<bool>]) -> Sig<Word> {
+    cat(&bits.iter().rev().map(|bit| bit as &dyn Part).collect::<Vec<_>>())
+}
+
+/// A combinational signal of `width` bits that the kernel assigns.
+pub fn wire(width: usize) -> Sig<Word> {
+    sig(tree::with(|tree| tree.local(width, None)))
+}
+
+/// A combinational bit that the kernel assigns.
+pub fn wire_bit() -> Sig<bool> {
+    sig(tree::with(|tree| tree.local(1, None)))
+}
+
+/// The value of the cycle before: a register without reset.
+#[track_caller]
+pub fn reg<T>(value: Sig<T>) -> Sig<T> {
+    let at = Location::caller();
+    sig(tree::with(|tree| {
+        let register = tree.local(tree.width(value.id), Some(None));
+        tree.assign(register, value.id, at);
+        register
+    }))
+}
+
+/// The value of the cycle before; reset gives it another one.
+#[track_caller]
+pub fn reg_reset<T>(value: Sig<T>, reset: impl Operand<T>) -> Sig<T> {
+    let at = Location::caller();
+    let reset = reset.operand(value.width(), at);
+    sig(tree::with(|tree| {
+        let reset = match &tree.node(reset.id).op {
+            Op::Literal(value) | Op::Variant(_, value, _) => value.clone(),
+            _ => {
+                tree.refuse("a register is reset to a constant", at);
+                BigUint::ZERO
+            }
+        };
+        let register = tree.local(tree.width(value.id), Some(Some(reset)));
+        tree.assign(register, value.id, at);
+        register
+    }))
+}

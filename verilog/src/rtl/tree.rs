@@ -1,0 +1,302 @@
+//! The tree that a kernel builds while it runs: values, statements, and their names.
+//!
+//! Signals are handles ([`super::Sig`]): the number of a value in this tree. Equal values are one value, so that two branches
+//! that do the same can be compared by their numbers.
+
+use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
+use num_bigint::BigUint;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::panic::Location;
+
+/// Number of a value.
+pub(crate) type NodeId = u32;
+
+/// A source line, for messages.
+pub(crate) type At = &'static Location<'static>;
+
+/// A signal that exists outside of expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    /// A signal of the block or a port of one of its parts, by the identity of rust-hdl's atoms: the one that is read and the
+    /// one that is assigned. A register is read at its output and assigned at its input.
+    Atom { read: usize, write: usize },
+    /// A signal or register that the kernel declares, by number.
+    Local(usize),
+}
+
+/// How a value comes about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Op {
+    Signal(Place),
+    Literal(BigUint),
+    /// A variant of an enum: `State::Idle`, its number, and the number of variants.
+    Variant(String, BigUint, usize),
+    /// Most significant part first.
+    Concat,
+    /// One bit, as often as the value is wide.
+    Repeat,
+    Not,
+    Negate,
+    Reduce(Reduction),
+    Arithmetic(Arithmetic),
+    Compare { relation: Relation, signed: bool },
+    Shift(Direction),
+    /// Bits from a constant offset.
+    Select(usize),
+    /// Bits from an offset that is a signal.
+    SelectAt,
+    /// Zero-extension or the low bits.
+    Resize,
+    /// Extension with the sign bit.
+    ResizeSigned,
+    /// The second operand if the first is 1, else the third.
+    Choose,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) op: Op,
+    pub(crate) operands: Vec<NodeId>,
+    pub(crate) width: usize,
+}
+
+/// A statement of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Statement {
+    Assign { target: NodeId, value: NodeId, at: At },
+    If { test: NodeId, then: Vec<Statement>, otherwise: Vec<Statement>, is_match: bool },
+    /// Two ports are one: the side that may be assigned gets the value of the other.
+    Join { left: NodeId, right: NodeId, at: At },
+    /// A value gets the name of the variable that holds it.
+    Define(NodeId),
+    Comment(String),
+}
+
+/// A signal that a kernel declares.
+#[derive(Clone, Debug)]
+pub(crate) struct Local {
+    pub(crate) name: Option<String>,
+    pub(crate) width: usize,
+    /// It is a register, with its value in reset.
+    pub(crate) register: Option<Option<BigUint>>,
+}
+
+/// What is wrong with a kernel, and the line.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    pub(crate) at: At,
+}
+
+/// Clock and reset of a register or a part, by atoms, and the input that keeps the output unless it is assigned.
+#[derive(Clone, Copy, Debug)]
+pub struct Clocking {
+    /// The clock.
+    pub(crate) clock: usize,
+    /// The reset, if it has one.
+    pub(crate) reset: Option<usize>,
+    /// Input and output of a register.
+    pub(crate) hold: Option<(usize, usize)>,
+}
+
+/// All that a kernel has built.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    known: HashMap<(Op, Vec<NodeId>, usize), NodeId>,
+    /// Values with a name, and the documentation of it.
+    pub(crate) names: HashMap<NodeId, (String, Vec<String>)>,
+    pub(crate) locals: Vec<Local>,
+    /// Statements of the blocks that are open, the outermost first.
+    blocks: Vec<Vec<Statement>>,
+    /// Signals that were read.
+    read: BTreeSet<Place>,
+    /// Documentation in front of the next statement.
+    docs: Vec<String>,
+    pub(crate) fault: Option<Fault>,
+    /// Clocks of the parts, and those of the block itself.
+    pub(crate) clocking: Vec<Clocking>,
+    pub(crate) clock: Option<usize>,
+    pub(crate) reset: Option<usize>,
+    /// Name, documentation and numbers of the block, as `lang::comments` has them.
+    pub(crate) metadata: Vec<String>,
+}
+
+thread_local!(static OPEN: RefCell<Vec<Tree>> = const { RefCell::new(Vec::new()) });
+thread_local!(static FINISHED: RefCell<Option<Tree>> = const { RefCell::new(None) });
+
+/// Runs a kernel and leaves its tree for [`take`].
+pub(crate) fn build(kernel: impl FnOnce()) {
+    OPEN.with(|open| {
+        open.borrow_mut().push(Tree { blocks: vec![Vec::new()], ..Tree::default() });
+    });
+    kernel();
+    let tree = OPEN.with(|open| open.borrow_mut().pop());
+    FINISHED.with(|finished| *finished.borrow_mut() = tree);
+}
+
+/// The tree of the kernel that ran last, once.
+pub(crate) fn take() -> Option<Tree> {
+    FINISHED.with(|finished| finished.borrow_mut().take())
+}
+
+/// Works on the tree of the kernel that runs.
+///
+/// # Panics
+/// Outside of a kernel.
+pub(crate) fn with<R>(work: impl FnOnce(&mut Tree) -> R) -> R {
+    OPEN.with(|open| {
+        let mut open = open.borrow_mut();
+        work(open.last_mut().expect("signals exist only while a #[kernel] runs"))
+    })
+}
+
+impl Tree {
+    pub(crate) fn width(&self, id: NodeId) -> usize {
+        self.nodes[id as usize].width
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// The value with this operation, made if there is none.
+    pub(crate) fn add(&mut self, op: Op, operands: Vec<NodeId>, width: usize) -> NodeId {
+        for operand in &operands {
+            self.note_read(*operand);
+        }
+        let key = (op, operands, width);
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        let id = NodeId::try_from(self.nodes.len()).expect("fewer values than 2^32");
+        self.nodes.push(Node { op: key.0.clone(), operands: key.1.clone(), width });
+        self.known.insert(key, id);
+        id
+    }
+
+    fn note_read(&mut self, id: NodeId) {
+        if let Op::Signal(place) = self.node(id).op {
+            self.read.insert(place);
+        }
+    }
+
+    /// Declares a signal.
+    pub(crate) fn local(&mut self, width: usize, register: Option<Option<BigUint>>) -> NodeId {
+        self.locals.push(Local { name: None, width, register });
+        let place = Place::Local(self.locals.len() - 1);
+        self.add(Op::Signal(place), Vec::new(), width)
+    }
+
+    /// Gives a value the name of the variable that holds it, unless it has one.
+    pub(crate) fn name(&mut self, id: NodeId, name: &str) {
+        let docs = std::mem::take(&mut self.docs);
+        match self.node(id).op.clone() {
+            Op::Signal(Place::Local(number)) => {
+                self.locals[number].name.get_or_insert_with(|| name.to_owned());
+                self.names.entry(id).or_insert((name.to_owned(), docs));
+            }
+            Op::Signal(_) | Op::Literal(_) | Op::Variant(..) => {}
+            _ if self.names.contains_key(&id) => {}
+            _ => {
+                self.names.insert(id, (name.to_owned(), docs));
+                self.blocks[0].push(Statement::Define(id));
+            }
+        }
+    }
+
+    /// Documentation of the next statement.
+    pub(crate) fn doc(&mut self, line: &str) {
+        self.docs.push(line.to_owned());
+    }
+
+    pub(crate) fn push(&mut self, statement: Statement) {
+        let docs = std::mem::take(&mut self.docs);
+        let block = self.blocks.last_mut().expect("the outermost block is always open");
+        block.extend(docs.into_iter().map(Statement::Comment));
+        block.push(statement);
+    }
+
+    pub(crate) fn assign(&mut self, target: NodeId, value: NodeId, at: At) {
+        let Some(place) = self.place(target) else {
+            return self.refuse("only a signal, a register, or bits of one can be assigned", at);
+        };
+        let (wide, narrow) = (self.width(target), self.width(value));
+        if wide != narrow {
+            return self.refuse(&format!("a value of {narrow} bits is assigned to {wide} bits: resize it"), at);
+        }
+        let is_register = match place {
+            Place::Atom { read, write } => read != write,
+            Place::Local(number) => self.locals[number].register.is_some(),
+        };
+        if !is_register && self.read.contains(&place) {
+            let advice = "a signal is assigned after it was read: assign it first, or give the new value another name";
+            return self.refuse(advice, at);
+        }
+        self.note_read(value);
+        self.push(Statement::Assign { target, value, at });
+    }
+
+    /// Joins two ports.
+    pub(crate) fn join(&mut self, left: NodeId, right: NodeId, at: At) {
+        let (a, b) = (self.width(left), self.width(right));
+        if a != b {
+            return self.refuse(&format!("ports of {a} bits and {b} bits are joined"), at);
+        }
+        self.push(Statement::Join { left, right, at });
+    }
+
+    /// The signal that a target is, or is a part of.
+    pub(crate) fn place(&self, id: NodeId) -> Option<Place> {
+        let node = self.node(id);
+        match node.op {
+            Op::Signal(place) => Some(place),
+            Op::Select(_) | Op::SelectAt => self.place(node.operands[0]),
+            _ => None,
+        }
+    }
+
+    /// Remembers the first fault of a kernel.
+    pub(crate) fn refuse(&mut self, message: &str, at: At) {
+        self.fault.get_or_insert(Fault { message: message.to_owned(), at });
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(crate) fn open_block(&mut self) {
+        self.docs.clear();
+        self.blocks.push(Vec::new());
+    }
+
+    pub(crate) fn close_block(&mut self) -> Vec<Statement> {
+        self.blocks.pop().unwrap_or_default()
+    }
+
+    pub(crate) fn take_docs(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.docs)
+    }
+
+    pub(crate) fn restore_docs(&mut self, docs: Vec<String>) {
+        self.docs = docs;
+    }
+
+    pub(crate) fn read_condition(&mut self, test: NodeId) {
+        self.note_read(test);
+    }
+
+    /// The statements of the kernel.
+    pub(crate) fn statements(&self) -> &[Statement] {
+        self.blocks.first().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Clocking {
+    /// That of a part with a clock, and perhaps a reset.
+    #[must_use]
+    pub fn of_block(clock: Option<(usize, Option<usize>)>) -> Option<Self> {
+        clock.map(|(clock, reset)| Self { clock, reset, hold: None })
+    }
+}
