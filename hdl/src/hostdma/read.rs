@@ -94,8 +94,8 @@ pub struct PspinHostmemDmaRd {
     /// Reads that the RAM has not answered yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
-    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }>>,
-    atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }>>, { shape.atomics }>,
+    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }, 0>>,
+    atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }, 0>>, { shape.atomics }>,
     planner: Checked<ReadPlanner<{ shape }>>,
     reserve: LineReserve<{ shape }>,
     transfers: TransferQueue<{ shape }, { reserve::transfers(shape) }>,
@@ -105,7 +105,7 @@ pub struct PspinHostmemDmaRd {
     last: Wire<Local, bool>,
     retire: Wire<Local, bool>,
     response: Wire<Local, 2>,
-    jobs: Checked<OutputQueue<{ job.width }, { JOBS }>>,
+    jobs: Checked<OutputQueue<{ job.width }, { JOBS }, 0>>,
     sequencer: Checked<ReadSequencer<{ shape }>>,
     counters: HalfCounters,
 }

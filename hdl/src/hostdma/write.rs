@@ -108,11 +108,11 @@ pub struct PspinHostmemDmaWr {
     /// Writes that the RAM has not done yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
-    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }>>,
+    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }, 0>>,
     intake: Checked<WriteIntake<{ shape }>>,
     splitter: RunSplitter<{ shape }>,
     assembler: PieceAssembler<{ shape }>,
-    #[new(OutputQueue::with_margin(piece.width, PIECES, PIECE_MARGIN)?)]
+    #[new(OutputQueue::new(piece.width, PIECES, PIECE_MARGIN)?)]
     pieces: OutputQueue,
     host_guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
     allowed: Wire<Local, bool>,

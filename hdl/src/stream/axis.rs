@@ -68,8 +68,7 @@ pub struct AxisOut {
 }
 
 /// Packs an AXI4-Stream into a frame stream; wires only.
-#[hardware(shape: AxisShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: AxisShape)]
 pub struct AxisPack {
     /// The AXI4-Stream.
     pub s_axis: AxisIn<{ shape }>,
@@ -77,33 +76,19 @@ pub struct AxisPack {
     pub m: FrameOut<{ shape.fields().width }>,
 }
 
-impl Logic for AxisPack {
-    #[kernel(
-        parameters(
-            DATA = self._shape.data,
-            ID = self._shape.id,
-            DEST = self._shape.dest,
-            USER = self._shape.user
-        ),
-        numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER)
-    )]
-    fn update(&mut self) {
-        self.m.data.next = cat!(
-            self.s_axis.tuser.val(),
-            self.s_axis.tdest.val(),
-            self.s_axis.tid.val(),
-            self.s_axis.tkeep.val(),
-            self.s_axis.tdata.val()
-        );
-        self.m.last.next = self.s_axis.tlast.val();
-        self.m.valid.next = self.s_axis.tvalid.val();
-        self.s_axis.tready.next = self.m.ready.val();
-    }
+#[kernel(
+    parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
+    numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER)
+)]
+fn update(AxisPack { s_axis, m, .. }: AxisPack) {
+    m.data = cat!(s_axis.tuser, s_axis.tdest, s_axis.tid, s_axis.tkeep, s_axis.tdata);
+    m.last = s_axis.tlast;
+    m.valid = s_axis.tvalid;
+    s_axis.tready = m.ready;
 }
 
 /// Unpacks a frame stream into an AXI4-Stream; wires only.
-#[hardware(shape: AxisShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: AxisShape)]
 pub struct AxisUnpack {
     /// The packed beats.
     pub s: FrameIn<{ shape.fields().width }>,
@@ -111,29 +96,18 @@ pub struct AxisUnpack {
     pub m_axis: AxisOut<{ shape }>,
 }
 
-impl Logic for AxisUnpack {
-    #[kernel(
-        parameters(
-            DATA = self._shape.data,
-            ID = self._shape.id,
-            DEST = self._shape.dest,
-            USER = self._shape.user
-        ),
-        numbers(
-            DEST_AT = DATA + DATA / 8 + ID,
-            USER_AT = DEST_AT + DEST,
-            WIDTH = USER_AT + USER
-        )
-    )]
-    fn update(&mut self) {
-        let fields = self._shape.fields();
-        self.m_axis.tdata.next = self.s.data.val().field(fields.data);
-        self.m_axis.tkeep.next = self.s.data.val().field(fields.keep);
-        self.m_axis.tid.next = self.s.data.val().field(fields.id);
-        self.m_axis.tdest.next = self.s.data.val().field(fields.dest);
-        self.m_axis.tuser.next = self.s.data.val().field(fields.user);
-        self.m_axis.tlast.next = self.s.last.val();
-        self.m_axis.tvalid.next = self.s.valid.val();
-        self.s.ready.next = self.m_axis.tready.val();
-    }
+#[kernel(
+    parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
+    numbers(DEST_AT = DATA + DATA / 8 + ID, USER_AT = DEST_AT + DEST, WIDTH = USER_AT + USER)
+)]
+fn update(AxisUnpack { s, m_axis, shape, .. }: AxisUnpack) {
+    let fields = shape.fields();
+    m_axis.tdata = s.data.field(fields.data);
+    m_axis.tkeep = s.data.field(fields.keep);
+    m_axis.tid = s.data.field(fields.id);
+    m_axis.tdest = s.data.field(fields.dest);
+    m_axis.tuser = s.data.field(fields.user);
+    m_axis.tlast = s.last;
+    m_axis.tvalid = s.valid;
+    s.ready = m_axis.tready;
 }

@@ -39,7 +39,7 @@ pub(crate) const OUTPUT_QUEUE: Entry = Entry::part(
     |_| vec![WIDTH.parameter(32), DEPTH.parameter(16), MARGIN.parameter(0)],
     |values| {
         let [width, depth, margin] = [WIDTH, DEPTH, MARGIN].map(|limit| limit.of(values));
-        Ok(Box::new(OutputQueue::with_margin(width, depth, margin)?))
+        Ok(Box::new(OutputQueue::new(width, depth, margin)?))
     },
 );
 

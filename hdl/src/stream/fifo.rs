@@ -32,31 +32,24 @@ use spinneret_verilog::prelude::*;
 /// First in, first out, for the elements of a stream.
 /// # Parameters
 /// The depth is a power of two from 2, the margin less than it, and only distributed RAM falls through.
-#[hardware(
+#[module(
     config: FifoConfig,
     error = ParameterError,
     _ = config.check()?,
-    width = config.width,
-    depth = config.depth,
-    storage = config.storage,
-    pointer = address_width(depth),
-    registered = config.output == FifoOutput::Registered,
+    pointer = address_width(config.depth),
+    registered: bool = config.output == FifoOutput::Registered,
+    own_register: bool = registered && config.storage == RamStyle::Distributed,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Fifo {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high: empties the FIFO.
-    pub rst: Wire<In, bool>,
     /// Elements in.
-    pub s: StreamIn<{ width }>,
+    pub s: StreamIn<{ config.width }>,
     /// Elements out.
-    pub m: StreamOut<{ width }>,
+    pub m: StreamOut<{ config.width }>,
     /// Elements inside.
     pub level: Wire<Out, { pointer + 1 }>,
     /// At most the margin's number of elements still fit.
     pub almost_full: Wire<Out, bool>,
-    memory: Ram<{ storage }, { depth }, { width }>,
+    memory: Ram<{ config.storage }, { config.depth }, { config.width }>,
     write_ptr: Reg<{ pointer }, Reset>,
     read_ptr: Reg<{ pointer }, Reset>,
     /// Elements in memory and output register.
@@ -67,15 +60,9 @@ pub struct Fifo {
     /// Something is in the memory.
     stored: Reg<bool, Reset>,
     /// The output register holds an element (registered output only).
-    held: [Reg<bool, Reset>; usize::from(registered)],
+    held: Optional<Reg<bool, Reset>, { registered }>,
     /// The output register (only where the memory has none of its own).
-    held_data: [Reg<{ width }>; usize::from(registered && storage == RamStyle::Distributed)],
-    /// An element comes in.
-    push: Wire<Local, bool>,
-    /// An element leaves the memory.
-    fetch: Wire<Local, bool>,
-    /// An element leaves the FIFO.
-    pop: Wire<Local, bool>,
+    held_data: Optional<Reg<{ config.width }>, { own_register }>,
 }
 
 impl Fifo {
@@ -85,143 +72,86 @@ impl Fifo {
     }
 }
 
-impl Logic for Fifo {
-    #[kernel(
-        suffix = self._config.variant(),
-        parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
-        numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN)
-    )]
-    fn update(&mut self) {
-        let depth = self._config.depth as u64;
-        let rise = depth - self._config.margin as u64;
-        let registered = self._config.output == FifoOutput::Registered;
-        let own_register = !self.held_data.is_empty();
-        clocked!(self.clk, self.rst => self.write_ptr, self.read_ptr, self.count, self.not_full, self.nearly_full);
-        clocked!(self.clk, self.rst => self.stored, self.held);
-        clocked!(self.clk => self.memory, self.held_data);
+#[kernel(
+    suffix = self._config.variant(),
+    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
+    numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN)
+)]
+fn update(
+    Fifo {
+        s, m, level, almost_full, memory, write_ptr, read_ptr, count, not_full, nearly_full, stored, held, held_data,
+        config, registered, own_register, ..
+    }: Fifo,
+) {
+    let (depth, rise) = (config.depth, config.depth - config.margin);
+    /// An element comes in.
+    let push = s.valid && not_full;
+    /// An element leaves the memory.
+    let fetch = stored && if registered { !*held || m.ready } else { m.ready };
+    /// An element leaves the FIFO.
+    let pop = (if registered { *held } else { stored }) && m.ready;
 
-        self.push.next = self.s.valid.val() && self.not_full.q.val();
-        if registered {
-            self.fetch.next = self.stored.q.val() && (!self.held[0].q.val() || self.m.ready.val());
-            self.pop.next = self.held[0].q.val() && self.m.ready.val();
-        } else {
-            self.fetch.next = self.stored.q.val() && self.m.ready.val();
-            self.pop.next = self.stored.q.val() && self.m.ready.val();
-        }
-
-        /// The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
-        /// the memory need not wait for whether something comes.
-        self.memory.write_enable.next = self.not_full.q.val();
-        self.memory.write_addr.next = self.write_ptr.q.val();
-        self.memory.write_data.next = self.s.data.val();
-        self.memory.read_addr.next = self.read_ptr.q.val();
-        if self._config.storage == RamStyle::Block {
-            self.memory.read_enable.next = self.fetch.val();
-        }
-
-        if self.push.val() {
-            self.write_ptr.d.next = self.write_ptr.q.val() + 1;
-        }
-        if self.fetch.val() {
-            self.read_ptr.d.next = self.read_ptr.q.val() + 1;
-            self.stored.d.next = self.read_ptr.q.val() + 1 != self.write_ptr.q.val();
-        }
-        /// What comes in is in the memory in the next cycle, whatever leaves it.
-        if self.push.val() {
-            self.stored.d.next = true;
-        }
-
-        /// The flags follow the level, which changes by one at most.
-        if self.push.val() && !self.pop.val() {
-            self.count.d.next = self.count.q.val() + 1;
-            if self.count.q.val() == depth - 1 {
-                self.not_full.d.next = false;
-            }
-            if self.count.q.val() == rise - 1 {
-                self.nearly_full.d.next = true;
-            }
-        } else if self.pop.val() && !self.push.val() {
-            self.count.d.next = self.count.q.val() - 1;
-            self.not_full.d.next = true;
-            if self.count.q.val() == rise {
-                self.nearly_full.d.next = false;
-            }
-        } else {
-            /// Rises after reset.
-            self.not_full.d.next = self.count.q.val() != depth;
-        }
-
-        if registered {
-            if self.fetch.val() {
-                self.held[0].d.next = true;
-            } else if self.m.ready.val() {
-                self.held[0].d.next = false;
-            }
-            self.m.valid.next = self.held[0].q.val();
-        } else {
-            self.m.valid.next = self.stored.q.val();
-        }
-        if own_register {
-            if self.fetch.val() {
-                self.held_data[0].d.next = self.memory.read_data.val();
-            }
-            self.m.data.next = self.held_data[0].q.val();
-        } else {
-            self.m.data.next = self.memory.read_data.val();
-        }
-        self.s.ready.next = self.not_full.q.val();
-        self.level.next = self.count.q.val();
-        self.almost_full.next = self.nearly_full.q.val();
+    /// The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+    /// the memory need not wait for whether something comes.
+    memory.write(not_full, write_ptr, s.data);
+    memory.read_addr = read_ptr;
+    if config.storage == RamStyle::Block {
+        memory.read_enable = fetch;
     }
+    if push {
+        write_ptr = write_ptr + 1;
+    }
+    if fetch {
+        read_ptr = read_ptr + 1;
+        stored = read_ptr + 1 != write_ptr;
+    }
+    /// What comes in is in the memory in the next cycle, whatever leaves it.
+    if push {
+        stored = true;
+    }
+
+    /// The flags follow the level, which changes by one at most.
+    if push && !pop {
+        count = count + 1;
+        if count == depth - 1 {
+            not_full = false;
+        }
+        if count == rise - 1 {
+            nearly_full = true;
+        }
+    } else if pop && !push {
+        count = count - 1;
+        not_full = true;
+        if count == rise {
+            nearly_full = false;
+        }
+    } else {
+        /// Rises after reset.
+        not_full = count != depth;
+    }
+
+    if registered {
+        if fetch {
+            *held = true;
+        } else if m.ready {
+            *held = false;
+        }
+    }
+    if own_register {
+        if fetch {
+            *held_data = memory.read_data;
+        }
+    }
+    m.valid = if registered { *held } else { stored };
+    m.data = if own_register { *held_data } else { memory.read_data };
+    s.ready = not_full;
+    level = count;
+    almost_full = nearly_full;
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Fifo, FifoConfig, FifoOutput};
-    use crate::stream::bench::{self, stream_through};
-
-    fn latency_and_order(config: FifoConfig, latency: u64) {
-        let mut fifo = Fifo::new(config).expect("a valid configuration");
-        bench::reset(&mut fifo);
-        let expected: Vec<_> = (0..20).map(|index| (index + latency, index)).collect();
-        assert_eq!(stream_through!(fifo, 0..20_u64, 30_u64), expected, "{config:?}");
-        assert_eq!(fifo.level.val(), 0);
-    }
-
-    #[test]
-    fn passes_one_element_per_cycle_after_its_latency() {
-        for depth in [4, 8, 64] {
-            latency_and_order(FifoConfig::distributed(8, depth), 1);
-            latency_and_order(FifoConfig::distributed(8, depth).registered(), 2);
-            latency_and_order(FifoConfig::block(8, depth), 2);
-        }
-    }
-
-    #[test]
-    fn holds_exactly_its_depth() {
-        for depth in [2, 4, 16] {
-            for config in [
-                FifoConfig::distributed(8, depth),
-                FifoConfig::block(8, depth).with_margin(1),
-            ] {
-                let mut fifo = Fifo::new(config).expect("a valid configuration");
-                bench::reset(&mut fifo);
-                let mut taken = 0;
-                for _ in 0..2 * depth {
-                    fifo.s.valid.next = true;
-                    bench::settle(&mut fifo);
-                    assert_eq!(fifo.level.val(), taken);
-                    assert_eq!(
-                        fifo.almost_full.val(),
-                        taken + config.margin as u64 >= depth as u64
-                    );
-                    taken += u64::from(fifo.s.ready.val());
-                    bench::edge(&mut fifo);
-                }
-                assert_eq!(taken, depth as u64, "{config:?}");
-            }
-        }
-    }
 
     #[test]
     fn refuses_what_cannot_be_built() {

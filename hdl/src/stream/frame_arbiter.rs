@@ -28,20 +28,15 @@ use spinneret_verilog::prelude::*;
 /// Joins streams of frames into one, frame by frame, in turn.
 /// # Parameters
 /// `ports` are 1 to 64 inputs, `width` 1 to 4096 bits.
-#[hardware(
+#[module(
     ports: usize,
     width: usize,
     error = ParameterError,
     _ = limits::PORTS.check("frame_arbiter", ports)?,
     _ = limits::WIDTH.check("frame_arbiter", width)?,
-    number = address_width(ports),
+    number: usize = address_width(ports),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameArbiter {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high: clears the valid flag and starts with input 0.
-    pub rst: Wire<In, bool>,
     /// Frames in.
     pub s: [FrameIn<{ width }>; ports],
     /// Frames out.
@@ -56,96 +51,64 @@ pub struct FrameArbiter {
     owner: Reg,
     /// The owner's frame is not over.
     within_frame: Reg<bool, Reset>,
-    /// The input whose turn it is.
-    turn: Wire<Local, { number }>,
-    /// That input has a beat.
-    offered: Wire<Local, bool>,
-    offered_data: Wire<Local, { width }>,
-    offered_last: Wire<Local, bool>,
-    /// The output register is free, or empties in this cycle.
-    free: Wire<Local, bool>,
 }
 
-impl Logic for FrameArbiter {
-    #[kernel(suffix = self.s.len(), parameters(WIDTH = self.data.q.width()))]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.valid, self.owner, self.within_frame);
-        clocked!(self.clk => self.data, self.last);
-
-        /// The first that waits; better, the first that waits behind the owner; within a frame, the owner.
-        self.turn.next = self.owner.q.val();
-        for i in (0..self.s.len()).rev() {
-            if self.s[i].valid.val() {
-                self.turn.next = (i as u64).into();
-            }
+#[kernel(suffix = self.s.len(), parameters(WIDTH = self._width))]
+fn update(FrameArbiter { s, m, source, data, last, valid, owner, within_frame, number, .. }: FrameArbiter) {
+    /// The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.
+    let turn = wire(number);
+    turn = owner;
+    for (i, s) in s.iter().enumerate().rev() {
+        if s.valid {
+            turn = i;
         }
-        for i in (1..self.s.len()).rev() {
-            if self.s[i].valid.val() && self.owner.q.val() < i as u64 {
-                self.turn.next = (i as u64).into();
-            }
-        }
-        if self.within_frame.q.val() {
-            self.turn.next = self.owner.q.val();
-        }
-
-        self.offered.next = false;
-        self.offered_last.next = self.s[0].last.val();
-        self.offered_data.next = self.s[0].data.val();
-        for i in 0..self.s.len() {
-            if self.turn.val() == i as u64 {
-                self.offered.next = self.s[i].valid.val();
-                self.offered_last.next = self.s[i].last.val();
-                self.offered_data.next = self.s[i].data.val();
-            }
-        }
-
-        self.free.next = !self.valid.q.val() || self.m.ready.val();
-        for i in 0..self.s.len() {
-            self.s[i].ready.next = self.free.val() && self.turn.val() == i as u64;
-        }
-
-        if self.free.val() {
-            self.valid.d.next = self.offered.val();
-            self.data.d.next = self.offered_data.val();
-            self.last.d.next = self.offered_last.val();
-            if self.offered.val() {
-                self.owner.d.next = self.turn.val();
-                self.within_frame.d.next = !self.offered_last.val();
-            }
-        }
-
-        self.m.data.next = self.data.q.val();
-        self.m.last.next = self.last.q.val();
-        self.m.valid.next = self.valid.q.val();
-        self.source.next = self.owner.q.val();
     }
+    for (i, s) in s.iter().enumerate().skip(1).rev() {
+        if s.valid && owner < i {
+            turn = i;
+        }
+    }
+    if within_frame {
+        turn = owner;
+    }
+
+    /// That input has a beat.
+    let offered = wire_bit();
+    let (offered_last, offered_data) = (wire_bit(), wire(data.width()));
+    offered = false;
+    offered_last = s[0].last;
+    offered_data = s[0].data;
+    for (i, s) in s.iter().enumerate() {
+        if turn == i {
+            offered = s.valid;
+            offered_last = s.last;
+            offered_data = s.data;
+        }
+    }
+
+    /// The output register is free, or empties in this cycle.
+    let free = !valid || m.ready;
+    for (i, s) in s.iter().enumerate() {
+        s.ready = free && turn == i;
+    }
+    if free {
+        valid = offered;
+        data = offered_data;
+        last = offered_last;
+        if offered {
+            owner = turn;
+            within_frame = !offered_last;
+        }
+    }
+    m.data = data;
+    m.last = last;
+    m.valid = valid;
+    source = owner;
 }
 
 #[cfg(test)]
 mod tests {
     use super::FrameArbiter;
-    use crate::stream::bench;
-
-    #[test]
-    fn takes_turns_without_a_pause() {
-        let mut arbiter = FrameArbiter::new(3, 8).expect("valid parameters");
-        bench::reset(&mut arbiter);
-        let mut sources = Vec::new();
-        for cycle in 0..13 {
-            // Frames of two beats; input 1 has none.
-            for (i, s) in arbiter.s.iter_mut().enumerate() {
-                s.valid.next = i != 1;
-                s.last.next = cycle % 2 == 1;
-            }
-            arbiter.m.ready.next = true;
-            bench::settle(&mut arbiter);
-            if arbiter.m.valid.val() {
-                sources.push(arbiter.source.val().low_u64());
-            }
-            bench::edge(&mut arbiter);
-        }
-        assert_eq!(sources, [0, 0, 2, 2, 0, 0, 2, 2, 0, 0, 2, 2]);
-    }
 
     #[test]
     fn refuses_to_have_no_input() {

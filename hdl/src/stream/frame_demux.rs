@@ -28,19 +28,14 @@ use spinneret_verilog::prelude::*;
 /// Sends every frame to the output that its select element names.
 /// # Parameters
 /// `ports` are 1 to 64 outputs, `width` 1 to 4096 bits.
-#[hardware(
+#[module(
     ports: usize,
     width: usize,
     error = ParameterError,
     _ = limits::PORTS.check("frame_demux", ports)?,
     _ = limits::WIDTH.check("frame_demux", width)?,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameDemux {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high: clears the valid flags.
-    pub rst: Wire<In, bool>,
     /// Frames in.
     pub s: FrameIn<{ width }>,
     /// Number of the output, one element per frame.
@@ -53,88 +48,48 @@ pub struct FrameDemux {
     last: [Reg<bool>; ports],
     valid: [Reg<bool, Reset>; ports],
     discarded: Reg<bool, Reset>,
-    /// The output that is selected exists.
-    exists: Wire<Local, bool>,
-    /// The register of the output that is selected is free, or empties in this cycle.
-    free: Wire<Local, bool>,
-    /// A beat can be taken.
-    ready: Wire<Local, bool>,
-    /// A beat is taken.
-    take: Wire<Local, bool>,
 }
 
-impl Logic for FrameDemux {
-    #[kernel(suffix = self._ports, parameters(WIDTH = self._width))]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.valid, self.discarded);
-        clocked!(self.clk => self.data, self.last);
-
-        self.exists.next = false;
-        self.free.next = false;
-        for i in 0..self.m.len() {
-            if self.select.data.val() == i as u64 {
-                self.exists.next = true;
-                self.free.next = !self.valid[i].q.val() || self.m[i].ready.val();
-            }
+#[kernel(suffix = self._ports, parameters(WIDTH = self._width))]
+fn update(FrameDemux { s, select, m, misrouted, data, last, valid, discarded, .. }: FrameDemux) {
+    /// The output that is selected exists.
+    let exists = wire_bit();
+    /// The register of the output that is selected is free, or empties in this cycle.
+    let free = wire_bit();
+    exists = false;
+    free = false;
+    for (i, m) in m.iter().enumerate() {
+        if select.data == i {
+            exists = true;
+            free = !valid[i] || m.ready;
         }
-
-        /// What goes nowhere is taken at once.
-        self.ready.next = self.select.valid.val() && (self.free.val() || !self.exists.val());
-        self.take.next = self.s.valid.val() && self.ready.val();
-        self.s.ready.next = self.ready.val();
-        self.select.ready.next = self.take.val() && self.s.last.val();
-
-        for i in 0..self.m.len() {
-            if self.m[i].ready.val() {
-                self.valid[i].d.next = false;
-            }
-            if self.take.val() && self.select.data.val() == i as u64 {
-                self.valid[i].d.next = true;
-                self.data[i].d.next = self.s.data.val();
-                self.last[i].d.next = self.s.last.val();
-            }
-            self.m[i].data.next = self.data[i].q.val();
-            self.m[i].last.next = self.last[i].q.val();
-            self.m[i].valid.next = self.valid[i].q.val();
-        }
-
-        self.discarded.d.next = self.take.val() && self.s.last.val() && !self.exists.val();
-        self.misrouted.next = self.discarded.q.val();
     }
+    /// A beat can be taken. What goes nowhere is taken at once.
+    let ready = select.valid && (free || !exists);
+    /// A beat is taken.
+    let take = s.valid && ready;
+    s.ready = ready;
+    select.ready = take && s.last;
+    for (i, m) in m.iter().enumerate() {
+        if m.ready {
+            valid[i] = false;
+        }
+        if take && select.data == i {
+            valid[i] = true;
+            data[i] = s.data;
+            last[i] = s.last;
+        }
+        m.data = data[i];
+        m.last = last[i];
+        m.valid = valid[i];
+    }
+    discarded = take && s.last && !exists;
+    misrouted = discarded;
 }
 
 #[cfg(test)]
 mod tests {
     use super::FrameDemux;
-    use crate::stream::bench;
-
-    /// Offers one beat and its select element; returns whether it was taken and, a cycle later, at which
-    /// outputs a beat is valid.
-    fn one_beat(demux: &mut FrameDemux, select: Option<u64>) -> (bool, Vec<bool>) {
-        demux.s.valid.next = true;
-        demux.s.last.next = true;
-        demux.select.valid.next = select.is_some();
-        demux.select.data.next = select.unwrap_or(0).into();
-        bench::settle(demux);
-        let taken = demux.s.ready.val();
-        bench::edge(demux);
-        demux.s.valid.next = false;
-        bench::settle(demux);
-        (taken, demux.m.iter().map(|m| m.valid.val()).collect())
-    }
-
-    #[test]
-    fn sends_a_frame_to_the_output_of_its_number() {
-        let mut demux = FrameDemux::new(3, 8).expect("valid parameters");
-        bench::reset(&mut demux);
-        assert_eq!(one_beat(&mut demux, None), (false, vec![false, false, false]));
-        assert_eq!(one_beat(&mut demux, Some(1)), (true, vec![false, true, false]));
-        assert_eq!(one_beat(&mut demux, Some(1)), (false, vec![false, true, false]));
-        assert_eq!(one_beat(&mut demux, Some(0)), (true, vec![true, true, false]));
-        assert!(!demux.misrouted.val());
-        assert_eq!(one_beat(&mut demux, Some(3)), (true, vec![true, true, false]));
-        assert!(demux.misrouted.val());
-    }
 
     #[test]
     fn refuses_to_have_no_output() {

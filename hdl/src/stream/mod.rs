@@ -1,8 +1,6 @@
 //! Stream primitives: what every datapath block is composed of.
 
 mod axis;
-#[cfg(test)]
-mod bench;
 pub(crate) mod entries;
 mod fifo;
 mod fifo_config;

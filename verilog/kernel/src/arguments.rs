@@ -16,6 +16,7 @@ enum Argument {
     Condition(Expr),
     Error(Type),
     Names(Expr),
+    NoClock,
 }
 
 impl Parse for Argument {
@@ -26,6 +27,9 @@ impl Parse for Argument {
             return input.parse().map(Self::Condition);
         }
         let name: Ident = input.parse()?;
+        if name == "no_clock" {
+            return Ok(Self::NoClock);
+        }
         if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
             return match name.to_string().as_str() {
@@ -57,6 +61,8 @@ pub(crate) struct Arguments {
     pub(crate) error: Option<Type>,
     /// How the ports of a bundle are called.
     pub(crate) names: Option<Expr>,
+    /// A block without clock and reset.
+    pub(crate) no_clock: bool,
 }
 
 impl Parse for Arguments {
@@ -80,6 +86,7 @@ impl Parse for Arguments {
                 }
                 Argument::Error(kind) => all.error = Some(kind),
                 Argument::Names(names) => all.names = Some(names),
+                Argument::NoClock => all.no_clock = true,
             }
         }
         Ok(all)

@@ -82,7 +82,7 @@ fn traits() -> TokenStream {
     quote! {
         #[allow(unused_imports)]
         use ::spinneret_verilog::rtl::control::{
-            MergeSignals as _, MergeValues as _, OnBundle as _, OnDecision as _, OnSignal as _, OnValue as _,
+            MergeConstant as _, OnArray as _, MergeSignals as _, MergeValues as _, OnBundle as _, OnDecision as _, OnSignal as _, OnValue as _,
         };
     }
 }
@@ -260,6 +260,22 @@ impl VisitMut for Rewrite {
                     _ => None,
                 }
             }
+            Expr::Macro(call) if call.mac.path.is_ident("pack") => match call.mac.parse_body::<syn::ExprStruct>() {
+                Ok(record) => {
+                    let name = &record.path;
+                    let fields = record.fields.into_iter().map(|mut field| {
+                        self.visit_expr_mut(&mut field.expr);
+                        let (member, value) = (field.member, field.expr);
+                        quote!((#name.#member, &(#value)))
+                    });
+                    let fields: Vec<_> = fields.collect();
+                    Some(parse_quote!(::spinneret_verilog::rtl::pack(&[#(#fields),*])))
+                }
+                Err(error) => {
+                    self.error.get_or_insert(error);
+                    None
+                }
+            },
             Expr::Macro(call) if call.mac.path.is_ident("cat") => {
                 let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
                 match call.mac.parse_body_with(parser) {
@@ -285,11 +301,12 @@ impl VisitMut for Rewrite {
         let statements = std::mem::take(&mut block.stmts);
         let last = statements.len().saturating_sub(1);
         for (number, mut statement) in statements.into_iter().enumerate() {
-            let docs = documentation(&mut statement);
-            block.stmts.extend(docs.into_iter().map(|line| {
-                let control = control();
-                parse_quote!(#control::comment(#line);)
-            }));
+            let (docs, control) = (documentation(&mut statement), control());
+            let of_let = matches!(statement, Stmt::Local(_)) && !docs.is_empty();
+            match of_let {
+                true => block.stmts.push(parse_quote!(let __place = #control::place();)),
+                false => block.stmts.extend(docs.iter().map(|line| parse_quote!(#control::comment(#line);))),
+            }
             self.visit_stmt_mut(&mut statement);
             if let (Stmt::Expr(expr, semi @ None), true) = (&mut statement, number < last)
                 && !matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_))
@@ -299,6 +316,9 @@ impl VisitMut for Rewrite {
             let named = self.named(&statement);
             block.stmts.push(statement);
             block.stmts.extend(named);
+            if of_let {
+                block.stmts.push(parse_quote!(#control::document(__place, &[#(#docs),*]);));
+            }
         }
     }
 }

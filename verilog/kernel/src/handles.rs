@@ -35,25 +35,26 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
         .filter(|(ident, kind, _)| !is_port(kind) && *ident != "clk" && *ident != "rst")
         .map(|(ident, ..)| quote!(#rtl::Handle::clocking(&self.#ident, &mut found);));
     let has = |wanted: &str| parts.iter().any(|(ident, ..)| *ident == wanted);
-    let clock = match (has("clk"), has("rst")) {
-        (true, true) => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::Some(&self.rst)))),
-        (true, false) => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::None))),
-        _ => quote!(::std::option::Option::None),
+    let none = quote!(::std::option::Option::None);
+    let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
+    let clock = match (has("clk"), has("rst"), has("rstn")) {
+        (true, true, _) => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false))),
+        (true, _, true) => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true))),
+        (true, ..) => some(quote!(#rtl::BlockClock::new(&self.clk, #none, false))),
+        _ => none,
     };
-    let clocking = match (has("clk"), has("rst")) {
-        (false, _) => quote!(),
-        (true, reset) => {
-            let reset = match reset {
-                true => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::Some(&self.rst)))),
-                false => quote!(::std::option::Option::Some(#rtl::clock_of(&self.clk, ::std::option::Option::None))),
-            };
-            quote! {
-                fn clocking(&self, found: &mut ::std::vec::Vec<#rtl::Clocking>) {
-                    found.extend(#rtl::Clocking::of_block(#reset));
-                }
+    let clocking = has("clk").then(|| {
+        // A reset that is active low is for the block around to connect.
+        let clock = match has("rstn") {
+            true => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::None, false))),
+            false => clock.clone(),
+        };
+        quote! {
+            fn clocking(&self, found: &mut ::std::vec::Vec<#rtl::Clocking>) {
+                found.extend(#rtl::Clocking::of_block(#clock));
             }
         }
-    };
+    });
     let doc = format!("Handles of the signals of [`{name}`].");
     quote! {
         #[doc = #doc]
@@ -79,7 +80,7 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
             /// Clock and reset of the block, and those of its parts.
             #[doc(hidden)]
             #[allow(unused_mut, dead_code)]
-            fn __clocks(&self) -> (::std::option::Option<(usize, ::std::option::Option<usize>)>, ::std::vec::Vec<#rtl::Clocking>) {
+            fn __clocks(&self) -> (::std::option::Option<#rtl::BlockClock>, ::std::vec::Vec<#rtl::Clocking>) {
                 let mut found = ::std::vec::Vec::new();
                 #(#inner)*
                 (#clock, found)

@@ -11,10 +11,10 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
     let own = hardware::named(&mut item)?;
     let has = |name: &str| own.named.iter().any(|field| field.ident.as_ref().is_some_and(|ident| ident == name));
     let mut first: Vec<Field> = Vec::new();
-    if !has("clk") {
+    if !arguments.no_clock && !has("clk") {
         first.push(parse_quote!(#[doc = "Clock."] pub clk: Signal<In, Clock>));
     }
-    if !has("rst") {
+    if !arguments.no_clock && !has("rst") && !has("rstn") {
         first.push(parse_quote!(#[doc = "Synchronous reset, active high."] pub rst: Wire<In, bool>));
     }
     for field in first.into_iter().rev() {

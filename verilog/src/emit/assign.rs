@@ -19,7 +19,7 @@ impl Lowering<'_> {
                 Role::Input => "an input of the block itself",
                 Role::InOut | Role::ChildInOut => "a tri-state signal",
                 Role::ChildOutput => "an output of a sub-block",
-                Role::RegisterOutput => "the output of a register",
+                Role::RegisterOutput | Role::RegisteredOutput => "the output of a register",
             },
             Entry::Constant(_) | Entry::Ambiguous => "a constant",
         };

@@ -134,6 +134,7 @@ impl Builder<'_> {
             ports: ports.clone(),
             output_nets: false,
             ranges: BTreeMap::new(),
+            initials: module::initial_outputs(&symbols),
             content: module::content(&symbols, &kernel.metadata, &plan, &views),
         };
         let children = symbols.children.iter();
@@ -189,6 +190,7 @@ impl Builder<'_> {
             ports: generic,
             output_nets: wrapper,
             ranges,
+            initials: BTreeMap::new(),
             content: verbatim::content(&symbols, text),
         };
         let name = self.place(scope, naming, metadata.module.as_deref(), body, Origin::default())?;

@@ -144,7 +144,12 @@ impl Checker<'_> {
                 Role::ChildInput | Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => {
                     self.inputs_read.insert(signal);
                 }
-                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => {}
+                Role::Input
+                | Role::InOut
+                | Role::ChildOutput
+                | Role::ChildInOut
+                | Role::RegisterOutput
+                | Role::RegisteredOutput => {}
             }
         }
         Ok(())
@@ -174,9 +179,12 @@ impl Checker<'_> {
                 Role::Output | Role::ChildInput => true,
                 Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => true,
                 Role::Local => self.written.contains(&id),
-                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => {
-                    false
-                }
+                Role::Input
+                | Role::InOut
+                | Role::ChildOutput
+                | Role::ChildInOut
+                | Role::RegisterOutput
+                | Role::RegisteredOutput => false,
             };
             if !must_be_driven || self.is_assigned(id, &ones(signal.width)) {
                 continue;

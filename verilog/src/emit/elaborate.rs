@@ -32,16 +32,21 @@ pub(crate) fn elaborate(symbols: &mut Symbols, identifiers: &mut Identifiers, tr
         metadata.take(line);
     }
     let mut statements = Vec::new();
-    let locals = declare_locals(symbols, identifiers, tree, &mut statements)?;
+    let reset = own_reset(symbols, identifiers, tree, &mut statements);
+    let locals = declare_locals(symbols, identifiers, tree, reset, &mut statements)?;
     let named = declare_names(symbols, identifiers, tree, &mut metadata);
-    let mut elaboration = Elaboration { symbols, tree, locals, named, made: HashMap::new() };
+    let mut elaboration = Elaboration { symbols, tree, reset, locals, named, made: HashMap::new() };
     let explicit = elaboration.assigned(tree.statements())?;
     statements.extend(elaboration.clocking(&explicit)?);
     let mut body = elaboration.block(tree.statements())?;
     statements.extend(elaboration.unnamed()?);
     statements.append(&mut body);
+    let mut records = Records::default();
+    for (node, layout) in &tree.records {
+        records.note_field(&elaboration.value(*node)?, layout);
+    }
     let statements = ordered(symbols, with_comments(statements))?;
-    Ok(Kernel { statements, metadata, records: Records::default() })
+    Ok(Kernel { statements, metadata, records })
 }
 
 fn fault_at(symbols: &Symbols, message: &str, at: At) -> Error {
@@ -61,26 +66,41 @@ fn declare_locals(
     symbols: &mut Symbols,
     identifiers: &mut Identifiers,
     tree: &Tree,
+    own_reset: Option<SignalId>,
     statements: &mut Vec<Stmt>,
 ) -> Result<Vec<Ends>, Error> {
+    let outputs = registered_outputs(symbols, tree);
     let mut ends = Vec::new();
-    for local in &tree.locals {
-        let name = identifiers.derive(local.name.as_deref().unwrap_or("signal"));
+    for (number, local) in tree.locals.iter().enumerate() {
+        let port = outputs.get(&number).copied();
+        let name = match port {
+            Some(port) => symbols.signal(port).identifier.clone(),
+            None => identifiers.derive(local.name.as_deref().unwrap_or("signal")),
+        };
         symbols.check_width(&name, local.width)?;
         let Some(reset) = &local.register else {
             let id = symbols.add_declared(&name, local.width, Role::Local);
             ends.push((id, id));
             continue;
         };
-        let (Some(clock), Some(rst)) = (own(symbols, tree.clock), own(symbols, tree.reset)) else {
+        let Some(clock) = own(symbols, tree.clock) else {
             return Err(Error::NoClock { path: symbols.block.clone(), name });
         };
+        if reset.is_some() && own_reset.is_none() {
+            return Err(Error::NoReset { path: symbols.block.clone(), name });
+        }
         let number = symbols.registers.len();
-        let output = symbols.add_declared(&name, local.width, Role::RegisterOutput);
+        let output = match port {
+            Some(port) => {
+                symbols.signals[port.0].role = Role::RegisteredOutput;
+                port
+            }
+            None => symbols.add_declared(&name, local.width, Role::RegisterOutput),
+        };
         let data = symbols.add_declared(&identifiers.derive(&format!("{name}_d")), local.width, Role::RegisterData(number));
         let clock_input = symbols.add_declared(&identifiers.derive(&format!("{name}_clock")), 1, Role::RegisterClock);
         statements.push(copy(clock_input, clock, 1));
-        let reset = reset.as_ref().map(|value| {
+        let reset = reset.as_ref().zip(own_reset).map(|(value, rst)| {
             let input = symbols.add_declared(&identifiers.derive(&format!("{name}_reset")), 1, Role::RegisterReset);
             statements.push(copy(input, rst, 1));
             (input, Expr::literal(value.clone(), local.width))
@@ -91,6 +111,35 @@ fn declare_locals(
         ends.push((output, data));
     }
     Ok(ends)
+}
+
+/// Registers without a name that an output takes its value from: the output is the register.
+fn registered_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalId> {
+    let mut found = BTreeMap::new();
+    for statement in tree.statements() {
+        if let Statement::Assign { target, value, .. } = statement
+            && let Op::Signal(Place::Local(number)) = tree.node(*value).op
+            && let Op::Signal(Place::Atom { write, .. }) = tree.node(*target).op
+            && tree.locals[number].name.is_none()
+            && tree.locals[number].register.is_some()
+            && let Some(port) = own(symbols, Some(write))
+            && symbols.signal(port).role == Role::Output
+        {
+            found.entry(number).or_insert(port);
+        }
+    }
+    found
+}
+
+/// The reset of the block, active high.
+fn own_reset(symbols: &mut Symbols, identifiers: &mut Identifiers, tree: &Tree, statements: &mut Vec<Stmt>) -> Option<SignalId> {
+    let reset = own(symbols, tree.reset)?;
+    if !tree.reset_is_low {
+        return Some(reset);
+    }
+    let high = symbols.add_declared(&identifiers.derive("reset"), 1, Role::Local);
+    statements.push(Stmt::Assign { target: Target::whole(high), value: fold::not(Expr::signal(reset, 1)) });
+    Some(high)
 }
 
 fn own(symbols: &Symbols, atom: Option<usize>) -> Option<SignalId> {
@@ -131,6 +180,7 @@ fn declare_names(
 fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
     let mut uses = vec![0_usize; tree.nodes.len()];
     let mut visit = vec![false; tree.nodes.len()];
+    let mut selected = vec![false; tree.nodes.len()];
     let mut stack = Vec::new();
     roots(tree.statements(), &mut stack);
     for root in &stack {
@@ -142,6 +192,7 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
         }
         for operand in &tree.node(id).operands {
             uses[*operand as usize] += 1;
+            selected[*operand as usize] |= matches!(tree.node(id).op, Op::Select(_));
             stack.push(*operand);
         }
     }
@@ -159,8 +210,9 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             }
             continue;
         }
+        let is_base = selected[number] && matches!(node.op, Op::SelectAt | Op::Shift(_) | Op::Arithmetic(Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply));
         let size = 1 + node.operands.iter().map(|operand| sizes[*operand as usize]).sum::<usize>();
-        if uses[number] > 1 && size > REPEATED {
+        if uses[number] > 1 && (size > REPEATED || is_base) {
             all.push((id, "shared".to_owned(), Vec::new()));
         } else {
             sizes[number] = size;
@@ -188,6 +240,8 @@ fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
 struct Elaboration<'a> {
     symbols: &'a Symbols,
     tree: &'a Tree,
+    /// The reset of the block, active high.
+    reset: Option<SignalId>,
     locals: Vec<Ends>,
     named: BTreeMap<NodeId, SignalId>,
     /// Values that were translated already.
@@ -239,7 +293,7 @@ impl Elaboration<'_> {
     fn clocking(&self, explicit: &BTreeSet<SignalId>) -> Result<Vec<Stmt>, Error> {
         let mut statements = Vec::new();
         let clock = own(self.symbols, self.tree.clock);
-        let reset = own(self.symbols, self.tree.reset);
+        let reset = self.reset;
         for Clocking { clock: input, reset: reset_input, hold } in &self.tree.clocking {
             let pairs = [(Some(*input), clock), (*reset_input, reset)];
             for (input, source) in pairs {
@@ -348,6 +402,12 @@ impl Elaboration<'_> {
             return Err(fault_at(self.symbols, "only a signal can be assigned", at));
         };
         let signal = self.target(place, at)?;
+        if self.symbols.signal(signal).role == Role::RegisteredOutput {
+            return match value.kind {
+                Kind::Signal(register) if register == signal => Ok(()),
+                _ => Err(fault_at(self.symbols, "the output is a register, and gets another value as well", at)),
+            };
+        }
         let available = self.symbols.signal(signal).width;
         let (mut node, mut low) = (self.tree.node(target), 0);
         loop {

@@ -22,6 +22,8 @@ pub(crate) struct Body {
     pub(crate) ports: Vec<(Port, Option<String>)>,
     /// Ports of verbatim modules may be nets.
     pub(crate) output_nets: bool,
+    /// Values at power-up, by the names of ports.
+    pub(crate) initials: BTreeMap<String, String>,
     /// The ranges of ports that verbatim text has parameters for.
     pub(crate) ranges: BTreeMap<String, String>,
     /// Everything between the ports and `endmodule`, unfinished.
@@ -56,7 +58,7 @@ pub(crate) fn file(name: &str, body: &Body, fixed: &[Parameter], finished: &Fini
         &[&body.parameters, fixed].concat(),
         &finished.declared,
     ));
-    out.push_str(&port_list(&body.ports, &ranges, body.output_nets));
+    out.push_str(&port_list(body, &ranges));
     if !fixed.is_empty() {
         out.push_str(&parameter_checks(fixed));
     }
@@ -147,11 +149,8 @@ pub(crate) fn with_doc(text: &str, doc: &str) -> String {
 }
 
 /// The list of ports, aligned, with ranges that are more than a number.
-fn port_list(
-    ports: &[(Port, Option<String>)],
-    ranges: &BTreeMap<String, String>,
-    output_nets: bool,
-) -> String {
+fn port_list(body: &Body, ranges: &BTreeMap<String, String>) -> String {
+    let (ports, output_nets) = (&body.ports, body.output_nets);
     if ports.is_empty() {
         return String::from(" ();\n");
     }
@@ -173,7 +172,9 @@ fn port_list(
         };
         let space = if column == 0 { "" } else { " " };
         let comma = if number + 1 < ports.len() { "," } else { "" };
-        let text = format!("    {direction}{space}{kind:>column$} {}{comma}", port.name);
+        let initial = body.initials.get(&port.name);
+        let initial = initial.map_or_else(String::new, |value| format!(" = {value}"));
+        let text = format!("    {direction}{space}{kind:>column$} {}{initial}{comma}", port.name);
         out.push_str(&with_doc(&text, &port.doc));
     }
     out.push_str(");\n");

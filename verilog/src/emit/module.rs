@@ -48,6 +48,17 @@ pub(crate) fn net(symbols: &Symbols, id: SignalId, view: Option<&View>, doc: &st
     declaration("", &kind_of(signal, view), &signal.identifier, doc)
 }
 
+/// Values at power-up of the outputs that are registers.
+pub(crate) fn initial_outputs(symbols: &Symbols) -> BTreeMap<String, String> {
+    let outputs = symbols.registers.iter().filter_map(|register| {
+        let signal = symbols.signal(register.output);
+        let value = register.initial.as_ref().filter(|_| signal.role == Role::RegisteredOutput)?.as_literal()?;
+        let base = if signal.width == 1 { 'b' } else { 'd' };
+        Some((signal.identifier.clone(), format!("{}'{base}{value}", signal.width)))
+    });
+    outputs.collect()
+}
+
 /// Writes the content of a module whose kernel was translated.
 pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &Views) -> String {
     let renamed: BTreeMap<SignalId, SignalId> = symbols
@@ -125,6 +136,9 @@ impl Content<'_> {
         }
         for register in &self.symbols.registers {
             let signal = self.symbols.signal(register.output);
+            if signal.role == Role::RegisteredOutput {
+                continue;
+            }
             let initial = register.initial.as_ref().map(|value| self.writer.expr(value));
             let value = initial.map_or_else(String::new, |value| format!(" = {value}"));
             let rest = format!("{}{value}", signal.identifier);

@@ -29,6 +29,13 @@ impl Records {
         self.set(*id, (base.width == layout.width).then_some(layout));
     }
 
+    /// Notes that a field of `base` is selected.
+    pub(crate) fn note_field(&mut self, base: &Expr, layout: &'static Layout) {
+        if let Kind::Signal(id) = base.kind {
+            self.set(id, (base.width == layout.width).then_some(layout));
+        }
+    }
+
     fn set(&mut self, id: SignalId, layout: Option<&'static Layout>) {
         let known = self.0.entry(id).or_insert(layout);
         if *known != layout {

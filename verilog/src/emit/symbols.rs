@@ -48,6 +48,8 @@ pub(crate) enum Family {
 pub(crate) enum Role {
     Input,
     Output,
+    /// An output that is a register.
+    RegisteredOutput,
     InOut,
     Local,
     /// Input of a sub-block.
@@ -373,7 +375,7 @@ impl Symbols {
         let own = self.signals.iter().filter_map(|signal| {
             let direction = match signal.role {
                 Role::Input => PortDirection::Input,
-                Role::Output => PortDirection::Output,
+                Role::Output | Role::RegisteredOutput => PortDirection::Output,
                 Role::InOut => PortDirection::InOut,
                 _ => return None,
             };

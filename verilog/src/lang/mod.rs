@@ -32,6 +32,7 @@ pub use named::Named;
 pub use optional::Optional;
 pub use packed::{Packed, Port};
 pub use ram::{Ram, RamStyle, address_width, bit_width};
+pub(crate) use record::parts_of;
 pub use record::{Field, Layout, Place, of_field, pack_hdl};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, module, record};

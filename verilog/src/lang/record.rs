@@ -209,6 +209,14 @@ pub(crate) fn in_order<T>(mut fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
     fields
 }
 
+/// The parts of a record for a kernel that is executed, the highest first.
+///
+/// # Panics
+/// If the fields are not those of one record, each once.
+pub(crate) fn parts_of<T>(fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
+    in_order(fields).into_iter().rev().collect()
+}
+
 /// A part of a record, in the syntax tree.
 ///
 /// # Panics

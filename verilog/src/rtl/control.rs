@@ -142,6 +142,20 @@ impl<T: ?Sized> OnValue<T> for &It<'_, T> {
     value_relations! { eq_ eq PartialEq  ne_ ne PartialEq  lt_ lt PartialOrd  le_ le PartialOrd  gt_ gt PartialOrd  ge_ ge PartialOrd }
 }
 
+/// Arrays of signals, whose names have numbers.
+pub trait OnArray {
+    /// The name of a `let`.
+    fn name_(&self, name: &str);
+}
+
+impl<T> OnArray for It<'_, Vec<Sig<T>>> {
+    fn name_(&self, name: &str) {
+        for (number, signal) in self.0.iter().enumerate() {
+            (&It(signal)).name_(&format!("{name}_{number}"));
+        }
+    }
+}
+
 /// Connectives and tests of the generator's decisions.
 pub trait OnDecision {
     /// `&&`: the right side is not evaluated if the left decides.
@@ -313,6 +327,34 @@ impl<M: Merge> MergeSignals for Both<M, M> {
     }
 }
 
+/// The value of an `if` whose second branch is a constant.
+pub trait MergeConstant {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn merge_(&self, test: Option<Sig<bool>>) -> Self::Value;
+}
+
+impl<T, O: Operand<T>> MergeConstant for Both<Sig<T>, O> {
+    type Value = Sig<T>;
+    #[track_caller]
+    fn merge_(&self, test: Option<Sig<bool>>) -> Sig<T> {
+        let at = Location::caller();
+        match (test, self.0, &self.1) {
+            (Some(test), Some(then), Some(otherwise)) => Merge::merge(test, then, otherwise.operand(then.width(), at)),
+            (None, Some(value), None) => value,
+            (_, _, Some(constant)) if constant.natural().is_some() => {
+                constant.operand(constant.natural().unwrap_or(1), at)
+            }
+            _ => {
+                let message = "the constant has no width in this variant: write lit(value, width)";
+                tree::with(|tree| tree.refuse(message, at));
+                make(Op::Literal(0_u32.into()), &[], 1)
+            }
+        }
+    }
+}
+
 /// The value of an `if` that only the generator decides.
 pub trait MergeValues {
     /// Its type.
@@ -428,6 +470,16 @@ pub fn same_depth(then: usize, name: &str) {
         let message = format!("`{name}` is a variable of the generator, which an `if` over a signal cannot change: give the `if` a value, or use wire()");
         tree::with(|tree| tree.refuse(&message, Location::caller()));
     }
+}
+
+/// Where a `let` with documentation begins.
+pub fn place() -> (usize, usize) {
+    tree::with(|tree| tree.begin_let())
+}
+
+/// The documentation of a `let`: it goes to the first signal that got its name, or in front of what the `let` has built.
+pub fn document(place: (usize, usize), lines: &[&str]) {
+    tree::with(|tree| tree.document(place, lines));
 }
 
 /// Documentation in front of a statement.

@@ -3,7 +3,7 @@
 use super::sig::{Operand, Sig, sig};
 use super::tree::{self, At, Clocking, Op, Place};
 use crate::lang::{ByteRam, Called, Heaped, Named, Optional, Ram, Reg, Value, Wire, Word};
-use rust_hdl::prelude::{Atom, Clock, Direction, Signal, Synth};
+use rust_hdl::prelude::{Atom, Clock, Direction, In, Signal, Synth};
 use std::ops::Deref;
 
 /// A field of a block, which a kernel sees as a handle.
@@ -205,9 +205,19 @@ impl Handle for ByteRam {
     }
 }
 
-/// A clock and a reset of a block that a kernel is in.
-pub fn clock_of(clk: &Signal<rust_hdl::prelude::In, Clock>, rst: Option<&Wire<rust_hdl::prelude::In, bool>>) -> (usize, Option<usize>) {
-    (clk.id(), rst.map(Atom::id))
+/// Clock and reset of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockClock {
+    pub(crate) clock: usize,
+    pub(crate) reset: Option<usize>,
+    pub(crate) reset_is_low: bool,
+}
+
+impl BlockClock {
+    /// The clock, and the reset, which may be active low.
+    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
+        Self { clock: clk.id(), reset: rst.map(Atom::id), reset_is_low }
+    }
 }
 
 /// A bundle of ports: signals by their names within it.

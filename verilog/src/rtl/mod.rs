@@ -8,8 +8,10 @@ mod handle;
 mod sig;
 pub(crate) mod tree;
 
-pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, RamPorts, Table, clock_of};
-pub use sig::{Operand, Part, Places, Sig, cat, reg, reg_reset, wire, wire_bit, word_of};
+pub use handle::{BlockClock, Bundle, ByteRamPorts, Handle, Maybe, RamPorts, Table};
+pub use sig::{
+    Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire, wire_bit, word_of,
+};
 pub use tree::Clocking;
 
 use crate::lang::Describe;
@@ -19,15 +21,16 @@ use rust_hdl::prelude::Verilog;
 pub fn elaborate<T: Describe + ?Sized>(
     suffix: Option<String>,
     numbers: &[(&str, usize, Option<&str>)],
-    clock: Option<(usize, Option<usize>)>,
+    clock: Option<BlockClock>,
     clocking: Vec<Clocking>,
     kernel: impl FnOnce(),
 ) -> Verilog {
     tree::build(|| {
         tree::with(|tree| {
             tree.metadata = crate::lang::metadata::<T>(suffix, numbers);
-            tree.clock = clock.map(|(clock, _)| clock);
-            tree.reset = clock.and_then(|(_, reset)| reset);
+            tree.clock = clock.map(|clock| clock.clock);
+            tree.reset = clock.and_then(|clock| clock.reset);
+            tree.reset_is_low = clock.is_some_and(|clock| clock.reset_is_low);
             tree.clocking = clocking;
         });
         kernel();

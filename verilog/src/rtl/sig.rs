@@ -3,7 +3,7 @@
 use super::tree::{self, At, NodeId, Op};
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::emit::read_literal;
-use crate::lang::{Value, Word};
+use crate::lang::{Field, Value, Word, parts_of};
 use num_bigint::BigUint;
 use rust_hdl::prelude::{Synth, TypeKind};
 use std::fmt;
@@ -45,6 +45,11 @@ pub(super) fn make<T>(op: Op, operands: &[NodeId], width: usize) -> Sig<T> {
 pub trait Operand<T> {
     /// The value as `width` bits.
     fn operand(&self, width: usize, at: At) -> Sig<T>;
+
+    /// Its own width, if it has one.
+    fn natural(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<T> Operand<T> for Sig<T> {
@@ -56,11 +61,17 @@ impl<T> Operand<T> for Sig<T> {
         }
         *self
     }
+    fn natural(&self) -> Option<usize> {
+        Some(self.width())
+    }
 }
 
 impl<T> Operand<T> for &Sig<T> {
     fn operand(&self, width: usize, at: At) -> Sig<T> {
         (*self).operand(width, at)
+    }
+    fn natural(&self) -> Option<usize> {
+        Some(self.width())
     }
 }
 
@@ -74,6 +85,9 @@ impl<T: Synth> Operand<T> for T {
             return make(Op::Variant(name.clone(), value, names.len()), &[], width);
         }
         make(Op::Literal(value), &[], width)
+    }
+    fn natural(&self) -> Option<usize> {
+        Some(T::BITS)
     }
 }
 
@@ -108,6 +122,9 @@ impl Operand<Word> for Word {
             Some(own) => number(self.value().clone(), own, at).operand(width, at),
             None => number(self.value().clone(), width, at),
         }
+    }
+    fn natural(&self) -> Option<usize> {
+        self.known_width()
     }
 }
 
@@ -265,7 +282,26 @@ impl Sig<Word> {
     #[track_caller]
     pub fn swap_bytes(self) -> Self {
         let bytes: Vec<_> = (0..self.width() / 8).map(|byte| self.slice(8 * byte, 8)).collect();
-        cat(&bytes.iter().map(|byte| byte as &dyn Part).collect::<Vec<_>>())
+        cat_all(&bytes)
+    }
+
+    /// The bits of a field.
+    #[track_caller]
+    pub fn field(self, field: Field) -> Self {
+        tree::with(|tree| tree.records.push((self.id, field.layout())));
+        self.slice(field.at, field.width)
+    }
+
+    /// The bit of a field that is one bit.
+    #[track_caller]
+    pub fn flag(self, field: Field) -> Sig<bool> {
+        sig(self.field(field).id)
+    }
+
+    /// How many bits are 1, as a word of `width` bits.
+    #[track_caller]
+    pub fn count_ones(self, width: usize) -> Self {
+        sum((0..self.width()).map(|bit| self.slice(bit, 1)), width)
     }
 
     /// All bits are 1.
@@ -337,9 +373,81 @@ pub fn cat(parts: &[&dyn Part]) -> Sig<Word> {
     }
 }
 
+/// Words side by side, the first in the highest bits.
+pub fn cat_all(words: &[Sig<Word>]) -> Sig<Word> {
+    cat(&words.iter().map(|word| word as &dyn Part).collect::<Vec<_>>())
+}
+
+/// A record of its fields: what `pack!` in a kernel calls.
+///
+/// # Panics
+/// If the fields are not those of one record, each once.
+#[track_caller]
+pub fn pack(fields: &[(Field, &dyn Packable)]) -> Sig<Word> {
+    let at = Location::caller();
+    let parts = parts_of(fields.to_vec()).into_iter().map(|(field, value)| value.packable(field.width, at));
+    let parts: Vec<_> = parts.collect();
+    cat(&parts.iter().map(|part| part as &dyn Part).collect::<Vec<_>>())
+}
+
+/// A value of a field.
+pub trait Packable {
+    /// The value as a word of the field's width.
+    fn packable(&self, width: usize, at: At) -> Sig<Word>;
+}
+
+impl Packable for Sig<bool> {
+    fn packable(&self, width: usize, at: At) -> Sig<Word> {
+        self.word().operand(width, at)
+    }
+}
+
+impl Packable for bool {
+    fn packable(&self, width: usize, at: At) -> Sig<Word> {
+        u32::from(*self).operand(width, at)
+    }
+}
+
+impl<O: Operand<Word>> Packable for O {
+    fn packable(&self, width: usize, at: At) -> Sig<Word> {
+        self.operand(width, at)
+    }
+}
+
+/// A constant as a signal: `constant(lit(3, 2))`.
+pub fn constant(value: Word) -> Sig<Word> {
+    let width = value.width();
+    make(Op::Literal(value.value().clone()), &[], width)
+}
+
+/// The sum of words as a word of `width` bits, one after the other.
+pub fn sum(words: impl IntoIterator<Item = Sig<Word>>, width: usize) -> Sig<Word> {
+    let words = words.into_iter().map(|word| word.resize(width));
+    words.reduce(|a, b| a + b).unwrap_or_else(|| constant(Word::zero(width)))
+}
+
+/// The value beside the first condition that holds, or else the last.
+pub fn first<T>(choices: &[(Sig<bool>, Sig<T>)], otherwise: Sig<T>) -> Sig<T> {
+    let choose = |rest: Sig<T>, (test, value): &(Sig<bool>, Sig<T>)| {
+        make(Op::Choose, &[test.id, value.id, rest.id], rest.width())
+    };
+    choices.iter().rev().fold(otherwise, choose)
+}
+
 /// Bits side by side as a word, the first in bit 0.
-pub fn word_of(bits: &[Sig<bool>]) -> Sig<Word> {
-    cat(&bits.iter().rev().map(|bit| bit as &dyn Part).collect::<Vec<_>>())
+#[track_caller]
+pub fn word_of(bits: impl IntoIterator<Item = Sig<bool>>) -> Sig<Word> {
+    let bits: Vec<_> = bits.into_iter().collect();
+    if let [only] = bits[..] {
+        return only.word();
+    }
+    let at = Location::caller();
+    let word = wire(bits.len());
+    for (number, bit) in bits.iter().enumerate() {
+        let place = word.slice(number, 1);
+        tree::with(|tree| tree.assign(place.id, bit.id, at));
+    }
+    word
 }
 
 /// A combinational signal of `width` bits that the kernel assigns.

@@ -4,6 +4,7 @@
 //! that do the same can be compared by their numbers.
 
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
+use crate::lang::Layout;
 use num_bigint::BigUint;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -114,11 +115,17 @@ pub(crate) struct Tree {
     read: BTreeSet<Place>,
     /// Documentation in front of the next statement.
     docs: Vec<String>,
+    /// The first signal that got a name since a `let` began.
+    named_first: Option<NodeId>,
     pub(crate) fault: Option<Fault>,
     /// Clocks of the parts, and those of the block itself.
     pub(crate) clocking: Vec<Clocking>,
     pub(crate) clock: Option<usize>,
     pub(crate) reset: Option<usize>,
+    /// The block's own reset is active low.
+    pub(crate) reset_is_low: bool,
+    /// Values of which a field was selected.
+    pub(crate) records: Vec<(NodeId, &'static Layout)>,
     /// Name, documentation and numbers of the block, as `lang::comments` has them.
     pub(crate) metadata: Vec<String>,
 }
@@ -163,7 +170,9 @@ impl Tree {
 
     /// The value with this operation, made if there is none.
     pub(crate) fn add(&mut self, op: Op, operands: Vec<NodeId>, width: usize) -> NodeId {
-        for operand in &operands {
+        // Bits of a signal may be selected to be assigned.
+        let selected = usize::from(matches!(op, Op::Select(_) | Op::SelectAt));
+        for operand in &operands[selected..] {
             self.note_read(*operand);
         }
         let key = (op, operands, width);
@@ -177,7 +186,7 @@ impl Tree {
     }
 
     fn note_read(&mut self, id: NodeId) {
-        if let Op::Signal(place) = self.node(id).op {
+        if let Some(place) = self.place(id) {
             self.read.insert(place);
         }
     }
@@ -191,18 +200,35 @@ impl Tree {
 
     /// Gives a value the name of the variable that holds it, unless it has one.
     pub(crate) fn name(&mut self, id: NodeId, name: &str) {
-        let docs = std::mem::take(&mut self.docs);
         match self.node(id).op.clone() {
             Op::Signal(Place::Local(number)) => {
                 self.locals[number].name.get_or_insert_with(|| name.to_owned());
-                self.names.entry(id).or_insert((name.to_owned(), docs));
+                self.names.entry(id).or_insert((name.to_owned(), Vec::new()));
+                self.named_first.get_or_insert(id);
             }
             Op::Signal(_) | Op::Literal(_) | Op::Variant(..) => {}
             _ if self.names.contains_key(&id) => {}
             _ => {
-                self.names.insert(id, (name.to_owned(), docs));
+                self.names.insert(id, (name.to_owned(), Vec::new()));
+                self.named_first.get_or_insert(id);
                 self.blocks[0].push(Statement::Define(id));
             }
+        }
+    }
+
+    /// Nesting and number of the next statement; a `let` with documentation begins here.
+    pub(crate) fn begin_let(&mut self) -> (usize, usize) {
+        self.named_first = None;
+        (self.blocks.len(), self.blocks.last().map_or(0, Vec::len))
+    }
+
+    /// Documents the first signal that was named since [`Tree::begin_let`], or else what was built since then.
+    pub(crate) fn document(&mut self, (depth, number): (usize, usize), lines: &[&str]) {
+        let lines = lines.iter().map(|line| (*line).to_owned());
+        if let Some((_, docs)) = self.named_first.take().and_then(|id| self.names.get_mut(&id)) {
+            docs.extend(lines);
+        } else if self.blocks.len() == depth && let Some(block) = self.blocks.last_mut() {
+            block.splice(number..number, lines.map(Statement::Comment));
         }
     }
 
@@ -296,7 +322,7 @@ impl Tree {
 impl Clocking {
     /// That of a part with a clock, and perhaps a reset.
     #[must_use]
-    pub fn of_block(clock: Option<(usize, Option<usize>)>) -> Option<Self> {
-        clock.map(|(clock, reset)| Self { clock, reset, hold: None })
+    pub fn of_block(clock: Option<super::BlockClock>) -> Option<Self> {
+        clock.map(|clock| Self { clock: clock.clock, reset: clock.reset, hold: None })
     }
 }

@@ -28,7 +28,7 @@ pub struct StubReadPort {
     pub read: StreamOut<{ shape.line() }>,
     /// The line that was asked for in the clock before.
     pub memory_data: Wire<In, { DATA }>,
-    #[new(OutputQueue::with_margin(DATA + ID + 3, BEATS, MARGIN)?)]
+    #[new(OutputQueue::new(DATA + ID + 3, BEATS, MARGIN)?)]
     queue: OutputQueue,
     burst: StubBurst<{ shape }>,
     /// A burst can be taken.

@@ -46,8 +46,8 @@ pub struct AdmissionGate {
     /// A frame is dropped.
     pub dropped: Wire<Out, bool>,
     queue: Checked<PassFifo<{ shape.queue(beat.width).with_margin(limit) }>>,
-    verdicts: Checked<OutputQueue<1, { VERDICTS }>>,
-    metas: Checked<OutputQueue<{ meta }, { shape.packets }>>,
+    verdicts: Checked<OutputQueue<1, { VERDICTS }, 0>>,
+    metas: Checked<OutputQueue<{ meta }, { shape.packets }, 0>>,
     in_frame: Reg<bool, Reset>,
     admitted: Reg<bool>,
     /// Number of the beat within its frame; stays at the number of beats of the largest slot.

@@ -63,7 +63,7 @@ pub struct WriteEngine {
     /// Bit n: event n of the judge happens in this cycle.
     pub events: Wire<Out, { judge::EVENTS }>,
     writer: FrameWriter<{ shape }>,
-    #[new(OutputQueue::with_margin(shape.record_width(), shape.bursts, RECORD_MARGIN)?)]
+    #[new(OutputQueue::new(shape.record_width(), shape.bursts, RECORD_MARGIN)?)]
     records: OutputQueue,
     responses: ReadySlice<2>,
     judge: PacketJudge<{ shape }>,

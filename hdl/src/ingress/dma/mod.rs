@@ -110,16 +110,16 @@ pub struct PspinIngressDma {
     reset: Wire<Local, bool>,
     descriptors: ReadySlice<{ shape.packet() }>,
     planner: FramePlan<{ shape }>,
-    plans: Checked<OutputQueue<{ shape.plan() }, { DESCRIPTORS }>>,
-    slots: Checked<OutputQueue<{ 1 + shape.address }, { DESCRIPTORS }>>,
+    plans: Checked<OutputQueue<{ shape.plan() }, { DESCRIPTORS }, 0>>,
+    slots: Checked<OutputQueue<{ 1 + shape.address }, { DESCRIPTORS }, 0>>,
     // A packet is known from its descriptor on until its last response has come.
     metas: Checked<Fifo<{ metas }>>,
     room: Wire<Local, bool>,
     beats: ReadySlice<{ shape.data + shape.axis().keep() + 1 }>,
     marker: FrameMarker<{ shape }>,
     engine: Checked<WriteEngine<{ shape }>>,
-    hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }>>,
-    frees: Checked<OutputQueue<{ shape.address }, { shape.free_queue }>>,
+    hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }, 0>>,
+    frees: Checked<OutputQueue<{ shape.address }, { shape.free_queue }, 0>>,
     counters: EventCounters<{ judge::EVENTS }>,
 }
 

@@ -47,7 +47,7 @@ pub use engine::MatchEngine;
 pub(crate) use entry::{ENTRY, SIMULATED};
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
-pub use rule::MatchRule;
+pub use rule::{MatchRule, RuleIn};
 pub use select::WordSelect;
 pub use shape::MatchShape;
 
@@ -77,7 +77,7 @@ const DISTRIBUTED_BEATS: usize = 64;
 
 /// Sorts packets by rules: matched ones go to the cluster with their metadata, all others go on to
 /// the NIC untouched. One beat a clock.
-#[hardware(
+#[module(
     shape: MatchShape,
     error = ParameterError,
     packed = shape.axis().fields().width,
@@ -87,7 +87,6 @@ const DISTRIBUTED_BEATS: usize = 64;
     ends = FifoConfig::distributed(1, shape.buffer_beats()).registered(),
     meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinPktMatch {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -121,7 +120,6 @@ pub struct PspinPktMatch {
     pub packet_meta_ready: Wire<In, bool>,
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
     pub match_relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
-    reset: Wire<Local, bool>,
     input: AxisPack<{ shape.axis() }>,
     /// The beat that came in, before anything looks at it.
     beat: Reg<{ packed }>,
@@ -131,184 +129,135 @@ pub struct PspinPktMatch {
     next_number: Reg<{ shape.beat_number_width() }, Reset>,
     ready: Reg<bool, Reset>,
     in_frame: Reg<bool, Reset>,
-    still_in_frame: Wire<Local, bool>,
-    accept: Wire<Local, bool>,
     /// The rules that were loaded last are in force.
     active: Reg<bool, Reset>,
     /// `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
     stale: Reg<bool, Reset>,
-    /// No frame is being evaluated, so that the rules may change.
-    quiet: Wire<Local, bool>,
     payload: Optional<PayloadFinder<{ shape }>, { option }>,
-    /// Lane of the message id, if the beat carries it.
-    id_lane: Optional<Wire<Local, { shape.lane_width() }>, { option }>,
-    /// The beat with every word in network order.
-    swapped: Optional<Wire<Local, { shape.data }>, { option && shape.message_id_network_order }>,
     engine: MatchEngine<{ shape }>,
     meter: FrameMeter<{ shape }>,
     buffer: Checked<Fifo<{ stored }>>,
     /// Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
     lasts: Checked<Fifo<{ ends }>>,
     // A decision waits until the last beat of its frame leaves the buffer, at a register, as what leaves depends on it.
-    #[new(OutputQueue::with_margin(1, shape.buffer_beats(), DECISION_MARGIN)?)]
-    decisions: OutputQueue,
+    decisions: Checked<OutputQueue<1, { shape.buffer_beats() }, { DECISION_MARGIN }>>,
     metas: Checked<Fifo<{ meta }>>,
     demux: Checked<FrameDemux<2, { packed }>>,
     nic: AxisUnpack<{ shape.axis() }>,
     pspin: AxisUnpack<{ shape.axis() }>,
 }
 
-impl Logic for PspinPktMatch {
-    #[kernel]
-    fn update(&mut self) {
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
-            self.next_number, self.ready, self.in_frame, self.active, self.stale, self.payload, self.engine, self.meter,
-            self.buffer, self.lasts, self.decisions, self.metas, self.demux);
-        /// Input register, and the number of the beat within its frame.
-        connect!(self.s_axis_nic_rx => self.input.s_axis);
-        self.input.m.ready.next = self.ready.q.val();
-        self.accept.next = self.input.m.valid.val() & self.ready.q.val();
-        self.beat.d.next = self.input.m.data.val();
-        self.beat_last.d.next = self.input.m.last.val();
-        self.beat_valid.d.next = self.accept.val();
-        self.beat_number.d.next = self.next_number.q.val();
-        self.still_in_frame.next = self.in_frame.q.val();
-        if self.accept.val() {
-            self.still_in_frame.next = !self.input.m.last.val();
-            if self.input.m.last.val() {
-                self.next_number.d.next = 0.into();
-            } else if self.next_number.q.val() != self._shape.last_beat_number() as u64 {
-                self.next_number.d.next = self.next_number.q.val() + 1;
-            }
+#[kernel]
+fn update(
+    PspinPktMatch {
+        s_axis_nic_rx, m_axis_nic_rx, m_axis_pspin_rx, match_valid, match_mode, match_idx, match_mask, match_start, match_end,
+        packet_meta_tag, packet_meta_size, packet_meta_valid, packet_meta_ready, match_relative, input, beat, beat_last,
+        beat_valid, beat_number, next_number, ready, in_frame, active, stale, payload, engine, meter, buffer, lasts,
+        decisions, metas, demux, nic, pspin, shape, ..
+    }: PspinPktMatch,
+) {
+    let fields = shape.axis().fields();
+    /// Input register, and the number of the beat within its frame.
+    input.s_axis = s_axis_nic_rx;
+    input.m.ready = ready;
+    let accept = input.m.valid & ready;
+    beat = input.m.data;
+    beat_last = input.m.last;
+    beat_valid = accept;
+    beat_number = next_number;
+    if accept {
+        if input.m.last {
+            next_number = 0;
+        } else if next_number != shape.last_beat_number() {
+            next_number = next_number + 1;
         }
-        self.in_frame.d.next = self.still_in_frame.val();
-        /// Ready while there is room, except between frames when `match_valid` has to take effect.
-        self.ready.d.next = !self.buffer.almost_full.val()
-            & !self.metas.almost_full.val()
-            & !self.decisions.almost_full.val()
-            & (self.still_in_frame.val()
-                | ((self.match_valid.val() == self.active.q.val())
-                    & !(self.match_valid.val() & self.stale.q.val())));
-        /// Rules change only while no frame is being evaluated.
-        self.quiet.next = !self.in_frame.q.val() & !self.engine.busy.val();
-        if self.quiet.val() {
-            self.active.d.next = self.match_valid.val();
-            self.stale.d.next = false;
-        }
-        if !self.match_valid.val() {
-            self.stale.d.next = true;
-        }
-        self.engine.load.next = self.quiet.val() & self.match_valid.val();
-        self.engine.active.next = self.active.q.val();
-        self.engine.mode.next = self.match_mode.val();
-        self.engine.idx.next = self.match_idx.val();
-        self.engine.mask.next = self.match_mask.val();
-        self.engine.start.next = self.match_start.val();
-        self.engine.limit.next = self.match_end.val();
-        /// Engine, meter and buffer see the same beat.
-        self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.data);
-        self.engine.beat_keep.next = self.beat.q.val().field(self._shape.axis().fields().keep);
-        self.engine.beat_number.next = self.beat_number.q.val();
-        self.engine.beat_last.next = self.beat_last.q.val();
-        self.engine.beat_valid.next = self.beat_valid.q.val();
-        if self._shape.ip_relative {
-            /// The place of the payload is known in the cycle in which the beat is in its register.
-            for word in 0..HEADER_WORDS.len() {
-                self.payload.beat_headers.next.set_slice(
-                    HEADER_BITS * word,
-                    HEADER_BITS,
-                    self.input
-                        .m
-                        .data
-                        .val()
-                        .slice(32 * (HEADER_WORDS[word] % self._shape.lanes()), HEADER_BITS),
-                );
-            }
-            self.payload.beat_number.next = self.next_number.q.val();
-            self.payload.accept.next = self.accept.val();
-            self.engine.relative.next = self.match_relative.val();
-            self.engine.payload_found.next = self.payload.found.val();
-            self.engine.payload_base.next = self.payload.base.val();
-            self.engine.payload_back.next = self.payload.back_lane.val();
-            self.meter.id_word.next = self.payload.id_word.val();
-            self.id_lane.next = self.payload.id_word.val().slice(0, self._shape.lane_width());
-        }
-        if self._shape.ip_relative && self._shape.message_id_network_order {
-            for lane in 0..self._shape.lanes() {
-                self.swapped.next.set_slice(
-                    32 * lane,
-                    32,
-                    self.beat.q.val().slice(32 * lane, 32).swap_bytes(),
-                );
-            }
-            self.meter.beat_id.next = self
-                .swapped
-                .val()
-                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
-        } else if self._shape.ip_relative {
-            self.meter.beat_id.next = self
-                .beat
-                .q
-                .val()
-                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
-        } else if self._shape.message_id_network_order {
-            self.meter.beat_id.next = self
-                .beat
-                .q
-                .val()
-                .slice(32 * self._shape.message_id_lane(), 32)
-                .swap_bytes()
-                .slice(0, self._shape.message_id_width);
-        } else {
-            self.meter.beat_id.next = self
-                .beat
-                .q
-                .val()
-                .slice(32 * self._shape.message_id_lane(), self._shape.message_id_width);
-        }
-        self.meter.beat_keep.next = self.beat.q.val().field(self._shape.axis().fields().keep);
-        self.meter.beat_number.next = self.beat_number.q.val();
-        self.meter.beat_last.next = self.beat_last.q.val();
-        self.meter.beat_valid.next = self.beat_valid.q.val();
-        self.buffer.s.data.next = self.beat.q.val();
-        self.buffer.s.valid.next = self.beat_valid.q.val();
-        self.lasts.s.data.next = word(self.beat_last.q.val());
-        self.lasts.s.valid.next = self.beat_valid.q.val();
-        /// None of the queues can be full here: the input stops in time.
-        self.decisions.s.data.next = word(self.engine.decide_matched.val());
-        self.decisions.s.valid.next = self.engine.decide.val();
-        self.metas.s.data.next = cat!(
-            self.meter.size.val(),
-            self.meter.message_id.val(),
-            self.engine.end_of_message.val(),
-            self.engine.ruleset.val()
-        );
-        self.metas.s.valid.next = self.meter.done.val() & self.engine.matched.val();
-        /// A beat leaves when its frame is decided.
-        connect!(self.buffer.m => self.demux.s, except last);
-        self.demux.s.last.next = self.lasts.m.data.val().get_bit(0);
-        self.lasts.m.ready.next = self.demux.s.ready.val();
-        connect!(self.decisions.m => self.demux.select);
-        connect!(self.demux.m[NIC] => self.nic.s);
-        connect!(self.nic.m_axis => self.m_axis_nic_rx);
-        connect!(self.demux.m[PSPIN] => self.pspin.s);
-        connect!(self.pspin.m_axis => self.m_axis_pspin_rx);
-        /// Metadata: {size, message id, end of message, ruleset} in the queue.
-        self.packet_meta_tag.next = self
-            .metas
-            .m
-            .data
-            .val()
-            .slice(0, self._shape.message_id_width + 3)
-            .resize(self._shape.tag_width);
-        self.packet_meta_size.next = self
-            .metas
-            .m
-            .data
-            .val()
-            .slice(self._shape.message_id_width + 3, 32);
-        self.packet_meta_valid.next = self.metas.m.valid.val();
-        self.metas.m.ready.next = self.packet_meta_ready.val();
     }
+    let still_in_frame = if accept { !input.m.last } else { in_frame };
+    in_frame = still_in_frame;
+    /// Ready while there is room, except between frames when `match_valid` has to take effect.
+    ready = !buffer.almost_full
+        & !metas.almost_full
+        & !decisions.almost_full
+        & (still_in_frame | ((match_valid == active) & !(match_valid & stale)));
+    /// No frame is being evaluated, so that the rules may change.
+    let quiet = !in_frame & !engine.busy;
+    if quiet {
+        active = match_valid;
+        stale = false;
+    }
+    if !match_valid {
+        stale = true;
+    }
+    engine.load = quiet & match_valid;
+    engine.active = active;
+    engine.mode = match_mode;
+    engine.idx = match_idx;
+    engine.mask = match_mask;
+    engine.start = match_start;
+    engine.limit = match_end;
+    /// Engine, meter and buffer see the same beat.
+    engine.beat_data = beat.slice(0, shape.data);
+    engine.beat_keep = beat.field(fields.keep);
+    engine.beat_number = beat_number;
+    engine.beat_last = beat_last;
+    engine.beat_valid = beat_valid;
+    if shape.ip_relative {
+        /// The place of the payload is known in the cycle in which the beat is in its register.
+        for (number, word) in HEADER_WORDS.into_iter().enumerate() {
+            let low = 32 * (word % shape.lanes());
+            payload.beat_headers.slice(HEADER_BITS * number, HEADER_BITS) = input.m.data.slice(low, HEADER_BITS);
+        }
+        payload.beat_number = next_number;
+        payload.accept = accept;
+        *engine.relative = *match_relative;
+        *engine.payload_found = payload.found;
+        *engine.payload_base = payload.base;
+        *engine.payload_back = payload.back_lane;
+        *meter.id_word = payload.id_word;
+    }
+    let id_word = if shape.ip_relative {
+        /// The beat with every word in network order, if the id is.
+        let words = if shape.message_id_network_order { swap_words(beat.slice(0, shape.data)) } else { beat };
+        words.at(cat!(payload.id_word.slice(0, shape.lane_width()), lit(0, 5)), 32)
+    } else {
+        let word = beat.slice(32 * shape.message_id_lane(), 32);
+        if shape.message_id_network_order { word.swap_bytes() } else { word }
+    };
+    meter.beat_id = id_word.slice(0, shape.message_id_width);
+    meter.beat_keep = beat.field(fields.keep);
+    meter.beat_number = beat_number;
+    meter.beat_last = beat_last;
+    meter.beat_valid = beat_valid;
+    buffer.s.data = beat;
+    buffer.s.valid = beat_valid;
+    lasts.s.data = beat_last.word();
+    lasts.s.valid = beat_valid;
+    /// None of the queues can be full here: the input stops in time.
+    decisions.s.data = engine.decide_matched.word();
+    decisions.s.valid = engine.decide;
+    metas.s.data = cat!(meter.size, meter.message_id, engine.end_of_message, engine.ruleset);
+    metas.s.valid = meter.done & engine.matched;
+    /// A beat leaves when its frame is decided.
+    demux.s.data = buffer.m.data;
+    demux.s.valid = buffer.m.valid;
+    buffer.m.ready = demux.s.ready;
+    demux.s.last = lasts.m.data[0];
+    lasts.m.ready = demux.s.ready;
+    demux.select = decisions.m;
+    nic.s = demux.m[NIC];
+    m_axis_nic_rx = nic.m_axis;
+    pspin.s = demux.m[PSPIN];
+    m_axis_pspin_rx = pspin.m_axis;
+    /// Metadata: {size, message id, end of message, ruleset} in the queue.
+    let (tag, size) = metas.m.data.split_at(shape.message_id_width + 3);
+    packet_meta_tag = tag.resize(shape.tag_width);
+    packet_meta_size = size;
+    packet_meta_valid = metas.m.valid;
+    metas.m.ready = packet_meta_ready;
+}
+
+/// Every word of 32 bits in network order.
+fn swap_words(beat: Sig<Word>) -> Sig<Word> {
+    let words: Vec<_> = (0..beat.width() / 32).rev().map(|lane| beat.slice(32 * lane, 32).swap_bytes()).collect();
+    cat_all(&words)
 }

@@ -46,8 +46,7 @@ const ETHERNET_WORDS: usize = 4;
 /// Finds the IPv4 or IPv6 payload of every frame behind up to two VLAN tags.
 ///
 /// One beat a cycle, never a stall. The outputs are those of the beat that was accepted last.
-#[hardware(shape: MatchShape, words = HEADER_WORDS.len())]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: MatchShape, words = HEADER_WORDS.len())]
 pub struct PayloadFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -65,131 +64,84 @@ pub struct PayloadFinder {
     pub back_lane: Wire<Out, { shape.lane_width() }>,
     /// The word of the frame that carries the message id.
     pub id_word: Wire<Out, { shape.id_word_width() }>,
-    kind: [Wire<Local, 16>; words],
-    /// The word says that a VLAN tag follows.
-    tagged: [Wire<Local, bool>; words],
-    is_ipv6: [Wire<Local, bool>; words],
-    is_ip: [Wire<Local, bool>; words],
-    /// Where the payload is if this word starts the IP header: base, lane before it, message id.
-    places: [Wire<Local, { place_width(shape) }>; words],
-    /// All words before the one that is looked at said that a VLAN tag follows.
-    looking: Wire<Local, bool>,
     was_looking: Optional<Reg<bool>, { LAST_WORD >= shape.lanes() }>,
-    /// The word is in this beat, and all before it said that a VLAN tag follows.
-    here: [Wire<Local, bool>; words],
-    now_found: Wire<Local, bool>,
-    now_place: Wire<Local, { place_width(shape) }>,
-    found_value: Reg<bool>,
-    place: Reg<{ place_width(shape) }>,
+    is_found: Reg<bool>,
+    place: Reg<{ 2 * PAYLOAD_BASE_WIDTH + shape.lane_width() }>,
 }
 
-/// Where the parts of a place are: base, lane of the word before it, message id; offset and width.
-fn parts(shape: MatchShape) -> [(usize, usize); 3] {
-    let (base, lane) = (PAYLOAD_BASE_WIDTH, shape.lane_width());
-    [(0, base), (base, lane), (base + lane, base)]
-}
-
-/// Width of a place.
-fn place_width(shape: MatchShape) -> usize {
-    2 * PAYLOAD_BASE_WIDTH + shape.lane_width()
-}
-
-/// A place of which the base and the word of the message id are known.
-fn place(shape: MatchShape, base: usize, id: usize) -> Word {
+/// A place: the word of the message id, the lane before the base, and the base.
+fn place_of(shape: MatchShape, base: usize, id: usize) -> [Word; 3] {
     let word = |number: usize, width| lit(number as u64, width);
-    Word::cat(&[
+    [
         word(id, PAYLOAD_BASE_WIDTH),
         word((base - 1) % shape.lanes(), shape.lane_width()),
         word(base, PAYLOAD_BASE_WIDTH),
-    ])
+    ]
 }
 
-/// Where the payload is behind `tags` tags and a header of `words` words.
-fn place_of(shape: MatchShape, tags: usize, words: usize) -> Word {
-    let base = ETHERNET_WORDS + tags + words;
-    place(shape, base, base + MESSAGE_ID_IN_PAYLOAD)
+/// A header word as the first that names no VLAN tag.
+struct Header {
+    tagged: Sig<bool>,
+    is_ip: Sig<bool>,
+    /// Where the payload is if the IP header starts here.
+    place: Sig<Word>,
 }
 
-/// The place of the message id in a frame without IP header.
-fn no_place(shape: MatchShape) -> Word {
-    place(shape, ETHERNET_WORDS, MESSAGE_ID_WORD)
+/// What a word means behind `tags` VLAN tags.
+#[kernel]
+fn header(shape: MatchShape, tags: usize, word: Sig<Word>) -> Header {
+    let kind = word.slice(0, 16).swap_bytes();
+    let (length, version) = (word.slice(16, 4), word.slice(20, 4));
+    let is_ipv6 = (kind == IPV6) & (version == 6);
+    let is_ipv4 = (kind == IPV4) & (version == 4) & (length >= 5);
+    let place = |words: usize| {
+        let base = ETHERNET_WORDS + tags + words;
+        place_of(shape, base, base + MESSAGE_ID_IN_PAYLOAD)
+    };
+    let place = if is_ipv6 {
+        cat_words(place(IPV6_WORDS).map(constant))
+    } else {
+        cat_words(place(0).map(|part| length.resize(part.width()) + part))
+    };
+    Header { tagged: (kind == VLAN[0]) | (kind == VLAN[1]), is_ip: is_ipv6 | is_ipv4, place }
 }
 
-impl Logic for PayloadFinder {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk => self.was_looking, self.found_value, self.place);
-        /// What each word would mean if it were the first that names no VLAN tag.
-        for word in 0..self.kind.len() {
-            self.kind[word].next = self.beat_headers.val().slice(HEADER_BITS * word, 16).swap_bytes();
-            self.tagged[word].next = (self.kind[word].val() == VLAN[0]) | (self.kind[word].val() == VLAN[1]);
-            self.is_ipv6[word].next = (self.kind[word].val() == IPV6)
-                & (self.beat_headers.val().slice(HEADER_BITS * word + 20, 4) == 6);
-            self.is_ip[word].next = self.is_ipv6[word].val()
-                | ((self.kind[word].val() == IPV4)
-                    & (self.beat_headers.val().slice(HEADER_BITS * word + 20, 4) == 4)
-                    & (self.beat_headers.val().slice(HEADER_BITS * word + 16, 4) >= 5));
-            if self.is_ipv6[word].val() {
-                self.places[word].next = place_of(self._shape, word, IPV6_WORDS);
-            } else {
-                for (offset, width) in parts(self._shape) {
-                    self.places[word].next.set_slice(
-                        offset,
-                        width,
-                        self.beat_headers
-                            .val()
-                            .slice(HEADER_BITS * word + 16, 4)
-                            .resize(width)
-                            + place_of(self._shape, word, 0).slice(offset, width),
-                    );
-                }
-            }
-        }
-        /// The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
-        /// that nothing of earlier beats counts.
-        self.looking.next = true;
-        self.now_found.next = false;
-        self.now_place.next = no_place(self._shape);
-        if LAST_WORD >= self._shape.lanes() {
-            self.looking.next = (self.beat_number.val() == 0) | self.was_looking.q.val();
-            if self.beat_number.val() != 0 {
-                self.now_found.next = self.found_value.q.val();
-                self.now_place.next = self.place.q.val();
-            }
-        }
-        for word in 0..self.kind.len() {
-            self.here[word].next = self.looking.val();
-            if LAST_WORD >= self._shape.lanes() {
-                self.here[word].next = self.looking.val()
-                    & (self.beat_number.val() == (HEADER_WORDS[word] / self._shape.lanes()) as u64);
-            }
-            if self.here[word].val() {
-                if self.is_ip[word].val() {
-                    self.now_found.next = true;
-                    self.now_place.next = self.places[word].val();
-                }
-                self.looking.next = self.tagged[word].val();
-            }
-        }
-        if self.accept.val() & (self.beat_number.val() <= (LAST_WORD / self._shape.lanes()) as u64) {
-            if LAST_WORD >= self._shape.lanes() {
-                self.was_looking.d.next = self.looking.val();
-            }
-            self.found_value.d.next = self.now_found.val();
-            self.place.d.next = self.now_place.val();
-        }
-        self.found.next = self.found_value.q.val();
-        self.base.next = self.place.q.val().slice(0, PAYLOAD_BASE_WIDTH);
-        self.back_lane.next = self
-            .place
-            .q
-            .val()
-            .slice(PAYLOAD_BASE_WIDTH, self._shape.lane_width());
-        self.id_word.next = self
-            .place
-            .q
-            .val()
-            .slice(PAYLOAD_BASE_WIDTH + self._shape.lane_width(), PAYLOAD_BASE_WIDTH)
-            .resize(self._shape.id_word_width());
+#[kernel]
+fn cat_words([id, lane, base]: [Sig<Word>; 3]) -> Sig<Word> {
+    cat!(id, lane, base)
+}
+
+#[kernel]
+fn update(
+    PayloadFinder {
+        beat_headers, beat_number, accept, found, base, back_lane, id_word, was_looking, is_found, place, shape, ..
+    }: PayloadFinder,
+) {
+    let several_beats = LAST_WORD >= shape.lanes();
+    let first_beat = beat_number == 0;
+    /// The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
+    /// that nothing of earlier beats counts.
+    let mut looking = if several_beats { first_beat | *was_looking } else { true };
+    let no_place = cat_words(place_of(shape, ETHERNET_WORDS, MESSAGE_ID_WORD).map(constant));
+    let mut now_found = if several_beats { !first_beat & is_found } else { false };
+    let mut now_place = if several_beats { if first_beat { no_place } else { place } } else { no_place };
+    for (tags, word) in HEADER_WORDS.into_iter().enumerate() {
+        let header = header(shape, tags, beat_headers.slice(HEADER_BITS * tags, HEADER_BITS));
+        /// The word is in this beat, and all before it said that a VLAN tag follows.
+        let here = looking & if several_beats { beat_number == word / shape.lanes() } else { true };
+        now_found = now_found | (here & header.is_ip);
+        now_place = if here & header.is_ip { header.place } else { now_place };
+        looking = if here { header.tagged } else { looking };
     }
+    if accept & (beat_number <= LAST_WORD / shape.lanes()) {
+        if several_beats {
+            *was_looking = looking;
+        }
+        is_found = now_found;
+        place = now_place;
+    }
+    found = is_found;
+    base = place.slice(0, PAYLOAD_BASE_WIDTH);
+    back_lane = place.slice(PAYLOAD_BASE_WIDTH, shape.lane_width());
+    id_word = place.slice(PAYLOAD_BASE_WIDTH + shape.lane_width(), PAYLOAD_BASE_WIDTH).resize(shape.id_word_width());
 }

@@ -17,8 +17,7 @@ use spinneret_verilog::prelude::*;
 /// Selects the word that a rule looks at, which may count from the start of the IP payload.
 ///
 /// It has no registers: the word is that of the beat at the inputs.
-#[hardware(shape: MatchShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: MatchShape)]
 pub struct WordSelect {
     /// Number of the word.
     pub idx: Wire<In, { shape.place_width() }>,
@@ -38,45 +37,25 @@ pub struct WordSelect {
     pub there: Wire<Out, bool>,
     /// The first half of the word ended the beat before.
     pub keep_first: Wire<Out, bool>,
-    /// The word of the frame that starts with the front half.
-    place: Wire<Local, { shape.place_width() }>,
-    lane: Wire<Local, { shape.lane_width() }>,
-    /// The lane of the back half.
-    back_lane: Wire<Local, { shape.lane_width() }>,
-    front: Wire<Local, 16>,
-    /// The beat without its first half, so that a lane of it starts with a back half.
-    backs: Wire<Local, { shape.data }>,
-    back: Wire<Local, 16>,
-    in_beat: Wire<Local, bool>,
 }
 
-impl Logic for WordSelect {
-    #[kernel]
-    fn update(&mut self) {
-        /// Both lanes are sums of their own, so that neither waits for the other.
-        self.place.next = self.idx.val()
-            + (self.payload_base.val() & fill(self.relative.val(), PAYLOAD_BASE_WIDTH))
-                .resize(self._shape.place_width());
-        self.lane.next = self.place.val().slice(0, self._shape.lane_width());
-        self.back_lane.next = self.idx.val().slice(0, self._shape.lane_width())
-            + (self.payload_back.val() & fill(self.relative.val(), self._shape.lane_width()));
-        self.front.next = self.beat_data.val().slice(self.lane.val().index() * 32, 16);
-        self.backs.next = self
-            .beat_data
-            .val()
-            .slice(16, self._shape.data - 16)
-            .resize(self._shape.data);
-        self.back.next = self.backs.val().slice(self.back_lane.val().index() * 32, 16);
-        self.word.next = cat!(self.back.val(), self.front.val());
-        if self.relative.val() {
-            self.word.next = cat!(self.front.val(), self.back.val());
-        }
-        self.in_beat.next = self
-            .place
-            .val()
-            .slice(self._shape.lane_width(), self._shape.place_beat_width())
-            == self.beat_number.val().resize(self._shape.place_beat_width());
-        self.there.next = self.in_beat.val();
-        self.keep_first.next = self.relative.val() & self.in_beat.val() & (self.lane.val() == 0);
-    }
+#[kernel]
+fn update(
+    WordSelect {
+        idx, relative, beat_data, beat_number, payload_base, payload_back, word, there, keep_first, shape,
+    }: WordSelect,
+) {
+    /// The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits for
+    /// the other.
+    let place = idx + (payload_base & relative.repeat(PAYLOAD_BASE_WIDTH)).resize(shape.place_width());
+    let (lane, beat) = place.split_at(shape.lane_width());
+    /// The lane of the back half.
+    let back_lane = idx.slice(0, shape.lane_width()) + (payload_back & relative.repeat(shape.lane_width()));
+    let front = beat_data.at(cat!(lane, lit(0, 5)), 16);
+    /// The beat without its first half, so that a lane of it starts with a back half.
+    let backs = beat_data.slice(16, shape.data - 16).resize(shape.data);
+    let back = backs.at(cat!(back_lane, lit(0, 5)), 16);
+    word = if relative { cat!(front, back) } else { cat!(back, front) };
+    there = beat == beat_number.resize(shape.place_beat_width());
+    keep_first = relative & there & (lane == 0);
 }
