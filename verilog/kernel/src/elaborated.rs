@@ -11,7 +11,7 @@
 use crate::docs::{attributes, doc_lines};
 use crate::handles::handles_name;
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use std::collections::HashSet;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -21,16 +21,26 @@ use syn::{BinOp, Block, Expr, ExprMatch, FnArg, ItemFn, Lit, Pat, Stmt, Token, T
 /// The block whose kernel a function is: `fn update(Block { a, b, .. }: Block)`.
 fn block_of(function: &ItemFn) -> Option<(&syn::PatStruct, &syn::TypePath)> {
     match function.sig.inputs.first() {
-        Some(FnArg::Typed(argument)) if function.sig.inputs.len() == 1 => match (&*argument.pat, &*argument.ty) {
-            (Pat::Struct(pattern), Type::Path(kind)) if pattern.path.get_ident() == kind.path.get_ident() => Some((pattern, kind)),
-            _ => None,
-        },
+        Some(FnArg::Typed(argument)) if function.sig.inputs.len() == 1 => {
+            match (&*argument.pat, &*argument.ty) {
+                (Pat::Struct(pattern), Type::Path(kind))
+                    if pattern.path.get_ident() == kind.path.get_ident() =>
+                {
+                    Some((pattern, kind))
+                }
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
 
 /// A kernel of the second edition, or a function that kernels call.
-pub(crate) fn expand(suffix: &TokenStream, numbers: &TokenStream, mut function: ItemFn) -> syn::Result<TokenStream> {
+pub(crate) fn expand(
+    suffix: &TokenStream,
+    numbers: &TokenStream,
+    mut function: ItemFn,
+) -> syn::Result<TokenStream> {
     let mut rewrite = Rewrite::default();
     rewrite.visit_block_mut(&mut function.block);
     if let Some(error) = rewrite.error {
@@ -82,7 +92,7 @@ fn traits() -> TokenStream {
     quote! {
         #[allow(unused_imports)]
         use ::spinneret_verilog::rtl::control::{
-            MergeConstant as _, OnArray as _, MergeSignals as _, MergeValues as _, OnBundle as _, OnDecision as _, OnSignal as _, OnValue as _,
+            MergeConstant as _, MergeLiteral as _, OnArray as _, MergeSignals as _, MergeValues as _, OnBundle as _, OnDecision as _, OnSignal as _, OnValue as _,
         };
     }
 }
@@ -124,25 +134,30 @@ impl Rewrite {
             && let Some(name) = path.path.get_ident()
             && self.variables.contains(&name.to_string())
         {
-            let (control, depth, text) = (control(), format_ident!("__depth_{name}"), name.to_string());
-            return Some(parse(quote_spanned!(span=> { #control::same_depth(#depth, #text); #left = #right })));
+            let (control, depth, text) = (control(), depth_of(&name.to_string()), name.to_string());
+            return Some(parse(
+                quote_spanned!(span=> { #control::same_depth(#depth, #text); #left = #right }),
+            ));
         }
         if matches!(left, Expr::Infer(_)) {
             return None;
         }
         let (control, traits) = (control(), traits());
-        Some(parse(quote_spanned!(span=> { #traits (&#control::It(&(#left))).assign_(#right) })))
+        Some(parse(
+            quote_spanned!(span=> { #traits (&#control::It(&(#left))).assign_(#right) }),
+        ))
     }
 
     /// A `match` whose patterns are values as a chain of tests; one with other patterns is the generator's own.
     fn matched(&mut self, matched: &ExprMatch) -> Option<Expr> {
         let subject = &matched.expr;
+        let subject_name = syn::Ident::new("__subject", Span::call_site());
         let mut tests = Vec::new();
         for arm in &matched.arms {
             if arm.guard.is_some() {
                 return None;
             }
-            tests.push(test(&arm.pat, &parse_quote!(__subject))?);
+            tests.push(test(&arm.pat, &parse(quote!(#subject_name)))?);
         }
         let (control, span) = (control(), matched.match_token.span());
         let is_total = matches!(tests.last(), Some(None));
@@ -163,11 +178,16 @@ impl Rewrite {
             quote_spanned!(span=> #control::complete(&[#(&#tests),*]);)
         });
         Some(parse(quote_spanned! {span=> {
-            let __subject = &(#subject);
+            let #subject_name = &(#subject);
             #checked
             #chain
         }}))
     }
+}
+
+/// The variable that keeps the nesting of a variable's declaration.
+fn depth_of(name: &str) -> syn::Ident {
+    syn::Ident::new(&format!("__depth_{name}"), Span::call_site())
 }
 
 /// The test of a pattern on a value: none if it always fits. No test at all if the pattern is the generator's own.
@@ -182,17 +202,50 @@ fn test(pattern: &Pat, subject: &Expr) -> Option<Option<Expr>> {
                 let control = control();
                 parse(quote_spanned!(span=> #control::fits(*(#subject), #bits)))
             }
-            _ => relation(&parse_quote!(*(#subject)), "eq_", &Expr::Lit(literal.clone()), span),
+            _ => relation(
+                &parse_quote!(*(#subject)),
+                "eq_",
+                &Expr::Lit(literal.clone()),
+                span,
+            ),
         })),
-        Pat::Path(path) => Some(Some(relation(&parse_quote!(*(#subject)), "eq_", &Expr::Path(path.clone()), span))),
-        Pat::Ident(name) if name.subpat.is_none() && name.ident.to_string().chars().all(|c| !c.is_lowercase()) => {
+        Pat::Path(path) => Some(Some(relation(
+            &parse_quote!(*(#subject)),
+            "eq_",
+            &Expr::Path(path.clone()),
+            span,
+        ))),
+        Pat::Ident(name)
+            if name.subpat.is_none() && name.ident.to_string().chars().all(|c| !c.is_lowercase()) =>
+        {
             let name = &name.ident;
-            Some(Some(relation(&parse_quote!(*(#subject)), "eq_", &parse_quote!(#name), span)))
+            Some(Some(relation(
+                &parse_quote!(*(#subject)),
+                "eq_",
+                &parse_quote!(#name),
+                span,
+            )))
+        }
+        Pat::Range(range) => {
+            let (subject, mut tests) = (parse(quote!(*(#subject))), Vec::new());
+            if let Some(start) = &range.start {
+                tests.push(relation(&subject, "ge_", start, span));
+            }
+            if let Some(end) = &range.end {
+                let function = match range.limits {
+                    syn::RangeLimits::Closed(_) => "le_",
+                    syn::RangeLimits::HalfOpen(_) => "lt_",
+                };
+                tests.push(relation(&subject, function, end, span));
+            }
+            Some(tests.into_iter().reduce(|a, b| connective(&a, "and_", &b, span)))
         }
         Pat::Or(or) => {
             let mut all: Option<Expr> = None;
             for case in &or.cases {
-                let Some(case) = test(case, subject)? else { return Some(None) };
+                let Some(case) = test(case, subject)? else {
+                    return Some(None);
+                };
                 all = Some(match all {
                     None => case,
                     Some(before) => connective(&before, "or_", &case, span),
@@ -204,7 +257,9 @@ fn test(pattern: &Pat, subject: &Expr) -> Option<Option<Expr>> {
             let mut all: Option<Expr> = None;
             for (number, part) in tuple.elems.iter().enumerate() {
                 let number = syn::Index::from(number);
-                let Some(part) = test(part, &parse_quote!((&(#subject).#number)))? else { continue };
+                let Some(part) = test(part, &parse_quote!((&(#subject).#number)))? else {
+                    continue;
+                };
                 all = Some(match all {
                     None => part,
                     Some(before) => connective(&before, "and_", &part, span),
@@ -233,6 +288,13 @@ impl VisitMut for Rewrite {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Assign(assign) = expr
+            && chooses_constants(&assign.right)
+        {
+            let mut right = (*assign.right).clone();
+            assign_in_branches(&mut right, &assign.left);
+            *expr = right;
+        }
         visit_mut::visit_expr_mut(self, expr);
         let new = match expr {
             Expr::Assign(assign) => self.assignment(&assign.left, &assign.right, assign.eq_token.span()),
@@ -260,22 +322,24 @@ impl VisitMut for Rewrite {
                     _ => None,
                 }
             }
-            Expr::Macro(call) if call.mac.path.is_ident("pack") => match call.mac.parse_body::<syn::ExprStruct>() {
-                Ok(record) => {
-                    let name = &record.path;
-                    let fields = record.fields.into_iter().map(|mut field| {
-                        self.visit_expr_mut(&mut field.expr);
-                        let (member, value) = (field.member, field.expr);
-                        quote!((#name.#member, &(#value)))
-                    });
-                    let fields: Vec<_> = fields.collect();
-                    Some(parse_quote!(::spinneret_verilog::rtl::pack(&[#(#fields),*])))
+            Expr::Macro(call) if call.mac.path.is_ident("pack") => {
+                match call.mac.parse_body::<syn::ExprStruct>() {
+                    Ok(record) => {
+                        let name = &record.path;
+                        let fields = record.fields.into_iter().map(|mut field| {
+                            self.visit_expr_mut(&mut field.expr);
+                            let (member, value) = (field.member, field.expr);
+                            quote!((#name.#member, &(#value)))
+                        });
+                        let fields: Vec<_> = fields.collect();
+                        Some(parse_quote!(::spinneret_verilog::rtl::pack(&[#(#fields),*])))
+                    }
+                    Err(error) => {
+                        self.error.get_or_insert(error);
+                        None
+                    }
                 }
-                Err(error) => {
-                    self.error.get_or_insert(error);
-                    None
-                }
-            },
+            }
             Expr::Macro(call) if call.mac.path.is_ident("cat") => {
                 let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
                 match call.mac.parse_body_with(parser) {
@@ -305,7 +369,9 @@ impl VisitMut for Rewrite {
             let of_let = matches!(statement, Stmt::Local(_)) && !docs.is_empty();
             match of_let {
                 true => block.stmts.push(parse_quote!(let __place = #control::place();)),
-                false => block.stmts.extend(docs.iter().map(|line| parse_quote!(#control::comment(#line);))),
+                false => block
+                    .stmts
+                    .extend(docs.iter().map(|line| parse_quote!(#control::comment(#line);))),
             }
             self.visit_stmt_mut(&mut statement);
             if let (Stmt::Expr(expr, semi @ None), true) = (&mut statement, number < last)
@@ -317,7 +383,9 @@ impl VisitMut for Rewrite {
             block.stmts.push(statement);
             block.stmts.extend(named);
             if of_let {
-                block.stmts.push(parse_quote!(#control::document(__place, &[#(#docs),*]);));
+                block
+                    .stmts
+                    .push(parse_quote!(#control::document(__place, &[#(#docs),*]);));
             }
         }
     }
@@ -326,7 +394,9 @@ impl VisitMut for Rewrite {
 impl Rewrite {
     /// Names for the signals that a `let` binds.
     fn named(&mut self, statement: &Stmt) -> Vec<Stmt> {
-        let Stmt::Local(local) = statement else { return Vec::new() };
+        let Stmt::Local(local) = statement else {
+            return Vec::new();
+        };
         let (mut names, mut variables) = (Vec::new(), HashSet::new());
         bound(&local.pat, &mut names, &mut variables);
         let (control, traits) = (control(), traits());
@@ -337,11 +407,71 @@ impl Rewrite {
             statements.push(parse_quote!({ #traits (&#control::It(&#name)).name_(#text) };));
         }
         for name in variables {
-            let depth = format_ident!("__depth_{name}");
+            let depth = depth_of(&name);
             statements.push(parse_quote!(#[allow(unused_variables)] let #depth = #control::depth();));
             self.variables.insert(name);
         }
         statements
+    }
+}
+
+/// The values that an `if` or `match` may have.
+fn tails<'a>(expr: &'a Expr, found: &mut Vec<&'a Expr>) {
+    let block = |block: &'a Block, found: &mut Vec<&'a Expr>| match block.stmts.last() {
+        Some(Stmt::Expr(last, None)) => tails(last, found),
+        _ => {}
+    };
+    match expr {
+        Expr::If(node) if !has_let(&node.cond) => {
+            block(&node.then_branch, found);
+            if let Some((_, otherwise)) = &node.else_branch {
+                tails(otherwise, found);
+            }
+        }
+        Expr::Match(node) => node.arms.iter().for_each(|arm| tails(&arm.body, found)),
+        Expr::Block(node) => block(&node.block, found),
+        other => found.push(other),
+    }
+}
+
+/// Whether an expression chooses between values of which one is a constant: it is assigned in the branches then, where the
+/// target says its width.
+fn chooses_constants(expr: &Expr) -> bool {
+    let chooses = match expr {
+        Expr::If(node) => !has_let(&node.cond) && node.else_branch.is_some(),
+        Expr::Match(_) => true,
+        _ => false,
+    };
+    let mut found = Vec::new();
+    tails(expr, &mut found);
+    let is_constant = |tail: &&Expr| match tail {
+        Expr::Lit(_) => true,
+        Expr::Path(path) => path.path.segments.iter().any(|part| part.ident.to_string().starts_with(char::is_uppercase)),
+        _ => false,
+    };
+    chooses && found.iter().any(is_constant)
+}
+
+fn assign_in_branches(expr: &mut Expr, target: &Expr) {
+    let block = |block: &mut Block| {
+        if let Some(Stmt::Expr(last, semi @ None)) = block.stmts.last_mut() {
+            assign_in_branches(last, target);
+            *semi = matches!(last, Expr::Assign(_)).then(|| Token![;](Span::call_site()));
+        }
+    };
+    match expr {
+        Expr::If(node) if !has_let(&node.cond) => {
+            block(&mut node.then_branch);
+            if let Some((_, otherwise)) = &mut node.else_branch {
+                assign_in_branches(otherwise, target);
+            }
+        }
+        Expr::Match(node) => node.arms.iter_mut().for_each(|arm| assign_in_branches(&mut arm.body, target)),
+        Expr::Block(node) => block(&mut node.block),
+        other => {
+            let (span, value) = (other.span(), other.clone());
+            *other = parse(quote_spanned!(span=> #target = #value));
+        }
     }
 }
 

@@ -23,8 +23,12 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
         .filter_map(|field| field.ident.as_ref().map(|ident| (ident, &field.ty, &field.vis)))
         .filter(|(ident, ..)| !ident.to_string().starts_with('_'))
         .collect();
-    let fields = parts.iter().map(|(ident, kind, vis)| quote!(#vis #ident: <#kind as #rtl::Handle>::Handle));
-    let values = parts.iter().map(|(ident, ..)| quote!(#ident: #rtl::Handle::handle(&self.#ident)));
+    let fields = parts
+        .iter()
+        .map(|(ident, kind, vis)| quote!(#vis #ident: <#kind as #rtl::Handle>::Handle));
+    let values = parts
+        .iter()
+        .map(|(ident, ..)| quote!(#ident: #rtl::Handle::handle(&self.#ident)));
     let kept = parameters.iter().map(|(name, kind)| quote!(#name: #kind));
     let kept_values = parameters.iter().map(|(name, _)| {
         let field = format_ident!("_{name}");
@@ -38,8 +42,12 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
     let none = quote!(::std::option::Option::None);
     let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
     let clock = match (has("clk"), has("rst"), has("rstn")) {
-        (true, true, _) => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false))),
-        (true, _, true) => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true))),
+        (true, true, _) => {
+            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false)))
+        }
+        (true, _, true) => {
+            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true)))
+        }
         (true, ..) => some(quote!(#rtl::BlockClock::new(&self.clk, #none, false))),
         _ => none,
     };
@@ -92,7 +100,10 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
 /// Ports have no clock of their own to be connected.
 fn is_port(kind: &Type) -> bool {
     let Type::Path(path) = kind else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "Wire" || last.ident == "Signal")
+    path.path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "Wire" || last.ident == "Signal")
 }
 
 /// The struct of handles of a bundle of ports.
@@ -102,7 +113,10 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
     let visibility = &item.vis;
     let (generics, types, bounds) = item.generics.split_for_impl();
     let rtl = quote!(::spinneret_verilog::rtl);
-    let fields = item.fields.iter().filter(|field| field.ident.as_ref().is_some_and(|ident| ports.contains(ident)));
+    let fields = item
+        .fields
+        .iter()
+        .filter(|field| field.ident.as_ref().is_some_and(|ident| ports.contains(ident)));
     let fields = fields.map(|field| {
         let (ident, kind) = (&field.ident, &field.ty);
         quote!(pub #ident: <#kind as #rtl::Handle>::Handle)

@@ -10,7 +10,9 @@ use num_bigint::BigUint;
 use super::error::Error;
 use super::fold;
 use super::group::access;
-use super::ir::{Arithmetic, Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement};
+use super::ir::{
+    Arithmetic, Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement,
+};
 use super::lower::{Kernel, case};
 use super::metadata::Metadata;
 use super::records::Records;
@@ -23,7 +25,11 @@ use crate::rtl::tree::{At, Clocking, NodeId, Op, Place, Statement, Tree};
 const REPEATED: usize = 12;
 
 /// The kernel of a block, as statements over its symbols.
-pub(crate) fn elaborate(symbols: &mut Symbols, identifiers: &mut Identifiers, tree: &Tree) -> Result<Kernel, Error> {
+pub(crate) fn elaborate(
+    symbols: &mut Symbols,
+    identifiers: &mut Identifiers,
+    tree: &Tree,
+) -> Result<Kernel, Error> {
     if let Some(fault) = &tree.fault {
         return Err(fault_at(symbols, &fault.message, fault.at));
     }
@@ -35,7 +41,14 @@ pub(crate) fn elaborate(symbols: &mut Symbols, identifiers: &mut Identifiers, tr
     let reset = own_reset(symbols, identifiers, tree, &mut statements);
     let locals = declare_locals(symbols, identifiers, tree, reset, &mut statements)?;
     let named = declare_names(symbols, identifiers, tree, &mut metadata);
-    let mut elaboration = Elaboration { symbols, tree, reset, locals, named, made: HashMap::new() };
+    let mut elaboration = Elaboration {
+        symbols,
+        tree,
+        reset,
+        locals,
+        named,
+        made: HashMap::new(),
+    };
     let explicit = elaboration.assigned(tree.statements())?;
     statements.extend(elaboration.clocking(&explicit)?);
     let mut body = elaboration.block(tree.statements())?;
@@ -46,7 +59,11 @@ pub(crate) fn elaborate(symbols: &mut Symbols, identifiers: &mut Identifiers, tr
         records.note_field(&elaboration.value(*node)?, layout);
     }
     let statements = ordered(symbols, with_comments(statements))?;
-    Ok(Kernel { statements, metadata, records })
+    Ok(Kernel {
+        statements,
+        metadata,
+        records,
+    })
 }
 
 fn fault_at(symbols: &Symbols, message: &str, at: At) -> Error {
@@ -84,10 +101,16 @@ fn declare_locals(
             continue;
         };
         let Some(clock) = own(symbols, tree.clock) else {
-            return Err(Error::NoClock { path: symbols.block.clone(), name });
+            return Err(Error::NoClock {
+                path: symbols.block.clone(),
+                name,
+            });
         };
         if reset.is_some() && own_reset.is_none() {
-            return Err(Error::NoReset { path: symbols.block.clone(), name });
+            return Err(Error::NoReset {
+                path: symbols.block.clone(),
+                name,
+            });
         }
         let number = symbols.registers.len();
         let output = match port {
@@ -97,17 +120,37 @@ fn declare_locals(
             }
             None => symbols.add_declared(&name, local.width, Role::RegisterOutput),
         };
-        let data = symbols.add_declared(&identifiers.derive(&format!("{name}_d")), local.width, Role::RegisterData(number));
-        let clock_input = symbols.add_declared(&identifiers.derive(&format!("{name}_clock")), 1, Role::RegisterClock);
+        let data = symbols.add_declared(
+            &identifiers.derive(&format!("{name}_d")),
+            local.width,
+            Role::RegisterData(number),
+        );
+        let clock_input = symbols.add_declared(
+            &identifiers.derive(&format!("{name}_clock")),
+            1,
+            Role::RegisterClock,
+        );
         statements.push(copy(clock_input, clock, 1));
         let reset = reset.as_ref().zip(own_reset).map(|(value, rst)| {
-            let input = symbols.add_declared(&identifiers.derive(&format!("{name}_reset")), 1, Role::RegisterReset);
+            let input = symbols.add_declared(
+                &identifiers.derive(&format!("{name}_reset")),
+                1,
+                Role::RegisterReset,
+            );
             statements.push(copy(input, rst, 1));
             (input, Expr::literal(value.clone(), local.width))
         });
         statements.push(copy(data, output, local.width));
         let initial = reset.as_ref().map(|(_, value)| value.clone());
-        symbols.registers.push(Register { path: name, clock: clock_input, data, output, reset, initial, attribute: None });
+        symbols.registers.push(Register {
+            path: name,
+            clock: clock_input,
+            data,
+            output,
+            reset,
+            initial,
+            attribute: None,
+        });
         ends.push((output, data));
     }
     Ok(ends)
@@ -132,13 +175,21 @@ fn registered_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalI
 }
 
 /// The reset of the block, active high.
-fn own_reset(symbols: &mut Symbols, identifiers: &mut Identifiers, tree: &Tree, statements: &mut Vec<Stmt>) -> Option<SignalId> {
+fn own_reset(
+    symbols: &mut Symbols,
+    identifiers: &mut Identifiers,
+    tree: &Tree,
+    statements: &mut Vec<Stmt>,
+) -> Option<SignalId> {
     let reset = own(symbols, tree.reset)?;
     if !tree.reset_is_low {
         return Some(reset);
     }
     let high = symbols.add_declared(&identifiers.derive("reset"), 1, Role::Local);
-    statements.push(Stmt::Assign { target: Target::whole(high), value: fold::not(Expr::signal(reset, 1)) });
+    statements.push(Stmt::Assign {
+        target: Target::whole(high),
+        value: fold::not(Expr::signal(reset, 1)),
+    });
     Some(high)
 }
 
@@ -147,7 +198,10 @@ fn own(symbols: &Symbols, atom: Option<usize>) -> Option<SignalId> {
 }
 
 fn copy(to: SignalId, from: SignalId, width: usize) -> Stmt {
-    Stmt::Assign { target: Target::whole(to), value: Expr::signal(from, width) }
+    Stmt::Assign {
+        target: Target::whole(to),
+        value: Expr::signal(from, width),
+    }
 }
 
 /// A signal for each value with a name, and for each that is large and used more than once.
@@ -210,8 +264,18 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             }
             continue;
         }
-        let is_base = selected[number] && matches!(node.op, Op::SelectAt | Op::Shift(_) | Op::Arithmetic(Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply));
-        let size = 1 + node.operands.iter().map(|operand| sizes[*operand as usize]).sum::<usize>();
+        let is_base = selected[number]
+            && matches!(
+                node.op,
+                Op::SelectAt
+                    | Op::Shift(_)
+                    | Op::Arithmetic(Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply)
+            );
+        let size = 1 + node
+            .operands
+            .iter()
+            .map(|operand| sizes[*operand as usize])
+            .sum::<usize>();
         if uses[number] > 1 && (size > REPEATED || is_base) {
             all.push((id, "shared".to_owned(), Vec::new()));
         } else {
@@ -227,7 +291,12 @@ fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
         match statement {
             Statement::Assign { target, value, .. } => found.extend([*target, *value]),
             Statement::Join { left, right, .. } => found.extend([*left, *right]),
-            Statement::If { test, then, otherwise, .. } => {
+            Statement::If {
+                test,
+                then,
+                otherwise,
+                ..
+            } => {
                 found.push(*test);
                 roots(then, found);
                 roots(otherwise, found);
@@ -294,16 +363,23 @@ impl Elaboration<'_> {
         let mut statements = Vec::new();
         let clock = own(self.symbols, self.tree.clock);
         let reset = self.reset;
-        for Clocking { clock: input, reset: reset_input, hold } in &self.tree.clocking {
+        for Clocking {
+            clock: input,
+            reset: reset_input,
+            hold,
+        } in &self.tree.clocking
+        {
             let pairs = [(Some(*input), clock), (*reset_input, reset)];
             for (input, source) in pairs {
                 let input = input.and_then(|input| own(self.symbols, Some(input)));
-                if let (Some(input), Some(source)) = (input.filter(|input| !explicit.contains(input)), source) {
+                if let (Some(input), Some(source)) = (input.filter(|input| !explicit.contains(input)), source)
+                {
                     statements.push(copy(input, source, 1));
                 }
             }
             if let Some((data, output)) = hold
-                && let (Some(data), Some(output)) = (own(self.symbols, Some(*data)), own(self.symbols, Some(*output)))
+                && let (Some(data), Some(output)) =
+                    (own(self.symbols, Some(*data)), own(self.symbols, Some(*output)))
             {
                 statements.push(copy(data, output, self.symbols.signal(output).width));
             }
@@ -313,9 +389,18 @@ impl Elaboration<'_> {
 
     /// Values that are used more than once and that the kernel gives no name.
     fn unnamed(&mut self) -> Result<Vec<Stmt>, Error> {
-        let unnamed: Vec<_> = self.named.iter().filter(|(id, _)| !self.tree.names.contains_key(id)).collect();
+        let unnamed: Vec<_> = self
+            .named
+            .iter()
+            .filter(|(id, _)| !self.tree.names.contains_key(id))
+            .collect();
         let unnamed: Vec<_> = unnamed.into_iter().map(|(id, signal)| (*id, *signal)).collect();
-        let define = |(id, signal)| Ok(Stmt::Assign { target: Target::whole(signal), value: self.definition(id)? });
+        let define = |(id, signal)| {
+            Ok(Stmt::Assign {
+                target: Target::whole(signal),
+                value: self.definition(id)?,
+            })
+        };
         unnamed.into_iter().map(define).collect()
     }
 
@@ -332,12 +417,20 @@ impl Elaboration<'_> {
             Statement::Comment(text) => out.push(Stmt::Comment(text.clone())),
             Statement::Define(id) => {
                 if let Some(signal) = self.named.get(id).copied() {
-                    out.push(Stmt::Assign { target: Target::whole(signal), value: self.definition(*id)? });
+                    out.push(Stmt::Assign {
+                        target: Target::whole(signal),
+                        value: self.definition(*id)?,
+                    });
                 }
             }
             Statement::Assign { target, value, at } => self.assign(*target, *value, *at, out)?,
             Statement::Join { left, right, at } => self.join(*left, *right, *at, out)?,
-            Statement::If { test, then, otherwise, is_match } => {
+            Statement::If {
+                test,
+                then,
+                otherwise,
+                is_match,
+            } => {
                 if *is_match && self.cases(statement, out)? {
                     return Ok(());
                 }
@@ -345,7 +438,11 @@ impl Elaboration<'_> {
                 match test.as_literal() {
                     Some(value) if *value == BigUint::ZERO => out.extend(otherwise),
                     Some(_) => out.extend(then),
-                    None => out.push(Stmt::If { test, then, otherwise }),
+                    None => out.push(Stmt::If {
+                        test,
+                        then,
+                        otherwise,
+                    }),
                 }
             }
         }
@@ -354,31 +451,40 @@ impl Elaboration<'_> {
 
     /// A `match` that compares one value with constants, as a case statement.
     fn cases(&mut self, statement: &Statement, out: &mut Vec<Stmt>) -> Result<bool, Error> {
-        let mut chain: Vec<(NodeId, NodeId, &[Statement])> = Vec::new();
+        let mut chain: Vec<(NodeId, Vec<NodeId>, &[Statement])> = Vec::new();
         let mut rest = std::slice::from_ref(statement);
         while let [Statement::If { test, then, otherwise, is_match: true }] = rest {
-            let node = self.tree.node(*test);
-            let Op::Compare { relation: Relation::Equal, .. } = node.op else { return Ok(false) };
-            let (subject, label) = (node.operands[0], node.operands[1]);
-            let is_constant = matches!(self.tree.node(label).op, Op::Literal(_) | Op::Variant(..));
-            if !is_constant || chain.first().is_some_and(|(first, ..)| *first != subject) {
+            let Some((subject, labels)) = self.tree.compared_with(*test) else { return Ok(false) };
+            if chain.first().is_some_and(|(first, ..)| *first != subject) {
                 return Ok(false);
             }
-            chain.push((subject, label, then));
+            chain.push((subject, labels, then));
             rest = otherwise;
         }
         let Some((subject, ..)) = chain.first() else { return Ok(false) };
         let test = self.value(*subject)?;
-        let mut arms: Vec<Arm> = Vec::new();
-        for (_, label, body) in &chain {
-            let arm = Arm { label: self.value(*label)?, body: self.block(body)? };
-            if arms.iter().all(|earlier| earlier.label != arm.label) {
-                arms.push(arm);
+        let (mut arms, mut seen): (Vec<Arm>, Vec<Expr>) = Default::default();
+        for (_, labels, body) in &chain {
+            let mut own = Vec::new();
+            for label in labels {
+                let label = self.value(*label)?;
+                // The first of equal patterns is taken, in Rust as in Verilog.
+                if !seen.contains(&label) {
+                    seen.push(label.clone());
+                    own.push(label);
+                }
+            }
+            let mut own = own.into_iter();
+            if let Some(label) = own.next() {
+                arms.push(Arm { label, more: own.collect(), body: self.block(body)? });
             }
         }
         let default = match rest {
             [] => None,
-            rest => Some(DefaultArm { only: None, body: self.block(rest)? }),
+            rest => Some(DefaultArm {
+                only: None,
+                body: self.block(rest)?,
+            }),
         };
         case(self.symbols, test, arms, default, out);
         Ok(true)
@@ -393,7 +499,11 @@ impl Elaboration<'_> {
             Role::InOut | Role::ChildInOut => "is a tri-state signal",
             _ => return Ok(id),
         };
-        Err(fault_at(self.symbols, &format!("`{}` {what}: it cannot be assigned", self.symbols.display(id)), at))
+        Err(fault_at(
+            self.symbols,
+            &format!("`{}` {what}: it cannot be assigned", self.symbols.display(id)),
+            at,
+        ))
     }
 
     fn assign(&mut self, target: NodeId, value: NodeId, at: At, out: &mut Vec<Stmt>) -> Result<(), Error> {
@@ -405,7 +515,11 @@ impl Elaboration<'_> {
         if self.symbols.signal(signal).role == Role::RegisteredOutput {
             return match value.kind {
                 Kind::Signal(register) if register == signal => Ok(()),
-                _ => Err(fault_at(self.symbols, "the output is a register, and gets another value as well", at)),
+                _ => Err(fault_at(
+                    self.symbols,
+                    "the output is a register, and gets another value as well",
+                    at,
+                )),
             };
         }
         let available = self.symbols.signal(signal).width;
@@ -416,24 +530,46 @@ impl Elaboration<'_> {
                 Op::SelectAt if low == 0 && self.tree.node(node.operands[0]).operands.is_empty() => {
                     let offset = self.value(node.operands[1])?;
                     let write = variable_write(&offset, value.width, available);
-                    let part = Part::At { offset: write.offset, width: value.width };
-                    let assign = Stmt::Assign { target: Target { signal, part }, value };
+                    let part = Part::At {
+                        offset: write.offset,
+                        width: value.width,
+                    };
+                    let assign = Stmt::Assign {
+                        target: Target { signal, part },
+                        value,
+                    };
                     out.push(match write.guard {
-                        Some(test) => Stmt::If { test, then: vec![assign], otherwise: Vec::new() },
+                        Some(test) => Stmt::If {
+                            test,
+                            then: vec![assign],
+                            otherwise: Vec::new(),
+                        },
                         None => assign,
                     });
                     return Ok(());
                 }
-                Op::SelectAt => return Err(fault_at(self.symbols, "an index by a signal within a part of a signal", at)),
+                Op::SelectAt => {
+                    return Err(fault_at(
+                        self.symbols,
+                        "an index by a signal within a part of a signal",
+                        at,
+                    ));
+                }
                 _ => break,
             }
             node = self.tree.node(node.operands[0]);
         }
         let part = match value.width == available {
             true => Part::Whole,
-            false => Part::Bits { low, width: value.width },
+            false => Part::Bits {
+                low,
+                width: value.width,
+            },
         };
-        out.push(Stmt::Assign { target: Target { signal, part }, value });
+        out.push(Stmt::Assign {
+            target: Target { signal, part },
+            value,
+        });
         Ok(())
     }
 
@@ -443,7 +579,12 @@ impl Elaboration<'_> {
             Some(place) => self.ends(place).map(|(_, id)| Some(self.symbols.signal(id).role)),
             None => Ok(None),
         };
-        let gives = |role: Option<Role>| matches!(role, None | Some(Role::Input | Role::ChildOutput | Role::RegisterOutput));
+        let gives = |role: Option<Role>| {
+            matches!(
+                role,
+                None | Some(Role::Input | Role::ChildOutput | Role::RegisterOutput)
+            )
+        };
         let (target, value) = match (gives(role(left)?), gives(role(right)?)) {
             (false, _) => (left, right),
             (true, false) => (right, left),
@@ -476,7 +617,10 @@ impl Elaboration<'_> {
             Op::Signal(place) => Expr::signal(self.ends(place)?.0, width),
             Op::Literal(value) => Expr::literal(value, width),
             Op::Variant(name, value, _) => match self.symbols.lookup(&name.replace("::", "$")) {
-                Some(Entry::Constant(id)) => Expr { kind: Kind::Constant(id), width },
+                Some(Entry::Constant(id)) => Expr {
+                    kind: Kind::Constant(id),
+                    width,
+                },
                 _ => Expr::literal(value, width),
             },
             Op::Concat => fold::concat(operands.collect()),
@@ -523,7 +667,10 @@ fn arithmetic(op: Arithmetic, a: Expr, b: Expr) -> Expr {
 
 /// A comparison; that of a bit with a constant is the bit.
 fn compared(comparison: Comparison, a: Expr, b: Expr) -> Expr {
-    let constant = b.as_literal().filter(|_| a.width == 1).map(|value| *value != BigUint::ZERO);
+    let constant = b
+        .as_literal()
+        .filter(|_| a.width == 1)
+        .map(|value| *value != BigUint::ZERO);
     match (comparison.relation, constant) {
         (Relation::Equal, Some(true)) | (Relation::Unequal, Some(false)) => a,
         (Relation::Equal, Some(false)) | (Relation::Unequal, Some(true)) => fold::not(a),
@@ -538,7 +685,10 @@ fn with_comments(statements: Vec<Stmt>) -> Vec<TopStatement> {
     for stmt in statements {
         match stmt {
             Stmt::Comment(text) => comments.push(text),
-            stmt => all.push(TopStatement { comments: std::mem::take(&mut comments), stmt }),
+            stmt => all.push(TopStatement {
+                comments: std::mem::take(&mut comments),
+                stmt,
+            }),
         }
     }
     all
@@ -546,20 +696,32 @@ fn with_comments(statements: Vec<Stmt>) -> Vec<TopStatement> {
 
 /// The statements in an order in which every signal is assigned before it is read; otherwise as the kernel has them.
 fn ordered(symbols: &Symbols, statements: Vec<TopStatement>) -> Result<Vec<TopStatement>, Error> {
-    let accesses: Vec<_> = statements.iter().map(|statement| access(&statement.stmt)).collect();
+    let accesses: Vec<_> = statements
+        .iter()
+        .map(|statement| access(&statement.stmt))
+        .collect();
     let mut writers: BTreeMap<SignalId, Vec<usize>> = BTreeMap::new();
     for (number, access) in accesses.iter().enumerate() {
         for signal in &access.writes {
             writers.entry(*signal).or_default().push(number);
         }
     }
-    let mut order = Order { symbols, accesses: &accesses, writers: &writers, state: vec![0; statements.len()], sorted: Vec::new() };
+    let mut order = Order {
+        symbols,
+        accesses: &accesses,
+        writers: &writers,
+        state: vec![0; statements.len()],
+        sorted: Vec::new(),
+    };
     for number in 0..statements.len() {
         order.visit(number)?;
     }
     let sorted = order.sorted;
     let mut statements: Vec<_> = statements.into_iter().map(Some).collect();
-    Ok(sorted.into_iter().filter_map(|number| statements[number].take()).collect())
+    Ok(sorted
+        .into_iter()
+        .filter_map(|number| statements[number].take())
+        .collect())
 }
 
 struct Order<'a> {
@@ -579,7 +741,10 @@ impl Order<'_> {
                 let signal = self.accesses[number].writes.iter().next();
                 return Err(Error::Kernel {
                     path: self.symbols.block.clone(),
-                    message: format!("`{}` depends on itself: a combinational loop", signal.map_or_else(String::new, |id| self.symbols.display(*id))),
+                    message: format!(
+                        "`{}` depends on itself: a combinational loop",
+                        signal.map_or_else(String::new, |id| self.symbols.display(*id))
+                    ),
                     file: String::new(),
                     line: 0,
                 });
@@ -588,8 +753,18 @@ impl Order<'_> {
         }
         self.state[number] = 1;
         let access = &self.accesses[number];
-        let earlier = access.writes.iter().filter_map(|signal| self.writers.get(signal)).flatten().filter(|writer| **writer < number);
-        let sources = access.reads.iter().filter_map(|signal| self.writers.get(signal)).flatten().filter(|writer| **writer != number);
+        let earlier = access
+            .writes
+            .iter()
+            .filter_map(|signal| self.writers.get(signal))
+            .flatten()
+            .filter(|writer| **writer < number);
+        let sources = access
+            .reads
+            .iter()
+            .filter_map(|signal| self.writers.get(signal))
+            .flatten()
+            .filter(|writer| **writer != number);
         let needed: Vec<usize> = sources.chain(earlier).copied().collect();
         for writer in needed {
             self.visit(writer)?;

@@ -145,7 +145,16 @@ pub(crate) enum Stmt {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arm {
     pub(crate) label: Expr,
+    /// Further values that the arm is for.
+    pub(crate) more: Vec<Expr>,
     pub(crate) body: Vec<Stmt>,
+}
+
+impl Arm {
+    /// The values that the arm is for.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &Expr> {
+        std::iter::once(&self.label).chain(&self.more)
+    }
 }
 
 /// The arm that takes all remaining values.
@@ -259,7 +268,7 @@ impl Stmt {
             Self::Assign { value, .. } => vec![value],
             Self::If { test, .. } => vec![test],
             Self::Case { test, arms, .. } => std::iter::once(test)
-                .chain(arms.iter().map(|arm| &arm.label))
+                .chain(arms.iter().flat_map(Arm::labels))
                 .collect(),
             Self::Comment(_) => Vec::new(),
         }

@@ -275,7 +275,8 @@ impl Lowering<'_> {
             let (label, value) = self.label(&case.condition, test.width, signed)?;
             // The first of equal patterns is taken, in Rust as in Verilog.
             if taken.insert(value) {
-                arms.push(Arm { label, body });
+                let more = Vec::new();
+                arms.push(Arm { label, more, body });
             }
         }
         case(self.inference.symbols, test, arms, default, out);
@@ -324,7 +325,8 @@ impl Lowering<'_> {
 
 /// A case statement of arms with different labels, or what is left of one.
 pub(crate) fn case(symbols: &Symbols, test: Expr, mut arms: Vec<Arm>, mut default: Option<DefaultArm>, out: &mut Vec<Stmt>) {
-    let complete = u64::try_from(arms.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+    let labels = arms.iter().map(|arm| 1 + arm.more.len()).sum::<usize>();
+    let complete = u64::try_from(labels).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
     if complete {
         // An arm behind all values never runs, and yosys warns of wires in it without a driver.
         default = None;
@@ -334,7 +336,7 @@ pub(crate) fn case(symbols: &Symbols, test: Expr, mut arms: Vec<Arm>, mut defaul
         && let Some(last) = arms.pop()
     {
         default = Some(DefaultArm {
-            only: Some(last.label),
+            only: last.more.is_empty().then_some(last.label),
             body: last.body,
         });
     }
@@ -349,7 +351,8 @@ pub(crate) fn case(symbols: &Symbols, test: Expr, mut arms: Vec<Arm>, mut defaul
 fn is_whole_enum(symbols: &Symbols, arms: &[Arm]) -> bool {
     let labels: Option<BTreeSet<usize>> = arms
         .iter()
-        .map(|arm| match arm.label.kind {
+        .flat_map(Arm::labels)
+        .map(|label| match label.kind {
             Kind::Constant(id) => Some(id.0),
             _ => None,
         })

@@ -116,6 +116,7 @@ fn live_part(symbols: &Symbols, stmt: &Stmt, live: &BTreeSet<SignalId>) -> Optio
         Stmt::Case { test, arms, default } => {
             let arm = |arm: &Arm| Arm {
                 label: arm.label.clone(),
+                more: arm.more.clone(),
                 body: block(&arm.body),
             };
             let rest = |arm: &DefaultArm| DefaultArm {
@@ -194,6 +195,7 @@ pub(crate) fn without_holds(
                 .iter()
                 .map(|arm| Arm {
                     label: arm.label.clone(),
+                more: arm.more.clone(),
                     body: block(&arm.body),
                 })
                 .collect();

@@ -240,7 +240,8 @@ impl Writer<'_> {
             Stmt::Case { test, arms, default } => {
                 line(out, indent, &format!("case ({})", self.expr(test)));
                 for arm in arms {
-                    line(out, indent + 1, &format!("{}: begin", self.expr(&arm.label)));
+                    let labels: Vec<_> = arm.labels().map(|label| self.expr(label)).collect();
+                    line(out, indent + 1, &format!("{}: begin", labels.join(", ")));
                     self.block(&arm.body, kind, indent + 2, out);
                     line(out, indent + 1, "end");
                 }

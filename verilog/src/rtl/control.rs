@@ -9,6 +9,7 @@ use super::sig::{Operand, Sig, make, sig};
 use super::tree::{self, NodeId, Op, Statement};
 use crate::emit::ir::{Arithmetic, Relation};
 use crate::lang::Word;
+use num_bigint::BigUint;
 use std::panic::Location;
 
 /// A value that a kernel looks at.
@@ -91,9 +92,18 @@ impl<T> OnSignal<T> for It<'_, Sig<T>> {
     }
 }
 
+fn refuse(message: &str, at: tree::At) {
+    tree::with(|tree| tree.refuse(message, at));
+}
+
 fn one_bit(width: usize, at: tree::At) {
     if width != 1 {
-        tree::with(|tree| tree.refuse(&format!("a value of {width} bits is no condition: compare it, or write .any()"), at));
+        tree::with(|tree| {
+            tree.refuse(
+                &format!("a value of {width} bits is no condition: compare it, or write .any()"),
+                at,
+            )
+        });
     }
 }
 
@@ -174,7 +184,12 @@ impl OnDecision for It<'_, bool> {
         if *self.0 { R::decided(true) } else { other() }
     }
     fn test_(&self) -> Branch {
-        Branch { runs: (*self.0, !*self.0), test: None, then: None, docs: Vec::new() }
+        Branch {
+            runs: (*self.0, !*self.0),
+            test: None,
+            then: None,
+            docs: Vec::new(),
+        }
     }
 }
 
@@ -227,7 +242,12 @@ impl Branch {
             tree.open_block();
             docs
         });
-        Self { runs: (true, true), test: Some(test), then: None, docs }
+        Self {
+            runs: (true, true),
+            test: Some(test),
+            then: None,
+            docs,
+        }
     }
 
     /// The first branch runs.
@@ -255,7 +275,12 @@ impl Branch {
             let then = self.then.take().unwrap_or_default();
             if !then.is_empty() || !otherwise.is_empty() {
                 tree.restore_docs(std::mem::take(&mut self.docs));
-                tree.push(Statement::If { test, then, otherwise, is_match });
+                tree.push(Statement::If {
+                    test,
+                    then,
+                    otherwise,
+                    is_match,
+                });
             }
         });
         Some(sig(test))
@@ -291,7 +316,10 @@ impl<T> Merge for Sig<T> {
 impl<T: Merge> Merge for Vec<T> {
     #[track_caller]
     fn merge(test: Sig<bool>, then: Self, otherwise: Self) -> Self {
-        then.into_iter().zip(otherwise).map(|(a, b)| T::merge(test, a, b)).collect()
+        then.into_iter()
+            .zip(otherwise)
+            .map(|(a, b)| T::merge(test, a, b))
+            .collect()
     }
 }
 
@@ -341,18 +369,51 @@ impl<T, O: Operand<T>> MergeConstant for Both<Sig<T>, O> {
     fn merge_(&self, test: Option<Sig<bool>>) -> Sig<T> {
         let at = Location::caller();
         match (test, self.0, &self.1) {
-            (Some(test), Some(then), Some(otherwise)) => Merge::merge(test, then, otherwise.operand(then.width(), at)),
+            (Some(test), Some(then), Some(otherwise)) => {
+                Merge::merge(test, then, otherwise.operand(then.width(), at))
+            }
             (None, Some(value), None) => value,
-            (_, _, Some(constant)) if constant.natural().is_some() => {
-                constant.operand(constant.natural().unwrap_or(1), at)
-            }
-            _ => {
-                let message = "the constant has no width in this variant: write lit(value, width)";
-                tree::with(|tree| tree.refuse(message, at));
-                make(Op::Literal(0_u32.into()), &[], 1)
-            }
+            (_, _, constant) => without_width(constant.as_ref(), at),
         }
     }
+}
+
+/// The value of an `if` whose first branch is a constant.
+pub trait MergeLiteral {
+    /// Its type.
+    type Value;
+    /// The value.
+    fn merge_(&self, test: Option<Sig<bool>>) -> Self::Value;
+}
+
+macro_rules! literals {
+    ($($literal:ty => $kind:ty),+) => {$(
+        impl MergeLiteral for Both<$literal, Sig<$kind>> {
+            type Value = Sig<$kind>;
+            #[track_caller]
+            fn merge_(&self, test: Option<Sig<bool>>) -> Sig<$kind> {
+                let at = Location::caller();
+                match (test, &self.0, self.1) {
+                    (Some(test), Some(then), Some(otherwise)) => {
+                        Merge::merge(test, then.operand(otherwise.width(), at), otherwise)
+                    }
+                    (None, None, Some(value)) => value,
+                    (_, constant, _) => without_width(constant.as_ref(), at),
+                }
+            }
+        }
+    )+};
+}
+literals! { i32 => Word, u32 => Word, u64 => Word, usize => Word, Word => Word, bool => bool }
+
+/// A constant that only one variant of a block has.
+fn without_width<T, O: Operand<T>>(constant: Option<&O>, at: tree::At) -> Sig<T> {
+    if let Some((constant, width)) = constant.and_then(|constant| Some((constant, constant.natural()?))) {
+        return constant.operand(width, at);
+    }
+    let message = "the constant has no width in this variant: write lit(value, width)";
+    refuse(message, at);
+    make(Op::Literal(0_u32.into()), &[], 1)
 }
 
 /// The value of an `if` that only the generator decides.
@@ -371,7 +432,7 @@ impl<V> MergeValues for &mut Both<V, V> {
             (Some(value), None) | (None, Some(value)) => value,
             (Some(value), Some(_)) => {
                 let message = "a number of the generator cannot depend on a signal: write lit(value, width)";
-                tree::with(|tree| tree.refuse(message, Location::caller()));
+                refuse(message, Location::caller());
                 value
             }
             (None, None) => unreachable!("one branch runs"),
@@ -379,53 +440,82 @@ impl<V> MergeValues for &mut Both<V, V> {
     }
 }
 
-/// A value fits a pattern of bits, `"0?1"`, the highest first: `?` fits both.
+/// [`Sig::fits`] as a function, for patterns of `match`.
 #[track_caller]
 pub fn fits(value: Sig<Word>, pattern: &str) -> Sig<bool> {
-    let bits: Vec<char> = pattern.chars().filter(|bit| *bit != '_').collect();
-    if bits.len() != value.width() {
-        let message = format!("a pattern of {} bits for a value of {} bits", bits.len(), value.width());
-        tree::with(|tree| tree.refuse(&message, Location::caller()));
-        return Decided::decided(false);
-    }
-    let mut tests: Vec<Sig<bool>> = Vec::new();
-    let mut high = bits.len();
-    while high > 0 {
-        let run = bits[bits.len() - high..].iter().take_while(|bit| **bit != '?').count();
-        if run > 0 {
-            let text: String = bits[bits.len() - high..][..run].iter().collect();
-            let number = Word::from_biguint(num_bigint::BigUint::parse_bytes(text.as_bytes(), 2).unwrap_or_default(), run);
-            tests.push(value.slice(high - run, run).compare(Relation::Equal, false, number));
+    value.fits(pattern)
+}
+
+impl Sig<Word> {
+    /// The value fits a pattern of bits, `"0?1"`, the highest first: `?` fits both, `_` only separates.
+    #[track_caller]
+    pub fn fits(self, pattern: &str) -> Sig<bool> {
+        let value = self;
+        let bits: Vec<char> = pattern.chars().filter(|bit| *bit != '_').collect();
+        if bits.len() != value.width() {
+            let message = format!(
+                "a pattern of {} bits for a value of {} bits",
+                bits.len(),
+                value.width()
+            );
+            refuse(&message, Location::caller());
+            return Decided::decided(false);
         }
-        high -= run.max(1);
+        let mut tests: Vec<Sig<bool>> = Vec::new();
+        let mut high = bits.len();
+        while high > 0 {
+            let run = bits[bits.len() - high..]
+                .iter()
+                .take_while(|bit| **bit != '?')
+                .count();
+            if run > 0 {
+                let text: String = bits[bits.len() - high..][..run].iter().collect();
+                let number = Word::from_biguint(
+                    BigUint::parse_bytes(text.as_bytes(), 2).unwrap_or_default(),
+                    run,
+                );
+                tests.push(
+                    value
+                        .slice(high - run, run)
+                        .compare(Relation::Equal, false, number),
+                );
+            }
+            high -= run.max(1);
+        }
+        tests
+            .into_iter()
+            .reduce(|a, b| a & b)
+            .unwrap_or_else(|| Decided::decided(true))
     }
-    tests.into_iter().reduce(|a, b| a & b).unwrap_or_else(|| Decided::decided(true))
 }
 
 /// A test of an arm of a `match`.
 pub trait Test {
-    /// The value that is compared, the number that it is compared with, and how many numbers there are; none if it is no such
-    /// comparison. A test of the generator is whether it holds.
-    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>>;
+    /// Whether it holds, if the generator decides; else the numbers that a value is compared with, and how many numbers there
+    /// are, if it is such a comparison.
+    fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>>;
 }
 
 impl Test for bool {
-    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>> {
+    fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>> {
         Ok(*self)
     }
 }
 
 impl Test for Sig<bool> {
-    fn case(&self) -> Result<bool, Option<(NodeId, num_bigint::BigUint, u128)>> {
-        Err(tree::with(|tree| {
-            let node = tree.node(self.id);
-            let Op::Compare { relation: Relation::Equal, .. } = node.op else { return None };
-            let all = 1_u128.checked_shl(u32::try_from(tree.width(node.operands[0])).ok()?)?;
-            match &tree.node(node.operands[1]).op {
-                Op::Literal(value) => Some((node.operands[0], value.clone(), all)),
-                Op::Variant(_, value, count) => Some((node.operands[0], value.clone(), *count as u128)),
-                _ => None,
-            }
+    fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>> {
+        Err(tree::with(|tree| tree.compared_with(self.id)).and_then(|(value, labels)| {
+            tree::with(|tree| {
+                let numbers = labels.iter().map(|label| match &tree.node(*label).op {
+                    Op::Literal(number) => Some((number.clone(), None)),
+                    Op::Variant(_, number, count) => Some((number.clone(), Some(*count as u128))),
+                    _ => None,
+                });
+                let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
+                let words = 1_u128.checked_shl(u32::try_from(tree.width(value)).ok()?);
+                let count = numbers.first().and_then(|(_, count)| *count).or(words)?;
+                Some((numbers.into_iter().map(|(number, _)| number).collect(), count))
+            })
         }))
     }
 }
@@ -439,21 +529,19 @@ pub fn complete(tests: &[&dyn Test]) {
     let mut values = std::collections::BTreeSet::new();
     let mut count = None;
     for test in tests {
-        match test.case() {
+        match test.cases() {
             Ok(true) => return,
             Ok(false) => {}
-            Err(Some((_, value, all))) => {
-                values.insert(value);
+            Err(Some((labels, all))) => {
+                values.extend(labels);
                 count = Some(all);
             }
-            Err(None) => {
-                count = Some(u128::MAX);
-            }
+            Err(None) => count = Some(u128::MAX),
         }
     }
     match count {
         Some(count) if values.len() as u128 == count => {}
-        Some(_) => tree::with(|tree| tree.refuse("the arms leave values out: add `_`", Location::caller())),
+        Some(_) => refuse("the arms leave values out: add `_`", Location::caller()),
         None => panic!("{}: no arm of the match fits", Location::caller()),
     }
 }
@@ -467,8 +555,10 @@ pub fn depth() -> usize {
 #[track_caller]
 pub fn same_depth(then: usize, name: &str) {
     if depth() != then {
-        let message = format!("`{name}` is a variable of the generator, which an `if` over a signal cannot change: give the `if` a value, or use wire()");
-        tree::with(|tree| tree.refuse(&message, Location::caller()));
+        let message = format!(
+            "`{name}` is a variable of the generator, which an `if` over a signal cannot change: give the `if` a value, or use wire()"
+        );
+        refuse(&message, Location::caller());
     }
 }
 

@@ -19,8 +19,13 @@ pub trait Handle {
 }
 
 fn signal<T>(read: &dyn Atom, write: &dyn Atom) -> Sig<T> {
-    let place = Place::Atom { read: read.id(), write: write.id() };
-    sig(tree::with(|tree| tree.add(Op::Signal(place), Vec::new(), read.bits())))
+    let place = Place::Atom {
+        read: read.id(),
+        write: write.id(),
+    };
+    sig(tree::with(|tree| {
+        tree.add(Op::Signal(place), Vec::new(), read.bits())
+    }))
 }
 
 impl<D: Direction, T: Value> Handle for Wire<D, T> {
@@ -93,7 +98,11 @@ impl<H: Handle> Handle for Called<H> {
 impl<H: Handle> Handle for Named<H> {
     type Handle = Table<H::Handle>;
     fn handle(&self) -> Self::Handle {
-        Table(self.entries().map(|(name, part)| (name.clone(), part.handle())).collect())
+        Table(
+            self.entries()
+                .map(|(name, part)| (name.clone(), part.handle()))
+                .collect(),
+        )
     }
     fn clocking(&self, found: &mut Vec<Clocking>) {
         self.entries().for_each(|(_, part)| part.clocking(found));
@@ -109,7 +118,9 @@ impl<H> Deref for Maybe<H> {
     /// # Panics
     /// If this variant of the block does not have the part.
     fn deref(&self) -> &H {
-        self.0.as_ref().expect("this variant of the block does not have the part: ask for the option before using it")
+        self.0
+            .as_ref()
+            .expect("this variant of the block does not have the part: ask for the option before using it")
     }
 }
 
@@ -156,7 +167,11 @@ impl Handle for Ram {
         }
     }
     fn clocking(&self, found: &mut Vec<Clocking>) {
-        found.push(Clocking { clock: self.clk.id(), reset: None, hold: None });
+        found.push(Clocking {
+            clock: self.clk.id(),
+            reset: None,
+            hold: None,
+        });
     }
 }
 
@@ -201,7 +216,11 @@ impl Handle for ByteRam {
         }
     }
     fn clocking(&self, found: &mut Vec<Clocking>) {
-        found.push(Clocking { clock: self.clk.id(), reset: None, hold: None });
+        found.push(Clocking {
+            clock: self.clk.id(),
+            reset: None,
+            hold: None,
+        });
     }
 }
 
@@ -216,7 +235,11 @@ pub struct BlockClock {
 impl BlockClock {
     /// The clock, and the reset, which may be active low.
     pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
-        Self { clock: clk.id(), reset: rst.map(Atom::id), reset_is_low }
+        Self {
+            clock: clk.id(),
+            reset: rst.map(Atom::id),
+            reset_is_low,
+        }
     }
 }
 
@@ -257,7 +280,10 @@ pub(super) fn connect(to: &impl Bundle, from: &impl Bundle, at: At) {
             None => tree::with(|tree| tree.refuse(&format!("only the left side has `{name}`"), at)),
         }
     }
-    if let Some((name, _)) = right.iter().find(|(name, _)| left.iter().all(|(own, _)| own != name)) {
+    if let Some((name, _)) = right
+        .iter()
+        .find(|(name, _)| left.iter().all(|(own, _)| own != name))
+    {
         tree::with(|tree| tree.refuse(&format!("only the right side has `{name}`"), at));
     }
 }

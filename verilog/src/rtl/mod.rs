@@ -10,7 +10,8 @@ pub(crate) mod tree;
 
 pub use handle::{BlockClock, Bundle, ByteRamPorts, Handle, Maybe, RamPorts, Table};
 pub use sig::{
-    Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire, wire_bit, word_of,
+    Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
+    wire_bit, word_of,
 };
 pub use tree::Clocking;
 

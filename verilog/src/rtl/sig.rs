@@ -34,7 +34,10 @@ impl<T> fmt::Debug for Sig<T> {
 }
 
 pub(super) fn sig<T>(id: NodeId) -> Sig<T> {
-    Sig { id, kind: PhantomData }
+    Sig {
+        id,
+        kind: PhantomData,
+    }
 }
 
 pub(super) fn make<T>(op: Op, operands: &[NodeId], width: usize) -> Sig<T> {
@@ -56,7 +59,12 @@ impl<T> Operand<T> for Sig<T> {
     fn operand(&self, width: usize, at: At) -> Sig<T> {
         let own = self.width();
         if own != width {
-            tree::with(|tree| tree.refuse(&format!("a value of {own} bits meets one of {width} bits: resize one"), at));
+            tree::with(|tree| {
+                tree.refuse(
+                    &format!("a value of {own} bits meets one of {width} bits: resize one"),
+                    at,
+                )
+            });
             return make(Op::Resize, &[self.id], width);
         }
         *self
@@ -199,14 +207,22 @@ impl Places for Sig<Word> {
 impl<P: Places> Shl<P> for Sig<Word> {
     type Output = Self;
     fn shl(self, places: P) -> Self {
-        make(Op::Shift(Direction::Left), &[self.id, places.places().id], self.width())
+        make(
+            Op::Shift(Direction::Left),
+            &[self.id, places.places().id],
+            self.width(),
+        )
     }
 }
 
 impl<P: Places> Shr<P> for Sig<Word> {
     type Output = Self;
     fn shr(self, places: P) -> Self {
-        make(Op::Shift(Direction::Right), &[self.id, places.places().id], self.width())
+        make(
+            Op::Shift(Direction::Right),
+            &[self.id, places.places().id],
+            self.width(),
+        )
     }
 }
 
@@ -245,7 +261,8 @@ impl Sig<Word> {
         let own = self.width();
         if offset + width > own {
             let message = format!("bits {offset} to {} of a value of {own} bits", offset + width - 1);
-            tree::with(|tree| tree.refuse(&message, Location::caller()));
+            let at = Location::caller();
+            tree::with(|tree| tree.refuse(&message, at));
             return make(Op::Literal(BigUint::ZERO), &[], width);
         }
         match (offset, width) {
@@ -281,7 +298,9 @@ impl Sig<Word> {
     /// The bytes in the other order.
     #[track_caller]
     pub fn swap_bytes(self) -> Self {
-        let bytes: Vec<_> = (0..self.width() / 8).map(|byte| self.slice(8 * byte, 8)).collect();
+        let bytes: Vec<_> = (0..self.width() / 8)
+            .map(|byte| self.slice(8 * byte, 8))
+            .collect();
         cat_all(&bytes)
     }
 
@@ -385,7 +404,9 @@ pub fn cat_all(words: &[Sig<Word>]) -> Sig<Word> {
 #[track_caller]
 pub fn pack(fields: &[(Field, &dyn Packable)]) -> Sig<Word> {
     let at = Location::caller();
-    let parts = parts_of(fields.to_vec()).into_iter().map(|(field, value)| value.packable(field.width, at));
+    let parts = parts_of(fields.to_vec())
+        .into_iter()
+        .map(|(field, value)| value.packable(field.width, at));
     let parts: Vec<_> = parts.collect();
     cat(&parts.iter().map(|part| part as &dyn Part).collect::<Vec<_>>())
 }
@@ -423,7 +444,9 @@ pub fn constant(value: Word) -> Sig<Word> {
 /// The sum of words as a word of `width` bits, one after the other.
 pub fn sum(words: impl IntoIterator<Item = Sig<Word>>, width: usize) -> Sig<Word> {
     let words = words.into_iter().map(|word| word.resize(width));
-    words.reduce(|a, b| a + b).unwrap_or_else(|| constant(Word::zero(width)))
+    words
+        .reduce(|a, b| a + b)
+        .unwrap_or_else(|| constant(Word::zero(width)))
 }
 
 /// The value beside the first condition that holds, or else the last.

@@ -41,7 +41,10 @@ pub(crate) enum Op {
     Negate,
     Reduce(Reduction),
     Arithmetic(Arithmetic),
-    Compare { relation: Relation, signed: bool },
+    Compare {
+        relation: Relation,
+        signed: bool,
+    },
     Shift(Direction),
     /// Bits from a constant offset.
     Select(usize),
@@ -65,10 +68,23 @@ pub(crate) struct Node {
 /// A statement of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Statement {
-    Assign { target: NodeId, value: NodeId, at: At },
-    If { test: NodeId, then: Vec<Statement>, otherwise: Vec<Statement>, is_match: bool },
+    Assign {
+        target: NodeId,
+        value: NodeId,
+        at: At,
+    },
+    If {
+        test: NodeId,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+        is_match: bool,
+    },
     /// Two ports are one: the side that may be assigned gets the value of the other.
-    Join { left: NodeId, right: NodeId, at: At },
+    Join {
+        left: NodeId,
+        right: NodeId,
+        at: At,
+    },
     /// A value gets the name of the variable that holds it.
     Define(NodeId),
     Comment(String),
@@ -136,7 +152,10 @@ thread_local!(static FINISHED: RefCell<Option<Tree>> = const { RefCell::new(None
 /// Runs a kernel and leaves its tree for [`take`].
 pub(crate) fn build(kernel: impl FnOnce()) {
     OPEN.with(|open| {
-        open.borrow_mut().push(Tree { blocks: vec![Vec::new()], ..Tree::default() });
+        open.borrow_mut().push(Tree {
+            blocks: vec![Vec::new()],
+            ..Tree::default()
+        });
     });
     kernel();
     let tree = OPEN.with(|open| open.borrow_mut().pop());
@@ -155,7 +174,10 @@ pub(crate) fn take() -> Option<Tree> {
 pub(crate) fn with<R>(work: impl FnOnce(&mut Tree) -> R) -> R {
     OPEN.with(|open| {
         let mut open = open.borrow_mut();
-        work(open.last_mut().expect("signals exist only while a #[kernel] runs"))
+        work(
+            open.last_mut()
+                .expect("signals exist only while a #[kernel] runs"),
+        )
     })
 }
 
@@ -180,7 +202,11 @@ impl Tree {
             return *id;
         }
         let id = NodeId::try_from(self.nodes.len()).expect("fewer values than 2^32");
-        self.nodes.push(Node { op: key.0.clone(), operands: key.1.clone(), width });
+        self.nodes.push(Node {
+            op: key.0.clone(),
+            operands: key.1.clone(),
+            width,
+        });
         self.known.insert(key, id);
         id
     }
@@ -193,7 +219,11 @@ impl Tree {
 
     /// Declares a signal.
     pub(crate) fn local(&mut self, width: usize, register: Option<Option<BigUint>>) -> NodeId {
-        self.locals.push(Local { name: None, width, register });
+        self.locals.push(Local {
+            name: None,
+            width,
+            register,
+        });
         let place = Place::Local(self.locals.len() - 1);
         self.add(Op::Signal(place), Vec::new(), width)
     }
@@ -227,7 +257,9 @@ impl Tree {
         let lines = lines.iter().map(|line| (*line).to_owned());
         if let Some((_, docs)) = self.named_first.take().and_then(|id| self.names.get_mut(&id)) {
             docs.extend(lines);
-        } else if self.blocks.len() == depth && let Some(block) = self.blocks.last_mut() {
+        } else if self.blocks.len() == depth
+            && let Some(block) = self.blocks.last_mut()
+        {
             block.splice(number..number, lines.map(Statement::Comment));
         }
     }
@@ -239,7 +271,10 @@ impl Tree {
 
     pub(crate) fn push(&mut self, statement: Statement) {
         let docs = std::mem::take(&mut self.docs);
-        let block = self.blocks.last_mut().expect("the outermost block is always open");
+        let block = self
+            .blocks
+            .last_mut()
+            .expect("the outermost block is always open");
         block.extend(docs.into_iter().map(Statement::Comment));
         block.push(statement);
     }
@@ -250,14 +285,18 @@ impl Tree {
         };
         let (wide, narrow) = (self.width(target), self.width(value));
         if wide != narrow {
-            return self.refuse(&format!("a value of {narrow} bits is assigned to {wide} bits: resize it"), at);
+            return self.refuse(
+                &format!("a value of {narrow} bits is assigned to {wide} bits: resize it"),
+                at,
+            );
         }
         let is_register = match place {
             Place::Atom { read, write } => read != write,
             Place::Local(number) => self.locals[number].register.is_some(),
         };
         if !is_register && self.read.contains(&place) {
-            let advice = "a signal is assigned after it was read: assign it first, or give the new value another name";
+            let advice =
+                "a signal is assigned after it was read: assign it first, or give the new value another name";
             return self.refuse(advice, at);
         }
         self.note_read(value);
@@ -273,6 +312,24 @@ impl Tree {
         self.push(Statement::Join { left, right, at });
     }
 
+    /// The value and the constants, if a test is that the value is one of these.
+    pub(crate) fn compared_with(&self, test: NodeId) -> Option<(NodeId, Vec<NodeId>)> {
+        let node = self.node(test);
+        match node.op {
+            Op::Compare { relation: Relation::Equal, .. } => {
+                let is_constant = matches!(self.node(node.operands[1]).op, Op::Literal(_) | Op::Variant(..));
+                is_constant.then(|| (node.operands[0], vec![node.operands[1]]))
+            }
+            Op::Arithmetic(Arithmetic::LogicalOr) => {
+                let (value, mut labels) = self.compared_with(node.operands[0])?;
+                let (other, more) = self.compared_with(node.operands[1])?;
+                labels.extend(more);
+                (value == other).then_some((value, labels))
+            }
+            _ => None,
+        }
+    }
+
     /// The signal that a target is, or is a part of.
     pub(crate) fn place(&self, id: NodeId) -> Option<Place> {
         let node = self.node(id);
@@ -285,7 +342,10 @@ impl Tree {
 
     /// Remembers the first fault of a kernel.
     pub(crate) fn refuse(&mut self, message: &str, at: At) {
-        self.fault.get_or_insert(Fault { message: message.to_owned(), at });
+        self.fault.get_or_insert(Fault {
+            message: message.to_owned(),
+            at,
+        });
     }
 
     pub(crate) fn depth(&self) -> usize {
@@ -323,6 +383,10 @@ impl Clocking {
     /// That of a part with a clock, and perhaps a reset.
     #[must_use]
     pub fn of_block(clock: Option<super::BlockClock>) -> Option<Self> {
-        clock.map(|clock| Self { clock: clock.clock, reset: clock.reset, hold: None })
+        clock.map(|clock| Self {
+            clock: clock.clock,
+            reset: clock.reset,
+            hold: None,
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The language, the text that is made of it, and the errors where there is none.
 
 mod behaviour;
+mod elaborated;
 mod errors;
 mod fuzz;
 mod lang;

@@ -71,6 +71,33 @@ impl Suite {
         });
     }
 
+    /// Adds a block with a model of it: what its outputs are for each vector, in the order of the ports.
+    pub(crate) fn model(
+        &mut self,
+        name: &str,
+        block: &dyn Block,
+        clocked: bool,
+        mut model: impl FnMut(&[num_bigint::BigUint]) -> Vec<num_bigint::BigUint>,
+    ) {
+        let design = self
+            .library
+            .add(block, name, &TopOptions::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ports = |direction| design.ports.iter().filter(move |port| port.direction == direction);
+        let inputs = ports(PortDirection::Input).filter(|port| !clocked || port.name != "clk");
+        let widths: Vec<usize> = inputs.map(|port| port.width).collect();
+        let outputs: Vec<String> = ports(PortDirection::Output).map(|port| port.name.clone()).collect();
+        let mut vectors = Vectors::inputs(&widths, clocked, name);
+        for inputs in &vectors.inputs {
+            vectors.outputs.push(outputs.iter().cloned().zip(model(inputs)).collect());
+        }
+        self.cases.push(Case {
+            name: name.to_owned(),
+            design,
+            vectors,
+        });
+    }
+
     /// The text of all modules.
     pub(crate) fn text(&self) -> String {
         let mut seen = std::collections::BTreeSet::new();
