@@ -287,3 +287,33 @@ pub(super) fn connect(to: &impl Bundle, from: &impl Bundle, at: At) {
         tree::with(|tree| tree.refuse(&format!("only the right side has `{name}`"), at));
     }
 }
+
+/// Payload of a bundle as a word: all ports but `valid` and `ready`, the first in the lowest bits.
+pub trait Payload: Bundle {
+    /// The word.
+    fn pack(&self) -> Sig<Word> {
+        let ports: Vec<_> = payload(self).into_iter().rev().collect();
+        super::sig::cat_all(&ports)
+    }
+
+    /// Assigns the ports from a word.
+    #[track_caller]
+    fn unpack(&self, word: Sig<Word>) {
+        let at = std::panic::Location::caller();
+        let mut low = 0;
+        for port in payload(self) {
+            let part = word.slice(low, port.width());
+            tree::with(|tree| tree.assign(port.id, part.id, at));
+            low += port.width();
+        }
+    }
+}
+
+impl<B: Bundle> Payload for B {}
+
+fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<Sig<Word>> {
+    let mut ports = Vec::new();
+    bundle.ports("", &mut ports);
+    ports.retain(|(name, port)| name != "valid" && name != "ready" && port.width() > 0);
+    ports.into_iter().map(|(_, port)| port).collect()
+}
