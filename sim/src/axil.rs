@@ -1,11 +1,43 @@
-//! A master in front of a design that is a slave.
+//! AXI4-Lite (AMBA IHI 0022, section B1): the master, slave and monitors of [AXI4](crate::axi), with bursts of one word.
+//!
+//! ```text
+//! LiteWrite, LiteRead         --> LiteMaster --> s_axil* [design] m_axil* --> LiteSlave --> Memory
+//! LiteWriteDone, LiteReadDone <--            AxiMonitor              AxiMonitor
+//! ```
+//!
+//! A design has all five channels or, with write or read channels only, three or two of them. The data is
+//! 8 to 64 bits wide, the address at most 64. `awprot` and `arprot` are optional.
+
+pub use crate::axi::{
+    Faults, Latency, MasterConfig, MasterPauses, Memory, Pause, Response, SharedMemory, Skew,
+};
+pub use crate::handshake::Counts;
 
 use crate::axi::{
-    AxiCounts, AxiMaster, Burst, BurstKind, MasterConfig, MasterPauses, Protocol, ReadDone, ReadRequest,
-    Response, Skew, WriteDone, WriteRequest,
+    Access, AccessLog, AxiCounts, AxiMaster, AxiSlave, Burst, BurstKind, Half, Protocol, ReadDone,
+    ReadRequest, SlaveConfig, WriteDone, WriteRequest,
 };
 use crate::model::{Model, ModelError};
 use crate::simulation::Simulation;
+use std::cell::RefMut;
+
+impl<M: Model> Simulation<M> {
+    /// Puts a master and monitors on the channels with that prefix, such as `s_axil`.
+    ///
+    /// # Panics
+    /// If the design is no slave there; [`LiteMaster::attach`] returns an error instead.
+    pub fn axil_master(&mut self, prefix: &str, config: MasterConfig) -> LiteMaster {
+        LiteMaster::attach(self, prefix, config).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a slave and monitors on the channels with that prefix, such as `m_axil`.
+    ///
+    /// # Panics
+    /// If the design is no master there; [`LiteSlave::attach`] returns an error instead.
+    pub fn axil_slave(&mut self, prefix: &str, config: LiteSlaveConfig) -> LiteSlave {
+        LiteSlave::attach(self, prefix, config).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
 
 /// A write of one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +169,7 @@ impl From<ReadDone> for LiteReadDone {
 }
 
 /// The number that a word of at most 8 bytes holds.
-pub(super) fn word(bytes: &[u8]) -> u64 {
+fn word(bytes: &[u8]) -> u64 {
     let mut all = [0; 8];
     all[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(all)
@@ -284,5 +316,157 @@ impl LiteMaster {
     pub fn counts(&self) -> [AxiCounts; 2] {
         [self.master.write_monitor(), self.master.read_monitor()]
             .map(|monitor| monitor.map_or_else(AxiCounts::default, |monitor| monitor.counts()))
+    }
+}
+
+/// How a [`LiteSlave`] behaves.
+#[derive(Clone, Debug, Default)]
+pub struct LiteSlaveConfig {
+    /// Its pauses.
+    pub pauses: LiteSlavePauses,
+    /// Cycles from the last transfer of a write or the address of a read to its answer.
+    pub latency: Latency,
+    /// Which writes fail, and change nothing.
+    pub write_faults: Faults,
+    /// Which reads fail.
+    pub read_faults: Faults,
+}
+
+/// When the channels of a slave pause.
+#[derive(Clone, Debug, Default)]
+pub struct LiteSlavePauses {
+    /// When it is not ready for an address of a write.
+    pub write_address: Pause,
+    /// When it is not ready for data of a write.
+    pub write_data: Pause,
+    /// When it is not ready for an address of a read.
+    pub read_address: Pause,
+}
+
+/// An access that a slave has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiteAccess {
+    /// Its address.
+    pub address: u64,
+    /// AxPROT; 0 where the design lacks it.
+    pub protection: u8,
+    /// WDATA and WSTRB of a write.
+    pub written: Option<(u64, u8)>,
+    /// How it is answered.
+    pub response: Response,
+    /// The cycle of its last transfer.
+    pub cycle: u64,
+}
+
+impl From<Access> for LiteAccess {
+    fn from(access: Access) -> Self {
+        let written = access.written.as_ref();
+        Self {
+            address: access.address,
+            protection: access.protection.unwrap_or(0),
+            written: written.map(|beat| (word(&beat.bytes), beat.strobes as u8)),
+            response: access.response,
+            cycle: access.cycle,
+        }
+    }
+}
+
+/// A slave with a memory behind a design that is a master; clones share one state.
+///
+/// Accesses are answered in their order. A word is the aligned one that contains the address. What is read
+/// is what the memory holds when the data is offered; bytes that were never written and reads that fail
+/// carry random bytes, so that a design that uses them is found out.
+#[derive(Clone, Debug)]
+pub struct LiteSlave {
+    writes: Option<AxiSlave>,
+    reads: Option<AxiSlave>,
+    memory: SharedMemory,
+    log: AccessLog,
+}
+
+impl LiteSlave {
+    /// Puts a slave and monitors on the channels with that prefix.
+    ///
+    /// # Errors
+    /// If the design is no master there.
+    pub fn attach<M: Model>(
+        sim: &mut Simulation<M>,
+        prefix: &str,
+        config: LiteSlaveConfig,
+    ) -> Result<Self, ModelError> {
+        let (memory, log) = (SharedMemory::default(), AccessLog::default());
+        let has = |sim: &Simulation<M>, signal: &str| {
+            let name = format!("{prefix}_{signal}");
+            sim.dut.instance().find(&name).is_some()
+        };
+        let (writes, reads) = (has(sim, "awvalid"), has(sim, "arvalid"));
+        let mut attach = |half, address, data, faults| {
+            let config = SlaveConfig {
+                address,
+                data,
+                latency: config.latency,
+                faults,
+                ..SlaveConfig::default()
+            };
+            let shared = (SharedMemory::clone(&memory), Some(AccessLog::clone(&log)));
+            AxiSlave::of(sim, prefix, (half, Protocol::Lite), config, shared)
+        };
+        let pauses = config.pauses;
+        let (address, data) = (pauses.write_address, pauses.write_data);
+        let writes = (writes || !reads).then(|| attach(Half::Write, address, data, config.write_faults));
+        let writes = writes.transpose()?;
+        let (address, data) = (pauses.read_address, Pause::Never);
+        let reads = reads.then(|| attach(Half::Read, address, data, config.read_faults));
+        let reads = reads.transpose()?;
+        Ok(Self {
+            writes,
+            reads,
+            memory,
+            log,
+        })
+    }
+
+    /// The memory, to be read and changed.
+    pub fn memory(&self) -> RefMut<'_, Memory> {
+        self.memory.borrow_mut()
+    }
+
+    /// All accesses that were not taken yet, in the order in which they were complete.
+    pub fn take_accesses(&self) -> Vec<LiteAccess> {
+        for half in self.writes.iter().chain(&self.reads) {
+            half.take_bursts();
+        }
+        self.log.borrow_mut().drain(..).map(LiteAccess::from).collect()
+    }
+
+    /// Changes which writes and reads fail, from the next one that is complete.
+    pub fn set_faults(&self, writes: Faults, reads: Faults) {
+        for (half, faults) in [(&self.writes, writes), (&self.reads, reads)] {
+            half.iter().for_each(|half| half.set_faults(faults.clone()));
+        }
+    }
+
+    /// Changes the latency, from the next access that is complete.
+    pub fn set_latency(&self, latency: Latency) {
+        let halves = self.writes.iter().chain(&self.reads);
+        halves.for_each(|half| half.set_latency(latency));
+    }
+
+    /// Changes the pauses from the next cycle on.
+    pub fn set_pauses(&self, pauses: LiteSlavePauses) {
+        if let Some(writes) = &self.writes {
+            writes.set_pauses(pauses.write_address, pauses.write_data);
+        }
+        if let Some(reads) = &self.reads {
+            reads.set_pauses(pauses.read_address, Pause::Never);
+        }
+    }
+
+    /// What was seen of the writes and of the reads since the start; zero for channels that the design lacks.
+    pub fn counts(&self) -> [AxiCounts; 2] {
+        [&self.writes, &self.reads].map(|half| {
+            half.as_ref()
+                .map_or_else(AxiCounts::default, |half| half.monitor().counts())
+        })
     }
 }

@@ -1,22 +1,22 @@
 //! A master in front of a design that is a slave.
 
-mod config;
-mod done;
 mod half;
 mod request;
-mod state;
 
-pub use config::{MasterConfig, MasterPauses, Skew};
-pub use done::{ReadBeat, ReadDone, WriteDone};
-pub use request::{ReadRequest, WriteRequest};
+pub use request::{ReadBeat, ReadDone, ReadRequest, WriteDone, WriteRequest};
 
-use super::monitor::AxiMonitor;
-use super::ports::{Half, Ports, Protocol};
+use crate::agent::{Agent, Violation};
+use crate::axi::burst::Request;
+use crate::axi::monitor::AxiMonitor;
+use crate::axi::ports::{Half, Ports, Protocol};
+use crate::axi::rules::WriteBeat;
 use crate::handshake::Side;
-use crate::model::{Model, ModelError};
+use crate::model::{Instance, Model, ModelError};
+use crate::pause::Pause;
 use crate::simulation::Simulation;
-use half::MasterHalf;
-use state::State;
+use half::{Ids, MasterHalf};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -207,5 +207,169 @@ impl AxiMaster {
     pub fn read_monitor(&self) -> Option<AxiMonitor> {
         let state = self.state.borrow();
         state.reader.as_ref().map(|reader| reader.monitor.clone())
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    prefix: String,
+    writer: Option<MasterHalf>,
+    reader: Option<MasterHalf>,
+    ids: Ids,
+    /// The number of the next burst.
+    number: u64,
+    /// The cycle that is driven next.
+    cycle: u64,
+}
+
+impl State {
+    fn new(prefix: &str, writer: Option<MasterHalf>, reader: Option<MasterHalf>) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            writer,
+            reader,
+            ids: Ids::default(),
+            number: 0,
+            cycle: 0,
+        }
+    }
+
+    /// The halves that the design has.
+    fn halves(&mut self) -> impl Iterator<Item = &mut MasterHalf> {
+        self.writer.iter_mut().chain(&mut self.reader)
+    }
+
+    /// Queues a burst, unless it cannot or must not be sent; its number. Its data come from what checks it, for that
+    /// many bytes in a beat.
+    fn queue(
+        &mut self,
+        half: Half,
+        request: Request,
+        checked: impl FnOnce(usize) -> Result<Vec<WriteBeat>, String>,
+    ) -> u64 {
+        let (prefix, number) = (&self.prefix, self.number);
+        let (own, name) = match half {
+            Half::Write => (&mut self.writer, "write"),
+            Half::Read => (&mut self.reader, "read"),
+        };
+        let Some(own) = own else {
+            panic!("{prefix} has no {name} channels");
+        };
+        let queued = checked(own.ports.bytes).and_then(|beats| own.push(number, request, beats));
+        queued.unwrap_or_else(|rule| panic!("{prefix}: {rule}"));
+        self.number += 1;
+        number
+    }
+}
+
+impl Agent for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        let loads = self.reader.is_some();
+        for half in self.writer.iter_mut().chain(&mut self.reader) {
+            half.drive(dut, self.cycle, &mut self.ids, loads);
+        }
+    }
+
+    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
+        self.cycle = cycle + 1;
+        let writer = self.writer.as_mut();
+        let address = writer.and_then(|writer| writer.sample(dut, cycle, &mut self.ids));
+        if let Some(reader) = &mut self.reader {
+            reader.sample(dut, cycle, &mut self.ids);
+            if let Some((number, request)) = address {
+                reader.expect_load(number, request, cycle);
+            }
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, dut: &mut Instance) {
+        self.ids.clear();
+        self.halves().for_each(|half| half.reset(dut));
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        let mut halves = self.writer.iter().chain(&self.reader);
+        halves.any(|half| !half.is_finished()).then(|| self.describe())
+    }
+
+    fn describe(&self) -> String {
+        let halves = self.writer.iter().chain(&self.reader).map(MasterHalf::describe);
+        format!(
+            "{}: master: {}",
+            self.prefix,
+            halves.collect::<Vec<_>>().join("; ")
+        )
+    }
+}
+
+/// How an [`AxiMaster`](AxiMaster) or a [`LiteMaster`](crate::axil::LiteMaster) behaves.
+#[derive(Clone, Debug, Default)]
+pub struct MasterConfig {
+    /// Its pauses.
+    pub pauses: MasterPauses,
+    /// How far addresses and data of writes are apart.
+    pub skew: Skew,
+}
+
+/// When the channels of a master pause. What is offered stays: pauses only delay the next transfer.
+#[derive(Clone, Debug, Default)]
+pub struct MasterPauses {
+    /// When no address of a write follows.
+    pub write_address: Pause,
+    /// When no beat to write follows.
+    pub write_data: Pause,
+    /// When it is not ready for a response.
+    pub response: Pause,
+    /// When no address of a read follows.
+    pub read_address: Pause,
+    /// When it is not ready for a beat that is read.
+    pub read_data: Pause,
+}
+
+impl MasterPauses {
+    /// The same pauses on all channels.
+    pub fn all(pause: &Pause) -> Self {
+        Self {
+            write_address: pause.clone(),
+            write_data: pause.clone(),
+            response: pause.clone(),
+            read_address: pause.clone(),
+            read_data: pause.clone(),
+        }
+    }
+
+    /// Those of addresses, of data and of answers; data of reads are their answers.
+    fn of(&self, half: Half) -> [&Pause; 3] {
+        match half {
+            Half::Write => [&self.write_address, &self.write_data, &self.response],
+            Half::Read => [&self.read_address, &self.read_data, &self.read_data],
+        }
+    }
+}
+
+/// How far the address of a write and its data are apart.
+///
+/// Neither ever waits until the design takes the other, which AXI forbids, but only for a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Skew {
+    /// The first beat is offered in the same cycle as the address, or as soon as the data of all bursts
+    /// before is transferred.
+    #[default]
+    Together,
+    /// Each burst at random: the data comes first, the address comes first, or neither.
+    Random {
+        /// Most cycles between the offer of one and the other.
+        most: u32,
+    },
+}
+
+impl Skew {
+    /// Cycles from the offer of the address to that of the first beat.
+    pub(crate) fn draw(self, rng: &mut ChaCha8Rng) -> i64 {
+        match self {
+            Self::Together => 0,
+            Self::Random { most } => rng.random_range(-i64::from(most)..=i64::from(most)),
+        }
     }
 }
