@@ -4,7 +4,7 @@ use super::config::{Accepted, Descriptor, DmaConfig, DmaFaults, Status, Transfer
 use super::host::{HostMemory, Refused};
 use super::ports::{DescriptorPorts, StatusPorts};
 use super::ram::{RamShape, SegmentedRam};
-use super::ram_access::{InsideRam, RamPauses, Reach};
+use super::ram_access::{InsideRam, RamAccess, RamPauses};
 use super::schedule::{Schedule, draw_tag};
 use crate::agent::{Agent, Violation};
 use crate::axi::Latency;
@@ -51,8 +51,8 @@ impl CorundumDma {
         ram: &SegmentedRam,
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
-        let reach = Reach::Beside(ram.clone());
-        Self::with(sim, transfer, [descriptors, status], host, reach, config)
+        let ram_access = RamAccess::Beside(ram.clone());
+        Self::with(sim, transfer, [descriptors, status], host, ram_access, config)
     }
 
     /// Puts a DMA behind the descriptor and status ports of an application block, and in front of the ports of the RAM in it:
@@ -83,14 +83,14 @@ impl CorundumDma {
             survives_reset: false,
             ..config
         };
-        let reach = Reach::Inside(Box::new(inside));
+        let ram_access = RamAccess::Inside(Box::new(inside));
         let way = match transfer {
             Transfer::ToHost => "write",
             Transfer::FromHost => "read",
         };
         let descriptors = format!("m_axis_data_dma_{way}_desc");
         let status = format!("s_axis_data_dma_{way}_desc_status");
-        Self::with(sim, transfer, [&descriptors, &status], host, reach, config)
+        Self::with(sim, transfer, [&descriptors, &status], host, ram_access, config)
     }
 
     fn with<M: Model>(
@@ -98,10 +98,10 @@ impl CorundumDma {
         transfer: Transfer,
         prefixes: [&str; 2],
         host: &HostMemory,
-        reach: Reach,
+        ram_access: RamAccess,
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
-        let state = State::new(sim, transfer, prefixes, (host, reach), config)?;
+        let state = State::new(sim, transfer, prefixes, (host, ram_access), config)?;
         let state = Rc::new(RefCell::new(state));
         sim.attach(Rc::<RefCell<State>>::clone(&state));
         Ok(Self { state })
@@ -183,7 +183,7 @@ pub(super) struct State {
     status: StatusPorts,
     pub(super) watch: Watch,
     host: HostMemory,
-    ram: Reach,
+    ram: RamAccess,
     pub(super) config: DmaConfig,
     pub(super) pauses: Pauses,
     rng: ChaCha8Rng,
@@ -204,7 +204,7 @@ pub(super) struct State {
 impl State {
     /// Changes the pauses at the ports of a RAM in the design.
     pub(super) fn set_ram_pauses(&mut self, pauses: &RamPauses) {
-        if let Reach::Inside(ram) = &mut self.ram {
+        if let RamAccess::Inside(ram) = &mut self.ram {
             ram.set_pauses(pauses);
         }
     }
@@ -214,7 +214,7 @@ impl State {
         sim: &Simulation<M>,
         transfer: Transfer,
         [descriptors, status]: [&str; 2],
-        (host, ram): (&HostMemory, Reach),
+        (host, ram): (&HostMemory, RamAccess),
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
         let ports = DescriptorPorts::find(sim.dut.instance(), descriptors)?;
@@ -333,16 +333,16 @@ impl State {
             Transfer::FromHost => self.brought(job),
         };
         match &mut self.ram {
-            Reach::Inside(ram) => {
+            RamAccess::Inside(ram) => {
                 ram.begin(*job, &bytes);
                 return false;
             }
-            Reach::Beside(ram) if bytes.is_empty() => {
+            RamAccess::Beside(ram) if bytes.is_empty() => {
                 let host = &self.host;
                 let done = ram.with_bytes(ram_addr, job.moved, |bytes| host.dma_write(dma_addr, bytes));
                 note_refusal(job, done);
             }
-            Reach::Beside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
+            RamAccess::Beside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
         }
         true
     }
@@ -360,7 +360,7 @@ impl State {
                 self.wait(job);
             }
         }
-        if let Reach::Inside(ram) = &mut self.ram {
+        if let RamAccess::Inside(ram) = &mut self.ram {
             ram.drive(dut);
             let done: Vec<_> = std::iter::from_fn(|| ram.next_done()).collect();
             for (mut job, bytes) in done {
@@ -433,7 +433,7 @@ impl State {
         for Accepted { descriptor, .. } in left.into_jobs() {
             self.ram.end(descriptor.ram_addr, descriptor.len, false);
         }
-        if let Reach::Inside(ram) = &mut self.ram {
+        if let RamAccess::Inside(ram) = &mut self.ram {
             ram.reset(dut);
         }
         self.tags.clear();
@@ -460,7 +460,7 @@ impl Agent for State {
 
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
         self.cycle = cycle + 1;
-        if let Reach::Inside(ram) = &mut self.ram {
+        if let RamAccess::Inside(ram) = &mut self.ram {
             ram.sample(dut)?;
         }
         let transferred = self.watch.check(dut)?;
@@ -497,7 +497,7 @@ impl Agent for State {
         if self.config.survives_reset {
             return Ok(());
         }
-        if let Reach::Inside(ram) = &self.ram {
+        if let RamAccess::Inside(ram) = &self.ram {
             ram.check_reset(dut)?;
         }
         self.watch.check_reset(dut)

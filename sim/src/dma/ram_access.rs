@@ -441,14 +441,14 @@ impl Orders {
 
 /// How the DMA of one direction reaches the RAM.
 #[derive(Debug)]
-pub(super) enum Reach {
+pub(super) enum RamAccess {
     /// It is beside the design, and the DMA reaches its contents at once.
     Beside(SegmentedRam),
     /// It is in the design, and the DMA reaches it through ports.
     Inside(Box<InsideRam>),
 }
 
-impl Reach {
+impl RamAccess {
     /// How its bytes are spread over its segments.
     pub(super) fn shape(&self) -> RamShape {
         match self {

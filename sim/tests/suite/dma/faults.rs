@@ -1,7 +1,9 @@
 //! Descriptors that fail, statuses that nobody waits for, resets.
 
-use crate::bench::{bench, bytes, descriptor, latency};
-use spinneret_sim::dma::{HostBus, Refused, Transfer};
+use super::{Bench, SHAPE, bench, bytes, descriptor, latency};
+use crate::support::{assert_contains, limited, panics_with};
+use spinneret_fixtures::{FixtureDma, FixtureSlice};
+use spinneret_sim::dma::{HostBus, RamPort, Refused, SegmentedRam, Transfer};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -212,4 +214,140 @@ fn a_descriptor_that_waits_has_to_outlive_a_reset_that_the_dma_does_not_see() {
             bench.sim.finish();
         }
     }
+}
+
+/// Checks that the simulation of a design that does this fails with a message that contains the text.
+#[track_caller]
+fn broken(expected: &str, action: impl FnOnce(&mut Bench)) {
+    let mut bench = bench(latency(20));
+    panics_with(expected, || action(&mut bench));
+}
+
+#[test]
+fn broken_descriptors_are_found() {
+    for (descriptor, expected) in [
+        (
+            descriptor(0, 0, 0, 0),
+            "m_axis_write_desc: a descriptor has no bytes",
+        ),
+        (descriptor(0xfff, 0, 2, 0), "leaves the page of its first byte"),
+        (descriptor(0, 510, 3, 0), "leaves the 512 bytes that it may use"),
+    ] {
+        broken(expected, |bench| {
+            bench.ask(Transfer::ToHost, descriptor);
+        });
+    }
+    broken("m_axis_read_desc: tag 5 of a descriptor is in flight", |bench| {
+        bench.ask(Transfer::FromHost, descriptor(0, 0, 1, 5));
+        bench.ask(Transfer::FromHost, descriptor(0, 64, 1, 5));
+    });
+    broken("a descriptor selects RAM 3, not 0", |bench| {
+        bench.set("t_write_ram_sel", 3);
+        bench.ask(Transfer::ToHost, descriptor(0, 0, 1, 0));
+    });
+    broken("a descriptor has immediate data", |bench| {
+        bench.set("t_write_imm_en", 1);
+        bench.ask(Transfer::ToHost, descriptor(0, 0, 1, 0));
+    });
+    broken(
+        "m_axis_write_desc_len changed while valid was high and ready was low",
+        |bench| {
+            bench.writes.set_pause(Pause::AlwaysAfter(0));
+            bench.set("t_write_len", 1);
+            bench.set("t_write_valid", 1);
+            bench.sim.run(3);
+            bench.set("t_write_len", 2);
+            bench.sim.run(1);
+        },
+    );
+}
+
+#[test]
+fn bytes_in_use_are_not_touched() {
+    broken(
+        "ram_wr_cmd: RAM bytes 0x0 to 0x7 are written while a descriptor in flight",
+        |bench| {
+            bench.write_line(0, bytes(0), 1);
+            bench.ask(Transfer::ToHost, descriptor(0, 0, 1, 0));
+            bench.write_line(1, bytes(0), 1);
+            bench.write_line(0, bytes(0), 0);
+        },
+    );
+    broken(
+        "a descriptor covers RAM bytes 0x8 to 0xf, which are not written yet",
+        |bench| {
+            bench.ram_writes.set_latency(Latency::exactly(5));
+            bench.write_line(0, bytes(0), 1);
+            bench.ask(Transfer::ToHost, descriptor(0, 12, 1, 0));
+        },
+    );
+    broken(
+        "ram_rd_cmd: RAM bytes 0x0 to 0x7 are read while a descriptor in flight",
+        |bench| {
+            bench.ask(Transfer::FromHost, descriptor(0, 0, 1, 0));
+            bench.read_line(0);
+        },
+    );
+    broken(
+        "a descriptor covers RAM bytes 0x0 to 0x7, whose data was not read yet",
+        |bench| {
+            bench.ask(Transfer::FromHost, descriptor(0, 0, 1, 0));
+            bench.statuses(Transfer::FromHost);
+            bench.ask(Transfer::FromHost, descriptor(0, 0, 1, 0));
+        },
+    );
+}
+
+#[test]
+fn broken_commands_are_found() {
+    broken(
+        "ram_wr_cmd: valid of segment 1 went low before ready was high",
+        |bench| {
+            bench.ram_writes.set_pause(Pause::AlwaysAfter(0));
+            bench.set("t_wr_valid", 2);
+            bench.sim.run(2);
+            bench.set("t_wr_valid", 1);
+            bench.sim.run(1);
+        },
+    );
+    broken(
+        "ram_rd_cmd: the command of segment 0 changed while valid was high",
+        |bench| {
+            bench.ram_reads.set_pause(Pause::AlwaysAfter(0));
+            bench.set("t_rd_valid", 1);
+            bench.sim.run(2);
+            bench.set("t_rd_addr", 1);
+            bench.sim.run(1);
+        },
+    );
+    broken(
+        "line 0x20 of segment 0 is beyond the 512 bytes that the design may use",
+        |bench| {
+            bench.read_line(32);
+        },
+    );
+    broken("ram_rd_cmd: valid is high in reset", |bench| {
+        bench.set("t_rd_valid", 1);
+        bench.sim.reset();
+    });
+}
+
+#[test]
+fn what_has_no_dma_is_refused() {
+    let mut sim = limited::<FixtureSlice>(1);
+    let (host, ram) = (HostMemory::new(0), SegmentedRam::new(SHAPE, Seed(0)));
+    let prefixes = Transfer::ToHost.prefixes();
+    let config = DmaConfig::default();
+    let error =
+        CorundumDma::attach(&mut sim, Transfer::ToHost, prefixes, &host, &ram, config).expect_err("a stream");
+    assert_contains(&error, "fixture_slice has no port `m_axis_write_desc_dma_addr`");
+    let mut sim = limited::<FixtureDma>(1);
+    let shape = RamShape { segments: 1, ..SHAPE };
+    let ram = SegmentedRam::new(shape, Seed(0));
+    let error =
+        RamPort::attach_writes(&mut sim, "ram_wr", &ram, RamConfig::after(1)).expect_err("two segments");
+    assert_eq!(
+        error.to_string(),
+        "port `ram_wr_cmd_valid` of fixture_dma is 2 bits wide; each segment has 1"
+    );
 }

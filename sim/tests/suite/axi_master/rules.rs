@@ -1,7 +1,7 @@
 //! Rules that slaves break, requests that are refused, resets, and the end of a test.
 
-use crate::bench::{bench, burst, calm, random_pauses, refusal};
-use crate::support::{limited, panic_message};
+use super::{bench, burst, calm, random_pauses, refusal};
+use crate::support::{assert_contains, limited, panic_message, panics_with};
 use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave};
 use spinneret_sim::prelude::*;
 
@@ -29,8 +29,7 @@ fn broken_slaves_are_found() {
         bench.set_fault(fault);
         bench.master.write(WriteRequest::bytes(2, 0x40, &[1; 16], 8));
         bench.master.read(ReadRequest::bytes(2, 0x40, 16, 8));
-        let message = panic_message(|| bench.sim.run(100));
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        panics_with(expected, || bench.sim.run(100));
     }
 }
 
@@ -42,13 +41,13 @@ fn answers_that_are_too_early_are_found() {
     bench.master.read(ReadRequest::bytes(0, 0, 8, 8));
     let message = panic_message(|| bench.sim.run(20));
     let expected = "s_axi_r: there is a beat for id 0, which waits for none";
-    assert!(message.contains(expected), "{message}");
+    assert_contains(&message, expected);
     let mut bench = calm();
     bench.set_fault(17);
     bench.master.write(WriteRequest::bytes(0, 0, &[1; 16], 8));
     let message = panic_message(|| bench.sim.run(20));
     let expected = "s_axi_b: there is a response for id 0 before its burst is complete";
-    assert!(message.contains(expected), "{message}");
+    assert_contains(&message, expected);
 }
 
 #[test]
@@ -58,11 +57,9 @@ fn illegal_bursts_do_not_hide_broken_slaves() {
     bench.set_fault(4);
     let read = ReadRequest::new(burst(2, 0xff8, 4, 8, BurstKind::Reserved));
     bench.master.read(read.illegal());
-    let message = panic_message(|| bench.sim.run(100));
-    assert!(
-        message.contains("beat 1 of 4 from 0xff8 for id 2 comes with RLAST"),
-        "{message}"
-    );
+    panics_with("beat 1 of 4 from 0xff8 for id 2 comes with RLAST", || {
+        bench.sim.run(100)
+    });
 }
 
 #[test]
@@ -116,7 +113,7 @@ fn illegal_bursts_are_sent_on_purpose_only() {
     }
     let read = ReadRequest::new(burst(1, u64::MAX, 3, 128, BurstKind::Wrapping));
     let message = refusal(|| bench.master.read(read));
-    assert!(message.contains("do not fit a bus of 8"), "{message}");
+    assert_contains(&message, "do not fit a bus of 8");
     bench.master.read(read.illegal());
     bench.settle();
     assert_eq!(bench.master.take_writes().len(), 9);
@@ -161,10 +158,7 @@ fn what_is_no_slave_is_refused() {
         "port `m_axi_awid` of fixture_axi_master is an output of the design; an input is needed"
     );
     let error = AxiMaster::attach(&mut sim, "x_axi", MasterConfig::default()).expect_err("nothing");
-    assert!(
-        error.to_string().contains("has no port `x_axi_awvalid`"),
-        "{error}"
-    );
+    assert_contains(&error, "has no port `x_axi_awvalid`");
 }
 
 #[test]
@@ -192,8 +186,7 @@ fn nothing_is_left_at_the_end() {
         bench.master.write(WriteRequest::bytes(0, 0, &[1; 16], 8));
         bench.master.read(ReadRequest::bytes(0, 0, 16, 8));
         bench.sim.run(cycles);
-        let message = panic_message(|| bench.sim.finish());
-        assert!(message.contains(expected), "{message}");
+        panics_with(expected, || bench.sim.finish());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The write channels of AXI4: the slave, its memory and the monitor, on hand-written masters and slaves.
 
-use crate::support::{limited, panic_message};
+use crate::support::{assert_contains, limited, panic_message, panics_with};
 use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::prelude::*;
 
@@ -199,7 +199,7 @@ fn broken_masters_are_found() {
         ),
     ] {
         let message = broken(fault, &[four]);
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        assert_contains(&message, expected);
     }
 }
 
@@ -227,7 +227,7 @@ fn impossible_bursts_are_found() {
         ([0, 0, 16, 3, 0, 0xff, 0], "a FIXED burst has 17 beats"),
     ] {
         let message = broken(0, &[command]);
-        assert!(message.contains(expected), "{command:?}: {message}");
+        assert_contains(&message, expected);
     }
 }
 
@@ -236,8 +236,7 @@ fn valid_in_reset_is_found() {
     let mut sim = limited::<FixtureAxiMaster>(100);
     let _slave = sim.axi_write_slave("m_axi", SlaveConfig::default());
     set_fault(&mut sim, 5);
-    let message = panic_message(|| sim.reset());
-    assert!(message.contains("m_axi_aw: valid is high in reset"), "{message}");
+    panics_with("m_axi_aw: valid is high in reset", || sim.reset());
 }
 
 /// A slave of the fixtures with a monitor; the responses have to wait.
@@ -287,8 +286,7 @@ fn good_slaves_pass_and_broken_ones_are_found() {
     ] {
         let (mut sim, ..) = slave_bench();
         set_fault(&mut sim, fault);
-        let message = panic_message(|| sim.run(100));
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        panics_with(expected, || sim.run(100));
     }
 }
 
@@ -300,10 +298,9 @@ fn bursts_that_are_under_way_are_found_at_the_end() {
     });
     bench.write(0, 0, 2, 0);
     bench.sim.run(20);
-    let message = panic_message(|| bench.sim.finish());
-    assert!(
-        message.contains("m_axi: monitor has seen 1 writes, 2 beats; 1 writes and 0 beats are under way"),
-        "{message}"
+    panics_with(
+        "m_axi: monitor has seen 1 writes, 2 beats; 1 writes and 0 beats are under way",
+        || bench.sim.finish(),
     );
 }
 
@@ -330,12 +327,7 @@ fn a_reset_forgets_what_is_under_way() {
 fn what_is_no_write_channel_is_refused() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Write).expect_err("a stream");
-    assert!(
-        error
-            .to_string()
-            .starts_with("fixture_slice has no port `m_axi_awvalid`"),
-        "{error}"
-    );
+    assert_contains(&error, "fixture_slice has no port `m_axi_awvalid`");
     let mut sim = limited::<FixtureAxiSlave>(1);
     let error = AxiSlave::attach(
         &mut sim,

@@ -1,6 +1,6 @@
 //! The frame around a test: seeds, waveforms, simulations that were forgotten.
 
-use crate::support::panic_message;
+use crate::support::{assert_contains, panic_message};
 use spinneret_fixtures::{FixtureDropsValid, FixtureSlice};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
@@ -79,10 +79,7 @@ fn a_test_that_passes_runs_once_without_a_waveform() {
 fn a_test_that_fails_leaves_a_waveform() {
     let path = without_wave("breaks_a_rule");
     let message = panic_message(|| run_named("breaks_a_rule", 0x1234, breaks_a_rule));
-    assert!(
-        message.contains("m_axis: valid went low before ready was high"),
-        "{message}"
-    );
+    assert_contains(&message, "m_axis: valid went low before ready was high");
     assert!(
         message.ends_with("(reproduce with SPINNERET_SEED=0x1234)"),
         "{message}"
@@ -143,7 +140,7 @@ fn run_alone(test: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let program = std::env::current_exe().expect("this test has a file");
     let mut command = Command::new(program);
     command
-        .args([&format!("test_frame::{test}"), "--exact", "--nocapture"])
+        .args([&format!("test_run::{test}"), "--exact", "--nocapture"])
         .envs(variables.iter().copied());
     let output = command.output().expect("this test can be started");
     (
@@ -158,20 +155,14 @@ fn the_environment_sets_the_seed() {
         "a_test_that_fails_leaves_a_waveform",
         &[("SPINNERET_SEED", "0xbeef")],
     );
-    assert!(
-        stderr.contains("breaks_a_rule failed: reproduce with SPINNERET_SEED=0xbeef\n"),
-        "{stderr}"
+    assert_contains(
+        &stderr,
+        "breaks_a_rule failed: reproduce with SPINNERET_SEED=0xbeef\n",
     );
-    assert!(
-        stderr.contains("breaks_a_rule runs again, to record a waveform\n"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains(&format!(
-            "the waveform is in {}\n",
-            wave("breaks_a_rule").display()
-        )),
-        "{stderr}"
+    assert_contains(&stderr, "breaks_a_rule runs again, to record a waveform\n");
+    assert_contains(
+        &stderr,
+        &format!("the waveform is in {}\n", wave("breaks_a_rule").display()),
     );
 
     let (passed, stderr) = run_alone(
@@ -179,10 +170,7 @@ fn the_environment_sets_the_seed() {
         &[("SPINNERET_SEED", "many")],
     );
     assert!(!passed);
-    assert!(
-        stderr.contains("SPINNERET_SEED is `many`, which is not a whole number"),
-        "{stderr}"
-    );
+    assert_contains(&stderr, "SPINNERET_SEED is `many`, which is not a whole number");
 }
 
 #[test]
@@ -192,7 +180,7 @@ fn the_environment_asks_for_waveforms() {
         &[("SPINNERET_WAVES", "1"), ("SPINNERET_SEED", "3")],
     );
     assert!(passed, "{stderr}");
-    assert!(stderr.contains("the waveform is in "), "{stderr}");
+    assert_contains(&stderr, "the waveform is in ");
     assert_is_complete_fst(&wave("draws_a_waveform"));
 }
 

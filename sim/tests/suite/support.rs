@@ -1,7 +1,5 @@
 //! What several test files need.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use spinneret_sim::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
 
@@ -14,6 +12,22 @@ pub(crate) fn panic_message(action: impl FnOnce()) -> String {
     let text = payload.downcast_ref::<String>().cloned();
     text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
         .unwrap_or_default()
+}
+
+/// Checks that a message or an error contains this text.
+#[track_caller]
+pub(crate) fn assert_contains(message: &impl ToString, expected: &str) {
+    let message = message.to_string();
+    assert!(
+        message.contains(expected),
+        "{message:?} does not contain {expected:?}"
+    );
+}
+
+/// Checks that something panics with a message that contains this text.
+#[track_caller]
+pub(crate) fn panics_with(expected: &str, action: impl FnOnce()) {
+    assert_contains(&panic_message(action), expected);
 }
 
 /// Frames of random length and content for the fixtures with 4 bytes a beat.
