@@ -1,27 +1,18 @@
 //! The whole cluster, clock by clock.
 
 mod clock;
-mod commands;
 mod debug;
-mod debugger;
 mod ports;
 
-pub use debugger::Debugger;
+pub use debug::Debugger;
 
-use crate::event::{Event, Fault, HpuId};
-use crate::fetch::Icache;
-use crate::group::Group;
-use crate::hpu::Hpu;
-use crate::memory::Memory;
-use crate::profile::Profile;
-use crate::protect::{shared, unknown};
-use crate::queues::Queues;
-use crate::roads::Roads;
+use crate::event::{Event, Fault, HpuId, Profile, Traced};
+use crate::hpu::{Hpu, World};
+use crate::map::{Memory, shared, unknown};
+use crate::queues::{Group, Queues};
 use crate::rv::DecodeCache;
 use crate::task::{CommandId, Feedback, HostCommand, NicCommand, Task};
-use crate::timing::Timing;
-use crate::trace::Traced;
-use crate::view::World;
+use crate::timing::{Icache, L2Contention, Timing};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
 use std::collections::{HashMap, VecDeque};
@@ -100,7 +91,7 @@ pub struct Cluster {
     refused: u64,
     /// Kept only if somebody wants it.
     profile: Option<Profile>,
-    debugger: debugger::Attached,
+    debugger: debug::Attached,
 }
 
 impl Cluster {
@@ -109,7 +100,7 @@ impl Cluster {
         let world = World {
             memory: Memory::new(config.clusters),
             decoded: DecodeCache::new(PROGRAM_BASE, PROGRAM_BYTES),
-            roads: Roads::default(),
+            l2: L2Contention::default(),
             icaches: vec![Icache::new(); config.clusters],
             stdout: VecDeque::new(),
             printed: 0,
@@ -134,7 +125,7 @@ impl Cluster {
             progress: 0,
             refused: 0,
             profile: None,
-            debugger: debugger::Attached::default(),
+            debugger: debug::Attached::default(),
             world,
             config,
         };
@@ -163,7 +154,7 @@ impl Cluster {
             })
             .collect();
         self.world.stdout.clear();
-        self.world.roads = Roads::default();
+        self.world.l2 = L2Contention::default();
         self.world.icaches = vec![Icache::new(); clusters];
         self.feedback.clear();
         self.sends.clear();

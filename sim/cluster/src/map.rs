@@ -1,10 +1,13 @@
 //! What is at an address of the cluster.
 
+use crate::task::Task;
 use spinneret_regmap::pspin::{
     DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
-    L1_ALIAS, L1_BASE, L1_BYTES, L1_STRIDE, PACKET_BASE, PACKET_BYTES, PERIPHERAL_BYTES, PERIPHERALS,
-    PROGRAM_BASE, PROGRAM_BYTES, STDOUT, STDOUT_BYTES, STDOUT_CLUSTER_SHIFT, STDOUT_HPU_SHIFT, TERMINATE,
+    L1_ALIAS, L1_AREA_BYTES, L1_AREAS, L1_BASE, L1_BYTES, L1_STRIDE, PACKET_BASE, PACKET_BYTES,
+    PERIPHERAL_BYTES, PERIPHERALS, PROGRAM_BASE, PROGRAM_BYTES, STDOUT, STDOUT_BYTES, STDOUT_CLUSTER_SHIFT,
+    STDOUT_HPU_SHIFT, TERMINATE, driver as register, l1_address,
 };
+use std::ops::Range;
 
 /// Memory, and the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +103,180 @@ fn peripheral(address: u32) -> Target {
     }
 }
 
+/// L1 of each cluster and the three memories of L2.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    l1: Vec<Box<[u8]>>,
+    handler: Box<[u8]>,
+    packet: Box<[u8]>,
+    program: Box<[u8]>,
+}
+
+impl Memory {
+    /// Memories for that many clusters, all bytes 0.
+    pub fn new(clusters: usize) -> Self {
+        let zeros = |bytes: u32| vec![0; bytes as usize].into_boxed_slice();
+        Self {
+            l1: (0..clusters).map(|_| zeros(L1_BYTES)).collect(),
+            handler: zeros(HANDLER_BYTES),
+            packet: zeros(PACKET_BYTES),
+            program: zeros(PROGRAM_BYTES),
+        }
+    }
+
+    /// Clusters that have L1.
+    pub fn clusters(&self) -> usize {
+        self.l1.len()
+    }
+
+    /// From a place on to the end of its memory.
+    pub fn from(&self, place: Place) -> &[u8] {
+        match place {
+            Place::L1(cluster, offset) => &self.l1[cluster][offset..],
+            Place::Handler(offset) => &self.handler[offset..],
+            Place::Packet(offset) => &self.packet[offset..],
+            Place::Program(offset) => &self.program[offset..],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn from_mut(&mut self, place: Place) -> &mut [u8] {
+        match place {
+            Place::L1(cluster, offset) => &mut self.l1[cluster][offset..],
+            Place::Handler(offset) => &mut self.handler[offset..],
+            Place::Packet(offset) => &mut self.packet[offset..],
+            Place::Program(offset) => &mut self.program[offset..],
+        }
+    }
+
+    /// Bytes at a global address; nothing if they are not all in one memory.
+    pub fn read(&self, address: u32, bytes: u32) -> Option<&[u8]> {
+        let place = place(address, bytes, self.clusters())?;
+        Some(&self.from(place)[..bytes as usize])
+    }
+
+    /// Writes bytes at a global address, all or none: whether they are all in one memory.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let length = u32::try_from(bytes.len()).ok();
+        match length.and_then(|length| place(address, length, self.clusters())) {
+            Some(place) => {
+                self.from_mut(place)[..bytes.len()].copy_from_slice(bytes);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Copies bytes from one global address to another, as far as both are memory: whether they are.
+    pub fn copy(&mut self, source: u32, destination: u32, bytes: u32) -> bool {
+        let Some(data) = self.read(source, bytes).map(<[u8]>::to_vec) else {
+            return false;
+        };
+        self.write(destination, &data)
+    }
+}
+
+/// What the public cluster protects together.
+const PAGE: u32 = 0x1000;
+const ALL_L1: u32 = 0x100_0000;
+const ALL_HANDLER_MEMORY: u32 = 0x10_0000;
+const SHARED: u32 = 0x1_0000;
+
+/// The parts of memory that a handler may read and write; program memory it may also read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Protection {
+    allowed: Vec<Range<u32>>,
+    /// Whether registers are for handlers as well.
+    is_wide: bool,
+}
+
+impl Protection {
+    /// What the handler of a task may touch; `shared` is the program's own data in L2.
+    pub(crate) fn of(task: &Task, packet_in_l1: u32, hpu: (usize, usize), shared: &Range<u32>) -> Self {
+        let (cluster, core) = hpu;
+        let range = |[address, bytes]: [u32; 2]| address..address.saturating_add(bytes);
+        let stack = l1_address(cluster, L1_AREAS + core as u32 * L1_AREA_BYTES);
+        let mut allowed = vec![
+            range([packet_in_l1, task.her.copied]),
+            range([stack, L1_AREA_BYTES]),
+            range(task.meta.handler_memory),
+            range([task.her.address, task.her.size]),
+            shared.clone(),
+        ];
+        allowed.extend(task.scratchpads().map(range));
+        allowed.retain(|range| !range.is_empty());
+        Self {
+            allowed,
+            is_wide: false,
+        }
+    }
+
+    /// What the public cluster's driver allows: naturally aligned powers of two of 4 KiB and more (`hpu_driver.sv`,
+    /// `pmp_addr_d`), all registers among them.
+    pub(crate) fn wide(task: &Task, packet_in_l1: u32, cluster: usize) -> Self {
+        let around = |address: u32, bytes: u32| {
+            let base = address & !(bytes - 1);
+            base..base.saturating_add(bytes)
+        };
+        let mut allowed = vec![
+            around(l1_address(cluster, 0), ALL_L1),
+            around(packet_in_l1, PAGE),
+            around(task.her.address, PAGE),
+            around(task.meta.handler_memory[0], ALL_HANDLER_MEMORY),
+            around(HANDLER_BASE, SHARED),
+        ];
+        allowed.extend(task.scratchpads().map(|[address, _]| around(address, PAGE)));
+        Self {
+            allowed,
+            is_wide: true,
+        }
+    }
+
+    /// Whether an access that means `target` is allowed.
+    pub(crate) fn allows(
+        &self,
+        address: u32,
+        bytes: u32,
+        cluster: usize,
+        target: Target,
+        writes: bool,
+    ) -> bool {
+        match target {
+            // The end of a task is the runtime's to tell.
+            Target::Driver(register::DOORBELL | register::ERROR) => self.is_wide,
+            Target::Driver(_) | Target::Dma(_) | Target::Stdout(..) | Target::Terminate | Target::Silence => {
+                true
+            }
+            // Machine mode alone turns the cache on: a handler that turned it off would slow all others.
+            Target::Icache(_) | Target::Other => self.is_wide,
+            Target::Memory(Place::Program(_)) => !writes,
+            Target::Memory(_) => {
+                // The alias is another name of the same memory.
+                let offset = address.wrapping_sub(L1_ALIAS);
+                let address = match offset < L1_BYTES {
+                    true => l1_address(cluster, offset),
+                    false => address,
+                };
+                let inside = |range: &Range<u32>| {
+                    range.start <= address && u64::from(address) + u64::from(bytes) <= u64::from(range.end)
+                };
+                self.allowed.iter().any(inside)
+            }
+        }
+    }
+}
+
+/// The program's own data, if it came word by word and nobody told how much of L2 it takes: what the public cluster's driver
+/// allows.
+pub(crate) fn unknown() -> Range<u32> {
+    HANDLER_BASE..HANDLER_BASE + SHARED
+}
+
+/// The program's own data: L2 handler memory up to what it leaves to contexts.
+pub(crate) fn shared(free_memory: u32) -> Range<u32> {
+    HANDLER_BASE..free_memory.max(HANDLER_BASE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,5 +326,22 @@ mod tests {
             Some(Target::Stdout(1, 3))
         );
         assert_eq!(target(0x1b20_1404, 4, 1, 2), Some(Target::Icache(4)));
+    }
+
+    #[test]
+    fn bytes_are_where_they_were_written() {
+        let mut memory = Memory::new(2);
+        assert!(memory.write(0x1040_0010, &[1, 2, 3]));
+        assert_eq!(memory.read(0x1040_000f, 5), Some(&[0, 1, 2, 3, 0][..]));
+        assert_eq!(memory.read(0x1000_0010, 3), Some(&[0; 3][..]));
+    }
+
+    #[test]
+    fn what_is_not_in_one_memory_changes_nothing() {
+        let mut memory = Memory::new(1);
+        assert!(!memory.write(0x1c17_ffff, &[1, 2]));
+        assert_eq!(memory.read(0x1c17_ffff, 1), Some(&[0][..]));
+        assert_eq!(memory.read(0x1c17_ffff, 2), None);
+        assert!(!memory.copy(0x1c00_0000, 0x1c18_0000, 4));
     }
 }

@@ -3,13 +3,11 @@
 use super::Cluster;
 use crate::driver::Ended;
 use crate::event::{Event, Fault, Named, Run};
-use crate::group::Group;
-use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
-use crate::protect::Protection;
-use crate::queues::Ready;
+use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG, World};
+use crate::map::Protection;
+use crate::queues::{Group, Ready};
 use crate::rv::Trap;
 use crate::task::Stage;
-use crate::view::World;
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 
 /// Traps outside of handlers after which an HPU stands still.

@@ -1,6 +1,6 @@
 //! What a hart sees of the world.
 
-use super::Instruction;
+use super::instruction::{Instruction, Op};
 
 /// The privilege of an access, and of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,4 +103,202 @@ pub trait Bus {
         who: Privilege,
         change: &mut dyn FnMut(u32) -> u32,
     ) -> Result<Access, Fault>;
+}
+
+/// Remembers the decoded instruction at every even address of a program memory.
+///
+/// It holds no protection: the bus asks it only after it allowed the fetch. Whoever writes to the program memory, be it
+/// a store, an atomic operation, a DMA transfer or the host, calls [`DecodeCache::invalidate`] afterwards.
+///
+/// ```
+/// use spinneret_cluster::rv::{DecodeCache, Instruction};
+///
+/// let mut cache = DecodeCache::new(0x1d00_0000, 0x8000);
+/// assert_eq!(cache.get(0x1d00_0100), None);
+/// cache.insert(0x1d00_0100, Instruction::decode(0x0015_0513));
+/// assert_eq!(cache.get(0x1d00_0100).unwrap().to_string(), "addi a0, a0, 1");
+/// cache.invalidate(0x1d00_0103, 1);
+/// assert_eq!(cache.get(0x1d00_0100), None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct DecodeCache {
+    base: u32,
+    entries: Vec<Instruction>,
+}
+
+impl DecodeCache {
+    /// An empty cache for `len_bytes` of program at `base`, which must be even.
+    pub fn new(base: u32, len_bytes: u32) -> Self {
+        assert!(
+            base.is_multiple_of(2),
+            "program memory at {base:#x}: instructions start at even addresses"
+        );
+        DecodeCache {
+            base,
+            entries: vec![Instruction::EMPTY; len_bytes.div_ceil(2) as usize],
+        }
+    }
+
+    /// The instruction at an address, if it is known.
+    #[inline(always)]
+    pub fn get(&self, address: u32) -> Option<&Instruction> {
+        let index = (address.wrapping_sub(self.base) >> 1) as usize;
+        self.entries
+            .get(index)
+            .filter(|instruction| instruction.op() != Op::Empty)
+    }
+
+    /// Remembers the instruction at an address; outside the memory of the cache it does nothing.
+    pub fn insert(&mut self, address: u32, instruction: Instruction) {
+        let index = (address.wrapping_sub(self.base) >> 1) as usize;
+        if let Some(entry) = self.entries.get_mut(index) {
+            *entry = instruction;
+        }
+    }
+
+    /// Forgets every instruction that has one of these bytes, also a long one that begins in the halfword before.
+    #[inline]
+    pub fn invalidate(&mut self, address: u32, len_bytes: u32) {
+        // Most stores are far from any program: then these comparisons are all. The last instruction may reach two bytes
+        // beyond the memory.
+        let len = self.entries.len() as u32 * 2 + 2;
+        if address.wrapping_sub(self.base) < len || self.base.wrapping_sub(address) < len_bytes {
+            self.forget(address, len_bytes);
+        }
+    }
+
+    /// Of `address` and `base`, one lies within the bytes that start at the other.
+    fn forget(&mut self, address: u32, len_bytes: u32) {
+        let offset = i64::from(address) - i64::from(self.base);
+        let end = (offset + i64::from(len_bytes) + 1).clamp(0, self.entries.len() as i64 * 2) / 2;
+        // Halves round down, so an odd address is in the middle of the halfword before.
+        let first = (offset.div_euclid(2) - 1).max(0);
+        if len_bytes != 0 && first < end {
+            self.entries[first as usize..end as usize].fill(Instruction::EMPTY);
+        }
+    }
+}
+
+/// One memory at some address, for program and data, without protection and without waiting.
+///
+/// ```
+/// use spinneret_cluster::rv::{Costs, Hart, Ram, Step};
+///
+/// let mut ram = Ram::new(0x1000, 0x100);
+/// ram.write(0x1000, &0x0015_0513_u32.to_le_bytes()); // addi a0, a0, 1
+/// let mut hart = Hart::new(0, 0x1000);
+/// assert_eq!(hart.step(&mut ram, &Costs::default(), 0), Step::Retired { clocks: 1 });
+/// assert_eq!(hart.x(10), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ram {
+    base: u32,
+    bytes: Vec<u8>,
+    decoded: DecodeCache,
+}
+
+impl Ram {
+    /// A memory of zeroes; base and length are multiples of 4.
+    pub fn new(base: u32, len_bytes: u32) -> Self {
+        assert!(
+            base.is_multiple_of(4) && len_bytes.is_multiple_of(4),
+            "a memory has whole words"
+        );
+        Ram {
+            base,
+            bytes: vec![0; len_bytes as usize],
+            decoded: DecodeCache::new(base, len_bytes),
+        }
+    }
+
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Copies bytes to an address. Panics outside the memory.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) {
+        let start = (address - self.base) as usize;
+        self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
+        self.decoded.invalidate(address, bytes.len() as u32);
+    }
+
+    /// The bytes at an address. Panics outside the memory.
+    pub fn read(&self, address: u32, len_bytes: usize) -> &[u8] {
+        let start = (address - self.base) as usize;
+        &self.bytes[start..start + len_bytes]
+    }
+
+    #[inline(always)]
+    fn get<const N: usize>(&self, address: u32) -> Option<[u8; N]> {
+        self.bytes
+            .get(address.wrapping_sub(self.base) as usize..)?
+            .first_chunk()
+            .copied()
+    }
+
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, address: u32, value: [u8; N]) -> Option<()> {
+        let start = address.wrapping_sub(self.base) as usize;
+        *self.bytes.get_mut(start..)?.first_chunk_mut()? = value;
+        Some(())
+    }
+}
+
+impl Bus for Ram {
+    fn fetch(&mut self, address: u32, _: Privilege) -> Result<u32, Fault> {
+        let low = u16::from_le_bytes(self.get(address).ok_or(Fault)?);
+        if low & 3 != 3 {
+            return Ok(u32::from(low));
+        }
+        self.get(address).map(u32::from_le_bytes).ok_or(Fault)
+    }
+
+    #[inline]
+    fn decoded(&self, address: u32, _: Privilege) -> Option<&Instruction> {
+        self.decoded.get(address)
+    }
+
+    fn remember(&mut self, address: u32, instruction: Instruction) {
+        self.decoded.insert(address, instruction);
+    }
+
+    #[inline]
+    fn load(&mut self, address: u32, width: Width, _: Privilege) -> Result<Access, Fault> {
+        let value = match width {
+            Width::Byte => self.get(address).map(|[byte]: [u8; 1]| u32::from(byte)),
+            Width::Half => self.get(address).map(|half| u32::from(u16::from_le_bytes(half))),
+            Width::Word => self.get(address).map(u32::from_le_bytes),
+        };
+        Ok(Access::Done {
+            value: value.ok_or(Fault)?,
+            clocks: 0,
+        })
+    }
+
+    #[inline]
+    fn store(&mut self, address: u32, width: Width, value: u32, _: Privilege) -> Result<Access, Fault> {
+        match width {
+            Width::Byte => self.put(address, [value as u8]),
+            Width::Half => self.put(address, (value as u16).to_le_bytes()),
+            Width::Word => self.put(address, value.to_le_bytes()),
+        }
+        .ok_or(Fault)?;
+        self.decoded.invalidate(address, width.bytes());
+        Ok(Access::Done { value: 0, clocks: 0 })
+    }
+
+    fn modify(
+        &mut self,
+        address: u32,
+        who: Privilege,
+        change: &mut dyn FnMut(u32) -> u32,
+    ) -> Result<Access, Fault> {
+        let old = self.get(address).map(u32::from_le_bytes).ok_or(Fault)?;
+        self.store(address, Width::Word, change(old), who)?;
+        Ok(Access::Done {
+            value: old,
+            clocks: 0,
+        })
+    }
 }

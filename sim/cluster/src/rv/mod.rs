@@ -25,26 +25,13 @@
 //! instructions cost, see `docs/cluster/instructions.md`.
 
 mod bus;
-mod cache;
-mod compressed;
-mod costs;
 mod csr;
 mod decode;
-mod display;
 mod execute;
 mod hart;
 mod instruction;
-mod memory;
-mod ram;
-mod system;
-mod trap;
 
-pub use bus::{Access, Bus, Fault, Privilege, Reservations, Width};
-pub use cache::DecodeCache;
-pub use costs::{Costs, DivisionCost, Misaligned};
+pub use bus::{Access, Bus, DecodeCache, Fault, Privilege, Ram, Reservations, Width};
 pub use csr::CsrSet;
-pub use display::Located;
-pub use hart::{Hart, Step};
-pub use instruction::{Instruction, Op};
-pub use ram::Ram;
-pub use trap::Trap;
+pub use hart::{Costs, DivisionCost, Hart, Misaligned, Step, Trap};
+pub use instruction::{Instruction, Located, Op};

@@ -1,6 +1,6 @@
 //! A cluster with a handler, and somebody who does what the NIC does.
 
-use crate::slmp::frame::Ack;
+use crate::slmp::Ack;
 use spinneret_cluster::task::{Code, Feedback, Her, HostAction, HostCommand, Meta, NicCommand};
 use spinneret_cluster::{Cluster, Config, Ending, Event, Program, Run};
 use std::collections::{BTreeMap, VecDeque};
