@@ -5,8 +5,7 @@
 //! equally many levels the one with the most cells is taken.
 
 use super::Error;
-use super::cells::Kind;
-use super::netlist::{Direction, Net, Netlist};
+use super::netlist::{Direction, Kind, Net, Netlist};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
 //! The tables of ports in `docs/blocks` are those of the generated text.
 
-use spinneret_gen::page::between;
+use spinneret_gen::workspace::between;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Fake checkouts, and a fake application block.
 
-use crate::support::counter::Counter;
+use crate::support::Counter;
 use spinneret_gen::Error;
 use spinneret_gen::board::corundum::{App, AppModule, AppRequest, Options, render};
 use spinneret_gen::board::{BoardOutput, find};

@@ -1,8 +1,8 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
 //! clusters begins the levels of slots anew and nothing else.
 
+use crate::REGISTER_BYTES;
 use crate::register::Register;
-use crate::sizes::REGISTER_BYTES;
 
 /// Packets on their way from the wire to the clusters.
 pub mod ingress {

@@ -1,39 +1,28 @@
 //! Boards that Corundum has a design for: the application block and what builds it.
 
-mod app;
 mod checkout;
-mod core_file;
 pub(crate) mod error;
 mod header;
-mod makefile;
 mod overlay;
 mod pspin;
-mod revisions;
-mod simulation;
-mod source;
-mod template;
 mod token;
-mod tree;
 
-pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
-pub use checkout::corundum_root;
+pub use checkout::{REVISIONS, Revision, Revisions, corundum_root};
 pub use error::CheckoutError;
 pub use header::HeaderError;
-pub use pspin::Pspin;
-pub use revisions::{REVISIONS, Revision, Revisions};
-pub use simulation::SimulationList;
+pub use pspin::{Pspin, SimulationList};
 
-use super::library::{Contents, LINT, RTL, backend, verilog_file};
-use super::output::BoardOutput;
+use super::{BoardOutput, Contents, LINT, RTL, backend, verilog_file};
 use crate::Error;
 use crate::error::Advice;
-use crate::render::{FILE_LIST, File, HEADER, LICENCE};
+use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER, LICENCE};
 use checkout::Checkout;
 use overlay::Overlay;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
 use spinneret_hdl::app::corundum::Generation;
-use spinneret_hdl::app::{Cluster, TOP};
+use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster, TOP};
+use spinneret_hdl::cdc;
 use spinneret_verilog::{Library, TopOptions};
 use std::path::{Path, PathBuf};
 
@@ -122,7 +111,7 @@ pub fn render(
     let corundum = match &options.corundum {
         Some(path) => {
             // What is not absolute yet is relative to a directory that make will see as well.
-            tree::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
+            error::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
             Some(Checkout::open(path, options.generation, board)?)
         }
         None => None,
@@ -152,7 +141,7 @@ pub fn render(
         constraints: &parts.constraints,
     });
     let mut files = parts.files.clone();
-    files.push(core_file::core_file(
+    files.push(core_file(
         board.name,
         [
             &parts.sources,
@@ -201,7 +190,7 @@ impl Parts {
             name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
             text: format!(
                 "{}\n{}\n",
-                crate::render::HASH_HEADER,
+                HASH_HEADER,
                 app.crossings_xdc.trim_end()
             ),
         }];
@@ -291,4 +280,113 @@ fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
         );
     }
     notes
+}
+
+/// What an application block is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct AppRequest {
+    /// Generation of the port list.
+    pub generation: Generation,
+    /// What it instantiates as `pspin_wrap`.
+    pub cluster: Cluster,
+    /// Frequency of the cluster's clock, in Hz.
+    pub cluster_hz: u64,
+    /// The board, which may decide on parameters.
+    pub board: &'static Board,
+}
+
+/// A Verilog module in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppModule {
+    /// Its name, and that of its file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// An application block with all that it needs.
+///
+/// It instantiates `spinneret_cluster_clock` (inputs `clk`, `rst`, outputs `cluster_clk`, `cluster_locked`), which comes
+/// from the board. A black box of that name is left out; other black boxes are only for lint.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The modules, each before those that instantiate it; the last is `mqnic_app_block`.
+    pub modules: Vec<AppModule>,
+    /// Constraints of the crossings between its clocks.
+    pub crossings_xdc: String,
+}
+
+impl App {
+    /// The application block of the hardware blocks, with the constraints of its crossings. If its cluster comes from
+    /// elsewhere, a black box declares it.
+    pub fn new(sources: AppSources, crossings_xdc: String) -> Self {
+        let files = sources.declaration.into_iter().chain(sources.files);
+        let modules = files.map(|file| AppModule {
+            name: file.module,
+            text: file.text,
+        });
+        Self {
+            modules: modules.collect(),
+            crossings_xdc,
+        }
+    }
+}
+
+/// Makes an application block.
+pub type BuildApp = dyn Fn(&AppRequest) -> Result<App, Error>;
+
+/// The application block of the hardware blocks, with the constraints of its crossings.
+///
+/// # Errors
+/// A parameter that is not possible, or a design that the back-end cannot translate.
+pub fn build_app(request: &AppRequest) -> Result<App, Error> {
+    let sources = app::sources(AppOptions {
+        generation: request.generation,
+        cluster: request.cluster,
+        cluster_clock_khz: (request.cluster_hz + 500) / 1000,
+        ..AppOptions::default()
+    })?;
+    let periods = [
+        ("clk", period_ps(request.board.core_clock_hz)),
+        ("cluster_clk", period_ps(request.cluster_hz)),
+    ];
+    let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
+    let crossings = cdc::xdc(&crossings, &periods)?;
+    let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";
+    Ok(App::new(sources, format!("{header}{crossings}")))
+}
+
+/// The period of a clock, rounded down, so that a limit that is taken from it is not too long.
+fn period_ps(hz: u64) -> u64 {
+    1_000_000_000_000 / hz.max(1)
+}
+
+/// A core in CAPI2, whose first line has to be its version.
+fn core_file(board: &str, [sources, declarations, models, constraints]: [&[String]; 4]) -> File {
+    let mut text = format!(
+        "CAPI=2:\n{HASH_HEADER}\nname: spinneret-nic:boards:{board}:{version}\n\
+         description: The application block of spinneret for {board}\n\nfilesets:\n",
+        version = env!("CARGO_PKG_VERSION"),
+    );
+    let mut fileset = |name: &str, kind: &str, files: &[String]| {
+        text.push_str(&format!("  {name}:\n    file_type: {kind}\n    files:\n"));
+        for file in files {
+            text.push_str(&format!("      - {file}\n"));
+        }
+    };
+    fileset("rtl", "systemVerilogSource", sources);
+    fileset("declarations", "systemVerilogSource", declarations);
+    fileset("models", "systemVerilogSource", models);
+    fileset("constraints", "xdc", constraints);
+    text.push_str(&format!(
+        "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {TOP}\n"
+    ));
+    text.push_str(&format!(
+            "  lint:\n    default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {TOP}\n    tools:\n      \
+             verilator:\n        mode: lint-only\n"
+        ));
+    File {
+        name: "spinneret.core".to_owned(),
+        text,
+    }
 }

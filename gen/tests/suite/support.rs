@@ -1,10 +1,7 @@
 //! A small catalog, so that tests do not depend on what the real one holds.
 
-pub(crate) mod counter;
-
-use counter::Counter;
 use spinneret_hdl::entry::{Config, Entry, Parameter, ParameterError, Values};
-use spinneret_verilog::prelude::Block;
+use spinneret_verilog::prelude::{Block, *};
 
 fn parameters(config: Config) -> Vec<Parameter> {
     let width = if config == Config::Reference { 8 } else { 16 };
@@ -79,4 +76,39 @@ pub(crate) const CATALOG: &[Entry] = &[
 /// Owned strings, as the command line gives them.
 pub(crate) fn strings(list: &[&str]) -> Vec<String> {
     list.iter().map(|&text| text.to_owned()).collect()
+}
+
+/// Adds a step to a value at every clock.
+#[derive(LogicBlock, Describe, Debug)]
+pub(crate) struct Counter {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub rst: Wire<In, Bit>,
+    /// What is added.
+    pub step: Wire<In, Word>,
+    /// The value.
+    pub count: Wire<Out, Word>,
+    value: Reg,
+}
+
+impl Counter {
+    pub(crate) fn new(width: usize) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            step: Wire::word(width),
+            count: Wire::word(width),
+            value: Reg::reset_to(Word::zero(width)),
+        }
+    }
+}
+
+impl Logic for Counter {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.value);
+        self.value.d.next = self.value.q.val() + self.step.val();
+        self.count.next = self.value.q.val();
+    }
 }
