@@ -1,10 +1,10 @@
 //! What is behind a handle: a rank, and the numbers and places that its program has for what belongs to it.
 
-use spinneret::border::{
+use spinneret::ffi::{
     Failure, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_GONE, SPINNERET_ERROR_NO_ROOM, SPINNERET_ERROR_OPEN,
     SPINNERET_ERROR_TIMEOUT,
 };
-use spinneret::handles::{Kind, Object};
+use spinneret::ffi::{Kind, Object};
 use spinneret_host::OpenDevice;
 use spinneret_mpi::library::{Buffer, Error, Request};
 use spinneret_mpi::rank::Communicator;

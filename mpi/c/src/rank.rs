@@ -1,8 +1,8 @@
 //! Ranks: opening, memory, communicators, time.
 
 use crate::open::{Failed, Inner, OpenRank, mpi};
-use spinneret::border::{Failure, SPINNERET_OK, check_place, guarded, put, text};
-use spinneret::handles;
+use spinneret::ffi::{Failure, SPINNERET_OK, check_place, guarded, put, text};
+use spinneret::ffi;
 use spinneret_host::Program;
 use spinneret_mpi::Rank;
 use spinneret_mpi::library::Config;
@@ -48,7 +48,7 @@ pub(crate) fn with(
     call: impl FnOnce(&mut Inner) -> Result<c_int, Failed>,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenRank> = handles::get(rank)?;
+        let open: Arc<OpenRank> = ffi::get(rank)?;
         call(&mut open.lock()).map_err(|failed| failed.0)
     })
 }
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn spinneret_rank_open(
         // SAFETY: the caller promises the communicator.
         let comm = unsafe { mpi.comm(comm) };
         let opened = Rank::open(name, &program, &comm, config(options))?;
-        let handle = handles::insert(OpenRank::new(opened, mpi.wildcards())?);
+        let handle = ffi::insert(OpenRank::new(opened, mpi.wildcards())?);
         // SAFETY: the caller promises the place.
         unsafe { put(rank, "rank", handle) }?;
         Ok(SPINNERET_OK)
@@ -106,7 +106,7 @@ fn config(options: spinneret_rank_options) -> Config {
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rank_close(rank: *mut spinneret_rank) -> c_int {
     guarded(|| {
-        let open: Arc<OpenRank> = handles::remove(rank)?;
+        let open: Arc<OpenRank> = ffi::remove(rank)?;
         let closed = OpenRank::into_rank(open).and_then(|rank| Ok(rank.close()?));
         closed.map(|()| SPINNERET_OK).map_err(|failed| failed.0)
     })

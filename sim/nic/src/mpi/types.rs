@@ -1,7 +1,7 @@
 //! Datatypes, as MPI would describe them, and the two of the paper's Figure 9.
 
 use spinneret_mpi::{Layout, LayoutError};
-use spinneret_mpi_sys::{Bounds, Combiner, Datatype, Error, Mpi, Named, Tree};
+use spinneret_mpi_sys::{Bounds, Combiner, Datatype, Error, Mpi, Tree};
 
 /// Bytes of `MPI_FLOAT`.
 const FLOAT_BYTES: i64 = 4;
@@ -148,7 +148,7 @@ impl PaperType {
     /// # Errors
     /// If it refuses.
     pub fn datatype(self, mpi: &Mpi) -> Result<Datatype, Error> {
-        let float = mpi.named(Named::Float)?;
+        let float = mpi.named("MPI_FLOAT")?;
         self.steps()
             .iter()
             .try_fold(float, |inner, step| match step.constructor {

@@ -1,8 +1,8 @@
 //! How a datatype was made.
 
-use super::{Bounds, Datatype, bounds};
-use crate::Error;
-use crate::session::{Session, one_line};
+use crate::mpi::{Session, one_line};
+use crate::types::bounds;
+use crate::{Bounds, Datatype, Error};
 
 /// Levels of a type that are read. MPI has no limit, but the stack has.
 const LEVELS: usize = 256;
@@ -52,7 +52,7 @@ pub enum Combiner {
 }
 
 impl Combiner {
-    /// In the order of the table in `shim/contents.c`.
+    /// In the order of the table in `shim/types.c`.
     const ALL: [Self; 16] = [
         Self::Named,
         Self::Dup,
@@ -71,6 +71,25 @@ impl Combiner {
         Self::F90Complex,
         Self::F90Integer,
     ];
+
+    /// MPI's function.
+    pub(crate) fn call(self) -> &'static str {
+        match self {
+            Self::Dup => "MPI_Type_dup",
+            Self::Contiguous => "MPI_Type_contiguous",
+            Self::Vector => "MPI_Type_vector",
+            Self::Hvector => "MPI_Type_create_hvector",
+            Self::Indexed => "MPI_Type_indexed",
+            Self::Hindexed => "MPI_Type_create_hindexed",
+            Self::IndexedBlock => "MPI_Type_create_indexed_block",
+            Self::HindexedBlock => "MPI_Type_create_hindexed_block",
+            Self::Struct => "MPI_Type_create_struct",
+            Self::Subarray => "MPI_Type_create_subarray",
+            Self::Darray => "MPI_Type_create_darray",
+            Self::Resized => "MPI_Type_create_resized",
+            Self::Named | Self::F90Real | Self::F90Complex | Self::F90Integer => "a predefined type",
+        }
+    }
 
     /// Whether it is MPI's own, so that nobody may ask for its parts or free it.
     fn is_predefined(self) -> bool {
@@ -93,7 +112,7 @@ pub struct Tree {
     pub addresses: Vec<i64>,
     /// What it was made of.
     pub children: Vec<Tree>,
-    /// The name, such as `MPI_INT`, of a type that MPI brings; see [`Named::from_name`](super::Named::from_name).
+    /// The name, such as `MPI_INT`, of a type that MPI brings; see [`Mpi::named`](crate::Mpi::named).
     pub name: Option<String>,
     /// Its sizes, which MPIs compute in different ways.
     pub bounds: Bounds,

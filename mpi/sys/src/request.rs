@@ -4,12 +4,10 @@
 //! and of everything else that MPI uses meanwhile: the communicator and the datatype. A request that is leaked leaks its memory
 //! as well, so that MPI never writes into memory that is used for something else by then.
 
-use super::memory::Shared;
-use super::messages::{rank, tag, wanted};
-use super::{Comm, Number, Reduction, Status};
+use crate::comm::{rank, tag, wanted};
 use crate::error::int;
 use crate::functions::RawStatus;
-use crate::{Datatype, Error};
+use crate::{Comm, Datatype, Error, Number, Reduction, Shared, Status};
 use std::rc::Rc;
 use std::{slice, thread};
 

@@ -1,21 +1,15 @@
-//! Layouts of types against `MPI_Unpack`, in whole and in parts, with guards around.
+//! Types that are made, read back and used: their contents against what they were made of, their layouts against `MPI_Pack` and
+//! `MPI_Unpack`, in whole and in parts, with guards around.
 
-#[path = "../../sys/tests/types/faults.rs"]
-pub(crate) mod faults;
-mod forms;
-#[allow(dead_code, reason = "the tests of the binding use all of it")]
-#[path = "../../sys/tests/types/recipe.rs"]
 mod recipe;
-#[allow(dead_code, reason = "the recipes need it")]
-#[path = "../../sys/tests/types/shape.rs"]
-mod shape;
+mod single;
 
-use faults::Faults;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
+pub(crate) use recipe::Faults;
 use recipe::Recipe;
 use spinneret_mpi::{Layout, Overlap, Piece};
-use spinneret_mpi_sys::{Error, Library, Mpi};
+use spinneret_mpi_sys::{Datatype, Error, Library, Mpi, Tree};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -43,7 +37,7 @@ pub(crate) fn run(test: &str, compiler: &str, faults: Faults) {
     let mpi = Mpi::init_with(&library).unwrap();
     // The end of MPI in a panic would be that of the process, before the panic's words are shown.
     let result = catch_unwind(AssertUnwindSafe(|| {
-        forms::run(&mpi);
+        single::run(&mpi);
         random(&mpi, faults);
     }));
     drop(mpi);
@@ -77,9 +71,8 @@ fn random(mpi: &Mpi, faults: Faults) {
     assert!(used > cases / 2, "{used} of {cases} types were compared");
 }
 
-/// Compares the layout of some elements with what MPI does; says whether MPI could be asked.
+/// Makes a type, reads it back, and packs and unpacks elements of it; returns whether MPI could do the latter.
 fn check(mpi: &Mpi, faults: Faults, recipe: &Recipe, count: usize, seed: u64) -> Result<bool, TestCaseError> {
-    let failed = |error: &dyn std::fmt::Display| TestCaseError::fail(error.to_string());
     let made = match recipe.make(mpi) {
         Ok(made) => made,
         Err(Error::Call {
@@ -89,53 +82,95 @@ fn check(mpi: &Mpi, faults: Faults, recipe: &Recipe, count: usize, seed: u64) ->
         Err(error) => return Err(failed(&error)),
     };
     let tree = made.contents().map_err(|error| failed(&error))?;
+    proptest::prop_assert_eq!(&Recipe::of(&tree), recipe);
+    proptest::prop_assert_eq!(tree.bounds, made.bounds().unwrap());
     if faults.spoil(&tree) || tree.bounds.size * count as i64 > MOST_BYTES {
         return Ok(false);
     }
-    let layout = Layout::of(&tree, count as u64).map_err(|error| failed(&error))?;
+    compare(&made, &tree, count, seed)
+}
+
+fn failed(error: &dyn std::fmt::Display) -> TestCaseError {
+    TestCaseError::fail(error.to_string())
+}
+
+/// Compares the layout of some elements with what MPI does; returns whether it could be asked.
+pub(crate) fn compare(made: &Datatype, tree: &Tree, count: usize, seed: u64) -> Result<bool, TestCaseError> {
+    let layout = Layout::of(tree, count as u64).map_err(|error| failed(&error))?;
+    let bytes = layout.bytes() as usize;
     proptest::prop_assert_eq!(layout.bytes(), (tree.bounds.size * count as i64) as u64);
-    // MPI's bounds may be further (MPICH's of some arrays are), and `unpack` wants memory for all that they say. A type of no
-    // size has none.
-    let (mut first, mut end) = (layout.first(), layout.end());
-    if layout.bytes() != 0 {
+    // A type of no size has no true bounds.
+    let (mut lowest, mut highest) = (layout.first(), layout.end());
+    if bytes != 0 {
         let far = (count as i64 - 1) * tree.bounds.extent;
-        let lowest = tree.bounds.true_lower_bound + far.min(0);
-        first = first.min(lowest);
-        end = end.max(tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0));
+        lowest = tree.bounds.true_lower_bound + far.min(0);
+        highest = tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0);
+        // What `pack` and `unpack` check relies on this. MPI's bounds may be further: MPICH's of some arrays are.
+        proptest::prop_assert!(
+            lowest <= layout.first() && layout.end() <= highest,
+            "{:?}",
+            layout
+        );
     }
-    let length = end - first + 2 * GUARD as i64;
-    let Ok(origin) = usize::try_from(GUARD as i64 - first) else {
+    let length = highest - lowest + 2 * GUARD as i64;
+    let Ok(origin) = usize::try_from(GUARD as i64 - lowest) else {
         return Ok(false);
     };
     if length > MOST_MEMORY {
         return Ok(false);
     }
-    let packed: Vec<u8> = (0..layout.bytes()).map(|index| mix(seed, index)).collect();
-    let mut expected = vec![0x55; length as usize];
-    made.unpack(&packed, &mut 0, &mut expected, origin, count)
-        .map_err(|error| failed(&error))?;
-
-    let mut found = vec![0x55; length as usize];
+    let length = length as usize;
+    let memory: Vec<u8> = (0..length as u64).map(|index| mix(seed, index)).collect();
     let whole: Vec<Piece> = layout.place(0, u64::MAX).collect();
+    let mut expected = vec![0xee; bytes + 14];
+    for piece in &whole {
+        let (from, to) = ((origin as i64 + piece.start) as usize, 5 + piece.offset as usize);
+        expected[to..to + piece.bytes as usize].copy_from_slice(&memory[from..from + piece.bytes as usize]);
+    }
+    let (mut packed, mut position) = (vec![0xee; bytes + 14], 5);
+    made.pack(&memory, origin, count, &mut packed, &mut position)
+        .map_err(|error| failed(&error))?;
+    proptest::prop_assert_eq!(
+        (&packed, position),
+        (&expected, 5 + bytes),
+        "packed, {:?}",
+        layout
+    );
+
+    let packed: Vec<u8> = (0..layout.bytes()).map(|index| mix(!seed, index)).collect();
+    let (mut expected, mut position) = (vec![0x55; length], 0);
+    made.unpack(&packed, &mut position, &mut expected, origin, count)
+        .map_err(|error| failed(&error))?;
+    proptest::prop_assert_eq!(position, bytes);
+    let mut found = vec![0x55; length];
     put(&mut found, &packed, origin, &whole);
     proptest::prop_assert_eq!(&found, &expected, "the whole of {:?}", layout);
     overlaps(&layout, &whole)?;
     let parts = parts(&layout, seed);
-    let mut found = vec![0x55; length as usize];
+    let mut found = vec![0x55; length];
     for part in &parts {
         put(&mut found, &packed, origin, part);
     }
-    // What overlaps has the byte of whoever comes last, and parts come in another order.
+    // A byte that overlaps is that of the last piece, and parts come in another order.
     if layout.overlap() == Overlap::None {
         proptest::prop_assert_eq!(&found, &expected, "parts of {:?}", layout);
     }
     let mut pieces: Vec<Piece> = parts.concat();
     pieces.sort_by_key(|piece| piece.offset);
-    let bytes = |pieces: &[Piece]| -> Vec<i64> {
+    let places = |pieces: &[Piece]| -> Vec<i64> {
         let bytes = |piece: &Piece| piece.start..piece.start + piece.bytes as i64;
         pieces.iter().flat_map(bytes).collect()
     };
-    proptest::prop_assert_eq!(bytes(&pieces), bytes(&whole), "places of parts of {:?}", layout);
+    proptest::prop_assert_eq!(places(&pieces), places(&whole), "places of parts of {:?}", layout);
+    if bytes != 0 {
+        let mut into = vec![0; bytes];
+        let short = &memory[..length - GUARD - 1];
+        proptest::prop_assert!(made.pack(short, origin, count, &mut into, &mut 0).is_err());
+        if let Ok(early) = usize::try_from(-lowest - 1) {
+            proptest::prop_assert!(made.pack(&memory, early, count, &mut into, &mut 0).is_err());
+        }
+        proptest::prop_assert!(made.unpack(&packed, &mut 1, &mut found, origin, count).is_err());
+    }
     Ok(true)
 }
 

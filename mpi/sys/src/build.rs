@@ -1,6 +1,8 @@
-//! The C compiler of an MPI.
+//! The layer in C over the MPI of this machine: compiled once, kept, and loaded.
 
-use crate::{Error, Family, Launcher, VARIABLE};
+use crate::functions::Functions;
+use crate::{Error, Family, Launcher, launched};
+use libloading::os::unix::{self, RTLD_GLOBAL, RTLD_NOW};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -10,24 +12,117 @@ use std::process::Command;
 use std::{env, fs, io};
 use tempfile::TempDir;
 
+/// The variable that names the C compiler of the MPI that is to be used: a path, or a name to be looked up in `PATH`.
+pub const VARIABLE: &str = "SPINNERET_MPICC";
+
+/// The files of the layer: their names and texts.
+const SOURCES: &[(&str, &str)] = &[
+    ("spinneret_mpi.h", include_str!("../shim/spinneret_mpi.h")),
+    ("world.c", include_str!("../shim/world.c")),
+    ("messages.c", include_str!("../shim/messages.c")),
+    ("types.c", include_str!("../shim/types.c")),
+];
+
+/// The MPI of this machine, loaded, and not started yet.
+#[derive(Clone, Debug)]
+pub struct Library {
+    functions: &'static Functions,
+    compiler: PathBuf,
+}
+
+impl Library {
+    /// The MPI that is meant: that of the compiler in [`VARIABLE`]; if it is not set, that of the launcher of this process;
+    /// without one, that of `mpicc`.
+    ///
+    /// It is compiled into `spinneret/mpi/` in the user's cache (`XDG_CACHE_HOME`, or `~/.cache`) unless it is there, which
+    /// takes a part of a second. If that folder cannot be written, every process compiles its own.
+    ///
+    /// # Errors
+    /// If there is no MPI, or it is not complete.
+    pub fn find() -> Result<Self, Error> {
+        let compiler = Compiler::find(launched())?;
+        Self::load(&compiler, user_cache().as_deref())
+    }
+
+    /// The MPI of a compiler, whatever the environment says, and the folder to keep the layer in.
+    ///
+    /// # Errors
+    /// If it is no MPI's C compiler, or the library of that MPI does not load.
+    pub fn with(compiler: &Path, cache: Option<&Path>) -> Result<Self, Error> {
+        let compiler = Compiler::named(compiler)?;
+        Self::load(&compiler, cache)
+    }
+
+    fn load(compiler: &Compiler, cache: Option<&Path>) -> Result<Self, Error> {
+        let key = compiler.key(SOURCES);
+        let built = cache.and_then(|cache| Place::kept(cache, &key));
+        // What was kept may be for a library that has gone since.
+        let functions = match built.map(|place| load(place.file())) {
+            Some(Ok(functions)) => functions,
+            _ => {
+                let place = Place::build(cache, &key, |folder, file| {
+                    compiler.compile(SOURCES, folder, file)
+                })?;
+                load(place.file()).map_err(|error| Error::Load {
+                    compiler: compiler.path().to_owned(),
+                    reason: error.to_string(),
+                })?
+            }
+        };
+        // SAFETY: the function has no arguments, and may be called before MPI is started.
+        if unsafe { (functions.is_same_library)() } == 0 {
+            return Err(Error::OtherLibrary {
+                compiler: compiler.path().to_owned(),
+            });
+        }
+        Ok(Self {
+            functions,
+            compiler: compiler.path().to_owned(),
+        })
+    }
+
+    /// The compiler it was made with.
+    pub fn compiler(&self) -> &Path {
+        &self.compiler
+    }
+
+    pub(crate) fn functions(&self) -> &'static Functions {
+        self.functions
+    }
+}
+
+/// Loads the layer for the rest of the process: MPI can neither be unloaded nor started twice.
+fn load(file: &Path) -> Result<&'static Functions, libloading::Error> {
+    // Open MPI's plugins do not name the library whose functions they call, so these have to be visible to all.
+    let flags = RTLD_NOW | RTLD_GLOBAL;
+    // SAFETY: what runs on loading is what the MPI library does before main, as in any program that is linked with it.
+    let library = unsafe { unix::Library::open(Some(file), flags) }?;
+    let library = Box::leak(Box::new(library));
+    // SAFETY: the file was compiled from `shim/`, by its key, and `library` is leaked.
+    let functions = unsafe { Functions::load(library) }?;
+    Ok(Box::leak(Box::new(functions)))
+}
+
+// The C compiler of an MPI.
+
 /// Lines of a compiler's complaint that are worth showing.
 const LINES: usize = 6;
 
 /// A compiler that knows where an MPI is.
 #[derive(Debug)]
-pub(super) struct Compiler {
+struct Compiler {
     path: PathBuf,
 }
 
 impl Compiler {
     /// The one that is meant.
-    pub(super) fn find(launcher: Option<Launcher>) -> Result<Self, Error> {
+    fn find(launcher: Option<Launcher>) -> Result<Self, Error> {
         let named = env::var_os(VARIABLE).filter(|name| !name.is_empty());
         Self::choose(named.as_deref(), launcher, env::var_os("PATH").as_deref())
     }
 
     /// That of a path, or of a name.
-    pub(super) fn named(name: &Path) -> Result<Self, Error> {
+    fn named(name: &Path) -> Result<Self, Error> {
         Self::choose(Some(name.as_os_str()), None, env::var_os("PATH").as_deref())
     }
 
@@ -50,12 +145,12 @@ impl Compiler {
         })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    fn path(&self) -> &Path {
         &self.path
     }
 
     /// A name for what comes of these sources with this compiler: another MPI, or another version, has another name.
-    pub(super) fn key(&self, sources: &[(&str, &str)]) -> String {
+    fn key(&self, sources: &[(&str, &str)]) -> String {
         let mut digest = Sha256::new();
         // Lengths between the parts, so that no part can look like the end of another.
         let mut add = |bytes: &[u8]| {
@@ -89,7 +184,7 @@ impl Compiler {
     }
 
     /// Makes a library of the sources, which are written into the folder.
-    pub(super) fn compile(&self, sources: &[(&str, &str)], folder: &Path, file: &Path) -> Result<(), Error> {
+    fn compile(&self, sources: &[(&str, &str)], folder: &Path, file: &Path) -> Result<(), Error> {
         let mut command = Command::new(&self.path);
         command.args(["-shared", "-fPIC", "-O2", "-o"]).arg(file);
         for (name, text) in sources {
@@ -150,7 +245,7 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
 const FILE: &str = "libspinneret_mpi.so";
 
 /// The folder for what can be made again: `XDG_CACHE_HOME`, or `.cache` in the user's own.
-pub(super) fn of_user() -> Option<PathBuf> {
+fn user_cache() -> Option<PathBuf> {
     // The standard of these folders says that relative ones do not count.
     let absolute = |name| {
         env::var_os(name)
@@ -162,19 +257,19 @@ pub(super) fn of_user() -> Option<PathBuf> {
 
 /// A compiled layer.
 #[derive(Debug)]
-pub(super) struct Place {
+struct Place {
     file: PathBuf,
     /// A folder that is removed with this, because nothing could be kept. What is loaded from it stays loaded.
     _temporary: Option<TempDir>,
 }
 
 impl Place {
-    pub(super) fn file(&self) -> &Path {
+    fn file(&self) -> &Path {
         &self.file
     }
 
     /// What was made before.
-    pub(super) fn kept(cache: &Path, key: &str) -> Option<Self> {
+    fn kept(cache: &Path, key: &str) -> Option<Self> {
         let file = folder(cache, key).join(FILE);
         file.is_file().then_some(Self {
             file,
@@ -184,7 +279,7 @@ impl Place {
 
     /// Makes a layer with a function that is given a folder for its sources and the file to write, and keeps it in the
     /// cache, or else in a temporary folder.
-    pub(super) fn build(
+    fn build(
         cache: Option<&Path>,
         key: &str,
         compile: impl Fn(&Path, &Path) -> Result<(), Error>,
