@@ -1,15 +1,218 @@
-//! Packets of a pcapng file: enhanced, simple and obsolete packet blocks of any number of sections.
+//! Parsers of pcap and pcapng, record by record: either byte order, micro- or nanoseconds, any number of sections.
 
-use super::input::{Input, Stop};
-use super::{MAX_PACKET_BYTES, Packet};
+use super::{CaptureError, DamagedAt, MAX_PACKET_BYTES, Packet, Resolution};
+use pcap_file::pcap::{PcapParser, RawPcapPacket};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::pcapng::{Block, PcapNgParser};
-use pcap_file::{DataLink, Endianness};
+use pcap_file::{DataLink, Endianness, TsResolution};
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
+use std::path::Path;
 use std::time::Duration;
+
+/// Holds the beginning of the current record, as much of it as has been asked for.
+#[derive(Debug)]
+pub(super) struct Input<R> {
+    source: R,
+    record: Vec<u8>,
+    offset: u64,
+}
+
+impl<R: Read> Input<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self {
+            source,
+            record: Vec::new(),
+            offset: 0,
+        }
+    }
+
+    /// Offset in the file of the current record.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The first bytes of the current record: `wanted` of them, or fewer if the file ends before.
+    pub(super) fn fill(&mut self, wanted: usize) -> io::Result<&[u8]> {
+        let missing = wanted.saturating_sub(self.record.len()) as u64;
+        self.source.by_ref().take(missing).read_to_end(&mut self.record)?;
+        Ok(&self.record[..wanted.min(self.record.len())])
+    }
+
+    /// What has been read of the current record.
+    pub(super) fn record(&self) -> &[u8] {
+        &self.record
+    }
+
+    /// Goes on to the next record, which begins behind what has been read of the current one.
+    pub(super) fn next_record(&mut self) {
+        self.offset += self.record.len() as u64;
+        self.record.clear();
+    }
+}
+
+/// Why reading stops, before the file and the packet are known.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Read(io::Error),
+    Damaged(String),
+    LinkType { interface: Option<u32>, found: DataLink },
+}
+
+impl Stop {
+    pub(super) fn damaged(problem: String) -> Self {
+        Self::Damaged(problem)
+    }
+
+    /// The file ends within a header.
+    pub(super) fn cut(what: &str, available: usize) -> Self {
+        Self::Damaged(format!(
+            "the file ends within {what}, {available} bytes after its beginning"
+        ))
+    }
+
+    /// The file ends within something whose size is known.
+    pub(super) fn cut_after(what: &str, available: usize, wanted: usize) -> Self {
+        Self::Damaged(format!(
+            "the file ends within {what}: {available} of {wanted} bytes are there"
+        ))
+    }
+
+    pub(super) fn into_error(self, file: &Path, at: DamagedAt) -> CaptureError {
+        let file = file.to_owned();
+        match self {
+            Self::Read(source) => CaptureError::Damaged {
+                file,
+                at,
+                problem: source.to_string(),
+            },
+            Self::Damaged(problem) => CaptureError::Damaged { file, at, problem },
+            Self::LinkType { interface, found } => {
+                let place = match interface {
+                    None => "the capture".to_owned(),
+                    Some(interface) => format!("{at} is from interface {interface}, which"),
+                };
+                CaptureError::NotEthernet {
+                    file,
+                    place,
+                    found: link_type(found),
+                }
+            }
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+fn link_type(found: DataLink) -> String {
+    let number = u32::from(found);
+    match found {
+        DataLink::Unknown(_) => format!("{number}"),
+        known => format!("{number} ({known:?})"),
+    }
+}
+
+/// Size of the header of a pcap file.
+pub(super) const FILE_HEADER_BYTES: usize = 24;
+const RECORD_HEADER_BYTES: usize = 16;
+
+/// Reads the records of a pcap file.
+#[derive(Debug)]
+pub(super) struct Pcap {
+    parser: PcapParser,
+}
+
+impl Pcap {
+    /// Reads the file header, which is the first record of the input.
+    pub(super) fn open<R: Read>(input: &mut Input<R>) -> Result<Self, Stop> {
+        let header = input.fill(FILE_HEADER_BYTES)?;
+        let (_, parser) = PcapParser::new(header).map_err(|_| Stop::cut("the file header", header.len()))?;
+        input.next_record();
+        match parser.header().datalink {
+            DataLink::ETHERNET => Ok(Self { parser }),
+            other => Err(Stop::LinkType {
+                interface: None,
+                found: other,
+            }),
+        }
+    }
+
+    pub(super) fn resolution(&self) -> Resolution {
+        match self.parser.header().ts_resolution {
+            TsResolution::MicroSecond => Resolution::Micro,
+            TsResolution::NanoSecond => Resolution::Nano,
+        }
+    }
+
+    /// The next packet; `None` at the end of the file.
+    pub(super) fn next<R: Read>(&self, input: &mut Input<R>) -> Result<Option<Packet>, Stop> {
+        let header = input.fill(RECORD_HEADER_BYTES)?;
+        if header.is_empty() {
+            return Ok(None);
+        }
+        let Some(captured) = header
+            .last_chunk::<8>()
+            .filter(|_| header.len() == RECORD_HEADER_BYTES)
+        else {
+            return Err(Stop::cut("the packet's header", header.len()));
+        };
+        let captured = self.word(captured) as usize;
+        if captured > MAX_PACKET_BYTES {
+            return Err(Stop::damaged(format!(
+                "it claims to hold {captured} bytes, more than any packet"
+            )));
+        }
+        let record = input.fill(RECORD_HEADER_BYTES + captured)?;
+        let Ok((_, raw)) = self.parser.next_raw_packet(record) else {
+            return Err(Stop::cut_after(
+                "the packet",
+                record.len(),
+                RECORD_HEADER_BYTES + captured,
+            ));
+        };
+        let packet = self.packet(&raw)?;
+        input.next_record();
+        Ok(Some(packet))
+    }
+
+    /// The word at the beginning, in the byte order of the file.
+    fn word(&self, bytes: &[u8; 8]) -> u32 {
+        let [a, b, c, d, ..] = *bytes;
+        match self.parser.header().endianness {
+            Endianness::Big => u32::from_be_bytes([a, b, c, d]),
+            Endianness::Little => u32::from_le_bytes([a, b, c, d]),
+        }
+    }
+
+    fn packet(&self, raw: &RawPcapPacket<'_>) -> Result<Packet, Stop> {
+        let (fraction, unit, nanoseconds) = match self.resolution() {
+            Resolution::Micro => (raw.ts_frac, 1_000_000, 1000),
+            Resolution::Nano => (raw.ts_frac, 1_000_000_000, 1),
+        };
+        if fraction >= unit {
+            return Err(Stop::damaged(format!(
+                "its time stamp has {fraction} of {unit} parts of a second"
+            )));
+        }
+        if raw.incl_len > raw.orig_len {
+            let (captured, original) = (raw.incl_len, raw.orig_len);
+            return Err(Stop::damaged(format!(
+                "{captured} bytes were captured of a packet of {original} bytes"
+            )));
+        }
+        Ok(Packet {
+            timestamp: Duration::new(raw.ts_sec.into(), fraction * nanoseconds),
+            data: raw.data.to_vec(),
+            original_len: raw.orig_len,
+        })
+    }
+}
 
 /// Type of a section header block; it reads the same in either byte order.
 pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
