@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spinneret_host::Nic;
 use spinneret_host::device::socket::{Served, Server};
-use spinneret_pci::{Application, Personality};
+use spinneret_pci::{Application, Identity};
 use spinneret_regmap::bar::{Destination, decode};
 use spinneret_regmap::me;
 use std::io;
@@ -173,11 +173,11 @@ impl PciDevice {
     /// # Errors
     /// If that cannot be.
     pub(super) fn bind(path: &Path, function: Function, nic: &Simulated, once: bool) -> io::Result<Self> {
-        let personality = match function {
-            Function::Own => Personality::OWN,
-            Function::Mqnic => Personality::MQNIC,
+        let identity = match function {
+            Function::Own => Identity::OWN,
+            Function::Mqnic => Identity::MQNIC,
         };
-        let server = spinneret_pci::Server::bind(path, personality)?;
+        let server = spinneret_pci::Server::bind(path, identity)?;
         nic.borrow().host_memory().connect(server.memory());
         Ok(Self {
             server,

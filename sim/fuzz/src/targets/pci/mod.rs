@@ -14,7 +14,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use spinneret_pci::{Personality, Served, Server};
+use spinneret_pci::{Identity, Served, Server};
 use spinneret_regmap::pci;
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::mem::MaybeUninit;
@@ -47,7 +47,7 @@ fn memory(seals: SealFlags) -> anyhow::Result<OwnedFd> {
 impl Pci {
     pub(super) fn new() -> anyhow::Result<Self> {
         let folder = tempfile::tempdir().context("there is no room for a socket")?;
-        let server = Server::bind(&folder.path().join("nic"), Personality::OWN)?;
+        let server = Server::bind(&folder.path().join("nic"), Identity::OWN)?;
         Ok(Self {
             words: Words::new(server.memory()),
             server,
