@@ -1,9 +1,8 @@
 //! An execution context: handlers, their memory, and the packets that they get.
 
-use crate::control::{Control, Memories};
+use crate::control::{self, Control, Memories, Part};
 use crate::device::{Device, DeviceError, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
-use crate::layout::{self, Part};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
 use spinneret_program::{Program, Variable};
@@ -80,7 +79,7 @@ impl<D: Device> Nic<D> {
         let mut state = self.lock();
         let free = state.contexts.iter().position(Option::is_none);
         let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
-        let whole = layout::handler_memory(program.free_memory);
+        let whole = control::handler_memory(program.free_memory);
         let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
         state.run(program).of(CALL, number)?;
         let host = state
@@ -117,8 +116,8 @@ impl<D: Device> State<D> {
     fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
         let taken = || self.contexts.iter().flatten();
         let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
-            let bytes = wanted.unwrap_or_else(|| layout::share(whole));
-            layout::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
+            let bytes = wanted.unwrap_or_else(|| control::share(whole));
+            control::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
                 DeviceError::NoMemory(format!(
                     "{bytes} bytes of {what} are not free; there are {} for all contexts",
                     whole.bytes
@@ -130,7 +129,7 @@ impl<D: Device> State<D> {
         let pads = taken().map(|memories| memories.scratchpad).collect();
         let pad = place(
             "scratchpads",
-            layout::scratchpads(),
+            control::scratchpads(),
             pads,
             options.scratchpad_bytes,
         )?;

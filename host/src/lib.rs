@@ -30,24 +30,20 @@ mod context;
 mod control;
 pub mod device;
 mod error;
-mod layout;
 mod memory;
 mod nic;
 pub mod slmp;
-mod stdout;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
 pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
-pub use nic::{Counter, Counters};
-pub use nic::{Nic, NicGuard};
+pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{
     Join, MatcherParams, NamedRuleset, RuleFile, RuleFileError, Ruleset, RulesetError,
 };
-pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout, harmless};
 
 /// The examples of the page for users.
 #[cfg(doctest)]

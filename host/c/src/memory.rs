@@ -1,8 +1,8 @@
 //! Memory that handlers and the program share, and waiting for what is in it.
 
-use crate::border::{Failure, SPINNERET_OK, bytes as read_bytes, check_place, guarded, put, put_bytes, text};
 use crate::context::{OpenContext, spinneret_context};
-use crate::handles;
+use crate::ffi;
+use crate::ffi::{Failure, SPINNERET_OK, bytes as read_bytes, check_place, guarded, put, put_bytes, text};
 use spinneret_host::{Error, Word};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn spinneret_wait_variable(
 /// Does something with a context.
 fn with(context: *mut spinneret_context, call: impl FnOnce(&OpenContext) -> Result<(), Failure>) -> c_int {
     guarded(|| {
-        let open: Arc<OpenContext> = handles::get(context)?;
+        let open: Arc<OpenContext> = ffi::get(context)?;
         call(&open)?;
         Ok(SPINNERET_OK)
     })

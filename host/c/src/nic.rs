@@ -1,7 +1,8 @@
 //! NICs: opening, time, counters, lines of handlers.
 
-use crate::border::{Failure, SPINNERET_OK, c_string, check_place, guarded, put, put_bytes, text};
-use crate::handles::{self, Kind, Object};
+use crate::ffi::{
+    self, Failure, Kind, Object, SPINNERET_OK, bytes, c_string, check_place, guarded, put, put_bytes, text,
+};
 use spinneret_host::{Lines, Nic, Printed, Stdout};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spin
             stdout: opened.stdout(),
             lines: VecDeque::new(),
         });
-        let handle = handles::insert(OpenNic { nic: opened, printed });
+        let handle = ffi::insert(OpenNic { nic: opened, printed });
         // SAFETY: the caller promises the place.
         unsafe { put(nic, "nic", handle) }?;
         Ok(SPINNERET_OK)
@@ -68,8 +69,8 @@ pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spin
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     guarded(|| {
-        let removed = handles::remove::<OpenNic, _>(nic)?;
-        let contexts = handles::remove_all(nic);
+        let removed = ffi::remove::<OpenNic, _>(nic)?;
+        let contexts = ffi::remove_all(nic);
         let closed: Vec<_> = contexts.into_iter().map(Object::close).collect();
         drop(removed);
         closed.into_iter().collect::<Result<(), Failure>>()?;
@@ -81,7 +82,7 @@ pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         open.nic.wait(Duration::from_nanos(nanoseconds))?;
         Ok(SPINNERET_OK)
     })
@@ -94,7 +95,7 @@ pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mut u64) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         let now = open.nic.now().as_nanos().try_into().unwrap_or(u64::MAX);
         // SAFETY: the caller promises the place.
         unsafe { put(nanoseconds, "nanoseconds", now) }?;
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn spinneret_counter(
     value: *mut u32,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         check_place(value, "value")?;
         // SAFETY: the caller promises a string.
         let name = unsafe { text(name, "name") }?;
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn spinneret_counters(
     user: *mut c_void,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         let each = each.ok_or_else(|| Failure::argument("each is a null pointer"))?;
         for (name, value) in open.nic.counters()?.iter() {
             let name = c_string(name);
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn spinneret_line(
     hpu: *mut u32,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         check_place(line, "line")?;
         let mut output = open.printed.lock().unwrap_or_else(PoisonError::into_inner);
         if output.lines.is_empty() {
@@ -200,3 +201,97 @@ pub unsafe extern "C" fn spinneret_line(
         Ok(1)
     })
 }
+
+/// Addresses of a NIC.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct spinneret_addresses {
+    /// Ethernet.
+    pub mac: [u8; 6],
+    /// IPv4, of its host.
+    pub ip: [u8; 4],
+}
+
+/// Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled meanwhile;
+/// on a card it has passed already, and nothing is done.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_compute(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        open.nic.compute(Duration::from_nanos(nanoseconds))?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Tells the addresses of a NIC of `spinneret fabric`: 1 if it has some, 0 if it has none.
+///
+/// # Safety
+/// The addresses are left at `address`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_address(
+    nic: *mut spinneret_nic,
+    address: *mut spinneret_addresses,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        check_place(address, "address")?;
+        let Some(found) = open.nic.address() else {
+            return Ok(0);
+        };
+        let (mac, ip) = (found.mac, found.ip.octets());
+        // SAFETY: the caller promises the place.
+        unsafe { put(address, "address", spinneret_addresses { mac, ip }) }?;
+        Ok(1)
+    })
+}
+
+/// Sends an Ethernet frame without its check sequence from a simulated NIC, as the host: 1 if it is on its way, 0 if there is
+/// no room for it before time passes. On a card this is what a socket of the network interface does.
+///
+/// # Safety
+/// `size` bytes can be read at `frame`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_transmit(
+    nic: *mut spinneret_nic,
+    frame: *const c_void,
+    size: usize,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        // SAFETY: the caller promises the bytes.
+        let frame = unsafe { bytes(frame, size) }?;
+        Ok(c_int::from(open.nic.transmit(frame)?))
+    })
+}
+
+/// Takes the next Ethernet frame that came to the host of a simulated NIC because no rule matched it: its bytes, without its
+/// check sequence, or 0 if there is none. `capacity` is 9216 or more, so that every frame fits.
+///
+/// # Safety
+/// `capacity` bytes can be written at `frame`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_receive(
+    nic: *mut spinneret_nic,
+    frame: *mut c_void,
+    capacity: usize,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        check_place(frame, "frame")?;
+        if capacity < SPINNERET_LARGEST_FRAME {
+            return Err(Failure::argument(format!(
+                "capacity is {capacity}, and a frame may have {SPINNERET_LARGEST_FRAME} bytes"
+            )));
+        }
+        let Some(received) = open.nic.receive()? else {
+            return Ok(0);
+        };
+        let received = &received[..received.len().min(capacity)];
+        // SAFETY: the caller promises the place, which is large enough.
+        unsafe { put_bytes(frame, received) }?;
+        Ok(received.len() as c_int)
+    })
+}
+
+/// Most bytes of a frame, without its check sequence.
+pub const SPINNERET_LARGEST_FRAME: usize = 9216;

@@ -1,16 +1,21 @@
 //! Messages of SLMP over UDP, between programs, or to handlers on a NIC.
 
-use crate::border::{
-    Failure, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT,
-    SPINNERET_OK, bytes, check_place, guarded, put, put_bytes, text,
+use crate::context::{OpenContext, spinneret_context};
+use crate::ffi::{
+    self, Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_NO_ROOM,
+    SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT, SPINNERET_OK, bytes, check_place, guarded, put, put_bytes,
+    text,
 };
-use crate::handles::{self, Kind, Object};
+use spinneret_rpc::clib::Config;
+use spinneret_rpc::{Beside, Libc, Offer, ServicesError, opcode};
 use spinneret_slmp::udp::{self, Event, Listener, UdpError};
 use spinneret_slmp::{Mode, Received, ReceiverConfig, SenderConfig};
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Who receives messages of SLMP at a UDP port.
@@ -90,7 +95,7 @@ pub unsafe extern "C" fn spinneret_slmp_listen(
             // SAFETY: the caller promises the place.
             unsafe { put(port, "port", found) }?;
         }
-        let handle = handles::insert(Inbox(Mutex::new((listener, None))));
+        let handle = ffi::insert(Inbox(Mutex::new((listener, None))));
         // SAFETY: the caller promises the place.
         unsafe { put(receiver, "receiver", handle) }?;
         Ok(SPINNERET_OK)
@@ -112,7 +117,7 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
     timeout_nanoseconds: u64,
 ) -> c_int {
     guarded(|| {
-        let inbox: Arc<Inbox> = handles::get(receiver)?;
+        let inbox: Arc<Inbox> = ffi::get(receiver)?;
         check_place(size, "size")?;
         let mut inbox = inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (listener, kept) = &mut *inbox;
@@ -145,7 +150,7 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_receiver) -> c_int {
     guarded(|| {
-        handles::remove::<Inbox, _>(receiver)?;
+        ffi::remove::<Inbox, _>(receiver)?;
         Ok(SPINNERET_OK)
     })
 }
@@ -177,5 +182,83 @@ unsafe fn address(string: *const c_char, what: &str) -> Result<SocketAddrV4, Fai
         Failure::argument(format!(
             "{what} is `{text}`, and should be an IPv4 address and a port, such as 10.0.0.1:9330"
         ))
+    })
+}
+
+impl From<ServicesError> for Failure {
+    fn from(error: ServicesError) -> Self {
+        let code = match error {
+            ServicesError::Host(error) => return error.into(),
+            ServicesError::HostMemory { .. } | ServicesError::Ports { .. } => SPINNERET_ERROR_NO_ROOM,
+            ServicesError::OtherLayout { .. } | ServicesError::OtherCopies { .. } => SPINNERET_ERROR_ARGUMENT,
+            _ => SPINNERET_ERROR_DEVICE,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+fn services(open: &OpenContext) -> MutexGuard<'_, Option<Beside>> {
+    open.services.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Answers the calls of a context's handlers from now on, as `spinneret run --services` does, on a thread of the library: what
+/// they print by `spin_stdio.h` goes to standard error, in lines that begin with the HPU and have no characters that a terminal obeys,
+/// and the files that they open are those of a folder, which they
+/// cannot leave. Without a folder they open none. It needs host memory behind the pages of `spin_host.h`: a MiB is enough for 16 HPUs.
+///
+/// # Safety
+/// `folder` is a string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_services_open(
+    context: *mut spinneret_context,
+    folder: *const c_char,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        let folder = match folder.is_null() {
+            true => None,
+            // SAFETY: the caller promises a string.
+            false => Some(PathBuf::from(unsafe { text(folder, "folder") }?)),
+        };
+        let mut services = services(&open);
+        if services.is_some() {
+            return Err(Failure::argument(
+                "services of this context are open already: close them first",
+            ));
+        }
+        let offer = Offer::default();
+        let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
+        // Who asks for a folder that is not there hears of it here, not the thread.
+        libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
+        *services = Some(Beside::open(Arc::clone(&open.context), &offer, move |server| {
+            // If the folder has gone since, nothing is answered.
+            if let Ok(libc) = libc() {
+                let libc = Rc::new(libc);
+                server.add(opcode::LIBC, libc.clone());
+                server.add(opcode::SPINNERET, libc);
+            }
+        })?);
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Answers what handlers have called, and nothing from then on; closing the context does the same. `calls` may be null, or
+/// gets how many were answered.
+///
+/// # Safety
+/// A number can be written at `calls`, if it is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_services_close(context: *mut spinneret_context, calls: *mut u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        let Some(beside) = services(&open).take() else {
+            return Err(Failure::argument("no services of this context are open"));
+        };
+        let (counts, _) = beside.close()?;
+        if !calls.is_null() {
+            // SAFETY: the caller promises the place.
+            unsafe { put(calls, "calls", counts.calls) }?;
+        }
+        Ok(SPINNERET_OK)
     })
 }

@@ -1,7 +1,6 @@
 //! A device that is found by its name.
 
-use super::contract::{Address, Area, Device, DeviceError, slower};
-use super::{chardev, socket, vfio};
+use super::{Address, Area, Device, DeviceError, chardev, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
 use std::path::Path;

@@ -33,7 +33,7 @@ const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
     sources: &[
-        "border", "nic", "network", "rules", "services", "context", "memory", "slmp", "version",
+        "ffi", "nic", "context", "memory", "slmp",
     ],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",

@@ -1,6 +1,6 @@
 //! The application's end of the socket.
 
-use super::message::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
+use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
 use crate::device::{Address, Area, Device, DeviceError, Mapping, SharedMemory};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;

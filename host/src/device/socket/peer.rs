@@ -1,7 +1,6 @@
 //! One client of the server: what it has sent, what it has not taken yet, and what it may do.
 
-use super::message;
-use super::message::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
+use super::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -170,7 +169,7 @@ impl Peer {
     fn flush(&mut self) -> io::Result<bool> {
         while !self.unsent.is_empty() {
             let (front, _) = self.unsent.as_slices();
-            match message::write(&self.stream, front, self.file.as_ref()) {
+            match super::write(&self.stream, front, self.file.as_ref()) {
                 Ok(count) => {
                     self.unsent.drain(..count);
                     self.file = None;

@@ -1,7 +1,7 @@
 //! The simulated NIC's end of the socket.
 
-use super::message::{Reply, VERSION, send};
 use super::peer::{Peer, Served};
+use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
 use spinneret_regmap::CONTEXTS;

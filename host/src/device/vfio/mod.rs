@@ -15,8 +15,7 @@ pub use linux::PciFunction;
 pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::contract::slower;
-use super::{Area, Device, DeviceError, SharedMemory};
+use super::{Area, Device, DeviceError, SharedMemory, slower};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
