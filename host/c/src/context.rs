@@ -3,7 +3,7 @@
 use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
 use spinneret_host::{Context, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset};
-use spinneret_rpc::Beside;
+use spinneret_rpc::BackgroundService;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -36,7 +36,7 @@ pub struct spinneret_options {
 #[derive(Debug)]
 pub(crate) struct OpenContext {
     // They end before the context does.
-    pub(crate) services: Mutex<Option<Beside>>,
+    pub(crate) services: Mutex<Option<BackgroundService>>,
     pub(crate) context: Arc<Context>,
     /// The handle of its NIC.
     pub(crate) nic: usize,

@@ -7,7 +7,7 @@ use crate::ffi::{
     text,
 };
 use spinneret_rpc::clib::Config;
-use spinneret_rpc::{Beside, Libc, Offer, ServicesError, opcode};
+use spinneret_rpc::{BackgroundService, Libc, Offer, ServicesError, opcode};
 use spinneret_slmp::udp::{self, Event, Listener, UdpError};
 use spinneret_slmp::{Mode, Received, ReceiverConfig, SenderConfig};
 use std::ffi::{c_char, c_int, c_void};
@@ -197,7 +197,7 @@ impl From<ServicesError> for Failure {
     }
 }
 
-fn services(open: &OpenContext) -> MutexGuard<'_, Option<Beside>> {
+fn services(open: &OpenContext) -> MutexGuard<'_, Option<BackgroundService>> {
     open.services.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn spinneret_services_open(
         let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
         // Who asks for a folder that is not there hears of it here, not the thread.
         libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
-        *services = Some(Beside::open(Arc::clone(&open.context), &offer, move |server| {
+        *services = Some(BackgroundService::open(Arc::clone(&open.context), &offer, move |server| {
             // If the folder has gone since, nothing is answered.
             if let Ok(libc) = libc() {
                 let libc = Rc::new(libc);

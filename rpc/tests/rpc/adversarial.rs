@@ -26,8 +26,8 @@ const HONEST: u32 = 0;
 const CALLS: u64 = 10;
 
 /// Data of every form, which typed calls say lie anywhere.
-#[spinneret_rpc::service(api = 66, prefix = "pile", handles(Piece { SMALL = 3, LARGE = 300 }))]
-trait Pile {
+#[spinneret_rpc::service(api = 66, prefix = "allocator", handles(Piece { SMALL = 3, LARGE = 300 }))]
+trait Allocator {
     /// All that goes there.
     #[call(1)]
     fn put(&self, count: u32, #[len(count)] numbers: &[u16], flag: bool, #[cap(40)] text: &str) -> u32;
@@ -43,15 +43,15 @@ trait Pile {
 
 /// Counts calls that got so far.
 #[derive(Debug, Default)]
-struct Careful(Rc<Cell<u64>>);
+struct CheckedAllocator(Rc<Cell<u64>>);
 
-impl Careful {
+impl CheckedAllocator {
     fn count(&self) {
         self.0.set(self.0.get() + 1);
     }
 }
 
-impl Pile for Careful {
+impl Allocator for CheckedAllocator {
     fn put(&self, count: u32, numbers: &[u16], _: bool, text: &str) -> u32 {
         self.count();
         assert!(numbers.len() == count as usize && text.len() < 40);
@@ -193,9 +193,9 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
             let emissary = Emissary::default();
             emissary.register(RESERVE, Rc::new(Reserved)).unwrap();
             server.add(opcode::EMISSARY, Rc::new(emissary));
-            let careful = Careful::default();
+            let careful = CheckedAllocator::default();
             let reached = Rc::clone(&careful.0);
-            server.add(opcode::SPINNERET, Rc::new(PileService::new(careful)));
+            server.add(opcode::SPINNERET, Rc::new(AllocatorService::new(careful)));
             is_there.store(true, Ordering::Release);
             let Ok(()) = server.run(&stop);
             let counts = server.counts();
