@@ -3,7 +3,7 @@
 mod support;
 
 use spinneret_fabric::topology::{NicConfig, Simple, Topology};
-use spinneret_fabric::{Alone, FabricError, Left, Member, Outside, Settings, Watch, run};
+use spinneret_fabric::{Alone, FabricError, NodeExit, NodeTask, ExternalWait, Settings, Observer, run};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -57,14 +57,14 @@ fn pair() -> Topology {
 
 #[test]
 fn a_nic_that_fails_ends_it_with_a_sentence() {
-    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+    let member = |name: &str, _: &NicConfig| -> NodeTask<'_> {
         let fails = name == "nic1";
         Box::new(move |mut port| {
             loop {
                 if fails {
-                    return Err(Left::Failed("it is broken".to_owned()));
+                    return Err(NodeExit::Failed("it is broken".to_owned()));
                 }
-                if port.meet(u64::MAX).is_err() {
+                if port.exchange(u64::MAX).is_err() {
                     return Ok(());
                 }
             }
@@ -86,14 +86,14 @@ fn a_rank_that_fails_ends_all() {
             .map(|mut rank| {
                 let topology = &topology;
                 scope.spawn(move || {
-                    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+                    let member = |name: &str, _: &NicConfig| -> NodeTask<'_> {
                         let fails = name == "nic1";
                         Box::new(move |mut port| {
                             for step in 1.. {
                                 if fails && step == 5 {
-                                    return Err(Left::Failed("it is broken".to_owned()));
+                                    return Err(NodeExit::Failed("it is broken".to_owned()));
                                 }
-                                if port.meet(step * 1_000_000).is_err() {
+                                if port.exchange(step * 1_000_000).is_err() {
                                     break;
                                 }
                             }
@@ -118,10 +118,10 @@ fn a_rank_that_fails_ends_all() {
 }
 
 /// Notes who held the others, and lets them go then.
-struct Noted(Vec<(String, Outside)>, mpsc::Sender<()>);
+struct Noted(Vec<(String, ExternalWait)>, mpsc::Sender<()>);
 
-impl Watch for Noted {
-    fn held(&mut self, by: &[(&str, Outside)]) {
+impl Observer for Noted {
+    fn held(&mut self, by: &[(&str, ExternalWait)]) {
         self.0
             .extend(by.iter().map(|(name, why)| ((*name).to_owned(), *why)));
         let _ = self.1.send(());
@@ -132,19 +132,19 @@ impl Watch for Noted {
 fn who_holds_the_others_is_named_and_uses_no_processor() {
     let (free, held) = mpsc::channel();
     let held = std::sync::Mutex::new(held);
-    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+    let member = |name: &str, _: &NicConfig| -> NodeTask<'_> {
         let (holds, held) = (name == "nic0", &held);
         Box::new(move |mut port| {
             if holds {
                 let wait = || held.lock().map(|held| held.recv_timeout(Duration::from_secs(60)));
-                let heard = port.outside(Outside::ApplicationToSpeak, wait);
+                let heard = port.outside(ExternalWait::ApplicationToAct, wait);
                 return heard
                     .map_err(drop)
                     .and_then(|heard| heard.map_err(drop))
-                    .map_err(|()| Left::Failed("nobody".to_owned()));
+                    .map_err(|()| NodeExit::Failed("nobody".to_owned()));
             }
             while port.horizon_ps() < 10_000_000 {
-                if port.meet(10_000_000).is_err() {
+                if port.exchange(10_000_000).is_err() {
                     break;
                 }
             }
@@ -154,12 +154,12 @@ fn who_holds_the_others_is_named_and_uses_no_processor() {
     let mut watch = Noted(Vec::new(), free);
     let report = run(&pair(), Settings::default(), &mut Alone, &mut watch, member);
     assert!(report.is_ok(), "{report:?}");
-    assert_eq!(watch.0, [("nic0".to_owned(), Outside::ApplicationToSpeak)]);
+    assert_eq!(watch.0, [("nic0".to_owned(), ExternalWait::ApplicationToAct)]);
 }
 
 #[test]
 fn frames_for_a_nic_that_is_gone_are_counted() {
-    let member = |name: &str, config: &NicConfig| -> Member<'_> {
+    let member = |name: &str, config: &NicConfig| -> NodeTask<'_> {
         let (sends, number) = (name == "nic0", config.number);
         Box::new(move |port| match sends {
             true => chatter(port, number, 2, 20, 1),

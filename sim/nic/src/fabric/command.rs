@@ -12,7 +12,7 @@ use crate::terminal::{Failure, print, print_folded, tell};
 use anyhow::{Context as _, anyhow};
 use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
 use spinneret_fabric::{
-    Alone, FabricError, Left, Member, MpiRanks, Outside, Port, Ps, Ranks, Settings, Watch, run,
+    Alone, FabricError, NodeExit, NodeTask, MpiRanks, ExternalWait, Port, Ps, Ranks, Settings, Observer, run,
 };
 use spinneret_host::Address;
 use spinneret_host::device::socket::Server;
@@ -75,7 +75,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let outcomes = Mutex::new(BTreeMap::new());
     let mut watch = Look::new(interrupt, &topology);
     let begun = Instant::now();
-    let member = |_: &str, nic: &topology::NicConfig| -> Member<'_> {
+    let member = |_: &str, nic: &topology::NicConfig| -> NodeTask<'_> {
         let (plan, number, outcomes) = (plans.remove(&nic.number), nic.number, &outcomes);
         Box::new(move |port| work(plan, port, number, outcomes))
     };
@@ -126,8 +126,8 @@ fn work(
     port: Port,
     number: usize,
     outcomes: &Mutex<BTreeMap<usize, Outcome>>,
-) -> Result<(), Left> {
-    let plan = plan.ok_or_else(|| Left::Failed("there is no plan for it".to_owned()))?;
+) -> Result<(), NodeExit> {
+    let plan = plan.ok_or_else(|| NodeExit::Failed("there is no plan for it".to_owned()))?;
     let outcome = plan.run(port)?;
     let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
     outcomes.insert(number, outcome);
@@ -226,16 +226,16 @@ impl Look {
     }
 }
 
-impl Watch for Look {
+impl Observer for Look {
     fn is_over(&mut self) -> bool {
         self.interrupt.is_set()
     }
 
-    fn held(&mut self, by: &[(&str, Outside)]) {
+    fn held(&mut self, by: &[(&str, ExternalWait)]) {
         for (why, what) in [
-            (Outside::ApplicationToCome, "no application has opened"),
+            (ExternalWait::ApplicationToConnect, "no application has opened"),
             (
-                Outside::ApplicationToSpeak,
+                ExternalWait::ApplicationToAct,
                 "time stands still until it waits or computes: the application of",
             ),
         ] {

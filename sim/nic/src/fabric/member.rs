@@ -16,7 +16,7 @@ use crate::terminal::Failure;
 use anyhow::{Result, anyhow};
 use spinneret_cluster::Program;
 use spinneret_fabric::topology::WhenGone;
-use spinneret_fabric::{Left, Outside, Port};
+use spinneret_fabric::{NodeExit, ExternalWait, Port};
 use spinneret_host::Address;
 use spinneret_host::device::socket::{Served, Server};
 use spinneret_rules::NamedRuleset;
@@ -80,7 +80,7 @@ impl Plan {
     ///
     /// # Errors
     /// If the hardware fails, or the application's socket.
-    pub(super) fn run(self, port: Port) -> Result<Outcome, Left> {
+    pub(super) fn run(self, port: Port) -> Result<Outcome, NodeExit> {
         let mut nic = Nic::new(self.config).map_err(|error| left(error.into(), false))?;
         nic.connect(port);
         nic.log_what_comes();
@@ -96,13 +96,13 @@ impl Plan {
                 prefix_bits: 16,
             };
             let end = TapEnd::in_namespace(name, &network, self.address.mac);
-            ends.add_host(&end.map_err(|error| Left::Failed(error.to_string()))?);
+            ends.add_host(&end.map_err(|error| NodeExit::Failed(error.to_string()))?);
         }
         let host = self.application.map(|application| Box::new(application) as _);
         let mut run = MainLoop::new(nic.clone(), ends, self.recorder, host, 0);
         let ended = start(&nic, self.handlers).and_then(|()| go(&mut run));
         match ended.map_err(|error| left(error, nic.borrow().is_stopped())) {
-            Ok(()) | Err(Left::Stopped(_)) => Ok(finish(run, begun, self.fails_with_handlers)),
+            Ok(()) | Err(NodeExit::Stopped(_)) => Ok(finish(run, begun, self.fails_with_handlers)),
             Err(failed) => Err(failed),
         }
     }
@@ -143,11 +143,11 @@ fn finish(run: MainLoop, begun: Instant, fails_with_handlers: bool) -> Outcome {
 }
 
 /// What fails because all is over is no failure, but hardware that fails is one at any time.
-fn left(error: anyhow::Error, is_stopped: bool) -> Left {
+fn left(error: anyhow::Error, is_stopped: bool) -> NodeExit {
     match error.downcast_ref::<NicError>() {
-        Some(NicError::Failed(_) | NicError::Ports(_)) => Left::Failed(error.to_string()),
-        _ if is_stopped => Left::Stopped(spinneret_fabric::Stopped),
-        _ => Left::Failed(error.to_string()),
+        Some(NicError::Failed(_) | NicError::Ports(_)) => NodeExit::Failed(error.to_string()),
+        _ if is_stopped => NodeExit::Stopped(spinneret_fabric::Stopped),
+        _ => NodeExit::Failed(error.to_string()),
     }
 }
 
@@ -176,8 +176,8 @@ impl Application {
     /// Sleeps until it says something, or another one comes.
     fn wait(&self, nic: &Simulated) -> io::Result<()> {
         let why = match self.server.has_client() {
-            true => Outside::ApplicationToSpeak,
-            false => Outside::ApplicationToCome,
+            true => ExternalWait::ApplicationToAct,
+            false => ExternalWait::ApplicationToConnect,
         };
         let nic = nic.borrow();
         let woken = nic.outside(why, || {

@@ -3,12 +3,12 @@
 use super::member::check_clocks;
 use crate::device::Simulated;
 use crate::nic::{Nic, NicConfig};
-use spinneret_fabric::{Alone, FabricError, Left, Member, Report, Settings, Topology, run};
+use spinneret_fabric::{Alone, FabricError, NodeExit, NodeTask, Report, Settings, Topology, run};
 use spinneret_host::Address;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A program on a NIC. Time passes only while it lets it pass. When it ends, its NIC goes on until nothing happens anywhere.
-pub type Hosted<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), Left> + Send + 'p>;
+pub type Hosted<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), NodeExit> + Send + 'p>;
 
 /// Runs a program on each NIC of a topology, in the order of NICs.
 ///
@@ -29,7 +29,7 @@ pub fn run_programs<'p>(
         "clocks of NICs in a fabric are faster"
     );
     let mut programs: Vec<Option<Hosted<'p>>> = programs.into_iter().map(Some).collect();
-    let member = |_: &str, nic: &spinneret_fabric::topology::NicConfig| -> Member<'p> {
+    let member = |_: &str, nic: &spinneret_fabric::topology::NicConfig| -> NodeTask<'p> {
         let program = programs[nic.number].take();
         let (config, address) = (
             config.clone(),
@@ -39,7 +39,7 @@ pub fn run_programs<'p>(
             },
         );
         Box::new(move |port| {
-            let failed = |error: crate::nic::NicError| Left::Failed(error.to_string());
+            let failed = |error: crate::nic::NicError| NodeExit::Failed(error.to_string());
             let mut nic = Nic::new(config).map_err(failed)?;
             nic.connect(port);
             let nic = Simulated::of(nic).with_address(address);
@@ -49,7 +49,7 @@ pub fn run_programs<'p>(
             loop {
                 let mut nic = nic.borrow_mut();
                 nic.step(u64::MAX).map_err(|error| match error {
-                    crate::nic::NicError::Stopped(stopped) => Left::Stopped(stopped),
+                    crate::nic::NicError::Stopped(stopped) => NodeExit::Stopped(stopped),
                     error => failed(error),
                 })?;
                 nic.take_events();

@@ -9,7 +9,7 @@ use crate::run;
 use crate::run::BuildError;
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_fabric::topology::{Simple, ip_of, mac_of};
-use spinneret_fabric::{FabricError, Faults, Left, Settings, TopologyError};
+use spinneret_fabric::{FabricError, Faults, NodeExit, Settings, TopologyError};
 use spinneret_host::{Address, Nic};
 use spinneret_mpi::LayoutError;
 use spinneret_mpi::library::{Config, Library};
@@ -100,8 +100,8 @@ pub fn ranks(
         Box::new(move |nic: &Simulated| {
             // Who is stopped by another's end has not failed.
             program(nic).map_err(|error| match nic.borrow().is_stopped() {
-                true => Left::Stopped(spinneret_fabric::Stopped),
-                false => Left::Failed(error.to_string()),
+                true => NodeExit::Stopped(spinneret_fabric::Stopped),
+                false => NodeExit::Failed(error.to_string()),
             })
         }) as Hosted<'_>
     });

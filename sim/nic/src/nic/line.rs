@@ -1,7 +1,7 @@
 //! The NIC at the end of a cable of a fabric: time passes no further than the others allow.
 
 use super::{Behind, Nic, NicError};
-use spinneret_fabric::{Outside, Port};
+use spinneret_fabric::{ExternalWait, Port};
 use spinneret_sim::stream::Pause;
 
 /// Bytes that have left the NIC and are not on the cable, above which it sends no more: what the FIFO of Corundum's MAC
@@ -48,7 +48,7 @@ impl<B: Behind> Nic<B> {
     }
 
     /// Waits for somebody outside of the simulation, as [`Port::outside`] does.
-    pub fn outside<R>(&self, why: Outside, wait: impl FnOnce() -> R) -> R {
+    pub fn outside<R>(&self, why: ExternalWait, wait: impl FnOnce() -> R) -> R {
         match &self.line {
             Some(line) => line.port.outside(why, wait),
             None => wait(),
@@ -83,7 +83,7 @@ impl<B: Behind> Nic<B> {
             return Ok(());
         };
         while now_ps + self.config.core_ps > line.port.horizon_ps() {
-            line.port.meet(wants_ps.max(now_ps))?;
+            line.port.exchange(wants_ps.max(now_ps))?;
         }
         while let Some(frame) = line.port.arrival(now_ps) {
             if let Some(log) = &mut line.log {
@@ -110,7 +110,7 @@ impl<B: Behind> Nic<B> {
                 return Ok(());
             };
             let busy_ps = busy_clocks.map_or(u64::MAX, |clocks| now_ps + clocks * self.config.cluster_ps);
-            line.port.meet(limit_ps.min(busy_ps).max(now_ps))?;
+            line.port.exchange(limit_ps.min(busy_ps).max(now_ps))?;
         }
     }
 

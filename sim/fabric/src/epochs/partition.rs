@@ -1,20 +1,19 @@
 //! The part of a topology that this process simulates.
 
-use super::crew::{Done, Granted, Told};
-use crate::cable::Cable;
+use super::workers::{Done, EpochGrant, EpochReport};
+use super::{FabricError, Ranks, RanksError};
+use crate::cable::{Cable, LinkDirection, NodeNumber};
 use crate::capture::{Note, Passed};
-use crate::meeting::SLACK_PS;
-use crate::number::{NodeNumber, Way};
-use crate::report::{NicSample, PortReport};
+use crate::report::{CableReport, NicReport, NicSample, PortReport, Report, SwitchReport};
 use crate::switch::{Switch, SwitchPort, known_ps};
 use crate::topology::{Kind, NicConfig, Seen, SwitchConfig, Table, Topology, mac_of, routes};
-use crate::{Delivery, Ps};
+use crate::{Counts, Delivery, Ps, SLACK_PS};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-/// NICs and switches of this process, and what is on its way to them.
+/// NICs and switches of this process, and the frames in flight to them.
 #[derive(Debug)]
-pub(super) struct Local<'t> {
+pub(super) struct Partition<'t> {
     pub(super) topology: &'t Topology,
     rank: usize,
     /// The rank of each node.
@@ -24,8 +23,8 @@ pub(super) struct Local<'t> {
     /// The place of each of those here.
     pub(super) places: HashMap<NodeNumber, usize>,
     pub(super) here: Vec<Here>,
-    /// Switches of this one, with the directions of the cables on which their ports send.
-    pub(super) switches: BTreeMap<NodeNumber, (Switch, Vec<Way>)>,
+    /// Switches of this rank, with the directions in which their ports send.
+    pub(super) switches: BTreeMap<NodeNumber, (Switch, Vec<LinkDirection>)>,
 }
 
 /// A NIC.
@@ -34,13 +33,13 @@ pub(super) struct Here {
     wants_ps: Ps,
     pub(super) inbox: BinaryHeap<Reverse<(Ps, u64, Frame)>>,
     pub(super) done: Option<Done>,
-    /// Frames that came when it was gone.
+    /// Frames that arrived after the NIC terminated.
     pub(super) off: u64,
-    /// Frames that came since the last sample, and the sum of their latencies.
+    /// Frames received since the last sample, and the sum of their latencies.
     since: (u64, Ps),
 }
 
-/// A frame, of which time and number decide the order.
+/// A frame, ordered by time and number.
 #[derive(Debug)]
 pub(super) struct Frame(Delivery);
 
@@ -72,7 +71,7 @@ impl Here {
     }
 }
 
-impl<'t> Local<'t> {
+impl<'t> Partition<'t> {
     pub(super) fn new(topology: &'t Topology, rank: usize, size: usize) -> Self {
         let ranks = topology.ranks(size);
         let nics: Vec<NodeNumber> = topology.nics().map(|(node, ..)| node).collect();
@@ -124,7 +123,7 @@ impl<'t> Local<'t> {
         self.ranks[node] == self.rank
     }
 
-    /// The cable on which a NIC sends, and whether what it sends is captured.
+    /// Returns the cable on which a NIC sends, and whether its frames are captured.
     pub(super) fn cable(&self, node: NodeNumber) -> (Option<Cable>, bool) {
         let Some((cable, end)) = self.topology.cables_at(node).next() else {
             return (None, false);
@@ -136,18 +135,18 @@ impl<'t> Local<'t> {
         (Some(sending(self.topology, cable, end)), notes)
     }
 
-    /// The node to which a frame goes.
+    /// Returns the receiving node of a frame.
     fn receiver(&self, delivery: &Delivery) -> NodeNumber {
-        self.topology.cables[delivery.way.cable as usize].ends[delivery.way.to()]
+        self.topology.cables[delivery.direction.cable as usize].ends[delivery.direction.to()]
     }
 
-    /// The rank to which a frame goes, if it is another one.
+    /// Returns the rank of the receiving node, if it is another one.
     pub(super) fn rank_of(&self, delivery: &Delivery) -> Option<usize> {
         let rank = self.ranks[self.receiver(delivery)];
         (rank != self.rank).then_some(rank)
     }
 
-    /// When whoever gets a frame has something to do with it. It is the same on all ranks, as rounds depend on it.
+    /// Returns when the receiver handles a frame. All ranks compute the same value, because epochs depend on it.
     pub(super) fn seen_ps(&self, delivery: &Delivery) -> Ps {
         match &self.topology.nodes[self.receiver(delivery)].kind {
             Kind::Nic(_) => delivery.last_ps,
@@ -155,7 +154,7 @@ impl<'t> Local<'t> {
         }
     }
 
-    /// A frame will come to a node of this rank.
+    /// Delivers a frame to a node of this rank.
     pub(super) fn arrive(&mut self, delivery: Delivery) {
         let node = self.receiver(&delivery);
         match (self.places.get(&node), self.switches.get_mut(&node)) {
@@ -163,24 +162,26 @@ impl<'t> Local<'t> {
                 let frame = Reverse((delivery.last_ps, delivery.number, Frame(delivery)));
                 self.here[*place].inbox.push(frame);
             }
-            (None, Some((switch, ways))) => {
-                let port = ways.iter().position(|way| way.cable == delivery.way.cable);
+            (None, Some((switch, directions))) => {
+                let port = directions
+                    .iter()
+                    .position(|direction| direction.cable == delivery.direction.cable);
                 switch.arrive(port.unwrap_or_default() as u16, delivery);
             }
             (None, None) => unreachable!("frames of other ranks go there"),
         }
     }
 
-    /// Takes what NICs have told; gives what they have sent.
-    pub(super) fn take(&mut self, told: Vec<Told>, note: &mut Note<'_>) -> Vec<Delivery> {
+    /// Records the reports of NICs, and returns the frames they sent.
+    pub(super) fn take(&mut self, told: Vec<EpochReport>, note: &mut Note<'_>) -> Vec<Delivery> {
         let mut sent = Vec::new();
         for told in told {
             let node = self.nics[told.nic];
             if let Some((cable, end)) = self.topology.cables_at(node).next() {
-                let way = way(cable, end);
+                let direction = link(cable, end);
                 for (at_ps, bytes) in &told.noted {
                     note(Passed {
-                        way,
+                        direction,
                         at_ps: *at_ps,
                         is_sent: true,
                         bytes,
@@ -204,13 +205,13 @@ impl<'t> Local<'t> {
         nics.chain(switches).min().unwrap_or(Ps::MAX)
     }
 
-    /// Switches go on; gives what they send. Notes what comes to their ports, and leaves from there.
+    /// Advances the switches and returns the frames they send. Reports frames at their ports to `note`.
     pub(super) fn run_switches(&mut self, until_ps: Ps, note: &mut Note<'_>) -> Vec<Delivery> {
         let mut sent = Vec::new();
-        for (switch, ways) in self.switches.values_mut() {
+        for (switch, directions) in self.switches.values_mut() {
             sent.extend(switch.run(until_ps, |port, at_ps, is_sent, bytes| {
                 note(Passed {
-                    way: ways[usize::from(port)],
+                    direction: directions[usize::from(port)],
                     at_ps,
                     is_sent,
                     bytes,
@@ -220,8 +221,8 @@ impl<'t> Local<'t> {
         sent
     }
 
-    /// What NICs may do, with what comes to them meanwhile. Frames for those that are gone are counted.
-    pub(super) fn grants(&mut self, until_ps: Ps, note: &mut Note<'_>) -> Vec<(usize, Granted)> {
+    /// Returns the NICs that may proceed, with the frames that reach them. Counts frames for terminated NICs.
+    pub(super) fn grants(&mut self, until_ps: Ps, note: &mut Note<'_>) -> Vec<(usize, EpochGrant)> {
         let mut grants = Vec::new();
         for (place, here) in self.here.iter_mut().enumerate() {
             if here.next_ps() >= until_ps {
@@ -232,12 +233,12 @@ impl<'t> Local<'t> {
                 && *at < until_ps
             {
                 if let Some(Reverse((at_ps, _, Frame(delivery)))) = here.inbox.pop() {
-                    let back = Way {
-                        from: delivery.way.to() as u8,
-                        ..delivery.way
+                    let back = LinkDirection {
+                        from: delivery.direction.to() as u8,
+                        ..delivery.direction
                     };
                     note(Passed {
-                        way: back,
+                        direction: back,
                         at_ps,
                         is_sent: false,
                         bytes: &delivery.bytes,
@@ -251,7 +252,7 @@ impl<'t> Local<'t> {
                 Some(_) => here.off += arrivals.len() as u64,
                 None => grants.push((
                     place,
-                    Granted {
+                    EpochGrant {
                         horizon_ps: until_ps - SLACK_PS,
                         arrivals,
                     },
@@ -261,7 +262,7 @@ impl<'t> Local<'t> {
         grants
     }
 
-    /// What came to NICs since the last question.
+    /// Returns what NICs received since the last call.
     pub(super) fn came(&mut self) -> Vec<NicSample> {
         let nodes: Vec<usize> = self.nics.iter().map(|node| self.nic(*node).1.number).collect();
         let here = self.here.iter_mut().zip(nodes);
@@ -279,12 +280,12 @@ impl<'t> Local<'t> {
     /// Queues of all ports of switches.
     pub(super) fn queues(&mut self, at_ps: Ps) -> Vec<PortReport> {
         let mut queues = Vec::new();
-        for (switch, ways) in self.switches.values_mut() {
-            for (port, way) in switch.ports_mut().iter_mut().zip(ways) {
+        for (switch, directions) in self.switches.values_mut() {
+            for (port, direction) in switch.ports_mut().iter_mut().zip(directions) {
                 let queued_bytes = port.cable.queued_bytes(at_ps);
                 let counts = port.cable.counts();
                 queues.push(PortReport {
-                    cable: way.index(),
+                    cable: direction.index(),
                     queued_bytes,
                     queue_full: counts.queue_full,
                     delivered: counts.delivered,
@@ -296,18 +297,18 @@ impl<'t> Local<'t> {
     }
 }
 
-pub(super) fn way(cable: usize, end: usize) -> Way {
-    Way {
+fn link(cable: usize, end: usize) -> LinkDirection {
+    LinkDirection {
         cable: cable as u32,
         from: end as u8,
     }
 }
 
-/// The cable as the node at an end of it sends on it.
+/// Returns the cable as seen by the node that sends on it.
 fn sending(topology: &Topology, cable: usize, end: usize) -> Cable {
     let config = &topology.cables[cable];
     Cable::new(
-        way(cable, end),
+        link(cable, end),
         config.rate_bps,
         config.latency_ps,
         config.faults[end],
@@ -315,7 +316,7 @@ fn sending(topology: &Topology, cable: usize, end: usize) -> Cable {
     )
 }
 
-fn switch(topology: &Topology, node: NodeNumber, config: &SwitchConfig) -> (Switch, Vec<Way>) {
+fn switch(topology: &Topology, node: NodeNumber, config: &SwitchConfig) -> (Switch, Vec<LinkDirection>) {
     let cables: Vec<(usize, usize)> = topology.cables_at(node).collect();
     let ports = cables.iter().map(|(cable, end)| SwitchPort {
         cable: sending(topology, *cable, *end).with_buffer(config.buffer_bytes),
@@ -331,6 +332,114 @@ fn switch(topology: &Topology, node: NodeNumber, config: &SwitchConfig) -> (Swit
     let switch = Switch::new(config.clone(), ports.collect(), table, node as u64);
     (
         switch,
-        cables.into_iter().map(|(cable, end)| way(cable, end)).collect(),
+        cables.into_iter().map(|(cable, end)| link(cable, end)).collect(),
     )
+}
+
+impl Partition<'_> {
+    /// Adds the results of this rank to a report; entries of other ranks stay empty.
+    pub(super) fn report(&self, report: &mut Report) {
+        let topology = self.topology;
+        let mut sent: HashMap<usize, Counts> = HashMap::new();
+        report.nics.extend(topology.nics().map(|(_, name, _)| NicReport {
+            name: name.to_owned(),
+            ..NicReport::default()
+        }));
+        for (here, node) in self.here.iter().zip(self.nics()) {
+            let (name, config) = self.nic(*node);
+            if let Some(done) = &here.done {
+                let entry = &mut report.nics[config.number];
+                *entry = done.report.clone();
+                entry.name = name.to_owned();
+                entry.off += here.off;
+                if let Some((cable, end)) = topology.cables_at(*node).next() {
+                    sent.insert(link(cable, end).index(), done.cable);
+                }
+            }
+        }
+        for (node, config) in topology.nodes.iter().enumerate() {
+            if !matches!(config.kind, Kind::Switch(_)) {
+                continue;
+            }
+            let mut entry = SwitchReport {
+                name: config.name.clone(),
+                ..SwitchReport::default()
+            };
+            if let Some((switch, directions)) = self.switches.get(&node) {
+                entry.counts = switch.counts();
+                let ports = switch.ports().iter().zip(directions);
+                sent.extend(ports.map(|(port, direction)| (direction.index(), port.cable.counts())));
+            }
+            report.switches.push(entry);
+        }
+        for (cable, config) in topology.cables.iter().enumerate() {
+            for end in [0, 1] {
+                let name = |end: usize| topology.nodes[config.ends[end]].name.clone();
+                report.cables.push(CableReport {
+                    from: name(end),
+                    to: name(1 - end),
+                    counts: sent.remove(&link(cable, end).index()).unwrap_or_default(),
+                    on_way: self.on_way(config.ends[1 - end], cable),
+                });
+            }
+        }
+    }
+
+    /// Frames in flight to a node on a cable.
+    fn on_way(&self, node: NodeNumber, cable: usize) -> u64 {
+        match (self.places.get(&node), self.switches.get(&node)) {
+            (Some(place), _) => self.here[*place].inbox.len() as u64,
+            (None, Some((switch, _))) => switch.arriving(cable as u32),
+            (None, None) => 0,
+        }
+    }
+}
+
+/// Collects the reports of all ranks at the first one. Each entry comes from the rank that owns it.
+pub(super) fn gather(ranks: &mut dyn Ranks, topology: &Topology, own: Report) -> Result<Report, FabricError> {
+    if ranks.size() == 1 {
+        return Ok(own);
+    }
+    let wrong = |error: postcard::Error| RanksError(format!("a report cannot be sent: {error}"));
+    let bytes = postcard::to_stdvec(&own).map_err(wrong)?;
+    let all = ranks.gather(bytes)?;
+    if all.is_empty() {
+        return Ok(own);
+    }
+    let places = topology.ranks(ranks.size());
+    let mut whole = own;
+    for (rank, bytes) in all.iter().enumerate() {
+        let part: Report = postcard::from_bytes(bytes).map_err(wrong)?;
+        let is_there = |node: NodeNumber| places[node] == rank;
+        for ((node, ..), (entry, from)) in topology.nics().zip(whole.nics.iter_mut().zip(part.nics)) {
+            if is_there(node) {
+                *entry = from;
+            }
+        }
+        let switches =
+            (0..topology.nodes.len()).filter(|node| matches!(topology.nodes[*node].kind, Kind::Switch(_)));
+        for (node, (entry, from)) in switches.zip(whole.switches.iter_mut().zip(part.switches)) {
+            if is_there(node) {
+                *entry = from;
+            }
+        }
+        for (index, (entry, from)) in whole.cables.iter_mut().zip(part.cables).enumerate() {
+            let ends = topology.cables[index / 2].ends;
+            if is_there(ends[index % 2]) {
+                entry.counts = from.counts;
+            }
+            if is_there(ends[1 - index % 2]) {
+                entry.on_way = from.on_way;
+            }
+        }
+        if rank > 0 {
+            for (entry, from) in whole.samples.iter_mut().zip(part.samples) {
+                entry.ports.extend(from.ports);
+                entry.ports.sort_by_key(|port| port.cable);
+                entry.nics.extend(from.nics);
+                entry.nics.sort_by_key(|sample| sample.nic);
+            }
+        }
+    }
+    Ok(whole)
 }

@@ -1,42 +1,40 @@
-//! Rounds: everybody goes on to the same moment, and what was sent meanwhile is exchanged.
+//! Lockstep epochs: all nodes simulate to the same time, then exchange frames.
 
-pub(crate) mod crew;
-mod gather;
-mod local;
+mod partition;
+pub(crate) mod workers;
 
+use crate::cable::LinkDirection;
 use crate::capture::{Capture, Passed};
-use crate::meeting::{Left, Outside};
-use crate::number::Way;
 use crate::port::Port;
-use crate::ranks::{Own, Ranks, RanksError};
+use crate::ranks::{Local, Ranks, RanksError};
 use crate::report::{Report, Sample};
 use crate::topology::{NicConfig, Topology};
-use crate::{Delivery, Ps};
-use crew::Crew;
-use local::Local;
+use crate::{Delivery, ExternalWait, NodeExit, Ps};
+use partition::Partition;
 use spinneret_packets::capture::CaptureError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use workers::WorkerPool;
 
-/// How long a NIC may wait for somebody outside before it is named.
+/// Time a NIC may wait for its application before the others are told who blocks them.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What runs a NIC; it has the port from the NIC's time 0 on until the NIC is gone.
-pub type Member<'m> = Box<dyn FnOnce(Port) -> Result<(), Left> + Send + 'm>;
+/// Code that drives a NIC through its port, from time 0 to the end.
+pub type NodeTask<'m> = Box<dyn FnOnce(Port) -> Result<(), NodeExit> + Send + 'm>;
 
 /// How a fabric is simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// NICs that run at once in this process.
     pub threads: usize,
-    /// When it ends, if nothing else ends it.
+    /// End of the simulation, unless it stops earlier.
     pub until_ps: Ps,
     /// Between two samples of all queues, if they are wanted.
     pub sample_ps: Option<Ps>,
 }
 
 impl Default for Settings {
-    /// One NIC at once, without an end and without samples.
+    /// One NIC at a time, no end, no samples.
     fn default() -> Self {
         Self {
             threads: 1,
@@ -46,26 +44,26 @@ impl Default for Settings {
     }
 }
 
-/// Who looks at a fabric from outside while it runs.
-pub trait Watch {
-    /// Whether somebody wants an end.
+/// Observes a fabric while it runs.
+pub trait Observer {
+    /// Returns whether to stop.
     fn is_over(&mut self) -> bool {
         false
     }
 
-    /// These NICs hold all others, because they wait for somebody outside.
-    fn held(&mut self, by: &[(&str, Outside)]) {
+    /// Called when these NICs block all others, because they wait for something outside of the simulation.
+    fn held(&mut self, by: &[(&str, ExternalWait)]) {
         let _ = by;
     }
 
-    /// Time goes on to that moment.
+    /// Called when time advances.
     fn time(&mut self, to_ps: Ps) {
         let _ = to_ps;
     }
 }
 
-/// Nobody looks.
-impl Watch for () {}
+/// No observer.
+impl Observer for () {}
 
 /// Why a fabric does not go on.
 #[derive(Debug, thiserror::Error)]
@@ -87,14 +85,14 @@ pub enum FabricError {
     /// Other processes.
     #[error(transparent)]
     Ranks(#[from] RanksError),
-    /// Another process has failed, and has said why.
+    /// Another process failed and has reported why.
     #[error("another rank has failed")]
     Elsewhere,
 }
 
-/// Simulates a fabric, or the part of it that is this rank's. `member` gives who runs a NIC of this rank.
+/// Simulates a fabric, or the part of it that belongs to this rank. `member` returns the code that drives a NIC.
 ///
-/// What comes back is the report of all ranks at the first, and of this one at the others.
+/// The first rank returns the report of all ranks; every other rank returns its own.
 ///
 /// # Errors
 /// If a NIC, a capture or another rank fails.
@@ -102,27 +100,27 @@ pub fn run<'m>(
     topology: &Topology,
     settings: Settings,
     ranks: &mut dyn Ranks,
-    watch: &mut dyn Watch,
-    mut member: impl FnMut(&str, &NicConfig) -> Member<'m>,
+    watch: &mut dyn Observer,
+    mut member: impl FnMut(&str, &NicConfig) -> NodeTask<'m>,
 ) -> Result<Report, FabricError> {
-    let mut local = Local::new(topology, ranks.rank(), ranks.size());
-    let crew = Arc::new(Crew::new(local.nics().len(), settings.threads));
+    let mut partition = Partition::new(topology, ranks.rank(), ranks.size());
+    let pool = Arc::new(WorkerPool::new(partition.nics().len(), settings.threads));
     let failures = Mutex::new(Vec::new());
-    let captures = captures(topology, &local).map_err(FabricError::NoCapture)?;
+    let captures = captures(topology, &partition).map_err(FabricError::NoCapture)?;
     let (ended, captures) = std::thread::scope(|scope| {
-        for (place, node) in local.nics().iter().enumerate() {
-            let (name, config) = local.nic(*node);
+        for (place, node) in partition.nics().iter().enumerate() {
+            let (name, config) = partition.nic(*node);
             let (member, name) = (member(name, config), name.to_owned());
-            let (cable, notes) = local.cable(*node);
-            let port = Port::new(place, Arc::clone(&crew), cable, notes);
-            let (crew, failures) = (&crew, &failures);
+            let (cable, notes) = partition.cable(*node);
+            let port = Port::new(place, Arc::clone(&pool), cable, notes);
+            let (pool, failures) = (&pool, &failures);
             let work = move || {
-                if crew.begin().is_ok()
-                    && let Err(Left::Failed(why)) = member(port)
+                if pool.begin().is_ok()
+                    && let Err(NodeExit::Failed(why)) = member(port)
                 {
                     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
                     failures.push(FabricError::Nic { nic: name, why });
-                    crew.stop();
+                    pool.stop();
                 }
             };
             std::thread::Builder::new()
@@ -130,18 +128,18 @@ pub fn run<'m>(
                 .spawn_scoped(scope, work)
                 .unwrap_or_else(|error| panic!("a thread for a NIC cannot be started: {error}"));
         }
-        let mut rounds = Rounds {
-            crew: &crew,
+        let mut rounds = EpochLoop {
+            pool: &pool,
             settings,
-            local: &mut local,
+            partition: &mut partition,
             captures,
             report: Report::default(),
             next_sample_ps: 0,
             outgoing: (0..ranks.size()).map(|_| Vec::new()).collect(),
         };
         let ended = rounds.go(ranks, watch);
-        crew.stop();
-        let Rounds { captures, report, .. } = rounds;
+        pool.stop();
+        let EpochLoop { captures, report, .. } = rounds;
         (ended.map(|ended| (ended, report)), captures)
     });
     let failure = failures
@@ -153,53 +151,59 @@ pub fn run<'m>(
         (_, Some(failure)) | (Err(failure), None) => return Err(failure),
         (Ok(ended), None) => ended,
     };
-    local.take(crew.gather(|_| {}), &mut |_| {});
+    partition.take(pool.gather(|_| {}), &mut |_| {});
     captures
         .into_iter()
         .try_for_each(|(_, capture)| capture.finish())?;
     if is_elsewhere {
         return Err(FabricError::Elsewhere);
     }
-    local.report(&mut report);
-    gather::gather(ranks, topology, report)
+    partition.report(&mut report);
+    partition::gather(ranks, topology, report)
 }
 
 /// Captures of nodes of this rank.
-fn captures(topology: &Topology, local: &Local<'_>) -> Result<Vec<(Way, Capture)>, CaptureError> {
-    let here = topology.captures.iter().filter(|capture| local.has(capture.node));
+fn captures(
+    topology: &Topology,
+    partition: &Partition<'_>,
+) -> Result<Vec<(LinkDirection, Capture)>, CaptureError> {
+    let here = topology
+        .captures
+        .iter()
+        .filter(|capture| partition.has(capture.node));
     let captures = here.map(|config| {
         let ends = topology.cables[config.cable].ends;
-        let way = Way {
+        let direction = LinkDirection {
             cable: config.cable as u32,
             from: u8::from(ends[1] == config.node),
         };
-        Ok((way, Capture::create(config)?))
+        Ok((direction, Capture::create(config)?))
     });
     captures.collect()
 }
 
-/// Rounds of this rank.
-struct Rounds<'r, 't> {
-    crew: &'r Crew,
+/// EpochLoop of this rank.
+struct EpochLoop<'r, 't> {
+    pool: &'r WorkerPool,
     settings: Settings,
-    local: &'r mut Local<'t>,
+    partition: &'r mut Partition<'t>,
     /// Each with the direction of the cable that leaves from where it is.
-    captures: Vec<(Way, Capture)>,
+    captures: Vec<(LinkDirection, Capture)>,
     report: Report,
     next_sample_ps: Ps,
     /// Frames for other ranks.
     outgoing: Vec<Vec<Delivery>>,
 }
 
-impl Rounds<'_, '_> {
-    /// Until nothing happens any more, or somebody wants an end: whether that is somebody else.
-    fn go(&mut self, ranks: &mut dyn Ranks, watch: &mut dyn Watch) -> Result<bool, FabricError> {
-        let lookahead_ps = self.local.topology().lookahead_ps();
+impl EpochLoop<'_, '_> {
+    /// Runs until no event is left or somebody stops the simulation. Returns whether another rank stopped it.
+    fn go(&mut self, ranks: &mut dyn Ranks, watch: &mut dyn Observer) -> Result<bool, FabricError> {
+        let lookahead_ps = self.partition.topology().lookahead_ps();
         loop {
-            self.wait_for_crew(watch);
-            let is_over = self.crew.is_stopped() || watch.is_over();
+            self.wait_for_pool(watch);
+            let is_over = self.pool.is_stopped() || watch.is_over();
             let outgoing: Vec<_> = self.outgoing.iter_mut().map(std::mem::take).collect();
-            let met = ranks.meet(Own {
+            let met = ranks.exchange(Local {
                 next_ps: self.next_ps(&outgoing),
                 is_over,
                 frames: outgoing,
@@ -208,7 +212,7 @@ impl Rounds<'_, '_> {
                 return Ok(!is_over);
             }
             for delivery in met.frames {
-                self.local.arrive(delivery);
+                self.partition.arrive(delivery);
             }
             if met.next_ps == Ps::MAX || met.next_ps >= self.settings.until_ps {
                 return Ok(false);
@@ -218,11 +222,11 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Waits until all NICs have come as far as they may, and takes what they have sent.
-    fn wait_for_crew(&mut self, watch: &mut dyn Watch) {
+    /// Waits until all NICs reach their horizon, and collects the frames they sent.
+    fn wait_for_pool(&mut self, watch: &mut dyn Observer) {
         let mut named = false;
-        let names = self.local.names();
-        let told = self.crew.gather(|outside| {
+        let names = self.partition.names();
+        let told = self.pool.gather(|outside| {
             let is_late = |since: Instant| since.elapsed() >= PATIENCE;
             let out = || {
                 outside
@@ -236,34 +240,34 @@ impl Rounds<'_, '_> {
                 named = true;
             }
             if watch.is_over() {
-                self.crew.stop();
+                self.pool.stop();
             }
         });
         let captures = &mut self.captures;
-        let sent = self.local.take(told, &mut |passed| note(captures, passed));
+        let sent = self.partition.take(told, &mut |passed| note(captures, passed));
         self.pass_on(sent);
     }
 
     /// Frames to where they go.
     fn pass_on(&mut self, sent: Vec<Delivery>) {
         for delivery in sent {
-            match self.local.rank_of(&delivery) {
-                None => self.local.arrive(delivery),
+            match self.partition.rank_of(&delivery) {
+                None => self.partition.arrive(delivery),
                 Some(rank) => self.outgoing[rank].push(delivery),
             }
         }
     }
 
-    /// When something happens next, here or by what goes to others.
+    /// Returns the time of the next event, here or caused by frames to other ranks.
     fn next_ps(&self, outgoing: &[Vec<Delivery>]) -> Ps {
         let sent = outgoing
             .iter()
             .flatten()
-            .map(|delivery| self.local.seen_ps(delivery));
-        sent.chain([self.local.next_ps()]).min().unwrap_or(Ps::MAX)
+            .map(|delivery| self.partition.seen_ps(delivery));
+        sent.chain([self.partition.next_ps()]).min().unwrap_or(Ps::MAX)
     }
 
-    /// Lets everybody go on who has something to do before `until_ps`.
+    /// Lets all nodes with an event before `until_ps` proceed.
     fn round(&mut self, from_ps: Ps, until_ps: Ps) -> Result<(), FabricError> {
         self.report.rounds += 1;
         self.report.time_ps = from_ps;
@@ -273,12 +277,14 @@ impl Rounds<'_, '_> {
         self.sample(from_ps);
         let captures = &mut self.captures;
         let sent = self
-            .local
+            .partition
             .run_switches(until_ps, &mut |passed| note(captures, passed));
         self.pass_on(sent);
         let captures = &mut self.captures;
-        let grants = self.local.grants(until_ps, &mut |passed| note(captures, passed));
-        self.crew.grant(grants);
+        let grants = self
+            .partition
+            .grants(until_ps, &mut |passed| note(captures, passed));
+        self.pool.grant(grants);
         Ok(())
     }
 
@@ -288,14 +294,14 @@ impl Rounds<'_, '_> {
         };
         if at_ps >= self.next_sample_ps {
             self.next_sample_ps = at_ps + every_ps;
-            let (ports, nics) = (self.local.queues(at_ps), self.local.came());
+            let (ports, nics) = (self.partition.queues(at_ps), self.partition.came());
             self.report.samples.push(Sample { at_ps, ports, nics });
         }
     }
 }
 
-/// Notes a frame where somebody wants it.
-fn note(captures: &mut [(Way, Capture)], passed: Passed<'_>) {
-    let here = captures.iter_mut().filter(|(at, _)| *at == passed.way);
+/// Passes a frame to the captures of its direction.
+fn note(captures: &mut [(LinkDirection, Capture)], passed: Passed<'_>) {
+    let here = captures.iter_mut().filter(|(at, _)| *at == passed.direction);
     here.for_each(|(_, capture)| capture.note(passed));
 }

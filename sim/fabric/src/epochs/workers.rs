@@ -1,34 +1,33 @@
-//! Threads of NICs that run while the others wait, as many at once as there are processors for them.
+//! A thread for each NIC, of which as many run at once as there are processors.
 
 use crate::cable::{Counts, Delivery};
-use crate::meeting::{Outside, Stopped};
-use crate::{NicReport, Ps};
+use crate::{ExternalWait, NicReport, Ps, Stopped};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long who waits for the crew sleeps, before it looks whether somebody wants an end.
+/// Interval at which a waiting thread checks whether the simulation was stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a NIC is allowed, and what comes to it meanwhile.
+/// The horizon of a NIC in an epoch, and the frames that reach it.
 #[derive(Debug, Default)]
-pub(crate) struct Granted {
+pub(crate) struct EpochGrant {
     pub(crate) horizon_ps: Ps,
     pub(crate) arrivals: Vec<Delivery>,
 }
 
-/// What a NIC has told at a meeting.
+/// Report of a NIC at the end of an epoch.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct EpochReport {
     pub(crate) nic: usize,
     /// It has nothing to do before; `Ps::MAX` if it only waits for frames.
     pub(crate) wants_ps: Ps,
     pub(crate) sent: Vec<Delivery>,
     pub(crate) noted: Vec<(Ps, Vec<u8>)>,
-    /// It is gone, and that is all.
+    /// Final counters, if the NIC has terminated.
     pub(crate) done: Option<Done>,
 }
 
-/// What is left of a NIC.
+/// Final counters of a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     pub(crate) report: NicReport,
@@ -37,9 +36,9 @@ pub(crate) struct Done {
 
 /// The threads of NICs of this process, by their places among them.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct WorkerPool {
     state: Mutex<State>,
-    /// All have met, or something else is to be seen.
+    /// Signalled when all NICs have reported, or when the simulation stops.
     met: Condvar,
     /// For each NIC: it may go on.
     go: Vec<Condvar>,
@@ -51,17 +50,17 @@ pub(crate) struct Crew {
 struct State {
     /// NICs that have not met yet.
     running: usize,
-    /// Processors that nobody uses; fewer than none if somebody leaves without having had one.
+    /// Free processors; negative if a NIC waits outside without having had one.
     processors: isize,
-    told: Vec<Told>,
-    granted: Vec<Option<Granted>>,
-    /// Who waits for somebody outside, and since when.
-    outside: Vec<Option<(Outside, Instant)>>,
+    told: Vec<EpochReport>,
+    granted: Vec<Option<EpochGrant>>,
+    /// NICs that wait for something outside of the simulation, and since when.
+    outside: Vec<Option<(ExternalWait, Instant)>>,
     is_stopped: bool,
 }
 
-impl Crew {
-    /// A crew that runs already, of which so many run at once.
+impl WorkerPool {
+    /// Creates a pool whose NICs are all running, `threads` of them at once.
     pub(crate) fn new(nics: usize, threads: usize) -> Self {
         Self {
             state: Mutex::new(State {
@@ -78,15 +77,15 @@ impl Crew {
         }
     }
 
-    /// A panic elsewhere is told by who panicked.
+    /// Ignores poisoning: the thread that panicked reports it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread begins; it waits for a processor. Its port gives that back, also after an error.
+    /// Waits for a processor at the start of a thread. The port returns it, even after an error.
     ///
     /// # Errors
-    /// If it is over, so that nothing is made for nobody.
+    /// If the simulation was stopped before the thread began.
     pub(crate) fn begin(&self) -> Result<(), Stopped> {
         let mut state = self.lock();
         while state.processors <= 0 && !state.is_stopped {
@@ -112,21 +111,21 @@ impl Crew {
         self.free.notify_one();
     }
 
-    /// A NIC has come as far as it may.
-    pub(crate) fn meet(
+    /// Reports that a NIC reached its horizon, and waits for the next epoch.
+    pub(crate) fn exchange(
         &self,
         nic: usize,
         wants_ps: Ps,
         sent: Vec<Delivery>,
         noted: Vec<(Ps, Vec<u8>)>,
-    ) -> Result<Granted, Stopped> {
+    ) -> Result<EpochGrant, Stopped> {
         let mut state = self.lock();
         if state.is_stopped {
             return Err(Stopped);
         }
         self.tell(
             &mut state,
-            Told {
+            EpochReport {
                 nic,
                 wants_ps,
                 sent,
@@ -145,13 +144,13 @@ impl Crew {
         }
     }
 
-    /// A NIC is gone, with what it has sent to the last.
+    /// Reports that a NIC has terminated, with its last frames.
     pub(crate) fn finish(&self, nic: usize, sent: Vec<Delivery>, noted: Vec<(Ps, Vec<u8>)>, done: Done) {
         let wants_ps = Ps::MAX;
         let done = Some(done);
         self.tell(
             &mut self.lock(),
-            Told {
+            EpochReport {
                 nic,
                 wants_ps,
                 sent,
@@ -161,7 +160,7 @@ impl Crew {
         );
     }
 
-    fn tell(&self, state: &mut State, told: Told) {
+    fn tell(&self, state: &mut State, told: EpochReport) {
         state.told.push(told);
         state.running = state.running.saturating_sub(1);
         self.give_processor(state);
@@ -170,8 +169,8 @@ impl Crew {
         }
     }
 
-    /// A NIC waits for somebody outside.
-    pub(crate) fn leave(&self, nic: usize, why: Outside) {
+    /// Marks a NIC as waiting for something outside, and frees its processor.
+    pub(crate) fn leave(&self, nic: usize, why: ExternalWait) {
         let mut state = self.lock();
         state.outside[nic] = Some((why, Instant::now()));
         self.give_processor(&mut state);
@@ -187,7 +186,7 @@ impl Crew {
         self.lock().is_stopped
     }
 
-    /// Everybody who waits comes back with an error.
+    /// Stops the simulation: all waiting threads return an error.
     pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.free.notify_all();
@@ -196,7 +195,7 @@ impl Crew {
     }
 
     /// Lets NICs go on.
-    pub(crate) fn grant(&self, grants: Vec<(usize, Granted)>) {
+    pub(crate) fn grant(&self, grants: Vec<(usize, EpochGrant)>) {
         let mut state = self.lock();
         state.running += grants.len();
         for (nic, granted) in grants {
@@ -205,9 +204,12 @@ impl Crew {
         }
     }
 
-    /// Waits until all have met, or it is over; gives what they told, in the order of NICs. Meanwhile somebody looks now and
-    /// then at who waits for somebody outside.
-    pub(crate) fn gather(&self, mut look: impl FnMut(&[Option<(Outside, Instant)>])) -> Vec<Told> {
+    /// Waits until all NICs have reported or the simulation stops; returns their reports in the order of NICs. While
+    /// waiting, calls `look` now and then with the NICs that wait outside.
+    pub(crate) fn gather(
+        &self,
+        mut look: impl FnMut(&[Option<(ExternalWait, Instant)>]),
+    ) -> Vec<EpochReport> {
         let mut state = self.lock();
         while state.running > 0 && !state.is_stopped {
             let (locked, waited) = self
