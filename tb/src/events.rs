@@ -1,6 +1,6 @@
 //! The block of events: its contract in plain Rust, compared in every cycle, and a bench that drives its inputs.
 
-use crate::parameters::Parameters;
+use crate::bench::{Finish, Parameters};
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 
@@ -113,6 +113,8 @@ pub struct EventsBench<M: Model> {
     /// A bit for each line.
     pub all: u64,
 }
+
+impl<M: Model> Finish for EventsBench<M> {}
 
 impl<M: Model> EventsBench<M> {
     /// Resets the block, with these pauses of the sink; nothing happens, and no line is enabled.

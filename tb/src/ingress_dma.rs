@@ -1,5 +1,6 @@
 //! The ingress DMA between bus models and its reference model.
 
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
@@ -170,13 +171,6 @@ impl<M: Model> DmaBench<M> {
         self.compare()
     }
 
-    /// Ends the test: nothing may be left anywhere.
-    pub fn finish(mut self) {
-        self.settle();
-        self.sim.run(64);
-        self.sim.finish();
-    }
-
     /// Resets the design in whatever it does, and gets the bus models out of the middle of frames.
     pub fn reset(&mut self) {
         // Descriptors and frames that were not taken are sent after the reset, in different numbers.
@@ -278,6 +272,14 @@ impl<M: Model> DmaBench<M> {
         self.sim.run(2);
         assert_eq!(self.sim.get("write_error_pkts_o"), self.total.write_errors);
         assert_eq!(self.sim.get("bad_frame_pkts_o"), self.total.bad_frames);
+    }
+}
+
+impl<M: Model> Finish for DmaBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.sim.run(64);
+        self.sim.finish();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The matching engine between bus models and its reference, and its cycles.
 
-use crate::parameters::Parameters;
+use crate::bench::{Finish, Parameters};
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_regmap::matching::Rule;
@@ -190,13 +190,6 @@ impl<M: Model> MatchBench<M> {
         self.compare()
     }
 
-    /// Ends the test: nothing may be left anywhere.
-    pub fn finish(mut self) {
-        self.settle();
-        self.sim.run(64);
-        self.sim.finish();
-    }
-
     /// Even with nine pauses for a transfer on each of four streams this is enough.
     fn patience(&self) -> u64 {
         let frames = self
@@ -244,6 +237,14 @@ impl<M: Model> MatchBench<M> {
             );
         }
         counts
+    }
+}
+
+impl<M: Model> Finish for MatchBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.sim.run(64);
+        self.sim.finish();
     }
 }
 

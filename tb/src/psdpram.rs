@@ -1,5 +1,6 @@
 //! The segmented RAM: its driver, and its contract in plain Rust, compared in every cycle.
 
+use crate::bench::Parameters;
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
@@ -62,7 +63,8 @@ pub struct RamDriver {
 
 impl RamDriver {
     /// Puts a driver on the ports of a RAM; the model's memory is undefined, as the RAM's is.
-    pub fn attach<M: Model>(sim: &mut Simulation<M>, sizes: RamSizes, pauses: &RamPauses) -> Self {
+    pub fn attach<M: Model>(sim: &mut Simulation<M>, pauses: &RamPauses) -> Self {
+        let sizes = RamSizes::of::<M>();
         let dut = sim.dut.instance();
         let ports = Ports::find(dut);
         let widths = [
@@ -159,6 +161,22 @@ impl RamDriver {
 }
 
 impl RamSizes {
+    /// The sizes of a model.
+    ///
+    /// # Panics
+    /// If the model is no segmented RAM.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        let [segments, bytes] = [("ram_seg_count", 1), ("ram_seg_data_width", 8)]
+            .map(|(name, unit)| parameters.get(name) as usize / unit);
+        Self {
+            segments,
+            bytes,
+            lines: parameters.get("size") / (segments * bytes) as u64,
+            address: parameters.get("ram_addr_width") as usize - (segments * bytes).ilog2() as usize,
+        }
+    }
+
     /// A write of random bytes, of all of them or of random ones.
     pub fn random_write(&self, rng: &mut ChaCha8Rng, addr: u64, all: bool) -> Write {
         let mask = u128::MAX >> (128 - self.bytes);

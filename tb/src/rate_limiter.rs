@@ -1,5 +1,6 @@
 //! The rate limiter: its contract in plain Rust, compared in every cycle, and a bench with its settings.
 
+use crate::bench::{Finish, Parameters};
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
@@ -22,18 +23,18 @@ pub struct LimiterShape {
 }
 
 impl LimiterShape {
-    /// The reference configuration.
-    pub const REFERENCE: Self = Self {
-        bytes: 64,
-        period: 1024,
-        credit: 18,
-    };
-    /// The model `spinneret_rate_limiter_small`.
-    pub const SMALL: Self = Self {
-        bytes: 4,
-        period: 8,
-        credit: 7,
-    };
+    /// The parameters of a model.
+    ///
+    /// # Panics
+    /// If the model is no rate limiter.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        Self {
+            bytes: parameters.get("data_width") as usize / 8,
+            period: parameters.get("period"),
+            credit: parameters.get("credit_width") as u32,
+        }
+    }
 }
 
 /// Values of the setting inputs.
@@ -210,18 +211,15 @@ pub struct LimiterBench<M: Model> {
     seen: Rc<RefCell<Seen>>,
 }
 
+impl<M: Model> Finish for LimiterBench<M> {}
+
 impl<M: Model> LimiterBench<M> {
     /// Resets the block, with these pauses of source and sink, and waits until it takes beats.
-    pub fn new(
-        mut sim: Simulation<M>,
-        shape: LimiterShape,
-        pauses: (Pause, Pause),
-        settings: Settings,
-    ) -> Self {
+    pub fn new(mut sim: Simulation<M>, pauses: (Pause, Pause), settings: Settings) -> Self {
         let source = sim.source("s_axis", pauses.0);
         let sink = sim.sink("m_axis", pauses.1);
         let seen = Rc::<RefCell<Seen>>::default();
-        reference::attach(&mut sim, Contract::new(shape, Rc::clone(&seen)));
+        reference::attach(&mut sim, Contract::new(LimiterShape::of::<M>(), Rc::clone(&seen)));
         let mut bench = Self {
             sim,
             source,

@@ -3,6 +3,7 @@
 use super::bench::AppBench;
 use super::config::READ_BYTES;
 use super::driver::offset_of;
+use crate::bench::Finish;
 use spinneret_regmap::{egress, ingress, registers};
 use spinneret_sim::axil::Response;
 use std::collections::BTreeMap;
@@ -189,17 +190,14 @@ impl AppBench {
         let last = self.reported.keys().next_back().copied().unwrap_or(0);
         assert!(last < FIRST_STATISTIC + counters_count(), "statistic {last}");
     }
+}
 
-    /// Ends the test: nothing may be left anywhere.
-    ///
-    /// # Panics
-    /// If something is, or is wrong.
-    pub fn finish(mut self) -> Account {
-        let account = self.settle();
+impl Finish for AppBench {
+    fn finish(mut self) {
+        self.settle();
         while self.writes.next_accepted().is_some() || self.reads.next_accepted().is_some() {}
         while self.writes.next_status().is_some() || self.reads.next_status().is_some() {}
         self.sim.finish();
-        account
     }
 }
 

@@ -3,6 +3,7 @@
 use super::bench::AppBench;
 use super::config::{Actions, Behaviour, Clocks, Context, READ_OFFSET};
 use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{
     Access, Word, bar, bar_access, cl, egress, guard, her, host_read, host_write, ingress, me, registers,
@@ -347,7 +348,8 @@ pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> 
         }
     }
     let clocks = bench.now();
-    let account = bench.finish();
+    let account = bench.settle();
+    bench.finish();
     Totals {
         bypassed: account.bypassed,
         matched: account.matched,

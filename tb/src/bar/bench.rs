@@ -2,6 +2,7 @@
 
 use super::cluster::{ClusterModel, Setup, Temper};
 use super::oracle::{Access, Counters, Oracle, Outcome, WRITABLE, register};
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
@@ -237,12 +238,10 @@ impl<M: Model> BarBench<M> {
         let port = dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
         dut.value(port)
     }
+}
 
-    /// Runs until everything is answered, also what is late, and compares the counters; then the test is over.
-    ///
-    /// # Panics
-    /// If something is left, or a counter is wrong.
-    pub fn finish(mut self) {
+impl<M: Model> Finish for BarBench<M> {
+    fn finish(mut self) {
         self.hold(false);
         self.settle();
         while !self.cluster.is_idle() {

@@ -1,7 +1,7 @@
 //! The cluster as the BAR sees it: it takes bursts of one word, answers when it likes, and forgets everything
 //! when it is held in reset.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::config::{Behaviour, LineFaults, LineJudge, PIECE, Setup};
 use super::model::{Outcome, OutputWatch, Reference, Shown};
+use crate::bench::Finish;
 use crate::reference;
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
@@ -229,13 +230,6 @@ impl<M: Model> EgressBench<M> {
         (self.cleared, self.in_frame) = (false, false);
     }
 
-    /// Ends the test: nothing may be left anywhere.
-    pub fn finish(mut self) {
-        self.settle();
-        self.run(64);
-        self.sim.finish();
-    }
-
     fn drive_clear(&mut self, high: bool) {
         if let Some(port) = self.clear {
             self.sim.dut.instance_mut().set_high(port, high);
@@ -263,5 +257,13 @@ impl<M: Model> EgressBench<M> {
             self.last_frame = Some(received);
         }
         Ok(())
+    }
+}
+
+impl<M: Model> Finish for EgressBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.run(64);
+        self.sim.finish();
     }
 }

@@ -1,6 +1,6 @@
 //! What a path was generated with, and how the bus models around it behave.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -4,6 +4,7 @@ use super::bench::EgressBench;
 use super::command::{Command, random_command};
 use super::config::{Behaviour, PIECE, Setup};
 use super::model::Outcome;
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::ops::AddAssign;
 

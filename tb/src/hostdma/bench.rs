@@ -4,6 +4,7 @@ use super::config::{Behaviour, Guard, Setup, Window};
 use super::counters::{CounterPorts, Counters};
 use super::read_model::ReadModel;
 use super::write_model::WriteModel;
+use crate::bench::Finish;
 use spinneret_sim::dma::{RamPort, SegmentedRam, Status, Transfer};
 use spinneret_sim::prelude::*;
 
@@ -451,12 +452,10 @@ impl<M: Model> HostDmaBench<M> {
         }
         self.settle();
     }
+}
 
-    /// Ends the test: nothing may be left anywhere.
-    ///
-    /// # Panics
-    /// If something is, or is wrong.
-    pub fn finish(mut self) {
+impl<M: Model> Finish for HostDmaBench<M> {
+    fn finish(mut self) {
         self.settle();
         self.fill(FILL_ADDRESS);
         self.sim.finish();

@@ -1,6 +1,6 @@
 //! What a host DMA was generated with, the windows of its guard, and how the bus models around it behave.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_sim::prelude::*;
 
 /// What a host DMA was generated with, as far as its bench depends on it.

@@ -4,6 +4,7 @@ use super::bench::HostDmaBench;
 use super::config::Behaviour;
 use super::counters::{Counters, HalfCounters};
 use super::traffic::Traffic;
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::fmt;
 use std::ops::AddAssign;

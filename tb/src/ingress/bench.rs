@@ -6,6 +6,7 @@ use super::model::Model as Reference;
 use super::model::{HER_FIELDS, SlotUses};
 use super::packet::{BypassSink, Packet, PacketSource, packet_source};
 use super::slots::{Class, Release, Releases, Slot};
+use crate::bench::Finish;
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::prelude::*;
@@ -332,16 +333,6 @@ impl<M: Model> IngressBench<M> {
         );
     }
 
-    /// Ends the test: nothing may be left anywhere.
-    ///
-    /// # Panics
-    /// If something is, or is wrong.
-    pub fn finish(mut self) {
-        self.settle();
-        self.free_all();
-        self.sim.finish();
-    }
-
     fn is_settled(&self) -> bool {
         if !self.source.is_idle() || self.nic.missing() > 0 {
             return false;
@@ -407,5 +398,13 @@ impl<M: Model> IngressBench<M> {
             assert!(occupancy.used <= occupancy.peak, "{occupancy:?}");
         }
         assert!(now.small.peak + now.large.peak >= self.most_live, "{now:?}");
+    }
+}
+
+impl<M: Model> Finish for IngressBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.free_all();
+        self.sim.finish();
     }
 }

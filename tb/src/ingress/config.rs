@@ -2,7 +2,7 @@
 
 use super::counters::{Cause, Counters, Drops, Refusals};
 use super::slots::{Class, Release, SlotMap};
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_regmap::message_id;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;

@@ -6,6 +6,7 @@ use super::counters::Drops;
 use super::packet::Packet;
 use super::slots::{Class, Release};
 use super::traffic::{random_contexts, random_packet};
+use crate::bench::Finish;
 use crate::pkt_match::{one_rule, random_rules};
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::prelude::*;

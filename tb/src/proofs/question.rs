@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Something that the solver is asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Question {
     /// Whether a proof holds.
     Holds(&'static Proof),
@@ -21,7 +21,7 @@ pub enum Question {
 
 /// All questions: every proof, then every broken block.
 pub fn questions() -> impl Iterator<Item = Question> {
-    let broken = mutations().map(Question::FindsOut);
+    let broken = mutations().into_iter().map(Question::FindsOut);
     proofs().map(Question::Holds).chain(broken)
 }
 
@@ -31,12 +31,17 @@ impl fmt::Display for Question {
             Self::Holds(proof) => f.write_str(proof.name),
             Self::FindsOut(mutation) => {
                 let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let Mutation {
+                    proof,
+                    breaks,
+                    from,
+                    to,
+                } = mutation;
                 write!(
                     f,
-                    "{} with {} instead of {}",
-                    mutation.proof,
-                    line(mutation.to),
-                    line(mutation.from)
+                    "{proof} ({breaks}) with {} instead of {}",
+                    line(to),
+                    line(from)
                 )
             }
         }
@@ -60,7 +65,7 @@ impl Question {
                 let name = mutation.proof;
                 let proof = find(name).with_context(|| format!("there is no proof {name}"))?;
                 let good = text(proof)?;
-                let broken = good.replacen(mutation.from, mutation.to, 1);
+                let broken = good.replacen(&mutation.from, &mutation.to, 1);
                 ensure!(good != broken, "{name} has nothing like this: {}", mutation.from);
                 Ok((proof, broken))
             }

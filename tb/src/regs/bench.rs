@@ -2,6 +2,7 @@
 
 use super::contract::{Activity, Surroundings};
 use super::ports::Layout;
+use crate::bench::Finish;
 use spinneret_regmap::cl;
 use spinneret_sim::prelude::*;
 
@@ -67,12 +68,9 @@ impl<M: Model> Bench<M> {
         // A word of standard output is taken while its read is answered; two clocks are ample.
         self.sim.run(2);
     }
-
-    /// Ends the test.
-    pub fn finish(self) {
-        self.sim.finish();
-    }
 }
+
+impl<M: Model> Finish for Bench<M> {}
 
 /// How the surroundings of the registers behave.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The registers of a block, and its ports.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use crate::reference::Pins;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{

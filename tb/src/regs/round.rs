@@ -78,7 +78,6 @@ pub fn run_round<M: Model>(mut sim: Simulation<M>, behaviour: Behaviour, accesse
         totals.forgotten += batch - count(&mut bench, &mut totals);
     }
     totals.cycles = bench.sim.cycle_count();
-    bench.finish();
     totals
 }
 
@@ -164,7 +163,7 @@ pub fn measure<M: Model>(sim: Simulation<M>) -> Measured {
         (Some(first), Some(last)) => last - first,
         _ => 0,
     };
-    let measured = Measured {
+    Measured {
         write_latency,
         read_latency,
         writes: span(
@@ -184,7 +183,5 @@ pub fn measure<M: Model>(sim: Simulation<M>) -> Measured {
                 .collect(),
         ),
         cycles: bench.sim.cycle_count(),
-    };
-    bench.finish();
-    measured
+    }
 }

@@ -1,6 +1,7 @@
 //! The stand-in with bus models on all its ports.
 
 use super::hers::{Her, LINE, Places, Seen, judge};
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -382,12 +383,10 @@ impl<M: Model> StubBench<M> {
         let port = dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
         dut.value(port)
     }
+}
 
-    /// Runs until everything is done; then the test is over.
-    ///
-    /// # Panics
-    /// If something is left.
-    pub fn finish(mut self) {
+impl<M: Model> Finish for StubBench<M> {
+    fn finish(mut self) {
         self.settle();
         self.run(4);
         assert_eq!((self.value("busy"), self.value("active")), (0, 0));

@@ -1,6 +1,6 @@
 //! HERs, and where they lie.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_regmap::pspin;
 use spinneret_sim::prelude::*;
 

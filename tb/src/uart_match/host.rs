@@ -1,6 +1,7 @@
 //! The host at the other end of the line.
 
 use super::model::{ConsoleModel, Led};
+use crate::bench::Finish;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
 use spinneret_sim::uart::{Speed, UartSink, UartSource};
@@ -157,9 +158,10 @@ impl<M: Model> Host<M> {
         let port = dut.find("leds").expect("the console has LEDs");
         u8::try_from(dut.value(port)).expect("there are eight LEDs")
     }
+}
 
-    /// Ends the test: the console still answers, and says nothing that nobody asked for.
-    pub fn finish(mut self) {
+impl<M: Model> Finish for Host<M> {
+    fn finish(mut self) {
         self.exchange(&super::frame(super::code::HELLO, &[]));
         self.sim.run(2 * self.setup.quiet_clocks);
         assert_eq!(self.sink.waiting(), 0);

@@ -1,15 +1,16 @@
 //! Clocks of accesses, and random ones.
 
-use crate::support::{DEAD, REGISTERS, WRITABLE_AT, calm, slow, with_calm};
+use crate::{DEAD, REGISTERS, WRITABLE_AT, calm, slow};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bar::{BarBench, Behaviour, Counters, Temper, WRITABLE};
+use spinneret_tb::bench::{Finish, case};
 
 const OUTSIDE: u64 = 0x90_0000;
 
 #[test]
 fn one_clock_there_and_one_back() {
-    with_calm::<SpinneretBar>(|mut bench| {
+    case(1, calm::<SpinneretBar>, |bench| {
         // The registers and the cluster answer in the clock after the transfer, so one of three clocks is theirs.
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 3);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 3);
@@ -20,13 +21,12 @@ fn one_clock_there_and_one_back() {
         bench.registers.set_latency(Latency::exactly(4));
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 6);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 6);
-        bench.finish();
     });
 }
 
 #[test]
 fn the_next_access_is_taken_in_the_clock_after_the_response() {
-    with_calm::<SpinneretBar>(|mut bench| {
+    case(1, calm::<SpinneretBar>, |bench| {
         for _ in 0..10 {
             bench.write(WRITABLE_AT, 1, 15, 0);
             bench.read(REGISTERS, 0);
@@ -51,7 +51,6 @@ fn the_next_access_is_taken_in_the_clock_after_the_response() {
                 *last = seen;
             }
         }
-        bench.finish();
     });
 }
 
@@ -81,7 +80,7 @@ fn address_and_data_come_in_any_order() {
 
 #[test]
 fn registers_do_not_wait_for_a_stuck_cluster() {
-    with_calm::<SpinneretBar>(|mut bench| {
+    case(1, calm::<SpinneretBar>, |bench| {
         bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
         bench.write(0x1000, 1, 15, 0);
         bench.run(3);
@@ -101,13 +100,12 @@ fn registers_do_not_wait_for_a_stuck_cluster() {
         bench.settle();
         assert_eq!(bench.counters().timeouts, 2);
         bench.cluster.set_temper(Temper::CALM, Temper::CALM);
-        bench.finish();
     });
 }
 
 #[test]
 fn a_cluster_has_its_time_and_no_more() {
-    with_calm::<SpinneretBar>(|mut bench| {
+    case(1, calm::<SpinneretBar>, |bench| {
         let most = bench.setup.timeout_cycles;
         // The access is offered one clock after it was taken, and taken at once.
         for (latency, response) in [
@@ -133,13 +131,12 @@ fn a_cluster_has_its_time_and_no_more() {
             bench.run(10);
         }
         assert_eq!(bench.counters().timeouts, 4);
-        bench.finish();
     });
 }
 
 #[test]
 fn valid_stays_after_a_timeout() {
-    with_calm::<SpinneretBarLarge>(|mut bench| {
+    case(1, calm::<SpinneretBarLarge>, |bench| {
         bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
         assert_eq!(bench.write_now(0x1000, 0x55, 15).response, Response::SlaveError);
         assert_eq!(bench.read_now(0x2000).response, Response::SlaveError);
@@ -161,13 +158,12 @@ fn valid_stays_after_a_timeout() {
         bench.run(10);
         assert_eq!(bench.write_now(0x1004, 1, 15).response, Response::Okay);
         assert_eq!(bench.read_now(0x1004).response, Response::Okay);
-        bench.finish();
     });
 }
 
 #[test]
 fn a_late_answer_is_not_taken_for_another() {
-    with_calm::<SpinneretBarLarge>(|mut bench| {
+    case(1, calm::<SpinneretBarLarge>, |bench| {
         let most = bench.setup.timeout_cycles;
         for late in 1..20 {
             bench.cluster.set_temper(slow(most + late), slow(most + late));
@@ -181,13 +177,12 @@ fn a_late_answer_is_not_taken_for_another() {
             }
             bench.run(20);
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
-    with_calm::<SpinneretBarSmall>(|mut bench| {
+    case(1, calm::<SpinneretBarSmall>, |bench| {
         for _ in 0..20 {
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         }
@@ -197,14 +192,12 @@ fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
             bench.run(3);
         }
         assert_eq!(bench.counters().timeouts, 20);
-        bench.finish();
     });
 }
 
 #[test]
 fn the_response_waits_for_the_host() {
-    run_test(1, |run| {
-        let mut bench = calm::<SpinneretBar>(run);
+    case(1, calm::<SpinneretBar>, |bench| {
         let late = Pause::Cycle([[true; 9].as_slice(), &[false]].concat());
         bench.host.set_pauses(&MasterPauses {
             response: late.clone(),
@@ -224,14 +217,12 @@ fn the_response_waits_for_the_host() {
             );
         }
         bench.settle();
-        bench.finish();
     });
 }
 
 #[test]
 fn a_reset_forgets_everything() {
-    run_test(1, |run| {
-        let mut bench = calm::<SpinneretBarLarge>(run);
+    case(1, calm::<SpinneretBarLarge>, |bench| {
         for cycles in 0..60 {
             bench.cluster.set_temper(DEAD, Temper::DEAF);
             bench.registers.set_latency(Latency::exactly(1 + cycles % 4));
@@ -247,7 +238,6 @@ fn a_reset_forgets_everything() {
             assert_eq!(bench.write_now(0x1000, 1, 15).response, Response::Okay);
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         }
-        bench.finish();
     });
 }
 
@@ -381,23 +371,21 @@ fn add(total: &mut Counters, counters: Counters) {
     total.errors += counters.errors;
 }
 
-fn seeds<M: Model>(name: &str) {
-    for seed in 1..=4 {
-        run_named(&format!("{name}_{seed}"), seed, traffic::<M>);
-    }
+fn seeds<M: Model>() {
+    (1..=4).for_each(|seed| run_test(seed, traffic::<M>));
 }
 
 #[test]
 fn every_access_is_answered_as_the_model_says() {
-    seeds::<SpinneretBar>("bar_random");
+    seeds::<SpinneretBar>();
 }
 
 #[test]
 fn every_access_is_answered_as_the_model_says_in_a_large_bar() {
-    seeds::<SpinneretBarLarge>("bar_random_large");
+    seeds::<SpinneretBarLarge>();
 }
 
 #[test]
 fn every_access_is_answered_as_the_model_says_without_patience() {
-    seeds::<SpinneretBarSmall>("bar_random_small");
+    seeds::<SpinneretBarSmall>();
 }

@@ -3,6 +3,7 @@
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
 use spinneret_tb::admission_gate::{Beat, FULL, GateReference, Shape, marks};
+use spinneret_tb::bench::{Finish, case, each, with};
 use spinneret_tb::reference;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -49,8 +50,10 @@ type Pauses = [Pause; 4];
 const NO_PAUSE: Pauses = [Pause::Never, Pause::Never, Pause::Never, Pause::Never];
 const STALLED: Pause = Pause::AlwaysAfter(0);
 
+impl<M: Model> Finish for Tb<M> {}
+
 impl<M: Model> Tb<M> {
-    fn new(run: &mut TestRun, shape: Shape, [frames, metas, out, metas_out]: Pauses) -> Self {
+    fn new(run: &mut TestRun, (shape, [frames, metas, out, metas_out]): (Shape, Pauses)) -> Self {
         let mut sim = run.simulation::<M>();
         let source = sim.channel_source("s", &["data"], frames);
         let meta_source = sim.channel_source("meta_s", &["data"], metas);
@@ -164,85 +167,77 @@ fn patterns() -> Vec<Pauses> {
     ]
 }
 
-fn random_traffic<M: Model>(name: &str, shape: Shape) {
+fn random_traffic<M: Model>(shape: Shape) {
     let dropped = Cell::new(0);
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_9a7e, |run| {
-            let mut rng = run.rng("frames");
-            let frames: Vec<_> = (0..1500).map(|_| random_frame(&mut rng, shape.limit)).collect();
-            let mut tb = Tb::<M>::new(run, shape, pauses.clone());
-            (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
-            tb.drain();
-            let admitted = tb.check(&frames, shape.limit);
-            dropped.set(dropped.get() + frames.len() - admitted);
-        });
-    }
+    each(0x0001_9a7e, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let frames: Vec<_> = (0..1500).map(|_| random_frame(&mut rng, shape.limit)).collect();
+        let mut tb = Tb::<M>::new(run, (shape, pauses));
+        (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
+        tb.drain();
+        let admitted = tb.check(&frames, shape.limit);
+        dropped.set(dropped.get() + frames.len() - admitted);
+    });
     let dropped = dropped.get();
     assert_eq!(dropped == 0, shape.stall, "{dropped} frames were dropped");
 }
 
 #[test]
 fn admits_frames_whole_or_not_at_all() {
-    random_traffic::<models::AdmissionGate>("gate", DROPPING);
-    random_traffic::<models::AdmissionGate1>("gate_1", SHORT);
-    random_traffic::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    random_traffic::<models::AdmissionGate>(DROPPING);
+    random_traffic::<models::AdmissionGate1>(SHORT);
+    random_traffic::<models::AdmissionGateBlock>(BLOCK);
 }
 
 #[test]
 fn drops_nothing_when_it_may_stall() {
-    random_traffic::<models::AdmissionGateStall>("gate_stall", STALLING);
+    random_traffic::<models::AdmissionGateStall>(STALLING);
 }
 
 /// Metadata that comes two clocks behind its frame, whatever becomes of the frames.
-fn input_is_never_stopped<M: Model>(name: &str, shape: Shape) {
-    for (index, [_, _, out, metas_out]) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_never_stops_{index}"), 0x0002_9a7e, |run| {
-            let mut rng = run.rng("frames");
-            let frames: Vec<_> = (0..500).map(|_| random_frame(&mut rng, shape.limit)).collect();
-            let mut tb = Tb::<M>::new(
-                run,
-                shape,
-                [Pause::Never, Pause::Never, out.clone(), metas_out.clone()],
-            );
-            frames.iter().for_each(|frame| tb.send_frame(frame));
-            let mut ends: VecDeque<u64> = frames
-                .iter()
-                .scan(0, |beats, frame| {
-                    *beats += frame.len() as u64;
-                    Some(*beats)
-                })
-                .collect();
-            let (mut cycle, mut meta) = (0, 0);
-            while !tb.source.is_idle() || !ends.is_empty() {
-                // The frame's last beat was taken two clocks ago.
-                if ends.front().is_some_and(|end| end + 1 == cycle) {
-                    tb.meta_source.send(&[meta]);
-                    ends.pop_front();
-                    meta += 1;
-                }
-                tb.sim.cycle();
-                cycle += 1;
-                let taken = tb.source.counts().beats;
-                assert!(tb.source.is_idle() || taken == cycle, "stopped in cycle {cycle}");
+fn input_is_never_stopped<M: Model>(shape: Shape) {
+    each(0x0002_9a7e, patterns(), |run, [_, _, out, metas_out]| {
+        let mut rng = run.rng("frames");
+        let frames: Vec<_> = (0..500).map(|_| random_frame(&mut rng, shape.limit)).collect();
+        let mut tb = Tb::<M>::new(run, (shape, [Pause::Never, Pause::Never, out, metas_out]));
+        frames.iter().for_each(|frame| tb.send_frame(frame));
+        let mut ends: VecDeque<u64> = frames
+            .iter()
+            .scan(0, |beats, frame| {
+                *beats += frame.len() as u64;
+                Some(*beats)
+            })
+            .collect();
+        let (mut cycle, mut meta) = (0, 0);
+        while !tb.source.is_idle() || !ends.is_empty() {
+            // The frame's last beat was taken two clocks ago.
+            if ends.front().is_some_and(|end| end + 1 == cycle) {
+                tb.meta_source.send(&[meta]);
+                ends.pop_front();
+                meta += 1;
             }
-            tb.drain();
-            tb.check(&frames, shape.limit);
-        });
-    }
+            tb.sim.cycle();
+            cycle += 1;
+            let taken = tb.source.counts().beats;
+            assert!(tb.source.is_idle() || taken == cycle, "stopped in cycle {cycle}");
+        }
+        tb.drain();
+        tb.check(&frames, shape.limit);
+    });
 }
 
 #[test]
 fn never_stops_a_frame() {
-    input_is_never_stopped::<models::AdmissionGate>("gate", DROPPING);
-    input_is_never_stopped::<models::AdmissionGate1>("gate_1", SHORT);
-    input_is_never_stopped::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    input_is_never_stopped::<models::AdmissionGate>(DROPPING);
+    input_is_never_stopped::<models::AdmissionGate1>(SHORT);
+    input_is_never_stopped::<models::AdmissionGateBlock>(BLOCK);
 }
 
 #[test]
 fn a_frame_needs_room_for_the_longest_that_fits_and_one_beat() {
     run_test(0x0003_9a7e, |run| {
         let [frames, metas, _, metas_out] = NO_PAUSE;
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, [frames, metas, STALLED, metas_out]);
+        let mut tb = Tb::<models::AdmissionGate>::new(run, (DROPPING, [frames, metas, STALLED, metas_out]));
         // Of eight places, four have to be free, and the first beat waits beside them: the sixth is the last that finds them.
         let frames: Vec<_> = [1, 1, 1, 1, 1, 1, 1].map(full).to_vec();
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
@@ -258,7 +253,7 @@ fn a_frame_needs_room_for_the_longest_that_fits_and_one_beat() {
 fn a_frame_needs_a_place_for_its_metadata() {
     run_test(0x0004_9a7e, |run| {
         let [frames, metas, out, _] = NO_PAUSE;
-        let mut tb = Tb::<models::AdmissionGate1>::new(run, SHORT, [frames, metas, out, STALLED]);
+        let mut tb = Tb::<models::AdmissionGate1>::new(run, (SHORT, [frames, metas, out, STALLED]));
         let frames = vec![full(1); 7];
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
         tb.sim.run(30);
@@ -270,18 +265,21 @@ fn a_frame_needs_a_place_for_its_metadata() {
 
 #[test]
 fn of_a_frame_that_is_too_long_one_beat_more_enters() {
-    run_test(0x0005_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
-        let frames = [full(3), full(4), full(5), full(50)];
-        (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
-        tb.drain();
-        let counts: Vec<usize> = frames
-            .iter()
-            .map(|frame| marks(frame, DROPPING.limit).len())
-            .collect();
-        assert_eq!(counts, [3, 4, 4, 4]);
-        tb.check(&frames, DROPPING.limit);
-    });
+    case(
+        0x0005_9a7e,
+        with(Tb::<models::AdmissionGate>::new, (DROPPING, NO_PAUSE)),
+        |tb| {
+            let frames = [full(3), full(4), full(5), full(50)];
+            (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
+            tb.drain();
+            let counts: Vec<usize> = frames
+                .iter()
+                .map(|frame| marks(frame, DROPPING.limit).len())
+                .collect();
+            assert_eq!(counts, [3, 4, 4, 4]);
+            tb.check(&frames, DROPPING.limit);
+        },
+    );
 }
 
 /// Flags as they are written: c(ut), o(ver), b(ad), y (beyond), l(ast).
@@ -302,7 +300,7 @@ fn marks_say_what_the_frame_is() {
         (&[0xf, 0xf, 0xf, 0x5, 0xf], false, "----- ----- c---- cobyl"),
     ];
     run_test(0x0006_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
+        let mut tb = Tb::<models::AdmissionGate>::new(run, (DROPPING, NO_PAUSE));
         for (keeps, bad, expected) in cases {
             let frame: Vec<_> = keeps.iter().map(|&keep| Beat { data: 1, keep, bad }).collect();
             tb.send(&frame, 0);
@@ -322,22 +320,25 @@ fn marks_say_what_the_frame_is() {
 
 #[test]
 fn costs_no_clock_while_the_queue_is_empty() {
-    run_test(0x0007_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
-        let start = tb.sim.cycle_count();
-        tb.send(&full(3), 0);
-        tb.sim.run(10);
-        let cycles: Vec<u64> = tb.sink.receive_all().iter().map(|item| item.cycle).collect();
-        assert_eq!(cycles, [start, start + 1, start + 2]);
-        tb.meta_sink.receive_all();
-    });
+    case(
+        0x0007_9a7e,
+        with(Tb::<models::AdmissionGate>::new, (DROPPING, NO_PAUSE)),
+        |tb| {
+            let start = tb.sim.cycle_count();
+            tb.send(&full(3), 0);
+            tb.sim.run(10);
+            let cycles: Vec<u64> = tb.sink.receive_all().iter().map(|item| item.cycle).collect();
+            assert_eq!(cycles, [start, start + 1, start + 2]);
+            tb.meta_sink.receive_all();
+        },
+    );
 }
 
-fn forgets_everything<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_reset"), 0x0008_9a7e, |run| {
+fn forgets_everything<M: Model>(shape: Shape) {
+    run_test(0x0008_9a7e, |run| {
         let mut rng = run.rng("frames");
         let half = || Pause::Random { percent: 50 };
-        let mut tb = Tb::<M>::new(run, shape, [Pause::Never, Pause::Never, half(), half()]);
+        let mut tb = Tb::<M>::new(run, (shape, [Pause::Never, Pause::Never, half(), half()]));
         for round in 0..200 {
             // Every frame is one beat, so that what is cut off leaves no rest behind.
             (0..20).for_each(|meta| tb.send(&random_frame(&mut rng, 0)[..1], meta));
@@ -356,6 +357,6 @@ fn forgets_everything<M: Model>(name: &str, shape: Shape) {
 
 #[test]
 fn forgets_everything_at_reset() {
-    forgets_everything::<models::AdmissionGate>("gate", DROPPING);
-    forgets_everything::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    forgets_everything::<models::AdmissionGate>(DROPPING);
+    forgets_everything::<models::AdmissionGateBlock>(BLOCK);
 }

@@ -2,11 +2,17 @@
 
 use spinneret_models::{SpinneretEvents, SpinneretEventsSmall};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{case, each, with};
 use spinneret_tb::events::{EventsBench, Settings};
+
+/// A bench with a sink that is always ready, whose lines are all disabled.
+fn disabled<M: Model>(run: &mut TestRun) -> EventsBench<M> {
+    EventsBench::new(run.simulation::<M>(), Pause::Never)
+}
 
 /// A bench whose lines are all enabled.
 fn enabled<M: Model>(run: &mut TestRun, moderation: u64) -> EventsBench<M> {
-    let mut tb = EventsBench::new(run.simulation::<M>(), Pause::Never);
+    let mut tb = disabled(run);
     let enable = tb.all;
     tb.apply(Settings { enable, moderation });
     tb
@@ -46,20 +52,15 @@ fn random_events_become_the_messages_of_the_contract() {
         Pause::Random { percent: 50 },
         Pause::Bursty { busy: 3, idle: 20 },
     ];
-    for (index, pause) in pauses.into_iter().enumerate() {
-        run_named(&format!("events_random_{index}"), 0x0001_eee1, |run| {
-            random_events::<SpinneretEvents>(run, pause.clone());
-        });
-        run_named(&format!("events_random_small_{index}"), 0x0001_eee1, |run| {
-            random_events::<SpinneretEventsSmall>(run, pause.clone());
-        });
-    }
+    each(0x0001_eee1, pauses, |run, pause| {
+        random_events::<SpinneretEvents>(run, pause.clone());
+        random_events::<SpinneretEventsSmall>(run, pause);
+    });
 }
 
 #[test]
 fn a_message_leaves_two_clocks_after_its_event() {
-    run_test(1, |run| {
-        let mut tb = enabled::<SpinneretEvents>(run, 0);
+    case(1, with(enabled::<SpinneretEvents>, 0), |tb| {
         let start = tb.sim.cycle_count();
         tb.step(0b10_0001, 0);
         tb.sim.run(10);
@@ -69,8 +70,7 @@ fn a_message_leaves_two_clocks_after_its_event() {
 
 #[test]
 fn a_line_tells_once_until_it_is_cleared() {
-    run_test(1, |run| {
-        let mut tb = enabled::<SpinneretEvents>(run, 0);
+    case(1, with(enabled::<SpinneretEvents>, 0), |tb| {
         (0..20).for_each(|_| tb.step(0b100, 0));
         assert_eq!(tb.messages().len(), 1);
         // An event in the clock in which its line is cleared is one more.
@@ -85,8 +85,7 @@ fn a_line_tells_once_until_it_is_cleared() {
 
 #[test]
 fn what_happened_before_it_was_enabled_is_told_then() {
-    run_test(1, |run| {
-        let mut tb = EventsBench::new(run.simulation::<SpinneretEvents>(), Pause::Never);
+    case(1, disabled::<SpinneretEvents>, |tb| {
         tb.step(0b1010, 0);
         tb.sim.run(10);
         assert_eq!(tb.messages(), []);
@@ -107,38 +106,35 @@ fn what_happened_before_it_was_enabled_is_told_then() {
 
 #[test]
 fn messages_of_a_line_keep_their_distance() {
-    for moderation in [0, 1, 7, 1000] {
-        run_named(&format!("events_moderation_{moderation}"), 1, |run| {
-            let mut tb = enabled::<SpinneretEvents>(run, moderation);
-            let end = tb.sim.cycle_count() + 10 * (moderation + 4);
-            while tb.sim.cycle_count() < end {
-                tb.step(0b11_1111, 0b11_1111);
-            }
-            let messages = tb.messages();
-            for line in 0..6 {
-                let of_line = messages.iter().filter(|message| message.0 == line);
-                let cycles: Vec<u64> = of_line.map(|message| message.1).collect();
-                assert!(cycles.len() > 5, "line {line}: {cycles:?}");
-                let distances = cycles.windows(2).map(|pair| pair[1] - pair[0]);
-                // A message is chosen behind the clocks of rest, and is at the output one later; six lines share it.
-                let most = (moderation + 2).max(6);
-                assert!(
-                    distances
-                        .into_iter()
-                        .all(|clocks| (moderation + 1..=most).contains(&clocks))
-                );
-            }
-            tb.step(0, 0b11_1111);
-            tb.sim.run(2 * moderation + 20);
-            tb.messages();
-        });
-    }
+    each(1, [0, 1, 7, 1000], |run, moderation| {
+        let mut tb = enabled::<SpinneretEvents>(run, moderation);
+        let end = tb.sim.cycle_count() + 10 * (moderation + 4);
+        while tb.sim.cycle_count() < end {
+            tb.step(0b11_1111, 0b11_1111);
+        }
+        let messages = tb.messages();
+        for line in 0..6 {
+            let of_line = messages.iter().filter(|message| message.0 == line);
+            let cycles: Vec<u64> = of_line.map(|message| message.1).collect();
+            assert!(cycles.len() > 5, "line {line}: {cycles:?}");
+            let distances = cycles.windows(2).map(|pair| pair[1] - pair[0]);
+            // A message is chosen behind the clocks of rest, and is at the output one later; six lines share it.
+            let most = (moderation + 2).max(6);
+            assert!(
+                distances
+                    .into_iter()
+                    .all(|clocks| (moderation + 1..=most).contains(&clocks))
+            );
+        }
+        tb.step(0, 0b11_1111);
+        tb.sim.run(2 * moderation + 20);
+        tb.messages();
+    });
 }
 
 #[test]
 fn a_slow_host_hears_of_every_line_in_turn() {
-    run_test(1, |run| {
-        let mut tb = enabled::<SpinneretEventsSmall>(run, 0);
+    case(1, with(enabled::<SpinneretEventsSmall>, 0), |tb| {
         let one_in_ten = (0..10).map(|clock| clock > 0).collect();
         tb.sink.set_pause(Pause::Cycle(one_in_ten));
         (0..400).for_each(|_| tb.step(0b1111, 0b1111));

@@ -7,7 +7,7 @@ use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
-use spinneret_tb::parameters::Parameters;
+use spinneret_tb::bench::{Finish, Parameters, case, with};
 use spinneret_tb::pkt_match::{
     MatchBench, Pauses, Traffic, marked, measure, one_rule, random_frame, random_rules,
 };
@@ -125,14 +125,16 @@ fn takes_one_beat_a_clock_without_buffered_frames() {
 
 #[test]
 fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
-    run_test(1, |run| {
-        let mut bench = marked(run.simulation::<PspinPktMatch>());
-        let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
-        assert_eq!(latency(64, &mut bench), 5);
-        assert_eq!(latency(128, &mut bench), 6);
-        assert_eq!(latency(9000, &mut bench), 6);
-        bench.finish();
-    });
+    case(
+        1,
+        |run| marked(run.simulation::<PspinPktMatch>()),
+        |bench| {
+            let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
+            assert_eq!(latency(64, bench), 5);
+            assert_eq!(latency(128, bench), 6);
+            assert_eq!(latency(9000, bench), 6);
+        },
+    );
 }
 
 #[test]
@@ -166,8 +168,7 @@ fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
 
 #[test]
 fn words_beyond_the_frame_never_match() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
         for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
             bench.load(Some(&single(Rule {
@@ -187,14 +188,12 @@ fn words_beyond_the_frame_never_match() {
             }
             bench.settle();
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn words_beyond_the_inspected_beats_never_match() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
             bench.load(Some(&single(Rule {
                 idx,
@@ -214,14 +213,12 @@ fn words_beyond_the_inspected_beats_never_match() {
             relative: false,
         })));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
-        bench.finish();
     });
 }
 
 #[test]
 fn ranges_compare_in_network_order() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::udp_destination_port(1000, 2000))));
         for (port, expected) in [
             (999_u16, false),
@@ -235,14 +232,12 @@ fn ranges_compare_in_network_order() {
             bytes[36..38].copy_from_slice(&port.to_be_bytes());
             assert_eq!(is_matched(bench.send(Frame::new(bytes))), expected, "port {port}");
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn length_is_exact_and_message_id_needs_byte_47() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         for size in (4..200).chain([1513, 1514, 9000, 16384]) {
             let bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 0x80).collect();
@@ -258,26 +253,22 @@ fn length_is_exact_and_message_id_needs_byte_47() {
             assert_eq!(message_id != 0, size >= 48, "{size} bytes");
             bench.send(Frame::new(bytes).with_null_last());
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn frames_without_bytes_go_to_the_nic() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(20));
+    case(1, with(bench::<PspinPktMatch>, Pauses::random(20)), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         for size in [0, 64, 0, 0, 65, 3, 0] {
             assert_eq!(is_matched(bench.send(Frame::new(vec![1; size]))), size >= 4);
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         bench.meta.set_pause(Pause::AlwaysAfter(0));
         for _ in 0..500 {
@@ -286,7 +277,6 @@ fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
         bench.sim.run(2000);
         assert!(bench.source.waiting() > 400, "the input must stop");
         bench.meta.set_pause(Pause::Never);
-        bench.finish();
     });
 }
 

@@ -5,6 +5,7 @@ use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{case, with};
 use spinneret_tb::pkt_match::{MatchBench, Pauses, one_rule};
 
 const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
@@ -94,8 +95,7 @@ fn a_frame_that_has_begun_keeps_its_rules_when_they_are_withdrawn() {
 
 #[test]
 fn nothing_matches_without_rules() {
-    run_test(1, |run| {
-        let mut bench = bench(run, Pauses::default());
+    case(1, with(bench, Pauses::default()), |bench| {
         bench.drive_rules(&single(Rule::ALWAYS));
         assert_eq!(bench.send(Frame::new([0; 64])), MatchResult::Bypass);
         bench.settle();
@@ -104,7 +104,6 @@ fn nothing_matches_without_rules() {
         bench.settle();
         bench.load(None);
         assert_eq!(bench.send(Frame::new([0; 64])), MatchResult::Bypass);
-        bench.finish();
     });
 }
 

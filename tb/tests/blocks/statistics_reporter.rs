@@ -3,6 +3,7 @@
 use num_bigint::BigUint;
 use spinneret_models::StatisticsReporter;
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use std::ops::Range;
 
 /// The model's parameters.
@@ -22,6 +23,8 @@ struct Bench {
     /// An increment that was offered and not taken, which has to stay.
     waiting: Option<(u64, u64)>,
 }
+
+impl Finish for Bench {}
 
 impl Bench {
     fn new(run: &mut TestRun) -> Self {
@@ -154,8 +157,7 @@ fn levels_are_not_reported() {
 
 #[test]
 fn a_look_takes_eight_clocks() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run);
+    case(1, Bench::new, |bench| {
         bench.settle();
         let mut cycles = Vec::new();
         for _ in 0..3 {

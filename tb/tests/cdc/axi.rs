@@ -1,10 +1,15 @@
 //! `AxiCrossing`, also of AXI4-Lite: random bursts byte by byte through the clocks, by the rules of AXI on both
 //! sides.
 
-use crate::clocks::Clocks;
+use crate::Clocks;
 use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
+
+spinneret_tb::each_model! {
+    [AxiCrossing, AxiCrossing4]:
+        1 bursts_cross_byte_by_byte;
+}
 
 /// Bursts of each kind in a run.
 const BURSTS: usize = 60;
@@ -60,7 +65,7 @@ fn by_id(done: impl Iterator<Item = (u64, u64)>) -> BTreeMap<u64, Vec<u64>> {
     sorted
 }
 
-fn passes<M: Model>(run: &mut TestRun) {
+fn bursts_cross_byte_by_byte<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("bursts");
     for clocks in Clocks::all(&mut run.rng("clocks")) {
         let mut sim: Simulation<M> = run.simulation_with(&clocks.sides("s", "m"));
@@ -139,14 +144,6 @@ fn passes<M: Model>(run: &mut TestRun) {
             assert_eq!(seen, bytes, "{clocks:?}, {:x?}", read.burst);
         }
     }
-}
-
-#[test]
-fn bursts_cross_byte_by_byte() {
-    run_test(1, |run| {
-        passes::<AxiCrossing>(run);
-        passes::<AxiCrossing4>(run);
-    });
 }
 
 /// Every bit of the address channels gets to the other side, in its place.

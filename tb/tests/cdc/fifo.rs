@@ -1,9 +1,14 @@
 //! `AsyncFifo` and `BusSync`: order, latency, throughput, capacity.
 
-use crate::clocks::{Clocks, FIXED};
+use crate::{Clocks, FIXED};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::patterns;
+use spinneret_tb::bench::patterns;
+
+spinneret_tb::each_model! {
+    [models::AsyncFifo, models::BusSync]:
+        1 an_element_is_there_after_three_edges;
+}
 
 /// A crossing with a source and a sink, after a reset.
 pub(crate) struct Bench<M> {
@@ -77,7 +82,7 @@ fn keeps_every_element_in_order() {
     });
 }
 
-fn latency<M: Model>(run: &mut TestRun) {
+fn an_element_is_there_after_three_edges<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("clocks");
     for clocks in Clocks::all(&mut rng) {
         let mut bench: Bench<M> = bench(run, clocks, Pause::Never, Pause::Never);
@@ -96,14 +101,6 @@ fn latency<M: Model>(run: &mut TestRun) {
         }
         assert!(bench.received().into_iter().eq(0..30));
     }
-}
-
-#[test]
-fn an_element_is_there_after_three_edges() {
-    run_test(1, |run| {
-        latency::<models::AsyncFifo>(run);
-        latency::<models::BusSync>(run);
-    });
 }
 
 #[test]

@@ -1,18 +1,23 @@
 //! Synchronisers of levels and of resets.
 
-use crate::clocks::{Clocks, FIXED};
 use crate::fifo::{Bench, bench};
+use crate::{Clocks, FIXED};
 use rand::seq::IndexedRandom;
 use spinneret_models as models;
 use spinneret_models::{LevelSync, ResetSync};
 use spinneret_sim::prelude::*;
 use spinneret_sim::simulation::ClockDomain;
 
+spinneret_tb::each_model! {
+    [models::AsyncFifo, models::AsyncFifo4, models::BusSync]:
+        1 a_reset_of_both_sides_empties_it;
+}
+
 const SOME: Pause = Pause::Random { percent: 30 };
 
 /// Resets that overlap long enough, in any order, in the middle of traffic: what was inside is gone, and all
 /// that comes afterwards is there.
-fn together<M: Model>(run: &mut TestRun) {
+fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("resets");
     let mut lost = 0;
     for _ in 0..12 {
@@ -50,15 +55,6 @@ fn together<M: Model>(run: &mut TestRun) {
         }
     }
     assert!(lost > 20, "resets found {lost} elements inside");
-}
-
-#[test]
-fn a_reset_of_both_sides_empties_it() {
-    run_test(1, |run| {
-        together::<models::AsyncFifo>(run);
-        together::<models::AsyncFifo4>(run);
-        together::<models::BusSync>(run);
-    });
 }
 
 /// Resets of one side, one after the other: nothing is made up, and nothing is lost but what was in the output

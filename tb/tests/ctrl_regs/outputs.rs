@@ -1,11 +1,20 @@
 //! Outputs, pulses and standard output.
 
-use crate::each_model;
-use crate::support::{answer, response};
-use spinneret_models::PspinCtrlRegsBoard;
+use crate::{answer, calm};
+use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_regmap::{cl, events, guard, her, her_meta, me, stats};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::case;
 use spinneret_tb::regs::Bench;
+
+spinneret_tb::each_model! {
+    [PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd]:
+        1 outputs_hold_elements_side_by_side,
+        1 every_read_takes_one_word_and_none_when_there_is_none,
+        1 nothing_else_takes_a_word,
+        1 a_word_waits_with_its_answer,
+        1 a_reset_leaves_the_words_that_were_not_taken;
+}
 
 /// The bits of an output that are 1.
 fn ones<M: Model>(bench: &Bench<M>, port: &str) -> Vec<u64> {
@@ -13,8 +22,8 @@ fn ones<M: Model>(bench: &Bench<M>, port: &str) -> Vec<u64> {
     (0..value.bits()).filter(|bit| value.bit(*bit)).collect()
 }
 
-fn layout<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn outputs_hold_elements_side_by_side<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     assert_eq!(ones(&bench, "aux_rst_o"), [0]);
     bench.write(cl::AUX_RESET, 0xffff_fffe);
     assert_eq!(ones(&bench, "aux_rst_o"), [0_u64; 0]);
@@ -34,20 +43,13 @@ fn layout<M: Model>(run: &mut TestRun) {
     assert_eq!(ones(&bench, "her_gen_host_mem_addr"), [3 * 64, 3 * 64 + 33]);
     bench.write(her_meta::offset("th_size", 1).expect("there is such a field"), 5);
     assert_eq!(ones(&bench, "her_gen_th_size"), [32, 34]);
-    bench.finish();
-}
-
-#[test]
-fn outputs_hold_elements_side_by_side() {
-    each_model!(1, layout);
 }
 
 #[test]
 fn windows_of_the_host_dma_are_64_bits_wide() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+    case(1, calm::<PspinCtrlRegsBoard>, |bench| {
         for flag in ["guard_enforce", "guard_by_context"] {
-            assert_eq!(ones(&bench, flag), [0_u64; 0], "not limited after reset");
+            assert_eq!(ones(bench, flag), [0_u64; 0], "not limited after reset");
         }
         let (low, high) = guard::base(1).expect("there is such a context");
         bench.write(low, 0x1000);
@@ -55,22 +57,20 @@ fn windows_of_the_host_dma_are_64_bits_wide() {
         bench.write(guard::size(1).expect("there is such a context"), 0x2000);
         bench.write(guard::enabled(1).expect("there is such a context"), 1);
         bench.write(guard::ENFORCE.offset, 1);
-        assert_eq!(ones(&bench, "guard_base"), [64 + 12, 64 + 32, 64 + 33, 64 + 34]);
-        assert_eq!(ones(&bench, "guard_size"), [32 + 13]);
-        assert_eq!(ones(&bench, "guard_enabled"), [1]);
-        assert_eq!(ones(&bench, "guard_enforce"), [0]);
+        assert_eq!(ones(bench, "guard_base"), [64 + 12, 64 + 32, 64 + 33, 64 + 34]);
+        assert_eq!(ones(bench, "guard_size"), [32 + 13]);
+        assert_eq!(ones(bench, "guard_enabled"), [1]);
+        assert_eq!(ones(bench, "guard_enforce"), [0]);
         bench.write(guard::BY_CONTEXT.offset, u32::MAX);
-        assert_eq!(ones(&bench, "guard_by_context"), [0]);
+        assert_eq!(ones(bench, "guard_by_context"), [0]);
         bench.write(me::relative(1, 3).expect("there is such a rule"), 1);
-        assert_eq!(ones(&bench, "match_relative"), [7]);
-        bench.finish();
+        assert_eq!(ones(bench, "match_relative"), [7]);
     });
 }
 
 #[test]
 fn lines_of_events_are_cleared_for_one_clock_by_those_that_are_written() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+    case(1, calm::<PspinCtrlRegsBoard>, |bench| {
         let offset = u64::from(events::PENDING.offset);
         for (write, expected) in [
             (LiteWrite::new(offset, 0xffff_ffd2), vec![1, 4]),
@@ -81,22 +81,20 @@ fn lines_of_events_are_cleared_for_one_clock_by_those_that_are_written() {
             let mut seen = Vec::new();
             for _ in 0..20 {
                 bench.sim.cycle();
-                seen.extend(ones(&bench, "events_clear"));
+                seen.extend(ones(bench, "events_clear"));
             }
             assert_eq!(bench.master.take_writes().len(), 1);
             assert_eq!(seen, expected);
         }
-        assert_eq!(ones(&bench, "events_enable"), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(ones(bench, "events_enable"), [0, 1, 2, 3, 4, 5]);
         bench.write(events::MODERATION.offset, 0xffff_8001);
-        assert_eq!(ones(&bench, "events_moderation"), [0, 15]);
-        bench.finish();
+        assert_eq!(ones(bench, "events_moderation"), [0, 15]);
     });
 }
 
 #[test]
 fn the_last_error_is_cleared_by_a_pulse_of_one_clock() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+    case(1, calm::<PspinCtrlRegsBoard>, |bench| {
         let pulses = |bench: &mut Bench<PspinCtrlRegsBoard>, write: LiteWrite| {
             bench.master.write(write);
             let mut high = 0;
@@ -108,36 +106,32 @@ fn the_last_error_is_cleared_by_a_pulse_of_one_clock() {
             high
         };
         let offset = u64::from(stats::ERROR_CLEAR.offset);
-        assert_eq!(pulses(&mut bench, LiteWrite::new(offset, 1)), 1);
+        assert_eq!(pulses(bench, LiteWrite::new(offset, 1)), 1);
+        assert_eq!(pulses(bench, LiteWrite::new(offset, 0xffff_ffff).strobed(1)), 1);
         assert_eq!(
-            pulses(&mut bench, LiteWrite::new(offset, 0xffff_ffff).strobed(1)),
-            1
-        );
-        assert_eq!(
-            pulses(&mut bench, LiteWrite::new(offset, 0xffff_fffe)),
+            pulses(bench, LiteWrite::new(offset, 0xffff_fffe)),
             0,
             "bit 0 is 0"
         );
         assert_eq!(
-            pulses(&mut bench, LiteWrite::new(offset, 1).strobed(0xe)),
+            pulses(bench, LiteWrite::new(offset, 1).strobed(0xe)),
             0,
             "byte 0 is not written"
         );
         assert_eq!(
-            pulses(&mut bench, LiteWrite::new(offset - 4, 1)),
+            pulses(bench, LiteWrite::new(offset - 4, 1)),
             0,
             "another register"
         );
         assert_eq!(bench.read(stats::ERROR_CLEAR.offset).data, 0);
-        bench.finish();
     });
 }
 
 const FIFO: u32 = cl::FIFO.offset;
 const EMPTY: u64 = u32::MAX as u64;
 
-fn words_once<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn every_read_takes_one_word_and_none_when_there_is_none<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     assert_eq!(answer(bench.read(FIFO)), (EMPTY, Response::Okay));
     let words: Vec<u32> = (0..30).map(|word| 0x100 + word).collect();
     words.iter().for_each(|word| bench.around.print(*word));
@@ -154,18 +148,12 @@ fn words_once<M: Model>(run: &mut TestRun) {
         .collect();
     assert_eq!(read, expected);
     assert_eq!(bench.around.take_printed(), words);
-    bench.finish();
 }
 
-#[test]
-fn every_read_takes_one_word_and_none_when_there_is_none() {
-    each_model!(1, words_once);
-}
-
-fn only_reads_of_it<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn nothing_else_takes_a_word<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     bench.around.print(0x41);
-    assert_eq!(response(bench.write(FIFO, 0)), Response::SlaveError);
+    assert_eq!(bench.write(FIFO, 0).response, Response::SlaveError);
     for address in [FIFO ^ 4, FIFO ^ 0x10, FIFO ^ 0x1000, FIFO ^ 0x8000] {
         bench.read(address);
     }
@@ -179,17 +167,11 @@ fn only_reads_of_it<M: Model>(run: &mut TestRun) {
         "the word that contains the address"
     );
     assert_eq!(bench.around.take_printed(), [0x41]);
-    bench.finish();
-}
-
-#[test]
-fn nothing_else_takes_a_word() {
-    each_model!(1, only_reads_of_it);
 }
 
 /// A read whose answer waits keeps its word, and takes one only.
-fn waiting<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn a_word_waits_with_its_answer<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     bench.master.set_pauses(&MasterPauses {
         read_data: Pause::AlwaysAfter(0),
         ..MasterPauses::default()
@@ -207,16 +189,10 @@ fn waiting<M: Model>(run: &mut TestRun) {
     let read: Vec<u64> = bench.master.take_reads().iter().map(|done| done.data).collect();
     assert_eq!(read, [0, 1, 2, 3, 4]);
     assert_eq!(bench.around.take_printed(), [2, 3, 4]);
-    bench.finish();
 }
 
-#[test]
-fn a_word_waits_with_its_answer() {
-    each_model!(1, waiting);
-}
-
-fn resets<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn a_reset_leaves_the_words_that_were_not_taken<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     for clocks in 0..8 {
         bench.around.print(clocks);
         bench.master.read(LiteRead::new(FIFO.into()));
@@ -234,10 +210,4 @@ fn resets<M: Model>(run: &mut TestRun) {
         }
         assert_eq!(bench.read(FIFO).data, EMPTY);
     }
-    bench.finish();
-}
-
-#[test]
-fn a_reset_leaves_the_words_that_were_not_taken() {
-    each_model!(1, resets);
 }

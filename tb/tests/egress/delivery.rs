@@ -1,12 +1,18 @@
 //! Frames are what was asked for, and every command is answered once.
 
-use crate::support::{after, command, with_id};
+use crate::{after, command, with_id};
 use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::egress::{Behaviour, EgressBench, Totals, behaviours, run_round};
 
+spinneret_tb::each_model! {
+    [PspinEgressDatapath, PspinEgressDatapathSmall, PspinEgressDatapathBoard]:
+        1 frames_of_every_length_from_every_place_of_a_line;
+}
+
 /// Frames of every length up to three lines from every place of a line.
-fn every_place<M: Model>(run: &mut TestRun) {
+fn frames_of_every_length_from_every_place_of_a_line<M: Model>(run: &mut TestRun) {
     let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Behaviour::after(5));
     let beat = bench.setup.beat;
     for offset in 0..beat {
@@ -20,18 +26,8 @@ fn every_place<M: Model>(run: &mut TestRun) {
 }
 
 #[test]
-fn frames_of_every_length_from_every_place_of_a_line() {
-    run_test(1, |run| {
-        every_place::<PspinEgressDatapath>(run);
-        every_place::<PspinEgressDatapathSmall>(run);
-        every_place::<PspinEgressDatapathBoard>(run);
-    });
-}
-
-#[test]
 fn frames_across_4_kib_are_read_by_several_bursts() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         let mut reads = 0;
         for before in [0, 1, 63, 64, 65, 128, 1000, 4032, 4095] {
             for length in [64, 65, 128, 1500, 4096, 4097, 9600] {
@@ -42,21 +38,18 @@ fn frames_across_4_kib_are_read_by_several_bursts() {
         }
         assert_eq!(bench.settle().sent, 63);
         assert_eq!(bench.slave.monitor().counts().address.beats, reads);
-        bench.finish();
     });
 }
 
 #[test]
 fn the_last_bytes_of_the_address_space_are_sent() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         let end = bench.setup.address_end();
         let lengths = [1, 2, 63, 64, 65, 128, 129, 1500, 4096, 4097, 9599, 9600];
         for length in lengths {
             bench.send(command(end - length, length));
         }
         assert_eq!(bench.settle().sent, lengths.len() as u64);
-        bench.finish();
     });
 }
 
@@ -75,8 +68,7 @@ fn frames_on_a_board_have_a_tag_that_corundum_never_gives() {
 
 #[test]
 fn refused_commands_are_answered_in_their_turn() {
-    run_test(1, |run| {
-        let mut bench = after(run, 100);
+    case(1, with(after, 100), |bench| {
         // The model checks the order; here it is when they come.
         bench.send(with_id(1, 0, 64));
         for id in 2..12 {
@@ -96,28 +88,24 @@ fn refused_commands_are_answered_in_their_turn() {
             answers.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1),
             "{answers:?}"
         );
-        bench.finish();
     });
 }
 
 #[test]
 fn refused_commands_are_answered_one_a_clock() {
-    run_test(1, |run| {
-        let mut bench = after(run, 1);
+    case(1, with(after, 1), |bench| {
         for number in 0..200 {
             bench.send(with_id(number % 64, 0, 9601));
         }
         let start = bench.sim.cycle_count();
         bench.settle();
         assert_eq!(bench.last_answer.map(|(cycle, _)| cycle), Some(start + 199 + 4));
-        bench.finish();
     });
 }
 
 #[test]
 fn memory_may_change_as_soon_as_the_command_is_answered() {
-    run_test(1, |run| {
-        let mut bench = after(run, 7);
+    case(1, with(after, 7), |bench| {
         bench.wire.set_pause(Pause::AlwaysAfter(0));
         for (source, length) in [(0, 64), (0x1001, 64), (0x2fff, 1500), (0x4000, 9600)] {
             bench.send(command(source, length));
@@ -131,14 +119,12 @@ fn memory_may_change_as_soon_as_the_command_is_answered() {
         assert_eq!(bench.under_way(), 4, "the wire has taken nothing");
         bench.wire.set_pause(Pause::Never);
         assert_eq!(bench.settle().sent, 4);
-        bench.finish();
     });
 }
 
 #[test]
 fn as_many_commands_are_under_way_as_can_wait_for_their_answer() {
-    run_test(1, |run| {
-        let mut bench = after(run, 1);
+    case(1, with(after, 1), |bench| {
         bench.slave.set_latency(Latency::exactly(1000));
         for number in 0..200 {
             bench.send(command(64 * number, 64));
@@ -150,7 +136,6 @@ fn as_many_commands_are_under_way_as_can_wait_for_their_answer() {
             bench.setup.commands + 1
         );
         assert_eq!(bench.settle().sent, 200);
-        bench.finish();
     });
 }
 

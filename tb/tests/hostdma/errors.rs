@@ -1,7 +1,8 @@
 //! Descriptors that fail, and bursts that are refused.
 
-use crate::support::{BASE, burst, open, slow, strobed, test_each};
+use crate::{BASE, burst, open, slow, strobed};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::Finish;
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench};
 
 /// Each code fails its burst, and no other, and is counted by itself.

@@ -1,7 +1,8 @@
 //! The windows of the guard, of all contexts and of one.
 
-use crate::support::{BASE, burst, slow, strobed, test_each};
+use crate::{BASE, burst, slow, strobed};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::Finish;
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
 
 fn guarded<M: Model>(run: &mut TestRun) -> HostDmaBench<M> {
@@ -293,26 +294,16 @@ fn bursts_of_all_contexts_are_told_apart<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-test_each!(
-    board, PspinHostmemDmaBoard:
-    edges_at_every_byte,
-    runs_are_judged_one_by_one,
-    windows_do_not_add_up,
-    every_context_has_its_window,
-    random_windows_hold_random_bursts,
-    each_context_reaches_its_own_window_only,
-    a_context_without_a_window_reaches_nothing,
-    bursts_of_all_contexts_are_told_apart
-);
-
-test_each!(
-    small, PspinHostmemDmaSmall:
-    edges_at_every_byte,
-    runs_are_judged_one_by_one,
-    windows_do_not_add_up,
-    every_context_has_its_window,
-    random_windows_hold_random_bursts,
-    each_context_reaches_its_own_window_only,
-    a_context_without_a_window_reaches_nothing,
-    bursts_of_all_contexts_are_told_apart
-);
+spinneret_tb::test_models! {
+    board: PspinHostmemDmaBoard, small: PspinHostmemDmaSmall;
+    [
+        edges_at_every_byte,
+        runs_are_judged_one_by_one,
+        windows_do_not_add_up,
+        every_context_has_its_window,
+        random_windows_hold_random_bursts,
+        each_context_reaches_its_own_window_only,
+        a_context_without_a_window_reaches_nothing,
+        bursts_of_all_contexts_are_told_apart,
+    ]
+}

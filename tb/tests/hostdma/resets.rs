@@ -1,8 +1,9 @@
 //! Resets at any time.
 
-use crate::support::{BASE, open, test_each};
+use crate::{BASE, open};
 use spinneret_models::PspinHostmemDmaBoard;
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic};
 
 /// A write and a read of some beats each.
@@ -94,42 +95,46 @@ fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
 /// transfer.
 #[test]
 fn nothing_is_taken_before_the_last_old_status() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(500));
-        (0..40).for_each(|number| send(&mut bench, number));
-        bench.run(300);
-        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
-        for dma in [&bench.writes, &bench.reads] {
-            dma.set_latency(Latency::exactly(0));
-        }
-        bench.reset_alone();
-        let start = bench.sim.cycle_count();
-        works(&mut bench);
-        assert!(bench.sim.cycle_count() > start + 200, "it waits");
-        bench.finish();
-    });
+    case(
+        1,
+        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(500)),
+        |bench| {
+            (0..40).for_each(|number| send(bench, number));
+            bench.run(300);
+            assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
+            for dma in [&bench.writes, &bench.reads] {
+                dma.set_latency(Latency::exactly(0));
+            }
+            bench.reset_alone();
+            let start = bench.sim.cycle_count();
+            works(bench);
+            assert!(bench.sim.cycle_count() > start + 200, "it waits");
+        },
+    );
 }
 
 /// A descriptor that waits for the DMA when the reset comes stays valid and is waited for.
 #[test]
 fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(5));
-        for dma in [&bench.writes, &bench.reads] {
-            dma.set_pause(Pause::AlwaysAfter(0));
-        }
-        (0..4).for_each(|number| send(&mut bench, number));
-        bench.run(100);
-        bench.reset_alone();
-        bench.run(100);
-        for dma in [&bench.writes, &bench.reads] {
-            assert!(dma.is_offered());
-            dma.set_pause(Pause::Never);
-        }
-        works(&mut bench);
-        assert_eq!(bench.descriptors, [7, 7]);
-        bench.finish();
-    });
+    case(
+        1,
+        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(5)),
+        |bench| {
+            for dma in [&bench.writes, &bench.reads] {
+                dma.set_pause(Pause::AlwaysAfter(0));
+            }
+            (0..4).for_each(|number| send(bench, number));
+            bench.run(100);
+            bench.reset_alone();
+            bench.run(100);
+            for dma in [&bench.writes, &bench.reads] {
+                assert!(dma.is_offered());
+                dma.set_pause(Pause::Never);
+            }
+            works(bench);
+            assert_eq!(bench.descriptors, [7, 7]);
+        },
+    );
 }
 
 /// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
@@ -158,44 +163,48 @@ fn late_answers_of_the_ram_meet_no_new_transfer() {
 /// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
 #[test]
 fn a_reset_of_the_dma_forgets_everything() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(100_000));
-        (0..4).for_each(|number| send(&mut bench, number));
-        bench.run(100);
-        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
-        bench.hold_dma(true);
-        (0..10).for_each(|_| bench.sim.cycle());
-        bench.hold_dma(false);
-        (0..200).for_each(|_| bench.sim.cycle());
-        assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
-        let Counters { writes, reads } = bench.counters();
-        assert_eq!((writes.bursts, reads.bursts), (0, 0));
-        for dma in [&bench.writes, &bench.reads] {
-            dma.set_latency(Latency::exactly(0));
-        }
-        bench.reset();
-        works(&mut bench);
-        bench.finish();
-    });
+    case(
+        1,
+        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(100_000)),
+        |bench| {
+            (0..4).for_each(|number| send(bench, number));
+            bench.run(100);
+            assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
+            bench.hold_dma(true);
+            (0..10).for_each(|_| bench.sim.cycle());
+            bench.hold_dma(false);
+            (0..200).for_each(|_| bench.sim.cycle());
+            assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
+            let Counters { writes, reads } = bench.counters();
+            assert_eq!((writes.bursts, reads.bursts), (0, 0));
+            for dma in [&bench.writes, &bench.reads] {
+                dma.set_latency(Latency::exactly(0));
+            }
+            bench.reset();
+            works(bench);
+        },
+    );
 }
 
 /// While the DMA is in reset it gets no descriptors, and bursts wait.
 #[test]
 fn nothing_is_given_to_a_dma_in_reset() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::default());
-        bench.hold_dma(true);
-        bench.run(2);
-        (0..6).for_each(|number| send(&mut bench, number));
-        bench.run(200);
-        assert_eq!(bench.descriptors, [0, 0]);
-        assert_eq!(bench.under_way(), [6, 6]);
-        bench.hold_dma(false);
-        bench.settle();
-        let Counters { writes, reads } = bench.counters();
-        assert_eq!((writes.bursts, reads.bursts), (6, 6));
-        bench.finish();
-    });
+    case(
+        1,
+        with(open::<PspinHostmemDmaBoard>, Behaviour::default()),
+        |bench| {
+            bench.hold_dma(true);
+            bench.run(2);
+            (0..6).for_each(|number| send(bench, number));
+            bench.run(200);
+            assert_eq!(bench.descriptors, [0, 0]);
+            assert_eq!(bench.under_way(), [6, 6]);
+            bench.hold_dma(false);
+            bench.settle();
+            let Counters { writes, reads } = bench.counters();
+            assert_eq!((writes.bursts, reads.bursts), (6, 6));
+        },
+    );
 }
 
 /// Resets of this side alone in the middle of random traffic, and of both.

@@ -1,8 +1,9 @@
 //! Writes and reads of every shape, and atomic operations.
 
-use crate::support::{BASE, between, burst, open, slow, strobed, test_each};
+use crate::{BASE, between, burst, open, slow, strobed};
 use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::hostdma::{Behaviour, Setup, Totals, behaviours, run_round};
 
 /// Beats of every size from every lane, 1 to 3 of them and as many as a burst may have, written and read.
@@ -247,8 +248,7 @@ fn long_bursts_with_random_strobes<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn every_atomic_operation_is_refused_with_the_beats_it_wants() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, slow());
+    case(1, with(open::<PspinHostmemDmaBoard>, slow()), |bench| {
         let bus = bench.setup.beat_bytes;
         for atop in 1..64 {
             for beats in [1, 2, 3, 4, 16] {
@@ -270,14 +270,12 @@ fn every_atomic_operation_is_refused_with_the_beats_it_wants() {
         let counters = bench.counters();
         assert_eq!(counters.writes.refused, 63 * 5);
         assert_eq!(bench.descriptors[0], 63 * 5);
-        bench.finish();
     });
 }
 
 #[test]
 fn an_atomic_operation_alone_is_answered() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, slow());
+    case(1, with(open::<PspinHostmemDmaBoard>, slow()), |bench| {
         let bus = bench.setup.beat_bytes as usize;
         for atop in [0b01_0000, 0b10_0000, 0b11_0000, 0b11_0001] {
             bench.write(WriteRequest::bytes(7, BASE, &[1; 8], bus).atomic(atop));
@@ -288,7 +286,6 @@ fn an_atomic_operation_alone_is_answered() {
             );
         }
         assert_eq!(bench.counters().reads.refused, 3);
-        bench.finish();
     });
 }
 

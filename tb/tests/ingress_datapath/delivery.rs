@@ -1,7 +1,8 @@
 //! Matched frames are delivered whole, and others pass untouched.
 
-use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unmatched};
+use crate::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unloaded, unmatched};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release};
 
 /// A path with rulesets for all contexts, of which these are enabled.
@@ -53,8 +54,7 @@ fn a_her_carries_message_id_end_of_message_length_and_context() {
 
 #[test]
 fn hers_come_in_the_order_of_their_packets() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
+    case(1, marked, |bench| {
         let mut ids = Vec::new();
         for number in 0..600_u64 {
             let mut packet = matched([64, 1500, 128, 129, 48][number as usize % 5], number);
@@ -66,7 +66,6 @@ fn hers_come_in_the_order_of_their_packets() {
             ids.extend(bench.last_her.take().map(|item| item.values[0]));
         }
         assert_eq!(ids, (0..600).collect::<Vec<_>>());
-        bench.finish();
     });
 }
 
@@ -126,15 +125,13 @@ fn contexts_are_taken_only_while_they_are_valid() {
 
 #[test]
 fn without_contexts_every_matched_packet_is_dropped() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    case(1, unloaded, |bench| {
         bench.load_rules(Some(&four_rulesets()));
         for number in 0..20 {
             bench.send(for_ruleset(number as u8 % 4, 100, number));
         }
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.drops[Cause::NoContext]), (0, 20));
-        bench.finish();
     });
 }
 
@@ -177,13 +174,11 @@ fn a_her_waits_for_the_cluster_unchanged() {
 
 #[test]
 fn without_rules_everything_is_unmatched() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    case(1, unloaded, |bench| {
         for number in 0..50 {
             bench.send(matched(64 + number as usize, number));
         }
         assert_eq!(bench.settle().bypassed, 50);
-        bench.finish();
     });
 }
 

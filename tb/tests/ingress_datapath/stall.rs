@@ -1,8 +1,9 @@
 //! The path that waits for room and slots instead of dropping packets.
 
-use crate::support::{any_marked_with, one, without_frees};
+use crate::{any_marked_with, one, without_frees};
 use spinneret_models::PspinIngressDatapathStall;
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Counters, IngressBench, Refusals, Release};
 
 type Bench = IngressBench<PspinIngressDatapathStall>;
@@ -32,11 +33,10 @@ fn out(bench: &Bench) -> (u64, u64) {
 
 #[test]
 fn without_slots_the_input_stops_and_goes_on_with_each_slot_that_is_freed() {
-    run_test(1, |run| {
-        let mut bench = without_release(run);
-        take_all_slots(&mut bench);
+    case(1, without_release, |bench| {
+        take_all_slots(bench);
         let setup = bench.setup;
-        let (hers, bypassed) = out(&bench);
+        let (hers, bypassed) = out(bench);
         // More than the path can hold, so that the input has to stop.
         for number in 0..400 {
             bench.send(setup.matched(100, number));
@@ -47,56 +47,52 @@ fn without_slots_the_input_stops_and_goes_on_with_each_slot_that_is_freed() {
         assert!(waiting > 100, "{waiting} packets wait for the input");
         bench.run(LONG);
         assert_eq!(bench.source.waiting(), waiting, "the input goes on without slots");
-        assert_eq!(out(&bench).0, hers, "a HER without a slot");
+        assert_eq!(out(bench).0, hers, "a HER without a slot");
         // Each slot, of whichever class, lets one packet through.
         for (freed, class) in [Class::Large, Class::Small, Class::Large].into_iter().enumerate() {
             assert!(bench.free_one(class));
             bench.run(LONG);
             assert_eq!(
-                out(&bench).0,
+                out(bench).0,
                 hers + freed as u64 + 1,
                 "slots freed: {}",
                 freed + 1
             );
         }
-        assert!(out(&bench).1 < bypassed + 400, "unmatched frames do not wait");
+        assert!(out(bench).1 < bypassed + 400, "unmatched frames do not wait");
         bench.set_release(Release::AtOnce);
         let outcome = bench.settle();
         assert_eq!(
             (outcome.hers, outcome.bypassed, outcome.drops.sum()),
             (400, 400, 0)
         );
-        bench.finish();
     });
 }
 
 #[test]
 fn a_large_packet_waits_for_a_large_slot_and_those_behind_it_wait_too() {
-    run_test(1, |run| {
-        let mut bench = without_release(run);
+    case(1, without_release, |bench| {
         let setup = bench.setup;
         for number in 0..setup.slots[Class::Large].count {
             bench.send(setup.matched(1500, number));
         }
         bench.settle();
-        let (hers, _) = out(&bench);
+        let (hers, _) = out(bench);
         // All small slots are free.
         bench.send(setup.matched(1500, 1));
         bench.send(setup.matched(64, 2));
         bench.run(LONG);
-        assert_eq!(out(&bench).0, hers);
+        assert_eq!(out(bench).0, hers);
         assert!(bench.free_one(Class::Large));
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.drops.sum()), (2, 0));
-        bench.finish();
     });
 }
 
 #[test]
 fn frames_that_cannot_be_delivered_are_dropped_as_ever_with_the_last_slot() {
-    run_test(1, |run| {
-        let mut bench = without_release(run);
-        take_all_slots(&mut bench);
+    case(1, without_release, |bench| {
+        take_all_slots(bench);
         assert!(bench.free_one(Class::Large));
         bench.run(64);
         let setup = bench.setup;
@@ -120,15 +116,14 @@ fn frames_that_cannot_be_delivered_are_dropped_as_ever_with_the_last_slot() {
         }
         assert_eq!(bench.settle().drops[Cause::WriteError], 30);
         bench.slave.set_faults(Faults::Never);
-        bench.load_contexts(&Contexts::random(&mut run.rng("none"), [false; 4]));
+        bench.load_contexts(&Contexts::random(&mut bench.sim.rng("none"), [false; 4]));
         for number in 0..30 {
             bench.send(setup.matched(1500, number));
         }
         assert_eq!(bench.settle().drops[Cause::NoContext], 30);
-        bench.load_contexts(&Contexts::random(&mut run.rng("all"), [true; 4]));
+        bench.load_contexts(&Contexts::random(&mut bench.sim.rng("all"), [true; 4]));
         bench.send(setup.matched(1500, 1));
         assert_eq!(bench.settle().hers, 1);
-        bench.finish();
     });
 }
 
@@ -241,11 +236,10 @@ fn before_the_slots_are_there_packets_wait_and_frees_are_refused() {
 
 #[test]
 fn a_reset_ends_all_waiting() {
-    run_test(1, |run| {
-        let mut bench = without_release(run);
+    case(1, without_release, |bench| {
         let setup = bench.setup;
         for size in [64, 1500] {
-            take_all_slots(&mut bench);
+            take_all_slots(bench);
             for number in 0..400 {
                 bench.send(setup.matched(size, number));
                 bench.send(setup.unmatched(64, number));
@@ -263,6 +257,5 @@ fn a_reset_ends_all_waiting() {
         }
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.bypassed, outcome.drops.sum()), (50, 50, 0));
-        bench.finish();
     });
 }

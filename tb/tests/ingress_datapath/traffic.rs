@@ -1,5 +1,6 @@
 //! Throughput, the configuration for boards, and random traffic.
 
+use crate::{Bench, marked, marked_with, matched, unmatched};
 use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
@@ -7,11 +8,18 @@ use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{
-    Behaviour, CONTEXTS, Cause, Contexts, IngressBench, Load, Setup, Totals, behaviours, marked, measure,
-    run_round,
+    Behaviour, CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Load, Refusals, Release, Setup,
+    Totals, behaviours, load_mark, measure, random_packet, run_round,
 };
 use spinneret_tb::ip_frames::Headers;
+
+spinneret_tb::each_model! {
+    [PspinIngressDatapath, PspinIngressDatapathBoard]:
+        1 carries_one_beat_a_clock_whatever_the_response_latency,
+        1 a_her_comes_ten_cycles_and_its_beats_after_the_first_beat;
+}
 
 /// Bytes, and beats of 64 bytes.
 const SIZES: [(usize, u64); 8] = [
@@ -26,9 +34,9 @@ const SIZES: [(usize, u64); 8] = [
 ];
 
 /// One beat a clock, whatever the latency of responses.
-fn check_throughput<M: Model>(run: &mut TestRun) {
+fn carries_one_beat_a_clock_whatever_the_response_latency<M: Model>(run: &mut TestRun) {
     for response in [1, 10, 30] {
-        let mut bench = marked(run.simulation::<M>(), response);
+        let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), response);
         for (size, beats) in SIZES {
             for load in Load::ALL {
                 let path = measure(&mut bench, size, load);
@@ -46,8 +54,8 @@ fn check_throughput<M: Model>(run: &mut TestRun) {
 }
 
 /// From the first beat to its HER 10 cycles, and the beats if there are more than one.
-fn check_latency<M: Model>(run: &mut TestRun) {
-    let mut bench = marked(run.simulation::<M>(), 1);
+fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat<M: Model>(run: &mut TestRun) {
+    let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), 1);
     for (size, beats) in SIZES {
         let bar = if size <= 64 { 10 } else { 10 + beats };
         let latency = measure(&mut bench, size, Load::Matched).latency;
@@ -58,22 +66,6 @@ fn check_latency<M: Model>(run: &mut TestRun) {
         );
     }
     bench.finish();
-}
-
-#[test]
-fn carries_one_beat_a_clock_whatever_the_response_latency() {
-    run_test(1, |run| {
-        check_throughput::<PspinIngressDatapath>(run);
-        check_throughput::<PspinIngressDatapathBoard>(run);
-    });
-}
-
-#[test]
-fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat() {
-    run_test(1, |run| {
-        check_latency::<PspinIngressDatapath>(run);
-        check_latency::<PspinIngressDatapathBoard>(run);
-    });
 }
 
 /// Bytes of the IP payload that the tests look at: UDP ports, and the message id of SLMP.
@@ -229,4 +221,162 @@ fn rules_relative_to_the_ip_payload_decide_under_pressure() {
         let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Overload);
         assert_causes(&totals, &causes.collect::<Vec<_>>());
     });
+}
+
+/// Sound packets of all kinds go through a path that has just been reset.
+fn works(bench: &mut Bench) {
+    assert_eq!(bench.counters(), Counters::default());
+    bench.run(bench.setup.opening_cycles());
+    for number in 0..12 {
+        bench.send(matched([64, 128, 1500][number as usize % 3], number));
+        bench.send(unmatched(200, number));
+    }
+    let outcome = bench.settle();
+    assert_eq!((outcome.hers, outcome.bypassed, outcome.drops.sum()), (12, 12, 0));
+}
+
+#[test]
+fn a_reset_in_every_cycle_of_a_frame_leaves_nothing_behind() {
+    case(1, marked, |bench| {
+        for (size, cycles) in [(64, 20), (1500, 60), (9600, 5), (16384, 100)] {
+            let step = if size == 1500 { 5 } else { 3 };
+            for cycle in (1..cycles).step_by(step) {
+                for number in 0..3 {
+                    bench.send(matched(size, number));
+                }
+                bench.run(cycle);
+                bench.reset();
+                works(bench);
+            }
+        }
+    });
+}
+
+#[test]
+fn resets_in_random_traffic_leave_nothing_behind() {
+    run_test(1, |run| {
+        let mut rng = run.rng("resets");
+        let slave = SlaveConfig {
+            address: Pause::Random { percent: 30 },
+            data: Pause::Random { percent: 30 },
+            latency: Latency { least: 1, most: 40 },
+            ..SlaveConfig::default()
+        };
+        let behaviour = Behaviour {
+            slave,
+            her: Pause::Random { percent: 50 },
+            feedback: Pause::Random { percent: 50 },
+            ..Behaviour::default()
+        };
+        let mut bench = marked_with(run, behaviour);
+        for _ in 0..40 {
+            bench.set_calm(false);
+            bench.set_release(Release::Random {
+                percent: 20,
+                most: 50,
+            });
+            bench.slave.set_faults(Faults::Random { percent: 10 });
+            for number in 0..60 {
+                let mut packet = random_packet(&mut rng, &bench.setup);
+                if number % 2 == 0 {
+                    packet.bytes[0] = 0xff;
+                }
+                bench.send(packet);
+            }
+            bench.run(rng.random_range(1..400));
+            bench.reset();
+            bench.set_calm(true);
+            bench.set_release(Release::AtOnce);
+            bench.slave.set_faults(Faults::Never);
+            works(&mut bench);
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
+    case(1, marked, |bench| {
+        for stall in 0..4 {
+            bench.set_calm(false);
+            bench.set_release(Release::Never);
+            match stall {
+                0 => bench.her.set_pause(Pause::AlwaysAfter(0)),
+                1 => bench.slave.set_pauses(Pause::AlwaysAfter(0), Pause::Never),
+                2 => bench.slave.set_pauses(Pause::Never, Pause::AlwaysAfter(0)),
+                _ => bench.nic.set_pause(Pause::AlwaysAfter(0)),
+            }
+            for number in 0..1500 {
+                bench.send(matched([64, 1500][number as usize % 2], number));
+                bench.send(unmatched(64, number));
+            }
+            bench.run(3000);
+            bench.reset();
+            bench.her.set_pause(Pause::Never);
+            bench.nic.set_pause(Pause::Never);
+            bench.slave.set_pauses(Pause::Never, Pause::Never);
+            bench.set_calm(true);
+            bench.set_release(Release::AtOnce);
+            works(bench);
+        }
+    });
+}
+
+#[test]
+fn before_the_slots_are_there_matched_packets_have_none() {
+    run_test(1, |run| {
+        let behaviour = Behaviour {
+            calm: false,
+            ..Behaviour::default()
+        };
+        let mut bench = Bench::closed(run.simulation(), behaviour);
+        load_mark(&mut bench);
+        for number in 0..50 {
+            bench.send(matched([64, 1500][number as usize % 2], number));
+            bench.send(unmatched(100, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.bypassed, outcome.drops[Cause::NoSlot]), (50, 50));
+        // A packet every few cycles; the first that is delivered says when the slots are there.
+        let start = bench.sim.cycle_count();
+        assert!(start < 950, "too late to see anything: cycle {start}");
+        while bench.last_her.is_none() {
+            assert!(bench.sim.cycle_count() < 1200, "{:?}", bench.counters());
+            bench.send(matched(64, 1));
+            bench.run(4);
+        }
+        let first = bench.last_her.as_ref().map_or(0, |item| item.cycle);
+        assert!((1024..1060).contains(&first), "cycle {first}");
+        bench.finish();
+    });
+}
+
+#[test]
+fn frees_before_the_slots_are_there_are_refused() {
+    case(
+        1,
+        |run| Bench::closed(run.simulation(), Behaviour::default()),
+        |bench| {
+            for class in Class::ALL {
+                let slots = bench.setup.slots[class];
+                for number in [0, 1, slots.count - 1] {
+                    bench.free_early(slots.address(number));
+                }
+            }
+            bench.run(bench.setup.opening_cycles());
+            load_mark(bench);
+            let refused = Refusals {
+                early: 6,
+                ..Refusals::default()
+            };
+            assert_eq!(bench.settle().refused, refused);
+            // None of them is there twice.
+            bench.set_calm(false);
+            bench.set_release(Release::Never);
+            for number in 0..1300 {
+                bench.send(matched(100, number));
+            }
+            assert_eq!(bench.settle().hers, 1280);
+        },
+    );
 }

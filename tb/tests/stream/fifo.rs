@@ -1,10 +1,9 @@
 //! `Fifo` in all its forms.
 
-use crate::pass_fifo::PassReference;
-use crate::reference::{self, Beside, Pins, Reference};
+use crate::reference::{self, Beside, PassQueue, Pins, Reference};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::{STALLED, patterns};
+use spinneret_tb::bench::{STALLED, each, patterns};
 use std::collections::VecDeque;
 
 /// What the FIFO under test was made with.
@@ -121,21 +120,19 @@ fn values(received: &[(u64, u64)]) -> Vec<u64> {
     received.iter().map(|(value, _)| *value).collect()
 }
 
-pub(crate) fn keeps_order_under_random_traffic<M: Model>(name: &str, shape: Shape) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_f1f0, |run| {
-            let mut rng = run.rng("elements");
-            let sent: Vec<u64> = (0..3000).map(|_| u64::from(rng.random::<u32>())).collect();
-            let mut tb = Tb::<M>::new(run, shape, pauses.clone());
-            tb.send(sent.iter().copied());
-            assert_eq!(values(&tb.receive(sent.len())), sent);
-            tb.sim.run(10);
-        });
-    }
+pub(crate) fn keeps_order_under_random_traffic<M: Model>(shape: Shape) {
+    each(0x0001_f1f0, patterns(), |run, pauses| {
+        let mut rng = run.rng("elements");
+        let sent: Vec<u64> = (0..3000).map(|_| u64::from(rng.random::<u32>())).collect();
+        let mut tb = Tb::<M>::new(run, shape, pauses);
+        tb.send(sent.iter().copied());
+        assert_eq!(values(&tb.receive(sent.len())), sent);
+        tb.sim.run(10);
+    });
 }
 
-pub(crate) fn has_its_latency<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_latency"), 0x0002_f1f0, |run| {
+pub(crate) fn has_its_latency<M: Model>(shape: Shape) {
+    run_test(0x0002_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
         for _ in 0..10 {
             let taken = tb.sim.cycle_count();
@@ -145,8 +142,8 @@ pub(crate) fn has_its_latency<M: Model>(name: &str, shape: Shape) {
     });
 }
 
-pub(crate) fn passes_one_element_per_cycle<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_throughput"), 0x0003_f1f0, |run| {
+pub(crate) fn passes_one_element_per_cycle<M: Model>(shape: Shape) {
+    run_test(0x0003_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
         let first = tb.sim.cycle_count() + shape.latency;
         tb.send(0..500);
@@ -155,8 +152,8 @@ pub(crate) fn passes_one_element_per_cycle<M: Model>(name: &str, shape: Shape) {
     });
 }
 
-pub(crate) fn fills_to_its_depth<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_full"), 0x0004_f1f0, |run| {
+pub(crate) fn fills_to_its_depth<M: Model>(shape: Shape) {
+    run_test(0x0004_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let count = 4 * shape.depth;
         tb.send(0..count);
@@ -170,8 +167,8 @@ pub(crate) fn fills_to_its_depth<M: Model>(name: &str, shape: Shape) {
     });
 }
 
-pub(crate) fn drains_without_a_gap<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_drain"), 0x0007_f1f0, |run| {
+pub(crate) fn drains_without_a_gap<M: Model>(shape: Shape) {
+    run_test(0x0007_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let count = 10 * shape.depth;
         tb.send(0..count);
@@ -185,9 +182,9 @@ pub(crate) fn drains_without_a_gap<M: Model>(name: &str, shape: Shape) {
     });
 }
 
-pub(crate) fn warns_in_time<M: Model>(name: &str, shape: Shape) {
+pub(crate) fn warns_in_time<M: Model>(shape: Shape) {
     let margin = shape.margin.expect("the block has almost_full");
-    run_named(&format!("{name}_almost_full"), 0x0005_f1f0, |run| {
+    run_test(0x0005_f1f0, |run| {
         let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
         let flag = tb
             .sim
@@ -206,8 +203,8 @@ pub(crate) fn warns_in_time<M: Model>(name: &str, shape: Shape) {
     });
 }
 
-pub(crate) fn forgets_everything_at_reset<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_reset"), 0x0006_f1f0, |run| {
+pub(crate) fn forgets_everything_at_reset<M: Model>(shape: Shape) {
+    run_test(0x0006_f1f0, |run| {
         let half = Pause::Random { percent: 50 };
         let mut tb = Tb::<M>::new(run, shape, (half.clone(), half));
         let mut next = 0;
@@ -234,7 +231,7 @@ macro_rules! fifo_tests {
             $(
                 #[test]
                 fn $test() {
-                    $crate::fifo::$test::<$model>(stringify!($name), $shape);
+                    $crate::fifo::$test::<$model>($shape);
                 }
             )+
         }
@@ -251,7 +248,6 @@ macro_rules! fifo_tests {
         )+}
     };
 }
-pub(crate) use fifo_tests;
 
 // A FIFO of two elements with a registered output passes two elements in three cycles only.
 fifo_tests! {
@@ -266,5 +262,74 @@ fifo_tests! {
     fifo_block_2: models::FifoBlock2, Shape { depth: 2, latency: 2, margin: Some(1), has_level: true, beside: Beside::Nothing },
         also [warns_in_time];
     fifo_block_64: models::FifoBlock64, Shape { depth: 64, latency: 2, margin: Some(10), has_level: true, beside: Beside::Nothing },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+}
+
+/// The contract of a FIFO that lets elements pass.
+pub(crate) struct PassReference {
+    margin: Option<u64>,
+    queue: PassQueue,
+}
+
+impl PassReference {
+    pub(crate) fn new(shape: Shape) -> Self {
+        let depth = shape.depth - u64::from(shape.beside != Beside::Nothing);
+        Self {
+            margin: shape.margin,
+            queue: PassQueue::new(depth, shape.beside),
+        }
+    }
+}
+
+impl Reference for PassReference {
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        pins.expect("s_ready", self.queue.ready())?;
+        if let Some(margin) = self.margin {
+            pins.expect("almost_full", self.queue.almost_full(margin))?;
+        }
+        let input = pins.fires("s").then(|| pins.value("s_data"));
+        let output = self.queue.output(input);
+        pins.expect("m_valid", output.is_some())?;
+        if let Some(data) = output {
+            pins.expect("m_data", data)?;
+        }
+        self.queue.step(input, pins.high("m_ready"));
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.queue.reset();
+    }
+
+    fn inside(&self) -> usize {
+        self.queue.inside()
+    }
+}
+
+// What follows the first element that had to wait comes after the two cycles of a block RAM.
+fifo_tests! {
+    pass_fifo: models::PassFifo, Shape { depth: 4, latency: 0, margin: Some(1), has_level: false, beside: Beside::Nothing },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_2: models::PassFifo2, Shape { depth: 2, latency: 0, margin: Some(0), has_level: false, beside: Beside::Nothing },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_register: models::PassFifoRegister, Shape { depth: 5, latency: 0, margin: Some(1), has_level: false, beside: Beside::First },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_register_2: models::PassFifoRegister2, Shape { depth: 3, latency: 0, margin: Some(0), has_level: false, beside: Beside::First },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_block: models::PassFifoBlock, Shape { depth: 5, latency: 0, margin: Some(1), has_level: false, beside: Beside::FirstToWait },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_block_64: models::PassFifoBlock64, Shape { depth: 65, latency: 0, margin: Some(10), has_level: false, beside: Beside::FirstToWait },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+}
+
+fifo_tests! {
+    skid_buffer: models::SkidBuffer, Shape { depth: 2, latency: 1, margin: None, has_level: false, beside: Beside::Nothing },
+        also [passes_one_element_per_cycle drains_without_a_gap];
+}
+
+fifo_tests! {
+    output_queue: models::OutputQueue, Shape { depth: 5, latency: 1, margin: Some(1), has_level: false, beside: Beside::Nothing },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    output_queue_2: models::OutputQueue2, Shape { depth: 3, latency: 1, margin: Some(0), has_level: false, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
 }

@@ -8,9 +8,6 @@ mod frame_arbiter;
 mod frame_demux;
 mod frame_fifo;
 mod frames;
-mod output_queue;
-mod pass_fifo;
 mod rate_limiter;
-mod skid_buffer;
 
 use spinneret_tb::reference;

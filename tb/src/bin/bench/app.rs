@@ -7,6 +7,7 @@ use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
     AppBench, Clocks, Crossing, Work, measure_latency, measure_rate, measure_work, prepare_work,
 };
+use spinneret_tb::bench::Finish;
 
 /// Frame sizes in bytes of what passes: one beat, two and 24.
 const PASSING: [usize; 3] = [64, 65, 1500];

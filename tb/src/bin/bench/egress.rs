@@ -3,6 +3,7 @@
 use crate::figures::{Cell, Figures, reference, throughput};
 use anyhow::{Context, Result};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::Finish;
 use spinneret_tb::egress::{Behaviour, EgressBench, Place, Rate, measure};
 
 /// Frame sizes in bytes.

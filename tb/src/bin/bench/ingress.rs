@@ -3,6 +3,7 @@
 use crate::figures::{Cell, Figures, reference, throughput};
 use anyhow::{Context, Result};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::Finish;
 use spinneret_tb::ingress::{Load, Path, marked, measure};
 
 /// Frame sizes in bytes, with the cycles of the public design: a matched frame, first beat to HER.

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use spinneret_models::SpinneretRateLimiter;
 use spinneret_sim::model::Model as _;
 use spinneret_sim::prelude::*;
-use spinneret_tb::rate_limiter::{LimiterBench, LimiterShape, Settings};
+use spinneret_tb::rate_limiter::{LimiterBench, Settings};
 
 /// Frames of each measurement.
 const FRAMES: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<Figures> {
                 burst: BURST,
             };
             let never = (Pause::Never, Pause::Never);
-            let mut bench = LimiterBench::new(sim, LimiterShape::REFERENCE, never, settings);
+            let mut bench = LimiterBench::new(sim, never, settings);
             let start = bench.sim.cycle_count();
             (0..FRAMES).for_each(|_| bench.source.send(Frame::new(vec![7; size])));
             bench.drain();

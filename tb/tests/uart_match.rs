@@ -1,10 +1,60 @@
-//! Commands of the host, and random ones.
+//! The matching engine behind a serial line against its model, and each line of its contract.
 
-use crate::support::{BOARD, board, load, small};
+use spinneret_models::{UartMatch, UartMatchSmall};
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
+use spinneret_sim::test_run::run_test;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::pkt_match::random_rules;
-use spinneret_tb::uart_match::{Host, Led, code, frame, random_bytes, rule_frame};
+use spinneret_tb::uart_match::{Host, Led, OK_HELLO_BYTES, Setup, code, frame, random_bytes, rule_frame};
+
+/// As on the board, with a faster line.
+const BOARD: Setup = Setup {
+    matcher: MatcherParams {
+        data_width_bits: 64,
+        rulesets: 2,
+        rules_per_ruleset: 4,
+        inspected_bytes: 64,
+        ip_relative: false,
+    },
+    clocks_per_bit: 16,
+    quiet_clocks: 1024,
+    heartbeat_clocks: 1024,
+};
+
+/// The smallest one.
+const SMALL: Setup = Setup {
+    matcher: MatcherParams {
+        data_width_bits: 64,
+        rulesets: 1,
+        rules_per_ruleset: 2,
+        inspected_bytes: 8,
+        ip_relative: false,
+    },
+    clocks_per_bit: 4,
+    quiet_clocks: 80,
+    heartbeat_clocks: 2,
+};
+
+fn board(run: &mut TestRun) -> Host<UartMatch> {
+    Host::new(run.simulation(), BOARD)
+}
+
+fn small(run: &mut TestRun) -> Host<UartMatchSmall> {
+    Host::new(run.simulation(), SMALL)
+}
+
+/// Puts one rule of the first ruleset and its end-of-message rule into force; the others say nothing.
+fn load<M: Model>(host: &mut Host<M>, rule: &Rule, end_of_message: &Rule) {
+    let rules = host.setup().matcher.rules_per_ruleset as u8;
+    host.exchange(&rule_frame(0, rule));
+    for number in 1..rules - 1 {
+        host.exchange(&rule_frame(number, &Rule::ALWAYS));
+    }
+    host.exchange(&rule_frame(rules - 1, end_of_message));
+    host.exchange(&frame(code::CONTROL, &[1, 0]));
+}
 
 /// A UDP packet to port 9330 with an SLMP header that ends message 0x01020304.
 fn slmp_packet() -> Vec<u8> {
@@ -66,7 +116,7 @@ fn matches_by_the_rules_that_were_written() {
 #[test]
 fn the_example_of_the_documentation_is_true() {
     run_test(1, |run| {
-        let page = include_str!("../../../docs/boards/alchitry-cu.md");
+        let page = include_str!("../../docs/boards/alchitry-cu.md");
         let lines = page.lines().filter_map(|line| line.strip_prefix("say '"));
         let bytes = |text: &str| -> Vec<u8> {
             text.split("\\x")
@@ -91,55 +141,48 @@ fn the_example_of_the_documentation_is_true() {
 
 #[test]
 fn nothing_matches_until_rules_are_put_into_force_and_after_they_are_put_out() {
-    run_test(1, |run| {
-        let mut host = board(run);
+    case(1, board, |host| {
         let packet = frame(code::PACKET, &slmp_packet());
         host.exchange(&frame(code::CONTROL, &[1, 0]));
         host.exchange(&packet);
         assert_eq!(host.model.matches, 0);
         host.exchange(&frame(code::CONTROL, &[0, 0]));
-        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
         host.exchange(&packet);
         assert_eq!(host.model.matches, 1);
         host.exchange(&frame(code::CONTROL, &[0, 0]));
         host.exchange(&packet);
         assert_eq!(host.model.matches, 1);
-        host.finish();
     });
 }
 
 #[test]
 fn a_rule_that_is_written_while_in_force_counts_from_the_next_packet() {
-    run_test(1, |run| {
-        let mut host = board(run);
-        load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::ALWAYS);
         host.exchange(&frame(code::PACKET, &[7; 8]));
         host.exchange(&rule_frame(0, &Rule::NEVER));
         host.exchange(&frame(code::PACKET, &[7; 8]));
         assert_eq!(host.model.matches, 1);
-        host.finish();
     });
 }
 
 #[test]
 fn packets_of_every_length_are_answered() {
-    run_test(1, |run| {
-        let mut host = board(run);
-        load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::ALWAYS);
         for length in 1..=255 {
             let packet: Vec<u8> = (0..length).collect();
             host.exchange(&frame(code::PACKET, &packet));
         }
         // Packets of less than a word have none that a rule could look at.
         assert_eq!(host.model.matches, 252);
-        host.finish();
     });
 }
 
 #[test]
 fn the_last_led_changes_by_itself() {
-    run_test(1, |run| {
-        let mut host = board(run);
+    case(1, board, |host| {
         let mut changes = Vec::new();
         let mut before = host.leds();
         for _ in 0..5 * BOARD.heartbeat_clocks {
@@ -154,30 +197,26 @@ fn the_last_led_changes_by_itself() {
         for pair in changes.windows(2) {
             assert_eq!(pair[1] - pair[0], BOARD.heartbeat_clocks);
         }
-        host.finish();
     });
 }
 
 #[test]
 fn a_line_that_is_fast_or_slow_by_four_per_cent_is_read() {
-    run_test(1, |run| {
-        let mut host = board(run);
-        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
         for percent in [-4, -2, -1, 1, 2, 4] {
             host.source.set_speed(host.speed().off_by(percent));
             let packet: Vec<u8> = (0..200).map(|byte: u8| byte.wrapping_mul(83)).collect();
             host.exchange(&frame(code::PACKET, &packet));
         }
         assert_eq!(host.model.matches, 6);
-        host.finish();
     });
 }
 
 #[test]
 fn a_reset_puts_everything_back() {
-    run_test(1, |run| {
-        let mut host = board(run);
-        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
         host.exchange(&frame(code::PACKET, &[1; 64]));
         // In the middle of a packet, of an answer, and of nothing.
         for clocks in [300, 1200, 5000] {
@@ -189,9 +228,8 @@ fn a_reset_puts_everything_back() {
             host.exchange(&frame(code::CONTROL, &[1, 0]));
             host.exchange(&frame(code::PACKET, &[1; 64]));
             assert_eq!(host.model.matches, 0);
-            load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+            load(host, &Rule::ALWAYS, &Rule::NEVER);
         }
-        host.finish();
     });
 }
 
@@ -274,5 +312,154 @@ fn answers_as_the_model_on_the_fastest_line() {
     run_test(21, |frame| {
         let (host, rng) = (small(frame), frame.rng("host"));
         run(host, rng, 1000);
+    });
+}
+
+#[test]
+fn wrong_frames_are_answered_with_what_is_wrong_and_change_nothing() {
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
+        let never = rule_frame(0, &Rule::NEVER);
+        let wrong = [
+            (frame(4, &[]), code::UNKNOWN_COMMAND),
+            (frame(0xff, &[1, 2, 3]), code::UNKNOWN_COMMAND),
+            (frame(code::HELLO, &[0]), code::WRONG_LENGTH),
+            (frame(code::RULE, &never[2..15]), code::WRONG_LENGTH),
+            (
+                frame(code::RULE, &[&never[2..], &[0]].concat()),
+                code::WRONG_LENGTH,
+            ),
+            (frame(code::RULE, &[]), code::WRONG_LENGTH),
+            (rule_frame(8, &Rule::NEVER), code::WRONG_VALUE),
+            (rule_frame(0xff, &Rule::NEVER), code::WRONG_VALUE),
+            (frame(code::CONTROL, &[0]), code::WRONG_LENGTH),
+            (frame(code::CONTROL, &[0, 0, 0]), code::WRONG_LENGTH),
+            (frame(code::CONTROL, &[2, 0]), code::WRONG_VALUE),
+            (frame(code::CONTROL, &[0, 4]), code::WRONG_VALUE),
+            (frame(code::PACKET, &[]), code::WRONG_LENGTH),
+        ];
+        for (frame, expected) in wrong {
+            host.source.send(&frame);
+            host.drain();
+            assert_eq!(host.receive(100), [expected, 0], "{frame:02x?}");
+            assert_eq!(host.leds() & Led::Failed.bit(), Led::Failed.bit());
+        }
+        host.exchange(&frame(code::PACKET, &[0; 64]));
+        assert_eq!(host.model.matches, 1);
+    });
+}
+
+#[test]
+fn a_frame_that_breaks_off_is_given_up_after_a_pause() {
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
+        let packet = frame(code::PACKET, &[9; 64]);
+        for length in [1, 2, 3, 9, 65] {
+            host.source.send(&packet[..length]);
+            host.expect_fault(code::TIMEOUT);
+            host.exchange(&packet);
+        }
+    });
+}
+
+#[test]
+fn a_slow_host_is_waited_for() {
+    case(1, board, |host| {
+        let never = rule_frame(1, &Rule::NEVER);
+        for byte in &never[..never.len() - 1] {
+            host.source.send(&[*byte]);
+            // The next byte needs ten bits until it is complete.
+            host.source
+                .hold(true, BOARD.quiet_clocks - 11 * BOARD.clocks_per_bit);
+        }
+        host.exchange_rest(&never, never.len() - 1);
+    });
+}
+
+#[test]
+fn after_a_byte_without_stop_bit_everything_is_dropped_up_to_a_pause() {
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
+        let packet = frame(code::PACKET, &[9; 20]);
+        for good in [0, 1, 2, 10] {
+            host.source.send(&packet[..good]);
+            host.source.send_broken(0x55);
+            host.source.hold(true, 2 * BOARD.clocks_per_bit);
+            // This would be a frame.
+            host.source.send(&frame(code::HELLO, &[]));
+            host.source.send_broken(0);
+            host.source.hold(true, BOARD.clocks_per_bit);
+            host.expect_fault(code::FRAMING);
+            host.exchange(&packet);
+        }
+    });
+}
+
+#[test]
+fn a_break_of_any_length_is_one_fault() {
+    case(1, board, |host| {
+        for bits in [11, 25, 200, 1000] {
+            let clocks = bits * BOARD.clocks_per_bit;
+            host.source.hold(false, clocks);
+            host.drain();
+            host.sim.run(3 * BOARD.quiet_clocks);
+            let expected = host.model.fault(code::FRAMING);
+            let found: Vec<u8> = std::iter::from_fn(|| host.sink.receive())
+                .map(|byte| byte.byte)
+                .collect();
+            assert_eq!(found, expected, "{bits} bits");
+            host.check_leds();
+            host.exchange(&frame(code::HELLO, &[]));
+        }
+    });
+}
+
+#[test]
+fn a_glitch_starts_nothing() {
+    case(1, board, |host| {
+        for clocks in 1..BOARD.clocks_per_bit / 2 {
+            host.source.hold(false, clocks);
+            host.source.hold(true, 2 * BOARD.clocks_per_bit);
+            host.drain();
+            host.exchange(&frame(code::HELLO, &[]));
+        }
+    });
+}
+
+#[test]
+fn what_comes_before_the_answer_ends_is_dropped_and_told() {
+    case(1, board, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
+        let never = rule_frame(0, &Rule::NEVER);
+        for second in [vec![0], never.clone(), frame(code::PACKET, &[1; 255])] {
+            let hello = frame(code::HELLO, &[]);
+            host.source.send(&hello);
+            host.source.send(&second);
+            let expected = host.model.answer(&hello);
+            let clocks = 10 * BOARD.clocks_per_bit * (hello.len() + OK_HELLO_BYTES) as u64;
+            assert_eq!(host.receive(clocks), expected);
+            host.drain();
+            let expected = host.model.fault(code::OVERRUN);
+            assert_eq!(host.receive(2 * BOARD.quiet_clocks), expected);
+            host.check_leds();
+        }
+        host.exchange(&frame(code::PACKET, &[0; 64]));
+        assert_eq!(host.model.matches, 1);
+    });
+}
+
+#[test]
+fn the_smallest_console_has_the_same_faults() {
+    case(1, small, |host| {
+        load(host, &Rule::ALWAYS, &Rule::NEVER);
+        host.source.send(&[3, 200, 1]);
+        host.expect_fault(code::TIMEOUT);
+        host.source.send_broken(3);
+        host.source.hold(true, 4);
+        host.expect_fault(code::FRAMING);
+        host.exchange(&rule_frame(2, &Rule::NEVER));
+        host.exchange(&frame(code::CONTROL, &[1, 2]));
+        host.exchange(&frame(code::PACKET, &[5; 5]));
+        assert_eq!(host.model.matches, 1);
     });
 }
