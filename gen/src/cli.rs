@@ -1,6 +1,5 @@
 //! The `gen-verilog` command.
 
-use crate::Error;
 use crate::board::corundum::{Options, find_cluster, find_generation};
 use crate::board::{self, BoardOutput, BoardReport};
 use crate::render::{File, render};
@@ -139,7 +138,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let project = project
         .map(|board| {
             let differences = bring_up_to_date(&board.store, &board.output.files, arguments.check)?;
-            Ok::<_, Error>((board, differences))
+            Ok::<_, anyhow::Error>((board, differences))
         })
         .transpose()?;
     if !arguments.check {
@@ -193,7 +192,7 @@ fn bring_up_to_date(
     store: &Store,
     files: &[File],
     is_check: bool,
-) -> Result<BTreeMap<String, Difference>, Error> {
+) -> anyhow::Result<BTreeMap<String, Difference>> {
     if is_check {
         store.compare(files)
     } else {
@@ -247,7 +246,7 @@ struct ProjectBoard {
     store: Store,
 }
 
-fn project_board() -> Result<ProjectBoard, Error> {
+fn project_board() -> anyhow::Result<ProjectBoard> {
     let board = board::find(PROJECT_BOARD)?;
     let workspace = Workspace::find()?;
     let directory = workspace
@@ -262,7 +261,7 @@ fn project_board() -> Result<ProjectBoard, Error> {
 }
 
 /// The directory that was asked for, else the one in the checkout that belongs to the request.
-fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> {
+fn open_store(arguments: &Arguments, request: &Request) -> anyhow::Result<Store> {
     if let Some(directory) = &arguments.out {
         return Ok(Store::new(directory.clone(), directory.display().to_string()));
     }
@@ -286,7 +285,7 @@ impl Arguments {
     }
 
     /// What a board is to be written with.
-    fn board_options(&self) -> Result<Options, Error> {
+    fn board_options(&self) -> anyhow::Result<Options> {
         let defaults = Options::default();
         Ok(Options {
             generation: self

@@ -17,5 +17,3 @@ pub mod request;
 pub mod store;
 pub mod synth;
 pub mod workspace;
-
-pub use error::Error;

@@ -1,7 +1,7 @@
 //! What to generate: names and settings of a command line, resolved against the catalog.
 
-use crate::Error;
-use crate::error::Advice;
+use crate::error::{Advice, unknown};
+use anyhow::{anyhow, bail};
 use spinneret_hdl::entry::{Config, Entry, Parameter, ParameterError, Values};
 use std::fmt;
 use std::num::IntErrorKind;
@@ -50,7 +50,7 @@ impl Request {
         config: &str,
         modules: &[String],
         settings: &[String],
-    ) -> Result<Self, Error> {
+    ) -> anyhow::Result<Self> {
         let config = find_config(config)?;
         let entries = select(catalog, modules)?;
         let settings = Setting::parse_all(settings)?;
@@ -73,12 +73,13 @@ impl Request {
     ///
     /// # Errors
     /// If names cannot begin so.
-    pub fn with_prefix(self, prefix: &str) -> Result<Self, Error> {
+    pub fn with_prefix(self, prefix: &str) -> anyhow::Result<Self> {
         let is_plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_plain || prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(Error::MalformedPrefix {
-                text: prefix.to_owned(),
-            });
+            bail!(
+                "`--prefix {prefix}` is not the beginning of a name: write letters, digits and `_`, no digit first, such as \
+                 wide_"
+            );
         }
         Ok(Self {
             whole: false,
@@ -93,19 +94,15 @@ impl Request {
     }
 }
 
-fn find_config(name: &str) -> Result<Config, Error> {
+fn find_config(name: &str) -> anyhow::Result<Config> {
     Config::ALL
         .into_iter()
         .find(|config| config.name() == name)
-        .ok_or_else(|| Error::UnknownName {
-            kind: "configuration",
-            name: name.to_owned(),
-            advice: Advice::new(name, Config::ALL.map(Config::name)),
-        })
+        .ok_or_else(|| unknown("configuration", name, Config::ALL.map(Config::name)))
 }
 
 /// The entries that are asked for; the order is the catalog's, whatever the order of the names.
-fn select(catalog: &'static [Entry], modules: &[String]) -> Result<Vec<&'static Entry>, Error> {
+fn select(catalog: &'static [Entry], modules: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
     for name in modules {
         check_module(catalog, name)?;
     }
@@ -116,16 +113,11 @@ fn select(catalog: &'static [Entry], modules: &[String]) -> Result<Vec<&'static 
     Ok(catalog.iter().filter(wanted).collect())
 }
 
-fn check_module(catalog: &'static [Entry], name: &str) -> Result<(), Error> {
+fn check_module(catalog: &'static [Entry], name: &str) -> anyhow::Result<()> {
     if catalog.iter().any(|entry| entry.name == name) {
         return Ok(());
     }
-    let advice = Advice::new(name, catalog.iter().map(|entry| entry.name));
-    Err(Error::UnknownName {
-        kind: "module",
-        name: name.to_owned(),
-        advice,
-    })
+    Err(unknown("module", name, catalog.iter().map(|entry| entry.name)))
 }
 
 /// A setting must reach at least one parameter, or it is a slip that would pass unnoticed.
@@ -134,15 +126,13 @@ fn check_target(
     selected: &[&'static Entry],
     config: Config,
     setting: &Setting,
-) -> Result<(), Error> {
+) -> anyhow::Result<()> {
     if let Some(module) = &setting.module {
         check_module(catalog, module)?;
         if !selected.iter().any(|entry| entry.name == module) {
-            let setting = setting.to_string();
-            return Err(Error::SettingOfUnselectedModule {
-                setting,
-                module: module.clone(),
-            });
+            bail!(
+                "`--set {setting}` names module `{module}`, which is not selected: add `--module {module}`"
+            );
         }
     }
     let in_reach = |entry: &&&'static Entry| setting.module.as_deref().is_none_or(|own| own == entry.name);
@@ -159,13 +149,11 @@ fn check_target(
     if names.contains(&setting.name.as_str()) {
         return Ok(());
     }
-    Err(Error::UnknownParameter {
-        name: setting.to_string(),
-        advice: Advice::new(&setting.name, names),
-    })
+    let advice = Advice::new(&setting.name, names);
+    bail!("no selected module has a parameter `{setting}`: {advice}")
 }
 
-fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> Result<Chosen, Error> {
+fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> anyhow::Result<Chosen> {
     let mut parameters = (entry.parameters)(config);
     for parameter in &mut parameters {
         let applies = |setting: &&Setting| setting.applies_to(entry.name, parameter.name);
@@ -210,7 +198,7 @@ impl Setting {
     ///
     /// # Errors
     /// The first malformed setting, or the first that sets the same name again.
-    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, Error> {
+    pub fn parse_all(texts: &[String]) -> anyhow::Result<Vec<Self>> {
         let mut settings: Vec<Self> = Vec::new();
         for text in texts {
             let setting: Self = text.parse()?;
@@ -218,9 +206,7 @@ impl Setting {
                 .iter()
                 .any(|s| s.module == setting.module && s.name == setting.name)
             {
-                return Err(Error::DuplicateSetting {
-                    name: setting.to_string(),
-                });
+                bail!("`--set {setting}` is given twice: keep one of the two");
             }
             settings.push(setting);
         }
@@ -244,12 +230,11 @@ impl fmt::Display for Setting {
 }
 
 impl FromStr for Setting {
-    type Err = Error;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let malformed = |reason| Error::MalformedSetting {
-            text: text.to_owned(),
-            reason,
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let malformed = |reason| {
+            anyhow!("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`")
         };
         let (target, value) = text.split_once('=').ok_or_else(|| malformed("there is no `=`"))?;
         let (module, name) = match target.split_once('.') {

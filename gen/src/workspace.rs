@@ -1,6 +1,7 @@
 //! Where the checkout is, and how paths in it are shown.
 
-use crate::Error;
+use crate::error::failed;
+use anyhow::Context as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -16,16 +17,15 @@ impl Workspace {
     ///
     /// # Errors
     /// There is neither.
-    pub fn find() -> Result<Self, Error> {
-        let current = env::current_dir().map_err(|source| Error::Io {
-            action: "find",
-            path: "the current directory".to_owned(),
-            source,
-        })?;
+    pub fn find() -> anyhow::Result<Self> {
+        let current = env::current_dir().map_err(failed("find", "the current directory"))?;
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
         Self::above(&current)
             .or_else(|| Self::above(built_from))
-            .ok_or(Error::NoWorkspace)
+            .context(
+                "this is not inside a checkout of spinneret, so there is no gen/verilog to use: change into the checkout or \
+                 choose a directory with `--out`",
+            )
     }
 
     /// The nearest checkout among a directory and those above it.
@@ -63,6 +63,11 @@ pub fn between(text: &str, [begin, end]: [&str; 2], new: &str) -> Option<String>
     let (before, rest) = text.split_once(begin)?;
     let (_, after) = rest.split_once(end)?;
     Some(format!("{before}{begin}\n{new}{end}{after}"))
+}
+
+/// Returns the error text for a page that lacks the marks.
+pub fn no_marks(page: &str, [begin, end]: [&str; 2]) -> String {
+    format!("{page} has no lines `{begin}` and `{end}` for the figures to stand between: put them back")
 }
 
 /// Replaces a page as a whole; it keeps its permissions.

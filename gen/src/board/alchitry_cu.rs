@@ -1,11 +1,12 @@
 //! The Alchitry Cu: sources, pins and a Makefile for the open tools.
 
-use super::{BoardOutput, Contents, RTL, backend, find};
+use super::{BoardOutput, Contents, RTL, find};
+use crate::error::backend;
 use crate::render::{File, HASH_HEADER};
-use crate::store::Store;
 use crate::report::print;
+use crate::store::Store;
+use crate::workspace;
 use crate::workspace::Workspace;
-use crate::{Error, workspace};
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub const REPORT: &str = "build/report.json";
 ///
 /// # Errors
 /// The design cannot be generated.
-pub fn render(board: &'static Board) -> Result<BoardOutput, Error> {
+pub fn render(board: &'static Board) -> anyhow::Result<BoardOutput> {
     let mut library = Contents::library();
     library
         .add(&AlchitryCu::new()?, TOP, &TopOptions::default())
@@ -261,13 +262,8 @@ fn table(figures: &Figures) -> String {
 
 fn record(path: &Path, shown: &str, figures: &Figures) -> anyhow::Result<()> {
     let old = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-    let Some(new) = workspace::between(&old, MARKS, &table(figures)) else {
-        bail!(
-            "{shown} has no lines `{}` and `{}`: put them in",
-            MARKS[0],
-            MARKS[1]
-        );
-    };
+    let new = workspace::between(&old, MARKS, &table(figures));
+    let new = new.with_context(|| workspace::no_marks(shown, MARKS))?;
     workspace::replace(path, &new).with_context(|| format!("cannot write {shown}"))
 }
 

@@ -3,11 +3,11 @@
 pub mod alchitry_cu;
 pub mod corundum;
 
-use crate::Error;
-use crate::error::Advice;
+use crate::error::unknown;
 use crate::render::{File, HEADER, LICENCE};
 use crate::report::{changes, differences_text};
 use crate::store::{Difference, Store};
+use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 use spinneret_bsp::{self as bsp, Board, Family};
 use spinneret_verilog::Library;
@@ -18,12 +18,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find(name: &str) -> Result<&'static Board, Error> {
-    bsp::find(name).ok_or_else(|| Error::UnknownName {
-        kind: "board",
-        name: name.to_owned(),
-        advice: Advice::new(name, bsp::boards().iter().map(|board| board.name)),
-    })
+pub fn find(name: &str) -> anyhow::Result<&'static Board> {
+    bsp::find(name).ok_or_else(|| unknown("board", name, bsp::boards().iter().map(|board| board.name)))
 }
 
 /// All files of a board; `directory` is where they will be.
@@ -34,12 +30,12 @@ pub fn render(
     board: &'static Board,
     options: &corundum::Options,
     directory: &Path,
-) -> Result<BoardOutput, Error> {
+) -> anyhow::Result<BoardOutput> {
     match board.family {
-        Family::Ice40 if *options != corundum::Options::default() => Err(Error::UselessOption {
-            option: "--corundum, --cluster, --cluster-mhz, --corundum-dir or --pspin-dir",
-            because: "this board has no Corundum and no cluster",
-        }),
+        Family::Ice40 if *options != corundum::Options::default() => bail!(
+            "`--corundum`, `--cluster`, `--cluster-mhz`, `--corundum-dir` and `--pspin-dir` cannot be used here, because this \
+             board has no Corundum and no cluster: leave them out"
+        ),
         Family::Ice40 => alchitry_cu::render(board),
         Family::UltraScalePlus => corundum::render(board, options, directory, &corundum::build_app),
     }
@@ -49,21 +45,20 @@ pub fn render(
 ///
 /// # Errors
 /// The text is no such number.
-pub fn parse_megahertz(text: &str) -> Result<u64, Error> {
+pub fn parse_megahertz(text: &str) -> anyhow::Result<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits =
         |text: &str, most| !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_digit());
+    let wrong = || {
+        anyhow!(
+            "`--cluster-mhz {text}` is not a frequency: write a number of MHz with at most 6 decimals, such as 40 or 62.5"
+        )
+    };
     if !digits(whole, 6) || !digits(fraction, 6) {
-        return Err(Error::NoFrequency {
-            text: text.to_owned(),
-        });
+        return Err(wrong());
     }
     // At most twelve digits, which a u64 holds.
-    format!("{whole}{fraction:0<6}")
-        .parse()
-        .map_err(|_| Error::NoFrequency {
-            text: text.to_owned(),
-        })
+    format!("{whole}{fraction:0<6}").parse().map_err(|_| wrong())
 }
 
 /// Folder of the modules.
@@ -133,11 +128,6 @@ fn verilog_file(folder: &str, name: &str, text: &str) -> File {
         name: format!("{folder}/{name}.sv"),
         text: format!("{HEADER}\n{LICENCE}\n{}\n", text.trim_end()),
     }
-}
-
-/// The error of a design that the back-end cannot translate.
-fn backend(module: &'static str) -> impl Fn(spinneret_verilog::Error) -> Error {
-    move |source| Error::Backend { module, source }
 }
 
 /// What a board is written for.

@@ -7,9 +7,11 @@
 pub mod nextpnr;
 
 use self::nextpnr::{Nextpnr, Placed};
+use crate::error::failed;
 use crate::report::{number, print, table, tell};
-use crate::synth::{Error, open_folder};
+use crate::synth::open_folder;
 use crate::workspace::{self, Workspace};
+use anyhow::Context as _;
 use clap::Parser;
 use spinneret_table::{Cell, Row};
 use std::fmt::Write as _;
@@ -196,21 +198,10 @@ fn runs(placed: &Placed) -> String {
 ///
 /// # Errors
 /// The page cannot be read or written, or lacks the marks around the table.
-fn record(path: &Path, shown: &str, placed: &Placed) -> Result<(), Error> {
-    let failed = |action| {
-        move |source| Error::Io {
-            action,
-            path: shown.to_owned(),
-            source,
-        }
-    };
-    let old = fs::read_to_string(path).map_err(failed("read"))?;
-    let new = update(&old, placed).ok_or_else(|| Error::NoMarks {
-        path: shown.to_owned(),
-        begin: BEGIN,
-        end: END,
-    })?;
-    workspace::replace(path, &new).map_err(failed("write"))
+fn record(path: &Path, shown: &str, placed: &Placed) -> anyhow::Result<()> {
+    let old = fs::read_to_string(path).map_err(failed("read", shown))?;
+    let new = update(&old, placed).with_context(|| workspace::no_marks(shown, [BEGIN, END]))?;
+    workspace::replace(path, &new).map_err(failed("write", shown))
 }
 
 fn update(page: &str, placed: &Placed) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The flat netlist of a block as yosys writes it with `write_json`.
 
-use super::Error;
+use anyhow::{Context as _, anyhow};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -78,14 +78,11 @@ impl Netlist {
     ///
     /// # Errors
     /// The text is not such a JSON or has no such module.
-    pub fn parse(json: &str, top: &str) -> Result<Self, Error> {
-        let mut file: File = serde_json::from_str(json).map_err(|source| Error::Netlist {
-            module: top.to_owned(),
-            source,
-        })?;
-        file.modules.remove(top).ok_or_else(|| Error::NoTop {
-            module: top.to_owned(),
-        })
+    pub fn parse(json: &str, top: &str) -> anyhow::Result<Self> {
+        let mut file: File = serde_json::from_str(json)
+            .map_err(|source| anyhow!("the netlist of `{top}` cannot be read: {source}"))?;
+        let module = file.modules.remove(top);
+        module.with_context(|| format!("the netlist does not hold the module `{top}`"))
     }
 
     /// The nets of all ports of one direction.
@@ -192,6 +189,20 @@ impl Kind {
         })
     }
 
+    /// The kind of a cell of a netlist.
+    ///
+    /// # Errors
+    /// It is not known here.
+    pub fn of_cell(name: &str, cell: &Cell) -> anyhow::Result<Self> {
+        Self::of(&cell.kind).with_context(|| {
+            let kind = &cell.kind;
+            format!(
+                "cell `{name}` is a {kind}, whose timing arcs are unknown: describe it in {}",
+                file!()
+            )
+        })
+    }
+
     /// Whether its outputs hold something that a clock put there, so that paths begin and end at it.
     pub fn is_clocked(self) -> bool {
         match self {
@@ -261,14 +272,10 @@ impl Resources {
     ///
     /// # Errors
     /// A cell of a kind that is not known.
-    pub fn count(netlist: &Netlist) -> Result<Self, Error> {
+    pub fn count(netlist: &Netlist) -> anyhow::Result<Self> {
         let mut sum = Self::default();
         for (name, cell) in &netlist.cells {
-            let kind = Kind::of(&cell.kind).ok_or_else(|| Error::UnknownCell {
-                cell: name.clone(),
-                kind: cell.kind.clone(),
-            })?;
-            match kind {
+            match Kind::of_cell(name, cell)? {
                 Kind::Lut => sum.lut += 1,
                 Kind::WideMux => sum.muxf += 1,
                 Kind::Carry => sum.carry4 += 1,

@@ -2,8 +2,11 @@
 
 use super::depth::{Depth, Path as LongestPath};
 use super::netlist::Resources;
-use super::{Error, Reference, reference};
+use super::{Reference, reference};
+use crate::error::failed;
 use crate::report::{number, table};
+use crate::workspace;
+use anyhow::Context as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_table::{Cell, Row};
@@ -135,27 +138,15 @@ const END: &str = "<!-- figures: end -->";
 ///
 /// # Errors
 /// The page cannot be read or written, or lacks the marks around the table.
-pub fn record(page: &Path, shown: &str, all: &[Figures]) -> Result<(), Error> {
-    let failed = |action| {
-        move |source| Error::Io {
-            action,
-            path: shown.to_owned(),
-            source,
-        }
-    };
-    let old = fs::read_to_string(page).map_err(failed("read"))?;
-    let new = update(&old, shown, all)?;
-    crate::workspace::replace(page, &new).map_err(failed("write"))
+pub fn record(page: &Path, shown: &str, all: &[Figures]) -> anyhow::Result<()> {
+    let old = fs::read_to_string(page).map_err(failed("read", shown))?;
+    let new = update(&old, all).with_context(|| workspace::no_marks(shown, [BEGIN, END]))?;
+    workspace::replace(page, &new).map_err(failed("write", shown))
 }
 
-fn update(page: &str, shown: &str, all: &[Figures]) -> Result<String, Error> {
-    let no_marks = || Error::NoMarks {
-        path: shown.to_owned(),
-        begin: BEGIN,
-        end: END,
-    };
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(no_marks)?;
-    let (table, after) = rest.split_once(END).ok_or_else(no_marks)?;
+fn update(page: &str, all: &[Figures]) -> Option<String> {
+    let (_, rest) = page.split_once(BEGIN)?;
+    let (table, _) = rest.split_once(END)?;
     let mut rows: Vec<(String, String)> = table
         .lines()
         .filter_map(|line| Some((block_of(line)?, line.to_owned())))
@@ -177,7 +168,7 @@ fn update(page: &str, shown: &str, all: &[Figures]) -> Result<String, Error> {
         .chain(sums.into_iter().flatten())
         .map(|line| line + "\n")
         .collect();
-    Ok(format!("{before}{BEGIN}\n{head}\n{body}{END}{after}"))
+    workspace::between(page, [BEGIN, END], &format!("{head}\n{body}"))
 }
 
 /// What a row of the reference design has behind the name of the block.
@@ -256,8 +247,8 @@ mod tests {
     #[test]
     fn replaces_a_row_and_keeps_the_others_and_the_text_around() {
         let empty = format!("before\n{BEGIN}\n{END}\nafter\n");
-        let both = update(&empty, "page", &[figures("b", 1), figures("a", 2)]).unwrap();
-        let again = update(&both, "page", &[figures("b", 3)]).unwrap();
+        let both = update(&empty, &[figures("b", 1), figures("a", 2)]).unwrap();
+        let again = update(&both, &[figures("b", 3)]).unwrap();
         let rows: Vec<_> = again.lines().filter(|line| line.starts_with("| `")).collect();
         assert_eq!(
             rows,
@@ -267,13 +258,14 @@ mod tests {
             ]
         );
         assert!(again.starts_with("before\n") && again.ends_with("\nafter\n"));
-        assert_eq!(update(&again, "page", &[figures("b", 3)]).unwrap(), again);
+        assert_eq!(update(&again, &[figures("b", 3)]).unwrap(), again);
+        assert_eq!(update("a page without marks", &[]), None);
     }
 
     #[test]
     fn the_reference_has_a_row_of_its_own() {
         let empty = format!("{BEGIN}\n{END}");
-        let page = update(&empty, "page", &[figures("pspin_pkt_alloc", 1)]).unwrap();
+        let page = update(&empty, &[figures("pspin_pkt_alloc", 1)]).unwrap();
         assert!(
             page.contains("| `pspin_pkt_alloc` in the reference design | 665 |  |  | 215 |"),
             "{page}"
@@ -281,28 +273,18 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_marks_is_refused() {
-        let error = update("text", "docs/results/synthesis.md", &[]).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("docs/results/synthesis.md has no lines `<!-- figures: begin")
-        );
-    }
-
-    #[test]
     fn blocks_that_make_a_whole_are_summed_up() {
         let all: Vec<_> = WHOLE.iter().map(|block| figures(block, 1000)).collect();
-        let page = update(&format!("{BEGIN}\n{END}"), "page", &all).expect("the page has marks");
+        let page = update(&format!("{BEGIN}\n{END}"), &all).expect("the page has marks");
         let ours = "| registers, both paths and host DMA together, spinneret | 4000 |  |  | 0 |";
         let theirs =
             "| registers, both paths and host DMA together, reference design | 42272 |  |  | 16672 |";
         assert!(page.contains(ours) && page.contains(theirs), "{page}");
         // They are made anew, not added to.
-        let page = update(&page, "page", &[]).expect("the page has marks");
+        let page = update(&page, &[]).expect("the page has marks");
         assert_eq!(page.matches("together").count(), 2, "{page}");
         // Without one of them there is no sum.
-        let page = update(&format!("{BEGIN}\n{END}"), "page", &all[1..]).expect("the page has marks");
+        let page = update(&format!("{BEGIN}\n{END}"), &all[1..]).expect("the page has marks");
         assert!(!page.contains("together"), "{page}");
     }
 }

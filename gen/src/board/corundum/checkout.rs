@@ -1,9 +1,10 @@
 //! The user's Corundum checkout: is it one, of which generation, and does it have the board?
 
-use super::error::{self, CheckoutError};
 use super::header::{Header, Name, header};
 use super::pspin;
+use super::tree::{self, missing_files};
 use crate::report;
+use anyhow::{anyhow, bail};
 use spinneret_bsp::Board;
 use spinneret_hdl::app::TOP;
 use spinneret_hdl::app::corundum::{Generation, parameters, ports};
@@ -52,25 +53,25 @@ pub(super) struct Checkout {
 ///
 /// # Errors
 /// The directory is not there, or has not the files that every revision has.
-pub fn corundum_root(path: &Path) -> Result<PathBuf, CheckoutError> {
-    let root = error::open("--corundum-dir", path)?;
+pub fn corundum_root(path: &Path) -> anyhow::Result<PathBuf> {
+    let root = tree::open("--corundum-dir", path)?;
     match [CORE, TEMPLATE]
         .into_iter()
         .find(|file| !root.join(file).is_file())
     {
-        Some(missing) => Err(CheckoutError::NotACheckout {
-            path: path.display().to_string(),
-            what: "Corundum checkout",
-            file: missing.to_owned(),
-            source_tree: "a checkout of https://github.com/corundum/corundum",
-        }),
+        Some(missing) => Err(tree::not_a_checkout(
+            path,
+            "a Corundum checkout",
+            missing,
+            REPOSITORY,
+        )),
         None => Ok(root),
     }
 }
 
 impl Checkout {
     /// Checks a directory.
-    pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> Result<Self, CheckoutError> {
+    pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> anyhow::Result<Self> {
         let root = corundum_root(path)?;
         let shown = path.display().to_string();
         check_template(&root, &shown, asked)?;
@@ -82,7 +83,7 @@ impl Checkout {
 }
 
 /// The board's directory, which is in one of several places.
-fn find_board(root: &Path, shown: &str, board: &Board) -> Result<String, CheckoutError> {
+fn find_board(root: &Path, shown: &str, board: &Board) -> anyhow::Result<String> {
     if let Some(directory) = place(root, board) {
         return Ok(directory.trim_start_matches("fpga/").to_owned());
     }
@@ -91,18 +92,19 @@ fn find_board(root: &Path, shown: &str, board: &Board) -> Result<String, Checkou
         .filter(|board| place(root, board).is_some())
         .map(|board| format!("`{}`", board.name))
         .collect();
-    Err(CheckoutError::NoBoard {
-        path: shown.to_owned(),
-        board: board.name,
-        looked_for: places(board).map(makefile_in).collect(),
-        advice: match there.as_slice() {
-            [] => "check out another revision of Corundum".to_owned(),
-            there => format!(
-                "check out another revision of Corundum, or choose one of the boards that this one has: {}",
-                there.join(", ")
-            ),
-        },
-    })
+    let looked_for: Vec<_> = places(board).map(makefile_in).collect();
+    let others = match there.as_slice() {
+        [] => String::new(),
+        there => format!(
+            ", or choose one of the boards that this one has: {}",
+            there.join(", ")
+        ),
+    };
+    bail!(
+        "{shown} has no design for board `{}`: there is no {}; check out another revision of Corundum{others}",
+        board.name,
+        looked_for.join(" and no ")
+    )
 }
 
 /// The first place of a board's design that is there.
@@ -120,13 +122,13 @@ fn makefile_in(directory: &str) -> String {
 }
 
 /// Every file that the board's Makefile lists has to be there, but those that ours replace.
-fn check_files(root: &Path, board: &str) -> Result<(), CheckoutError> {
+fn check_files(root: &Path, board: &str) -> anyhow::Result<()> {
     let directory = root.join("fpga").join(board);
     let makefile = directory.join("Makefile");
-    let text = error::read(&makefile)?;
+    let text = tree::read(&makefile)?;
     let listed = LISTS.into_iter().flat_map(|list| values(&text, list));
     let kept = listed.filter(|file| !file.starts_with("app/") && !file.ends_with("/mqnic_app_block.v"));
-    let paths = kept.map(|file| error::joined(root, &format!("fpga/{board}"), &relative(&file)));
+    let paths = kept.map(|file| tree::joined(root, &format!("fpga/{board}"), &relative(&file)));
     let missing: Vec<_> = paths.filter(|path| !path.is_file()).collect();
     let Some(first) = missing.first() else {
         return Ok(());
@@ -140,12 +142,7 @@ fn check_files(root: &Path, board: &str) -> Result<(), CheckoutError> {
     } else {
         format!("give a complete checkout of {REPOSITORY}")
     };
-    Err(CheckoutError::MissingFiles {
-        list: makefile.display().to_string(),
-        first: first.display().to_string(),
-        missing: missing.len(),
-        advice,
-    })
+    Err(missing_files(&makefile, first, missing.len(), &advice))
 }
 
 /// A file of a list, relative to the board's directory, as Corundum's common rules take it.
@@ -158,23 +155,19 @@ fn relative(file: &str) -> String {
 }
 
 /// The overlay adds itself before the common rules are included, and replaces parameters by name.
-fn check_hooks(root: &Path, board: &str) -> Result<(), CheckoutError> {
+fn check_hooks(root: &Path, board: &str) -> anyhow::Result<()> {
     let directory = root.join("fpga").join(board);
     let makefile = directory.join("Makefile");
-    let includes = error::read(&makefile)?;
+    let includes = tree::read(&makefile)?;
     let count = includes.lines().filter(|line| line.trim_end() == INCLUDE).count();
     check_one(&makefile, count, format!("lines `{INCLUDE}`"))?;
     let rules = directory.join("../common/vivado.mk");
     if !rules.is_file() {
-        return Err(CheckoutError::MissingFiles {
-            list: makefile.display().to_string(),
-            first: rules.display().to_string(),
-            missing: 1,
-            advice: format!("give a complete checkout of {REPOSITORY}"),
-        });
+        let advice = format!("give a complete checkout of {REPOSITORY}");
+        return Err(missing_files(&makefile, &rules, 1, &advice));
     }
     let config = directory.join("config.tcl");
-    let settings = error::read(&config)?;
+    let settings = tree::read(&config)?;
     for (name, _) in PARAMETERS {
         let start = format!("dict set params {name} ");
         let count = settings.lines().filter(|line| line.starts_with(&start)).count();
@@ -183,15 +176,14 @@ fn check_hooks(root: &Path, board: &str) -> Result<(), CheckoutError> {
     Ok(())
 }
 
-fn check_one(file: &Path, found: usize, what: String) -> Result<(), CheckoutError> {
+fn check_one(file: &Path, found: usize, what: String) -> anyhow::Result<()> {
     if found == 1 {
         return Ok(());
     }
-    Err(CheckoutError::NoHook {
-        file: file.display().to_string(),
-        found,
-        what,
-    })
+    bail!(
+        "{} has {found} {what} where the overlay needs one: is this revision of Corundum changed?",
+        file.display()
+    )
 }
 
 /// Directives that begin something that may not count.
@@ -322,28 +314,26 @@ const TOLD: usize = 5;
 ///
 /// Corundum's core sets every parameter of the template and connects every port, so Vivado would stop at one that ours
 /// lacks, and leave without a value what only ours has.
-pub(super) fn check_template(root: &Path, shown: &str, asked: Generation) -> Result<(), CheckoutError> {
-    let text = error::read_lossy(&root.join(TEMPLATE))?;
-    let found = header(&text, TOP).map_err(|source| CheckoutError::UnreadableTemplate {
-        path: shown.to_owned(),
-        file: TEMPLATE,
-        module: TOP,
-        source,
+pub(super) fn check_template(root: &Path, shown: &str, asked: Generation) -> anyhow::Result<()> {
+    let text = tree::read_lossy(&root.join(TEMPLATE))?;
+    let found = header(&text, TOP).map_err(|source| {
+        anyhow!(
+            "{shown} is of no known generation: its {TEMPLATE} should have the module `{TOP}`, but {source}; check out a \
+             revision of Corundum that fits one: {}",
+            supported_revisions()
+        )
     })?;
     let differences = Differences::new(&found, asked);
     if differences.count() == 0 {
         return Ok(());
     }
     let [first, last] = found.lines;
-    Err(CheckoutError::OtherNames {
-        path: shown.to_owned(),
-        asked: asked.name(),
-        file: TEMPLATE,
-        first,
-        last,
-        differences: differences.told(),
-        advice: advice(&found),
-    })
+    bail!(
+        "{shown} does not fit generation {}: the module in its {TEMPLATE}, lines {first} to {last}, {}; {}",
+        asked.name(),
+        differences.told(),
+        advice(&found)
+    )
 }
 
 /// What to do if the generation that was asked for does not fit.

@@ -1,21 +1,20 @@
 //! Boards that Corundum has a design for: the application block and what builds it.
 
 mod checkout;
-pub(crate) mod error;
 mod header;
 mod overlay;
 mod pspin;
 mod token;
+mod tree;
 
 pub use checkout::{REVISIONS, Revision, Revisions, corundum_root};
-pub use error::CheckoutError;
 pub use header::HeaderError;
 pub use pspin::{Pspin, SimulationList};
 
-use super::{BoardOutput, Contents, LINT, RTL, backend, verilog_file};
-use crate::Error;
-use crate::error::Advice;
+use super::{BoardOutput, Contents, LINT, RTL, verilog_file};
+use crate::error::{backend, unknown};
 use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER, LICENCE};
+use anyhow::bail;
 use checkout::Checkout;
 use overlay::Overlay;
 use spinneret_bsp::Board;
@@ -41,7 +40,7 @@ pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find_generation(name: &str) -> Result<Generation, Error> {
+pub fn find_generation(name: &str) -> anyhow::Result<Generation> {
     find("Corundum generation", Generation::ALL, Generation::name, name)
 }
 
@@ -49,7 +48,7 @@ pub fn find_generation(name: &str) -> Result<Generation, Error> {
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find_cluster(name: &str) -> Result<Cluster, Error> {
+pub fn find_cluster(name: &str) -> anyhow::Result<Cluster> {
     find("cluster", Cluster::ALL, Cluster::name, name)
 }
 
@@ -58,14 +57,10 @@ fn find<T: Copy, const N: usize>(
     all: [T; N],
     name_of: fn(T) -> &'static str,
     name: &str,
-) -> Result<T, Error> {
+) -> anyhow::Result<T> {
     all.into_iter()
         .find(|candidate| name_of(*candidate) == name)
-        .ok_or_else(|| Error::UnknownName {
-            kind,
-            name: name.to_owned(),
-            advice: Advice::new(name, all.map(name_of)),
-        })
+        .ok_or_else(|| unknown(kind, name, all.map(name_of)))
 }
 
 /// What to write.
@@ -106,12 +101,12 @@ pub fn render(
     options: &Options,
     directory: &Path,
     build: &BuildApp,
-) -> Result<BoardOutput, Error> {
+) -> anyhow::Result<BoardOutput> {
     let clock = MmcmSettings::nearest(board.core_clock_hz, options.cluster_hz)?;
     let corundum = match &options.corundum {
         Some(path) => {
             // What is not absolute yet is relative to a directory that make will see as well.
-            error::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
+            tree::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
             Some(Checkout::open(path, options.generation, board)?)
         }
         None => None,
@@ -119,10 +114,7 @@ pub fn render(
     let pspin = match (&options.pspin, options.cluster) {
         (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
         (Some(_), Cluster::Stub) => {
-            return Err(Error::UselessOption {
-                option: "--pspin-dir",
-                because: "`--cluster stub` needs no PsPIN",
-            });
+            bail!("`--pspin-dir` cannot be used here, because `--cluster stub` needs no PsPIN: leave it out");
         }
         (None, _) => None,
     };
@@ -171,7 +163,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
+    fn new(app: App, clock: MmcmSettings) -> anyhow::Result<Self> {
         let mut contents = Contents::default();
         contents
             .sources
@@ -188,11 +180,7 @@ impl Parts {
         let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
         let constraints = vec![File {
             name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
-            text: format!(
-                "{}\n{}\n",
-                HASH_HEADER,
-                app.crossings_xdc.trim_end()
-            ),
+            text: format!("{}\n{}\n", HASH_HEADER, app.crossings_xdc.trim_end()),
         }];
         let names = |files: &[File]| files.iter().map(|file| file.name.clone()).collect();
         Ok(Self {
@@ -254,7 +242,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> Result<File, Error> {
+fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> anyhow::Result<File> {
     let mut library = Library::new();
     library
         .add(block, CLUSTER_CLOCK, &TopOptions::default())
@@ -333,13 +321,13 @@ impl App {
 }
 
 /// Makes an application block.
-pub type BuildApp = dyn Fn(&AppRequest) -> Result<App, Error>;
+pub type BuildApp = dyn Fn(&AppRequest) -> anyhow::Result<App>;
 
 /// The application block of the hardware blocks, with the constraints of its crossings.
 ///
 /// # Errors
 /// A parameter that is not possible, or a design that the back-end cannot translate.
-pub fn build_app(request: &AppRequest) -> Result<App, Error> {
+pub fn build_app(request: &AppRequest) -> anyhow::Result<App> {
     let sources = app::sources(AppOptions {
         generation: request.generation,
         cluster: request.cluster,

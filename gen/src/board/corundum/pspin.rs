@@ -1,12 +1,14 @@
 //! The user's FPsPIN checkout, which has the cluster and its wrapper.
 
-use super::error::CheckoutError;
 use super::token::{Kind, Token, tokens};
-use super::{checkout, error};
+use super::{checkout, tree};
 use crate::render::{HEADER, LICENCE};
+use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// Where the public tree is.
+const REPOSITORY: &str = "https://github.com/spcl/FPsPIN";
 /// The wrapper that the application block instantiates.
 pub(super) const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
 /// The cluster in it.
@@ -36,7 +38,7 @@ pub(super) const DEFINES: [&str; 2] = ["TARGET_SYNTHESIS", "PULP_FPGA_EMUL"];
 /// let list = Pspin::open("FPsPIN".as_ref())?.simulation()?;
 /// let (packages, others) = list.files.split_at(list.packages);
 /// // A simulator is given the packages, a file with the text `list.imports`, and then the others.
-/// # Ok::<(), spinneret_gen::board::corundum::CheckoutError>(())
+/// # Ok::<(), anyhow::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pspin {
@@ -53,28 +55,22 @@ impl Pspin {
     ///
     /// # Errors
     /// The directory is not there or no checkout of FPsPIN, or files of it are missing.
-    pub fn open(path: &Path) -> Result<Self, CheckoutError> {
-        let root = error::open("--pspin-dir", path)?;
-        let shown = path.display().to_string();
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let root = tree::open("--pspin-dir", path)?;
+        let shown = path.display();
         for file in [WRAPPER, CLUSTER, LIST] {
             if root.join(file).is_file() {
                 continue;
             }
             if root.join(PLAIN).is_file() {
-                return Err(CheckoutError::PlainPspin {
-                    path: shown,
-                    found: PLAIN,
-                    wanted: file,
-                });
+                bail!(
+                    "{shown} is PsPIN alone (it has {PLAIN}): the module `pspin_wrap` and the changes for FPGAs are in \
+                     FPsPIN, so give a checkout of {REPOSITORY}, which has {file}"
+                );
             }
-            return Err(CheckoutError::NotACheckout {
-                path: shown,
-                what: "FPsPIN checkout",
-                file: file.to_owned(),
-                source_tree: "a checkout of https://github.com/spcl/FPsPIN",
-            });
+            return Err(tree::not_a_checkout(path, "an FPsPIN checkout", file, REPOSITORY));
         }
-        let sources = listed(&error::read(&root.join(LIST))?);
+        let sources = listed(&tree::read(&root.join(LIST))?);
         let includes = INCLUDES.map(|folder| format!("{DEPENDENCIES}/{folder}"));
         let missing: Vec<&String> = sources
             .iter()
@@ -82,12 +78,13 @@ impl Pspin {
             .chain(includes.iter().filter(|folder| !root.join(folder).is_dir()))
             .collect();
         if let Some(first) = missing.first() {
-            return Err(CheckoutError::MissingFiles {
-                list: format!("{shown}/{LIST}"),
-                first: root.join(first).display().to_string(),
-                missing: missing.len(),
-                advice: "fetch the tree's submodules".to_owned(),
-            });
+            let (list, first) = (path.join(LIST), root.join(first));
+            return Err(tree::missing_files(
+                &list,
+                &first,
+                missing.len(),
+                "fetch the tree's submodules",
+            ));
         }
         Ok(Self {
             root,
@@ -137,17 +134,17 @@ impl Pspin {
     ///
     /// # Errors
     /// A file cannot be read, a package is missing, or packages need each other in a circle.
-    pub fn simulation(&self) -> Result<SimulationList, CheckoutError> {
+    pub fn simulation(&self) -> anyhow::Result<SimulationList> {
         SimulationList::new(self)
     }
 }
 
 impl SimulationList {
-    fn new(pspin: &Pspin) -> Result<Self, CheckoutError> {
+    fn new(pspin: &Pspin) -> anyhow::Result<Self> {
         let mut files = Vec::new();
         let mut seen = BTreeSet::new();
         for name in pspin.sources.iter().filter(|name| seen.insert(name.as_str())) {
-            let text = error::read_lossy(&pspin.root.join(name))?;
+            let text = tree::read_lossy(&pspin.root.join(name))?;
             let file = source(&text, &DEFINES);
             if file.declares {
                 files.push((name.as_str(), file));
@@ -173,7 +170,7 @@ struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    fn new(files: &'a [(&'a str, Source)]) -> Result<Self, CheckoutError> {
+    fn new(files: &'a [(&'a str, Source)]) -> anyhow::Result<Self> {
         let mut packages = BTreeMap::new();
         for (at, (_, file)) in files.iter().enumerate() {
             for package in &file.packages {
@@ -186,7 +183,7 @@ impl<'a> Units<'a> {
     }
 
     /// A name before `::` that is nowhere else is a package that is not there; others may be types.
-    fn check_packages(&self) -> Result<(), CheckoutError> {
+    fn check_packages(&self) -> anyhow::Result<()> {
         let others: BTreeSet<&str> = self
             .files
             .iter()
@@ -198,18 +195,17 @@ impl<'a> Units<'a> {
                 !self.packages.contains_key(scope) && !BUILT_IN.contains(&scope) && !others.contains(scope)
             };
             if let Some((package, line)) = file.scopes.iter().find(|(scope, _)| is_missing(scope)) {
-                return Err(CheckoutError::NoPackage {
-                    file: (*name).to_owned(),
-                    line: *line,
-                    package: package.clone(),
-                });
+                bail!(
+                    "{name} uses the package `{package}` in line {line}, which no file of the cluster declares: check out an \
+                     unchanged revision of FPsPIN"
+                );
             }
         }
         Ok(())
     }
 
     /// The numbers of the files in order, and how many have packages.
-    fn order(&self) -> Result<(Vec<usize>, usize), CheckoutError> {
+    fn order(&self) -> anyhow::Result<(Vec<usize>, usize)> {
         let mut order = Vec::new();
         for at in (0..self.files.len()).filter(|at| self.has_package(*at)) {
             self.visit(at, &mut Vec::new(), &mut order)?;
@@ -224,15 +220,21 @@ impl<'a> Units<'a> {
     }
 
     /// Appends a file behind all that it needs; `path` is what needs it.
-    fn visit(&self, at: usize, path: &mut Vec<usize>, order: &mut Vec<usize>) -> Result<(), CheckoutError> {
+    fn visit(&self, at: usize, path: &mut Vec<usize>, order: &mut Vec<usize>) -> anyhow::Result<()> {
         if order.contains(&at) {
             return Ok(());
         }
         if let Some(first) = path.iter().position(|other| *other == at) {
-            let cycle = path[first..].iter().chain([&at]);
-            return Err(CheckoutError::PackageCycle {
-                files: cycle.map(|at| self.files[*at].0.to_owned()).collect(),
-            });
+            let cycle: Vec<&str> = path[first..]
+                .iter()
+                .chain([&at])
+                .map(|at| self.files[*at].0)
+                .collect();
+            bail!(
+                "the cluster's packages need each other in a circle ({}), so no order of them can be compiled: check out an \
+                 unchanged revision of FPsPIN",
+                cycle.join(" needs ")
+            );
         }
         path.push(at);
         let scopes = self.files[at].1.scopes.keys();

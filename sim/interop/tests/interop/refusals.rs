@@ -38,7 +38,7 @@ fn checkouts_that_are_none_are_refused() {
         ),
         (
             interop(&["--fpspin-dir", empty]),
-            format!("interop: {empty} is no FPsPIN checkout: it has no fpga/app/pspin/rtl/pspin_wrap.sv"),
+            format!("interop: {empty} is not an FPsPIN checkout: it has no fpga/app/pspin/rtl/pspin_wrap.sv"),
         ),
         (
             cards(&["--fpspin-dir", empty, "--corundum-dir", missing]),
