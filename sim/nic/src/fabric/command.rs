@@ -1,24 +1,25 @@
 //! The command: from arguments to a fabric, and from what happened to what is printed.
 
-use super::args::{FabricArguments, Programs, build_programs};
-use super::member::{Application, Outcome, Plan, check_clocks};
-use super::show::Shown;
-use super::{plot, trace};
+use super::node::{Application, Outcome, Plan, check_clocks};
+use super::output::Shown;
+use super::{FabricArguments, Programs, build_programs, output};
 use crate::net::{Generator, Interrupt, Recipe};
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder, ShowProgress};
 use crate::run::setup;
 use crate::terminal::{Failure, print, print_folded, tell};
 use anyhow::{Context as _, anyhow};
-use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
+use spinneret_fabric::topology::{Topology, ip_of, mac_of};
 use spinneret_fabric::{
-    Alone, FabricError, NodeExit, NodeTask, MpiRanks, ExternalWait, Port, Ps, Ranks, Settings, Observer, run,
+    Alone, ExternalWait, FabricError, MpiRanks, NodeExit, NodeTask, Observer, Port, Ps, Ranks, Settings, run,
+    topology,
 };
 use spinneret_host::Address;
 use spinneret_host::device::socket::Server;
 use spinneret_mpi_sys::{Mpi, launched};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,7 +57,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let (places, rank) = (&places, ranks.rank());
     let own = || topology.nics().filter(move |(node, ..)| places[*node] == rank);
     let programs = build_programs(arguments, &topology, own(), config.cluster.clusters)?;
-    let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
+    let parts = arguments.trace.as_deref().map(output::Parts::beside).transpose();
     let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
     let mut plans = HashMap::new();
     for (_, name, nic) in own() {
@@ -91,7 +92,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     };
     let shown = Shown::new(report, outcomes, begun.elapsed());
     if let Some(file) = &arguments.plot {
-        plot::draw(file, &shown.report).map_err(Failure::Work)?;
+        output::draw(file, &shown.report).map_err(Failure::Work)?;
     }
     if let Some(parts) = parts {
         parts.join(&shown.report).map_err(Failure::Work)?;
@@ -140,7 +141,7 @@ fn plan(
     (name, nic): (&str, &topology::NicConfig),
     config: &NicConfig,
     programs: &Programs,
-    parts: Option<&trace::Parts>,
+    parts: Option<&output::Parts>,
 ) -> Result<Plan, Failure> {
     let application = match nic.application {
         true => Some(Application::at(bind(arguments.sockets()?, name)?, nic.when_gone)),

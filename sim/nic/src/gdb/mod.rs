@@ -9,27 +9,26 @@
 //! Each HPU is a thread. Breakpoints are in [`Held`](held::Held), not in memory. While the debugger thinks no simulated time
 //! passes, so a run that is held at breakpoints is the same run, clock by clock.
 
-mod held;
-mod marks;
 mod registers;
 mod session;
+mod target;
 
-use crate::net::{self, Interrupt};
+use crate::net;
+use crate::net::Interrupt;
 use crate::terminal::{Failure, tell};
 use anyhow::anyhow;
 use clap::Args;
 use gdbstub::common::Signal;
 use gdbstub::stub::MultiThreadStopReason as Stop;
-use held::{Held, Order, thread};
-use marks::Hit;
 use session::{End, Input, Session};
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::{Cluster, Debugger, SILENCE, TERMINATED, WATCHDOG};
-use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::time::Duration;
+use std::{fmt, io};
+use target::{Held, Hit, Order, thread};
 
 /// Arguments of commands whose handlers can be debugged.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -1,7 +1,8 @@
 //! A conversation with gdb, and its connection: bytes that come, and packets that leave whole.
 
-use super::held::Held;
-use crate::net::{self, Interrupt};
+use super::target::Held;
+use crate::net;
+use crate::net::Interrupt;
 use gdbstub::conn::Connection;
 use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
@@ -10,7 +11,8 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write as _};
+use std::io;
+use std::io::{BufWriter, Write as _};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;

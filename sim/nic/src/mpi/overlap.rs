@@ -7,7 +7,7 @@
 
 use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
 use super::priced::{Acts, Prices};
-use super::ranks::{ExchangeError, Rank};
+use super::{ExchangeError, Rank};
 use spinneret_mpi::library::Request;
 use std::time::Duration;
 

@@ -2,11 +2,12 @@
 //! they ask for, and resets in the middle of something, with which what is inside is lost and the counters begin anew.
 
 use super::{Behind, NO_WORD, Nic, NicError};
-use spinneret_regmap::bar::{self, Destination, decode};
+use spinneret_regmap::bar::{Destination, decode};
 use spinneret_regmap::pspin::HANDLER_BASE;
-use spinneret_regmap::{Register, cl, datapath_counters};
+use spinneret_regmap::{COUNTER_WORDS, Register, bar, cl, datapath_counters, events};
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
-use std::collections::BTreeMap;
+use spinneret_sim::channel::ChannelSink;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
@@ -317,4 +318,83 @@ impl<B: Behind> Nic<B> {
 /// Whether a register says how full something is, or was at most, and counts nothing.
 fn is_level(register: &Register) -> bool {
     register.name.ends_with("_used") || register.name.ends_with("_peak")
+}
+
+/// Clocks in which the statistics look at every counter, so that an error is told: 8 for a look, and its report.
+const LOOK_CLOCKS: u64 = 10 * COUNTER_WORDS as u64;
+
+/// Messages that have come, and until when the hardware may still send some.
+#[derive(Debug)]
+pub(super) struct Messages {
+    /// A design around the application may have no port for them.
+    sink: Option<ChannelSink>,
+    lines: VecDeque<u32>,
+    /// What software has written to `events.enable` and `events.moderation`.
+    enable: u32,
+    moderation: u32,
+    /// Clock of the core in which something else moved last.
+    moved: u64,
+}
+
+impl Messages {
+    /// Those that come out of there.
+    pub(super) fn new(sink: Option<ChannelSink>) -> Self {
+        Self {
+            sink,
+            lines: VecDeque::new(),
+            enable: 0,
+            moderation: 0,
+            moved: 0,
+        }
+    }
+
+    /// Everything is forgotten, as it is by the hardware.
+    pub(super) fn reset(&mut self) {
+        self.lines.clear();
+        [self.enable, self.moderation] = [0; 2];
+    }
+
+    /// Software has written a register.
+    pub(super) fn written(&mut self, register: u32, value: u32) {
+        match register {
+            register if register == events::ENABLE.offset => self.enable = value,
+            register if register == events::MODERATION.offset => self.moderation = value,
+            _ => {}
+        }
+    }
+
+    /// Whether somebody wants any.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.sink.is_some() && self.enable & events::ENABLE.bits.mask(0) != 0
+    }
+
+    /// Something else moves in this clock.
+    pub(super) fn moved(&mut self, clock: u64) {
+        self.moved = clock;
+    }
+
+    /// Whether none can come any more by itself.
+    pub(super) fn are_over(&self, clock: u64) -> bool {
+        let longest = LOOK_CLOCKS + u64::from(self.moderation & events::MODERATION.bits.mask(0));
+        !self.are_wanted() || clock - self.moved > longest
+    }
+
+    /// Takes those that came out.
+    pub(super) fn collect(&mut self) {
+        let items = self.sink.iter().flat_map(ChannelSink::receive_all);
+        self.lines.extend(items.map(|item| item.values[0] as u32));
+    }
+}
+
+impl<B: Behind> Nic<B> {
+    /// The next line of `events.pending` that a message has come of. That of standard output is held back until its words can be
+    /// read, as the simulation fetches them itself.
+    pub fn take_message(&mut self) -> Option<u32> {
+        let line = *self.messages.lines.front()?;
+        let is_early = line == events::STDOUT_LINE && self.stdout.is_empty();
+        if is_early && self.printed < self.behind.printed() {
+            return None;
+        }
+        self.messages.lines.pop_front()
+    }
 }

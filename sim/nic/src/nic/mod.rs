@@ -9,23 +9,19 @@
 //!
 //! What is behind the application's ports to the cluster is [`Behind`]: the model, or a cluster in the hardware itself.
 
-mod behind;
+mod backend;
 mod control;
 mod hardware;
 mod line;
-mod messages;
-mod modelled;
 mod route;
 
-pub use behind::Behind;
+pub use backend::Modelled;
 pub use control::{ControlError, Place};
-pub use hardware::{Hardware, Names, WaveRequest, find_scope};
+pub use hardware::{Behind, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
-pub use modelled::Modelled;
 
-use control::Resets;
+use control::{Messages, Resets};
 use line::Line;
-use messages::Messages;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};

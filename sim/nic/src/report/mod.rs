@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Nothing is kept for each packet once it is done with: times go into histograms, curves are thinned out, traces are
-//! written as they come. What each figure means is in `docs/run/reading-a-run.md`.
+//! written as they come. What each figure means is in `docs/run/spinneret.md`.
 //!
 //! ```
 //! use spinneret_cluster::{Cluster, Event, digest};
@@ -40,49 +40,42 @@
 //! # }
 //! ```
 
-mod console;
-mod error;
 mod fault_words;
 mod faults;
-mod histogram;
 mod options;
 mod page;
 mod pairing;
 mod plot;
-mod profile;
-mod progress;
-mod series;
 mod summary;
 mod symbols;
 mod tables;
 mod tally;
 mod trace;
 
-pub use console::Console;
-pub use error::ReportError;
 pub use faults::{BrokenHpu, FaultKind};
 pub use options::Options;
 pub use page::PageOptions;
-pub use profile::{FunctionCost, LineCost, ProfileReport};
-pub use progress::{Live, ShowProgress};
 pub use summary::{
-    Distribution, End, FORMAT, HandlerCounter, HandlerReport, HpuReport, Latencies, Occupancy, StageReport,
-    Summary, Time,
+    Distribution, End, FORMAT, HandlerCounter, HandlerReport, Histogram, HpuReport, Latencies, Occupancy,
+    StageReport, Summary, Time,
 };
-pub use symbols::{Place, Symbols};
+pub use symbols::{FunctionCost, LineCost, Place, ProfileReport, Symbols};
+pub use tables::{Live, ShowProgress};
+pub use tally::Traffic;
+pub use trace::Call;
 
 use crate::nic::NicConfig;
 use faults::Faults;
-pub use histogram::Histogram;
 use options::{Files, Messages};
 use page::{Page, PageServer, Stage};
 use pairing::{Pairing, Way};
-use progress::Progress;
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
+use spinneret_host::Lines;
 use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use tables::Progress;
 use tally::Tally;
-pub use tally::Traffic;
-pub use trace::Call;
 use trace::{Packet, Parallel, Serial};
 
 /// A packet in the cluster.
@@ -104,7 +97,7 @@ pub struct Recorder {
     flights: HashMap<u64, Flight>,
     tally: Tally,
     faults: Faults,
-    console: Console,
+    console: Lines,
     progress: Progress,
     messages: Messages,
     files: Files,
@@ -145,7 +138,7 @@ impl Recorder {
             flights: HashMap::new(),
             tally: Tally::default(),
             faults: Faults::new(options.faults_in_full, &config.cluster),
-            console: Console::default(),
+            console: Lines::default(),
             progress: Progress::new(options.progress),
             page: Page::open(&options.page, config)?,
             messages: Messages::new(options.messages),
@@ -277,7 +270,7 @@ impl Recorder {
     /// A word of the standard output of handlers.
     pub fn stdout(&mut self, word: u32) {
         let line = self.console.word(word);
-        self.say(line);
+        self.say(line.map(|line| line.to_string()));
     }
 
     /// Shows how the run goes, if it is time to. This may be called as often as one likes; `live` is only asked then.
@@ -312,8 +305,9 @@ impl Recorder {
 
     /// Ends the record: completes files and sums up. The profile is that of the cluster, if it was enabled.
     pub fn finish(mut self, end: &End, profile: Option<&Profile>) -> Finished {
-        let rest = self.console.rest();
-        rest.into_iter().for_each(|line| self.say(Some(line)));
+        for line in self.console.rest() {
+            self.say(Some(line.to_string()));
+        }
         self.progress.finish();
         let mut summary = self.summary(end);
         summary.profile = profile.map(|profile| ProfileReport::new(profile, &self.symbols));
@@ -424,6 +418,49 @@ impl Recorder {
                 page.line(&text);
             }
             self.progress.aside(|| self.messages.write(&text));
+        }
+    }
+}
+
+/// Why a file of a record is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// It cannot be written.
+    #[error("the {what} cannot be written to {path}: {source}")]
+    Write {
+        /// Trace, plot or report.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The page cannot be served.
+    #[error(
+        "the page cannot be served at port {port} of loopback: {source}; name another port, or none for any that is free"
+    )]
+    Page {
+        /// The port that was asked for.
+        port: u16,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The picture cannot be drawn.
+    #[error("the plot for {path} cannot be drawn: {reason}")]
+    Draw {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl ReportError {
+    fn write(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Write {
+            what,
+            path: path.to_owned(),
+            source,
         }
     }
 }

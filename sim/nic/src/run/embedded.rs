@@ -1,21 +1,21 @@
 //! Runs for a program in the same process: it gives packets and takes what comes out, and has the NIC's memory afterwards.
 
-use super::args::HardwareArguments;
-use super::ends::Ends;
+use super::handlers::{contexts_on, names};
 use super::host::{Attention, HostProgram};
 use super::session::Session;
-use super::setup::{self, Setup};
+use super::setup::{Ends, Setup};
+use super::{HardwareArguments, setup};
 use crate::device::Simulated;
 use crate::net::{Interrupt, Sink, Source};
 use crate::report::{Options, Recorder, ShowProgress, Summary};
-use crate::start::{contexts_on, names};
 use crate::terminal::Files;
 use anyhow::{Result, anyhow, ensure};
 use spinneret_cluster::Program;
 use spinneret_host::Context;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 

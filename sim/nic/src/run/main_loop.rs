@@ -1,8 +1,8 @@
 //! The main loop of a NIC: `run`, `serve`, `receive`, Python and the fabric put it together of the same parts. The program on
 //! the host acts, its frames go in, time passes, and everything that comes out is recorded and passed on.
 
-use super::ends::Ends;
 use super::host::{Attention, HostProgram};
+use super::setup::Ends;
 use crate::device::Simulated;
 use crate::net::Next;
 use crate::report::{Occupancy, Recorder};

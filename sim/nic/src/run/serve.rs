@@ -1,10 +1,9 @@
 //! `spinneret serve`: a NIC for programs in other processes, or a PCI device of a virtual machine.
 
-use super::args::{HardwareArguments, PacketArguments, ResultArguments};
-use super::ends;
 use super::host::{Attention, HostProgram, is_matching};
-use super::session::{self, Session};
-use super::setup::{self, Setup};
+use super::session::Session;
+use super::setup::Setup;
+use super::{HardwareArguments, PacketArguments, ResultArguments, session, setup};
 use crate::device::Simulated;
 use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
@@ -61,7 +60,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         .reads("--pci", arguments.pci.as_deref());
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
-    let ends = ends::open_if_any(&arguments.packets)?;
+    let ends = setup::open_any_packets(&arguments.packets)?;
     let gdb = arguments.debug.listen()?;
     let mut setup = Setup::new(ends, &arguments.results, config, None)?;
     setup.host = Some(listen(arguments, &setup.nic)?);

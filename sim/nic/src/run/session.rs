@@ -1,13 +1,13 @@
 //! One run of a command: when packets come from the wire, how time keeps up with the wall, and how the run ends.
 
-use super::args::RunArguments;
-use super::faults;
 use super::host::Attention;
 use super::main_loop::{MainLoop, WAITING};
-use super::setup::{self, Setup};
+use super::setup::Setup;
 use super::wave::Wave;
+use super::{RunArguments, faults, setup};
 use crate::gdb::Gdb;
-use crate::net::{self, Interrupt, Next, Pacer};
+use crate::net;
+use crate::net::{Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Finished, Live};
 use crate::terminal::{Failure, print, print_folded};
@@ -166,10 +166,10 @@ impl Session {
             if has_nothing && self.has_ended && !self.stays() {
                 return Ok(());
             }
-            match self.pacer.is_some() {
-                true => self.live_step(has_nothing)?,
-                false if has_nothing && self.stays() => self.sleep(SLEEP)?,
-                false => self.run.step(due.unwrap_or(LAST_PS))?,
+            match self.pacer.as_ref().map(Pacer::allowed_ps) {
+                Some(allowed_ps) => self.live_step(allowed_ps, has_nothing)?,
+                None if has_nothing && self.stays() => self.sleep(SLEEP)?,
+                None => self.run.step(due.unwrap_or(LAST_PS))?,
             }
             self.run.pass_on()?;
             self.steps = self.steps.wrapping_add(1);
@@ -190,26 +190,23 @@ impl Session {
         self.run.host.as_ref().is_some_and(|host| host.stays())
     }
 
-    /// A step that keeps time with the wall, as far as it goes.
-    fn live_step(&mut self, has_nothing: bool) -> Result<()> {
-        let now = self.run.nic.borrow().now_ps();
-        let Some(pacer) = &mut self.pacer else {
-            return Ok(());
-        };
+    /// A step that keeps simulated time behind the wall clock.
+    fn live_step(&mut self, allowed_ps: u64, has_nothing: bool) -> Result<()> {
+        let now_ps = self.run.nic.borrow().now_ps();
         if has_nothing {
-            pacer.end_work(now);
             self.sleep(SLEEP)?;
-            // Time goes on to where it is on the wall; nothing happens in it.
-            let allowed = self.pacer.as_mut().map_or(now, |pacer| pacer.allowed_ps());
-            return Ok(self.run.nic.borrow_mut().run_until(allowed)?);
+            // Nothing happens until simulated time has caught up with the wall clock.
+            let allowed_ps = self.pacer.as_ref().map_or(now_ps, Pacer::allowed_ps);
+            return Ok(self.run.nic.borrow_mut().run_until(allowed_ps)?);
         }
-        pacer.begin_work(now);
-        let allowed = pacer.allowed_ps();
-        if allowed <= now {
-            let ahead = pacer.until(now);
+        if allowed_ps <= now_ps {
+            let ahead = self
+                .pacer
+                .as_ref()
+                .map_or(Duration::ZERO, |pacer| pacer.until(now_ps));
             return self.sleep(ahead);
         }
-        self.run.step(allowed)
+        self.run.step(allowed_ps)
     }
 
     /// Sleeps until a packet comes, somebody wants something or an end, or the time is over.

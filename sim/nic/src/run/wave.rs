@@ -1,6 +1,6 @@
 //! The waveform of a run.
 
-use super::args::ResultArguments;
+use super::ResultArguments;
 use crate::nic::{WaveRequest, find_scope};
 use crate::terminal::{Failure, tell};
 use anyhow::{Result, anyhow, bail, ensure};
