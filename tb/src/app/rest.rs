@@ -1,8 +1,7 @@
 //! The application block at rest: when nothing is under way, every byte and every counter is known.
 
-use super::bench::AppBench;
-use super::config::READ_BYTES;
-use super::driver::offset_of;
+use super::AppBench;
+use super::driver::{READ_BYTES, offset_of};
 use crate::bench::Finish;
 use spinneret_regmap::{egress, ingress, registers};
 use spinneret_sim::axil::Response;

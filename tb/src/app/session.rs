@@ -1,8 +1,8 @@
 //! Sessions of random traffic, and rounds of them.
 
-use super::bench::AppBench;
-use super::config::{Actions, Behaviour, Clocks, Context, READ_OFFSET};
-use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use super::AppBench;
+use super::driver::{Actions, Behaviour, Clocks, Context, READ_OFFSET};
+use super::model::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{

@@ -1,7 +1,6 @@
 //! What has to become of reads: descriptors, and the beats that come back.
 
-use super::config::{Guard, Setup};
-use super::counters::HalfCounters;
+use super::config::{Guard, HalfCounters, Setup};
 use super::plan::{is_possible, span};
 use spinneret_sim::dma::{Accepted, Descriptor, SegmentedRam, Status};
 use spinneret_sim::prelude::*;

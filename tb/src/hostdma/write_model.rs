@@ -1,7 +1,6 @@
 //! What has to become of writes: descriptors, bytes in host memory, responses.
 
-use super::config::{Guard, Setup};
-use super::counters::HalfCounters;
+use super::config::{Guard, HalfCounters, Setup};
 use super::plan::{Piece, WritePlan};
 use spinneret_sim::dma::{Accepted, Descriptor, Status};
 use spinneret_sim::prelude::*;

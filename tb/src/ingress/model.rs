@@ -1,7 +1,6 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Contexts, FIELDS, Setup};
-use super::counters::{Cause, Drops};
+use super::config::{Cause, Contexts, Drops, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Class, Slot, SlotMap};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};

@@ -1,6 +1,6 @@
 //! The slots of the packet buffer, and when they are freed.
 
-use super::counters::{Counters, Refusals};
+use super::config::{Counters, Refusals};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Index;

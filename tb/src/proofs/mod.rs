@@ -7,13 +7,11 @@
 mod list;
 mod mutations;
 mod question;
-mod solve;
 mod translate;
 
 pub use list::proofs;
 pub use mutations::{Mutation, mutations};
-pub use question::{Ledger, Question, questions};
-pub use solve::{Outcome, Verdict};
+pub use question::{Ledger, Outcome, Question, Verdict, questions};
 pub use translate::{Problem, prepare, prepare_broken, text};
 
 /// How far a proof reaches.

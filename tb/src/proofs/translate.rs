@@ -5,10 +5,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 /// Modules that harnesses have in common.
 const SHARED: &[&str] = &[
