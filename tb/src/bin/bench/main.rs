@@ -1,12 +1,8 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
 mod app;
-mod egress;
+mod blocks;
 mod figures;
-mod hostdma;
-mod ingress;
-mod limiter;
-mod matching;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -63,17 +59,19 @@ enum Configuration {
 impl Bench {
     fn run(self, config: Configuration) -> Result<Figures> {
         match (self, config) {
-            (Self::Match, Configuration::Reference) => matching::run::<PspinPktMatch>("match"),
-            (Self::Match, Configuration::Board) => matching::run::<PspinPktMatchIp>("match-board"),
-            (Self::Ingress, Configuration::Reference) => ingress::run::<PspinIngressDatapath>("ingress"),
+            (Self::Match, Configuration::Reference) => blocks::matching::<PspinPktMatch>("match"),
+            (Self::Match, Configuration::Board) => blocks::matching::<PspinPktMatchIp>("match-board"),
+            (Self::Ingress, Configuration::Reference) => blocks::ingress::<PspinIngressDatapath>("ingress"),
             (Self::Ingress, Configuration::Board) => {
-                ingress::run::<PspinIngressDatapathBoard>("ingress-board")
+                blocks::ingress::<PspinIngressDatapathBoard>("ingress-board")
             }
-            (Self::Egress, Configuration::Reference) => egress::run::<PspinEgressDatapath>("egress"),
-            (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
-            (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
-            (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
-            (Self::Limiter, _) => limiter::run(),
+            (Self::Egress, Configuration::Reference) => blocks::egress::<PspinEgressDatapath>("egress"),
+            (Self::Egress, Configuration::Board) => {
+                blocks::egress::<PspinEgressDatapathBoard>("egress-board")
+            }
+            (Self::Hostdma, Configuration::Reference) => blocks::hostdma::<PspinHostmemDma>("hostdma"),
+            (Self::Hostdma, Configuration::Board) => blocks::hostdma::<PspinHostmemDmaBoard>("hostdma-board"),
+            (Self::Limiter, _) => blocks::limiter(),
             (Self::App, _) => app::run("app"),
         }
     }

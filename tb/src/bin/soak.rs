@@ -1,14 +1,104 @@
-//! What is run in rounds: each block in its configurations and behaviours in turn, and what became of the traffic.
+//! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
-use crate::rounds::Rounds;
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
+use clap::{Parser, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use rand::RngExt;
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_sim::seed::Seed;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::ip_frames::random_ip_frame;
 use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame, random_rules};
 use spinneret_tb::{app, egress, hostdma, ingress, regs};
 use std::ops::AddAssign;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Sends random traffic through a block and compares everything with its reference model.
+#[derive(Parser, Debug)]
+#[command(name = "soak")]
+struct Arguments {
+    /// What to test.
+    name: Soak,
+    /// Number of packets, frames, transfers or accesses [default: a million; of the application block, which is
+    /// much larger, twenty thousand].
+    #[arg(long, visible_alias = "packets")]
+    count: Option<u64>,
+    /// What the traffic depends on [default: a new one, which is printed].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The round to begin with, to see again what a later one found.
+    #[arg(long, default_value_t = 0)]
+    round: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Soak {
+    /// The matching engine.
+    Match,
+    /// The whole ingress path.
+    Ingress,
+    /// The whole egress path.
+    Egress,
+    /// The host DMA.
+    Hostdma,
+    /// The control registers.
+    Regs,
+    /// The application block, with everything at once and resets of the cluster.
+    App,
+}
+
+impl Soak {
+    /// What is counted.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Match | Self::Ingress | Self::Egress => "frames",
+            Self::Hostdma => "transfers",
+            Self::Regs => "accesses",
+            Self::App => "packets and frames",
+        }
+    }
+
+    /// How many, unless one says it.
+    fn count(self) -> u64 {
+        match self {
+            Self::App => 20_000,
+            _ => 1_000_000,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    spinneret_table::failed(work().map(|()| ExitCode::SUCCESS))
+}
+
+fn work() -> Result<()> {
+    let Arguments {
+        name,
+        count,
+        seed,
+        round,
+    } = Arguments::parse();
+    let seed = seed.unwrap_or_else(|| rand::rng().random());
+    let count = count.unwrap_or_else(|| name.count());
+    println!("seed {seed}, {count} {}", name.unit());
+    let rounds = Rounds {
+        seed,
+        count,
+        first: round,
+        unit: name.unit(),
+    };
+    match name {
+        Soak::Match => matching(rounds),
+        Soak::Ingress => ingress(rounds),
+        Soak::Egress => egress(rounds),
+        Soak::Hostdma => hostdma(rounds),
+        Soak::Regs => regs(rounds),
+        Soak::App => app(rounds),
+    }
+}
 
 /// A simulation of a model with all random choices from a seed.
 fn simulation<M: Model>(seed: Seed) -> Simulation<M> {
@@ -30,7 +120,7 @@ fn print<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) {
 }
 
 /// The egress path, 5000 commands a round. Every second round is one of the reference configuration.
-pub(crate) fn egress(rounds: Rounds) -> Result<()> {
+fn egress(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, commands: u64) -> egress::Totals {
         egress::run_round(
             simulation::<M>(seed),
@@ -56,7 +146,7 @@ pub(crate) fn egress(rounds: Rounds) -> Result<()> {
 }
 
 /// The host DMA, 5000 transfers a round, with three sets of parameter values in turn.
-pub(crate) fn hostdma(rounds: Rounds) -> Result<()> {
+fn hostdma(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, transfers: u64) -> hostdma::Totals {
         hostdma::run_round(
             simulation::<M>(seed),
@@ -94,7 +184,7 @@ pub(crate) fn hostdma(rounds: Rounds) -> Result<()> {
 }
 
 /// The whole ingress path, 5000 frames a round. Every second round is one of the reference configuration.
-pub(crate) fn ingress(rounds: Rounds) -> Result<()> {
+fn ingress(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, frames: u64) -> ingress::Totals {
         let behaviours = ingress::behaviours(&ingress::Setup::of::<M>());
         ingress::run_round(simulation::<M>(seed), in_turn(turn, behaviours), frames)
@@ -122,7 +212,7 @@ pub(crate) fn ingress(rounds: Rounds) -> Result<()> {
 }
 
 /// The control registers, 20,000 accesses a round; the models take turns.
-pub(crate) fn regs(rounds: Rounds) -> Result<()> {
+fn regs(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, accesses: u64) -> regs::Totals {
         regs::run_round(simulation::<M>(seed), in_turn(turn, regs::behaviours()), accesses)
     }
@@ -149,7 +239,7 @@ pub(crate) fn regs(rounds: Rounds) -> Result<()> {
 
 /// The application block, 1000 packets a round, with everything at once and resets of the cluster; each round has a
 /// cluster's clock of its own.
-pub(crate) fn app(rounds: Rounds) -> Result<()> {
+fn app(rounds: Rounds) -> Result<()> {
     let totals: app::Totals = rounds.run(1000, |seed, _, packets| {
         let clocks = app::Clocks::random(&mut seed.rng("clocks"));
         let block = models::MqnicAppBlock::with_seed(seed.0);
@@ -187,7 +277,7 @@ impl AddAssign for Matched {
 
 /// The matching engine, in turn as in the reference and as in the board configuration: other rules after 100 frames,
 /// other pauses in each round of 5000.
-pub(crate) fn matching(rounds: Rounds) -> Result<()> {
+fn matching(rounds: Rounds) -> Result<()> {
     let Matched(counts) = rounds.run(5000, |seed, round, frames| match round % 2 {
         0 => match_frames::<models::PspinPktMatch>(seed, round / 2, frames),
         _ => match_frames::<models::PspinPktMatchIp>(seed, round / 2, frames),
@@ -229,4 +319,57 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Matched {
     }
     bench.finish();
     total
+}
+
+/// What the rounds depend on.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    /// What all random choices depend on.
+    seed: u64,
+    /// Frames, or what else is counted, of all rounds together.
+    count: u64,
+    /// Number of the first round.
+    first: u64,
+    /// What is counted, in the plural.
+    unit: &'static str,
+}
+
+impl Rounds {
+    /// Runs rounds of that many frames until all are sent, and adds up what they return.
+    fn run<T: Default + AddAssign>(
+        self,
+        frames_per_round: u64,
+        run_round: impl Fn(Seed, u64, u64) -> T,
+    ) -> Result<T> {
+        let template = format!(
+            "{{bar:40}} {{pos}}/{{len}} {}, {{per_sec}}, {{eta}} left",
+            self.unit
+        );
+        let style =
+            ProgressStyle::with_template(&template).context("the progress bar's template is wrong")?;
+        let progress = ProgressBar::new(self.count).with_style(style);
+        let start = Instant::now();
+        let (mut total, mut left) = (T::default(), self.count);
+        for round in self.first.. {
+            if left == 0 {
+                break;
+            }
+            let frames = left.min(frames_per_round);
+            let seed = Seed(self.seed.wrapping_add(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            // A difference panics with what differs; the seed and the round say how to see it again.
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| run_round(seed, round, frames)));
+            let repeat = format!("--seed {} --round {round} --count {frames}", self.seed);
+            total += outcome.map_err(|_| anyhow!("round {round} failed: repeat with {repeat}"))?;
+            progress.inc(frames);
+            left -= frames;
+        }
+        progress.finish_and_clear();
+        let seconds = start.elapsed().as_secs_f64();
+        println!(
+            "{seconds:.1} s, {:.0} {} a second",
+            self.count as f64 / seconds,
+            self.unit
+        );
+        Ok(total)
+    }
 }
