@@ -89,18 +89,32 @@ pub trait Device: fmt::Debug {
     ///
     /// # Errors
     /// If the device is gone.
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError>;
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        mapped(self, context, offset, bytes.len())?.read(offset as usize, bytes);
+        Ok(())
+    }
 
     /// Writes host memory of a context, which was taken and reaches so far. Up to 8 bytes at a multiple of their size are
     /// written at once.
     ///
     /// # Errors
     /// If the device is gone.
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError>;
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        mapped(self, context, offset, bytes.len())?.write(offset as usize, bytes);
+        Ok(())
+    }
 
     /// Where in this process the host memory of a context begins, which was taken and is not empty. It stays there until it is
     /// given back.
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>>;
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        self.host_mapping(context).map(Mapping::start)
+    }
+
+    /// The host memory of a context, if it was taken and is mapped into this process.
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        let _ = context;
+        None
+    }
 
     /// The file in which the host memory of a context lies, for another process to map.
     ///
@@ -197,6 +211,25 @@ pub trait Device: fmt::Debug {
     fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
         Err(DeviceError::no_frames())
     }
+}
+
+/// The host memory of a context, if the bytes are there.
+fn mapped<D: Device + ?Sized>(
+    device: &D,
+    context: u32,
+    offset: u32,
+    bytes: usize,
+) -> Result<&Mapping, DeviceError> {
+    let mapping = device.host_mapping(context);
+    let size = mapping.map_or(0, Mapping::len);
+    let is_in = (offset as usize)
+        .checked_add(bytes)
+        .is_some_and(|end| end <= size);
+    mapping.filter(|_| is_in).ok_or_else(|| {
+        DeviceError::Refused(format!(
+            "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
+        ))
+    })
 }
 
 /// Addresses of a NIC.

@@ -1,10 +1,9 @@
 //! A device that is found by its name.
 
-use super::{Address, Area, Device, DeviceError, chardev, slower, socket, vfio};
+use super::{Address, Area, Device, DeviceError, Mapping, chardev, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
 use std::path::Path;
-use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A device that was found by its name.
@@ -134,16 +133,8 @@ impl Device for OpenDevice {
         each!(self, device => device.close_area(context));
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        each!(self, device => device.read_host(context, offset, bytes))
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        each!(self, device => device.write_host(context, offset, bytes))
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        each!(self, device => device.host_pointer(context))
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        each!(self, device => device.host_mapping(context))
     }
 
     fn tells_contexts(&self) -> bool {

@@ -170,7 +170,7 @@ fn registers_of_ours_are_used_if_the_driver_has_them() {
         "{error}"
     );
 
-    let fake = crate::fake::Fake::new(Variant::Extended);
+    let fake = Fake::new(Variant::Extended);
     let ours = ok(Nic::new(ok(card(&fake))));
     assert_eq!(ok(ours.counters()).get("ingress.hers"), Some(0));
     assert_eq!(

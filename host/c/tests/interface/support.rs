@@ -4,14 +4,14 @@ use crate::fake::{Fake, PSPIN, program};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use spinneret::*;
 use spinneret_host::chardev::Card;
-use spinneret_host::device::Area;
+use spinneret_host::device::{Area, Mapping};
 use spinneret_host::device::socket::{Served, Server};
-use spinneret_host::{Device, Device as _, DeviceError};
+use spinneret_host::{Device, DeviceError};
 use spinneret_regmap::model::Variant;
 use std::ffi::{CStr, CString, c_int};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::ptr::{NonNull, null, null_mut};
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -198,16 +198,8 @@ impl Device for ServedCard {
         self.card.close_area(context);
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.card.read_host(context, offset, bytes)
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.card.write_host(context, offset, bytes)
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        self.card.host_pointer(context)
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.card.host_mapping(context)
     }
 
     fn tells_contexts(&self) -> bool {

@@ -28,7 +28,6 @@ use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Bytes that the driver's words have, which it accesses with one call.
@@ -132,20 +131,6 @@ impl<S: System> Card<S> {
     /// Whether the driver makes one call of an access: of a word, while the cluster answers.
     fn is_word(&self, address: u32, bytes: usize) -> bool {
         bytes == WORD && (address as usize).is_multiple_of(WORD) && !self.is_held
-    }
-
-    /// The host memory of a context, if the bytes are there.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<(&Mapping, usize), DeviceError> {
-        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = mapping.map_or(0, Mapping::len);
-        mapping
-            .filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
-            .map(|mapping| (mapping, offset as usize))
-            .ok_or_else(|| {
-                DeviceError::Refused(format!(
-                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-                ))
-            })
     }
 
     /// Whether no handler writes to a context's host memory any more: the driver frees it without a look at the hardware.
@@ -283,20 +268,8 @@ impl<S: System> Device for Card<S> {
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let (mapping, offset) = self.area(context, offset, bytes.len())?;
-        mapping.read(offset, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        let (mapping, offset) = self.area(context, offset, bytes.len())?;
-        mapping.write(offset, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        Some(self.areas.get(context as usize)?.as_ref()?.start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.areas.get(context as usize)?.as_ref()
     }
 
     fn tells_contexts(&self) -> bool {

@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A NIC in another process.
@@ -112,20 +111,6 @@ impl Client {
         }
     }
 
-    /// The host memory of a context, if the bytes are in it.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&Mapping, DeviceError> {
-        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = mapping.map_or(0, Mapping::len);
-        let is_in = (offset as usize)
-            .checked_add(bytes)
-            .is_some_and(|end| end <= size);
-        mapping.filter(|_| is_in).ok_or_else(|| {
-            DeviceError::Refused(format!(
-                "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-            ))
-        })
-    }
-
     /// A request that is answered by bytes.
     fn fetch(&mut self, request: &Request, bytes: &mut [u8]) -> Result<(), DeviceError> {
         match self.ask(request)? {
@@ -221,20 +206,8 @@ impl Device for Client {
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.area(context, offset, bytes.len())?
-            .read(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.area(context, offset, bytes.len())?
-            .write(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        Some(self.areas.get(context as usize)?.as_ref()?.start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.areas.get(context as usize)?.as_ref()
     }
 
     fn tells_contexts(&self) -> bool {

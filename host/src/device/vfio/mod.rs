@@ -15,12 +15,11 @@ pub use linux::PciFunction;
 pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::{Area, Device, DeviceError, SharedMemory, slower};
+use super::{Area, Device, DeviceError, Mapping, SharedMemory, slower};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
@@ -112,18 +111,6 @@ impl<F: Function> Vfio<F> {
             }
             word => Ok(word),
         }
-    }
-
-    /// The host memory of a context, if the bytes are there.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&SharedMemory, DeviceError> {
-        let area = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = area.map_or(0, |area| area.mapping().len());
-        area.filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
-            .ok_or_else(|| {
-                DeviceError::Refused(format!(
-                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-                ))
-            })
     }
 
     /// Puts the cluster into reset, and waits until it is, or nobody answers.
@@ -233,31 +220,17 @@ impl<F: Function> Device for Vfio<F> {
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let area = self.area(context, offset, bytes.len())?;
-        area.mapping().read(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        let area = self.area(context, offset, bytes.len())?;
-        area.mapping().write(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        let area = self.areas.get(context as usize)?.as_ref()?;
-        Some(area.mapping().start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        Some(self.areas.get(context as usize)?.as_ref()?.mapping())
     }
 
     fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
-        let file = self.area(context, 0, 0)?.file();
-        let cloned = file.map(|file| file.try_clone_to_owned());
-        match cloned {
-            Ok(Ok(file)) => Ok(file),
-            Ok(Err(source)) => Err(DeviceError::Refused(source.to_string())),
-            Err(source) => Err(DeviceError::Refused(source.to_string())),
-        }
+        let refused = |why: String| DeviceError::Refused(format!("host memory of context {context}: {why}"));
+        let area = self.areas.get(context as usize).and_then(Option::as_ref);
+        let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
+        let file = area.file().map_err(|error| refused(error.to_string()))?;
+        file.try_clone_to_owned()
+            .map_err(|error| refused(error.to_string()))
     }
 
     fn tells_contexts(&self) -> bool {
