@@ -245,59 +245,29 @@ pub mod caps {
         )
     };
     /// The group, ordered by offset.
-    pub const ALL: &[Register] = &[
-        MAGIC,
-        VERSION,
-        FEATURES,
-        constant(3, "rulesets", "rulesets", "Rulesets of the matching engine."),
-        constant(
-            4,
-            "rules",
-            "rules",
-            "Rules of a ruleset, the end-of-message rule among them.",
-        ),
-        constant(5, "contexts", "contexts", "Execution contexts."),
-        constant(6, "clusters", "clusters", "PsPIN clusters."),
-        constant(7, "mpqs", "queues", "Message processing queues."),
-        constant(8, "data_width", "bits", "Width of a beat of the packet streams."),
-        constant(9, "mtu", "bytes", "Longest frame that the matching engine takes."),
-        constant(
-            10,
-            "inspected_bytes",
-            "bytes",
-            "Bytes of a frame, from its start, that rules can look at.",
-        ),
-        constant(
-            11,
-            "buffer_base",
-            "address",
-            "Address of the packet buffer in PsPIN.",
-        ),
-        constant(12, "buffer_size", "bytes", "Size of the packet buffer."),
-        constant(13, "large_slots", "slots", "Large slots of the packet buffer."),
-        constant(14, "large_slot_size", "bytes", "Size of a large slot."),
-        constant(15, "small_slots", "slots", "Small slots of the packet buffer."),
-        constant(16, "small_slot_size", "bytes", "Size of a small slot."),
-        constant(
-            17,
-            "message_id_width",
-            "bits",
-            "Width of the message id in a request.",
-        ),
-        constant(
-            18,
-            "host_tags",
-            "transfers",
-            "Transfers to host memory, and from it, that can be in flight.",
-        ),
-        constant(19, "core_clock_khz", "kHz", "Frequency of the NIC's clock."),
-        constant(
-            20,
-            "cluster_clock_khz",
-            "kHz",
-            "Frequency of the clusters' clock.",
-        ),
-    ];
+    pub const ALL: &[Register] = rows! {
+        MAGIC;
+        VERSION;
+        FEATURES;
+        constant 3, "rulesets", "rulesets", "Rulesets of the matching engine.";
+        constant 4, "rules", "rules", "Rules of a ruleset, the end-of-message rule among them.";
+        constant 5, "contexts", "contexts", "Execution contexts.";
+        constant 6, "clusters", "clusters", "PsPIN clusters.";
+        constant 7, "mpqs", "queues", "Message processing queues.";
+        constant 8, "data_width", "bits", "Width of a beat of the packet streams.";
+        constant 9, "mtu", "bytes", "Longest frame that the matching engine takes.";
+        constant 10, "inspected_bytes", "bytes", "Bytes of a frame, from its start, that rules can look at.";
+        constant 11, "buffer_base", "address", "Address of the packet buffer in PsPIN.";
+        constant 12, "buffer_size", "bytes", "Size of the packet buffer.";
+        constant 13, "large_slots", "slots", "Large slots of the packet buffer.";
+        constant 14, "large_slot_size", "bytes", "Size of a large slot.";
+        constant 15, "small_slots", "slots", "Small slots of the packet buffer.";
+        constant 16, "small_slot_size", "bytes", "Size of a small slot.";
+        constant 17, "message_id_width", "bits", "Width of the message id in a request.";
+        constant 18, "host_tags", "transfers", "Transfers to host memory, and from it, that can be in flight.";
+        constant 19, "core_clock_khz", "kHz", "Frequency of the NIC's clock.";
+        constant 20, "cluster_clock_khz", "kHz", "Frequency of the clusters' clock.";
+    };
 
     /// Offset of a constant, named as in the table; `None` if there is none of that name.
     pub fn offset(name: &str) -> Option<u32> {
