@@ -93,13 +93,16 @@ fn the_pages_about_the_cluster_name_its_addresses() {
             "docs/cluster/runtime.md lacks {address}"
         );
     }
-    let wrap = read("blocks/pspin_wrap.md");
+    let wrap = read("blocks/mqnic_app_block.md");
     for (base, bytes) in [
         (pspin::HANDLER_BASE, pspin::HANDLER_BYTES + pspin::PACKET_BYTES),
         (pspin::PROGRAM_BASE, pspin::PROGRAM_BYTES),
     ] {
         let range = format!("{base:#010x} to {:#010x}", base + (bytes - 1));
-        assert!(wrap.contains(&range), "docs/blocks/pspin_wrap.md lacks {range}");
+        assert!(
+            wrap.contains(&range),
+            "docs/blocks/mqnic_app_block.md lacks {range}"
+        );
     }
 }
 

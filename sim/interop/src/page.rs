@@ -1,9 +1,8 @@
-//! The tables of `docs/interop.md`, from everything that is recorded.
+//! The tables of `docs/interop.md`, from the recordings.
 
 use crate::costs::OPERATIONS;
 use crate::example::{SIZES, modelled_figures};
-use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
-use crate::touches::TOUCHES;
+use crate::recorded::{folder, read_costs, read_example, short};
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +13,7 @@ use std::process::Command;
 const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
 const END: &str = "<!-- end of what ./dev interop --record writes -->";
 
-/// Writes the tables of `docs/interop.md` anew, from everything that is recorded.
+/// Rewrites the tables of `docs/interop.md` from the recordings.
 ///
 /// # Errors
 /// If the page or the data cannot be read, or the page not written.
@@ -30,9 +29,7 @@ pub(crate) fn write(fpspin: &Path) -> Result<()> {
     let mut text = page[..begin + BEGIN.len()].to_owned();
     let _ = write!(text, "\n\nFPsPIN {}.\n\n", revision(fpspin));
     add_examples(&mut text)?;
-    add_public(&mut text)?;
     add_costs(&mut text)?;
-    add_answers(&mut text)?;
     text.push_str(&page[end..]);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -87,19 +84,6 @@ fn add_examples(text: &mut String) -> Result<()> {
     Ok(())
 }
 
-fn add_public(text: &mut String) -> Result<()> {
-    let Ok(rows) = read("public.csv") else {
-        return Ok(());
-    };
-    text.push_str("### Public examples\n\n| example | what came of it |\n|---|---|\n");
-    for row in rows {
-        let (name, came) = row.split_once(',').context("public.csv: a row without an end")?;
-        let _ = writeln!(text, "| {name} | {} |", came.trim_matches('"'));
-    }
-    text.push('\n');
-    Ok(())
-}
-
 fn add_costs(text: &mut String) -> Result<()> {
     text.push_str(
         "### Costs\n\nClocks of one operation of `runtime/tests/costs`, with 1, 8 and 16 HPUs at it.\n\n",
@@ -112,16 +96,6 @@ fn add_costs(text: &mut String) -> Result<()> {
             "| {} | {one:.2} | {eight:.2} | {all:.2} |",
             OPERATIONS[cost.operation]
         );
-    }
-    text.push('\n');
-    Ok(())
-}
-
-fn add_answers(text: &mut String) -> Result<()> {
-    text.push_str("### Accesses\n\nWhat came of a handler's access (`runtime/tests/touch`).\n\n");
-    text.push_str("| what | access | address | answer |\n|---|---|---|---|\n");
-    for ((what, kind, address), answer) in TOUCHES.iter().zip(read_answers()?) {
-        let _ = writeln!(text, "| {what} | {kind:?} | {address:#010x} | {answer} |");
     }
     text.push('\n');
     Ok(())

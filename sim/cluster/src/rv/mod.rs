@@ -22,7 +22,7 @@
 //! [`Hart::lost_reservation`]; see there for load-reserved and store-conditional.
 //!
 //! Sources: The RISC-V Instruction Set Manual, volume I (20191213) and volume II (20211203); for what RI5CY adds and what
-//! instructions cost, see `docs/cluster/instructions.md`.
+//! instructions cost, see `docs/cluster/model.md`.
 
 mod bus;
 mod csr;
