@@ -6,7 +6,7 @@ mod ports;
 
 pub use debug::Debugger;
 
-use crate::event::{Event, Fault, HpuId, Profile, Traced};
+use crate::event::{Event, Fault, HpuId, Profile, TraceEntry};
 use crate::hpu::{Hpu, World};
 use crate::map::{Memory, shared, unknown};
 use crate::queues::{Group, Queues};
@@ -312,7 +312,7 @@ impl Cluster {
     }
 
     /// What has passed since the last call.
-    pub fn take_trace(&mut self) -> Vec<Traced> {
+    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
         self.world.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 

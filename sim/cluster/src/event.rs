@@ -94,7 +94,7 @@ pub enum Named {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A HER came.
-    Came {
+    Arrived {
         /// When.
         clock: u64,
         /// Number of the packet.
@@ -109,8 +109,8 @@ pub enum Event {
         handler: Option<u32>,
     },
     /// A handler has ended.
-    Ran(Run),
-    /// A handler was ended by a trap; it follows as [`Event::Ran`], too.
+    Finished(Run),
+    /// A handler was ended by a trap; it follows as [`Event::Finished`], too.
     Failed(Fault),
     /// A command was not done; who asked for it goes on.
     Refused(Fault),
@@ -122,7 +122,7 @@ pub enum Event {
         packet: u64,
     },
     /// An HPU has trapped outside of any handler, and the program has ended it.
-    Broken {
+    Halted {
         /// Which.
         hpu: HpuId,
         /// Why.
@@ -142,16 +142,16 @@ pub fn digest(packet: &[u8]) -> u64 {
 
 /// Something that passed, and in which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traced {
+pub struct TraceEntry {
     /// The clock.
     pub clock: u64,
     /// What.
-    pub what: Passed,
+    pub what: TraceEvent,
 }
 
 /// What passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passed {
+pub enum TraceEvent {
     /// A packet came in.
     Her {
         /// Message.

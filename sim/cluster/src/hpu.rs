@@ -1,7 +1,7 @@
 //! One HPU: a hart with its driver.
 
 use crate::driver::{Driver, Read, Write};
-use crate::event::{Named, Passed, Traced};
+use crate::event::{Named, TraceEvent, TraceEntry};
 use crate::map::{self, Memory, Place, Protection, Target};
 use crate::rv::{
     Access, Bus, CsrSet, DecodeCache, Fault, Hart, Instruction, Privilege, Reservations, Step, Trap, Width,
@@ -65,7 +65,7 @@ impl Hpu {
     pub(crate) fn new(cluster: usize, core: usize, entry: u32, is_strict: bool) -> Self {
         Self {
             hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry)
-                .with_csrs(CsrSet::Public),
+                .with_csrs(CsrSet::Ri5cy),
             driver: Driver::new(cluster, core, is_strict),
             protection: Protection::default(),
             at: 0,
@@ -146,14 +146,14 @@ pub(crate) struct World {
     /// Words that were ever put there.
     pub(crate) printed: u64,
     /// Kept only if somebody wants it.
-    pub(crate) trace: Option<Vec<Traced>>,
+    pub(crate) trace: Option<Vec<TraceEntry>>,
 }
 
 impl World {
     /// Takes note of something that passes.
-    pub(crate) fn note(&mut self, clock: u64, what: Passed) {
+    pub(crate) fn note(&mut self, clock: u64, what: TraceEvent) {
         if let Some(trace) = &mut self.trace {
-            trace.push(Traced { clock, what });
+            trace.push(TraceEntry { clock, what });
         }
     }
 }
@@ -275,7 +275,7 @@ impl View<'_> {
             Read::Nothing => return Err(Fault),
         };
         let hpu = self.driver.id();
-        self.world.note(self.now, Passed::Read { hpu, offset, value });
+        self.world.note(self.now, TraceEvent::Read { hpu, offset, value });
         Ok(self.register(value))
     }
 
@@ -287,7 +287,7 @@ impl View<'_> {
             Write::Nothing => return Err(Fault),
         }
         let hpu = self.driver.id();
-        self.world.note(self.now, Passed::Written { hpu, offset, value });
+        self.world.note(self.now, TraceEvent::Written { hpu, offset, value });
         Ok(self.register(0))
     }
 

@@ -30,7 +30,7 @@ mod timing;
 
 pub use cluster::{Cluster, Config, Debugger};
 pub use driver::COMMANDS;
-pub use event::{Ending, Event, Fault, HpuId, Named, Passed, Profile, Run, Spent, Traced, digest};
+pub use event::{Ending, Event, Fault, HpuId, Named, TraceEvent, Profile, Run, Spent, TraceEntry, digest};
 pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};
 pub use map::Memory;
 pub use queues::BUFFERED;

@@ -247,7 +247,7 @@ fn held(config: Config, messages: u32) -> u64 {
             copied: 64,
             ..packet(number % messages, [false, true, false], false)
         };
-        if !cluster.takes_her_of(her.message) {
+        if !cluster.can_accept_her_of(her.message) {
             break;
         }
         cluster.push(her);

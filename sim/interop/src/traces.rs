@@ -13,7 +13,7 @@
 use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
 use spinneret_cluster::task::CommandId;
-use spinneret_cluster::{HpuId, Passed, Traced};
+use spinneret_cluster::{HpuId, TraceEvent, TraceEntry};
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt::Write as _;
 
@@ -36,21 +36,21 @@ pub struct Line {
 }
 
 /// The lines of a packet.
-pub fn lines(packet: usize, passed: &[Traced]) -> Vec<Line> {
+pub fn lines(packet: usize, passed: &[TraceEntry]) -> Vec<Line> {
     let start = passed.first().map_or(0, |first| first.clock);
     let mut base = None;
     // The end of a command is seen on the port for sends only.
     let mut sends = Vec::new();
-    let mut line = |traced: &Traced| {
+    let mut line = |traced: &TraceEntry| {
         match traced.what {
-            Passed::Send { id, .. } => sends.push(id),
-            Passed::Done { id } => {
+            TraceEvent::Send { id, .. } => sends.push(id),
+            TraceEvent::Done { id } => {
                 let place = sends.iter().position(|send| *send == id)?;
                 sends.remove(place);
             }
             _ => {}
         }
-        if let Passed::Read {
+        if let TraceEvent::Read {
             offset: PACKET,
             value,
             ..
@@ -67,7 +67,7 @@ pub fn lines(packet: usize, passed: &[Traced]) -> Vec<Line> {
     passed.iter().filter_map(&mut line).collect()
 }
 
-fn text(what: &Passed, base: Option<u32>) -> String {
+fn text(what: &TraceEvent, base: Option<u32>) -> String {
     let value = |value: u32| match base.map(|base| value.wrapping_sub(base)) {
         Some(offset) if offset < PACKET_BYTES => format!("packet+{offset}"),
         _ if value.wrapping_sub(PROGRAM_BASE) < PROGRAM_BYTES => "program".to_owned(),
@@ -76,7 +76,7 @@ fn text(what: &Passed, base: Option<u32>) -> String {
     let who = |hpu: HpuId| format!("HPU {}.{}", hpu.cluster, hpu.core);
     let name = |id: CommandId| format!("{}.{}.{}", id.cluster, id.core, id.local);
     match *what {
-        Passed::Her {
+        TraceEvent::Her {
             message,
             is_last,
             address,
@@ -85,25 +85,25 @@ fn text(what: &Passed, base: Option<u32>) -> String {
             let last = if is_last { " last" } else { "" };
             format!("HER message {message}{last} at {address:#010x} {size}")
         }
-        Passed::Feedback { queue, address } => format!("feedback queue {queue} at {address:#010x}"),
-        Passed::Read {
+        TraceEvent::Feedback { queue, address } => format!("feedback queue {queue} at {address:#010x}"),
+        TraceEvent::Read {
             hpu,
             offset,
             value: read,
         } => format!("{} reads {offset:#04x}: {}", who(hpu), value(read)),
-        Passed::Written {
+        TraceEvent::Written {
             hpu,
             offset,
             value: written,
         } => format!("{} writes {offset:#04x}: {}", who(hpu), value(written)),
-        Passed::Send { id, source, length } => {
+        TraceEvent::Send { id, source, length } => {
             format!(
                 "command {} sends {length} from {}",
                 name(id),
                 value(source as u32)
             )
         }
-        Passed::Done { id } => format!("command {} is done", name(id)),
+        TraceEvent::Done { id } => format!("command {} is done", name(id)),
     }
 }
 
@@ -198,8 +198,8 @@ mod tests {
 
     fn trace() -> Vec<Line> {
         let hpu = HpuId { cluster: 0, core: 3 };
-        let read = |offset, value| Passed::Read { hpu, offset, value };
-        let her = Passed::Her {
+        let read = |offset, value| TraceEvent::Read { hpu, offset, value };
+        let her = TraceEvent::Her {
             message: 5,
             is_last: true,
             address: 0x1c10_0000,
@@ -212,7 +212,7 @@ mod tests {
             (123, read(PACKET, 0x1000_4440)),
             (
                 130,
-                Passed::Send {
+                TraceEvent::Send {
                     id: command(0b00_1101),
                     source,
                     length: 60,
@@ -220,13 +220,13 @@ mod tests {
             ),
             (
                 150,
-                Passed::Done {
+                TraceEvent::Done {
                     id: command(0b00_1101),
                 },
             ),
             (
                 160,
-                Passed::Written {
+                TraceEvent::Written {
                     hpu,
                     offset: 0x50,
                     value: 0,
@@ -234,7 +234,7 @@ mod tests {
             ),
             (
                 162,
-                Passed::Feedback {
+                TraceEvent::Feedback {
                     queue: 5,
                     address: 0x1c10_0000,
                 },
@@ -242,7 +242,7 @@ mod tests {
         ];
         let passed: Vec<_> = steps
             .iter()
-            .map(|(clock, what)| Traced {
+            .map(|(clock, what)| TraceEntry {
                 clock: *clock,
                 what: *what,
             })

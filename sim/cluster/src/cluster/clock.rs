@@ -260,7 +260,7 @@ impl Cluster {
         hpu.is_dead = true;
         if let Some((trap, pc)) = hpu.outside.pop() {
             let hpu = hpu.driver.id();
-            self.events.push(Event::Broken { hpu, trap, pc });
+            self.events.push(Event::Halted { hpu, trap, pc });
         }
     }
 
@@ -302,7 +302,7 @@ impl Cluster {
         self.groups[id.cluster].release(&running);
         self.queues.finish(&task);
         self.progress += 1;
-        self.events.push(Event::Ran(Run {
+        self.events.push(Event::Finished(Run {
             packet: task.packet,
             message: task.her.message,
             size: task.her.size,

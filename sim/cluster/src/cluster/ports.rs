@@ -1,19 +1,19 @@
 //! HERs, feedback and standard output: what comes into the cluster and leaves it.
 
 use super::Cluster;
-use crate::event::{Event, Fault, Passed, digest};
+use crate::event::{Event, Fault, TraceEvent, digest};
 use crate::hpu::{REFUSED_COMMAND, STDOUT_CHARACTERS};
 use crate::rv::Trap;
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task, main_handler};
 
 impl Cluster {
     /// Whether a HER of any message can come.
-    pub fn takes_hers(&self) -> bool {
+    pub fn can_accept_hers(&self) -> bool {
         self.queues.has_room()
     }
 
     /// Whether a HER of this message can come: it waits while its queue has no place, and all others behind it.
-    pub fn takes_her_of(&self, message: u32) -> bool {
+    pub fn can_accept_her_of(&self, message: u32) -> bool {
         self.queues.has_room_for(message)
     }
 
@@ -34,7 +34,7 @@ impl Cluster {
         self.inside[size_class(her.size)] += 1;
         let bytes = self.world.memory.read(her.address, her.size);
         let digest = digest(bytes.unwrap_or_default());
-        self.events.push(Event::Came {
+        self.events.push(Event::Arrived {
             clock: self.now,
             packet,
             message: her.message,
@@ -49,7 +49,7 @@ impl Cluster {
             size,
             ..
         } = her;
-        let came = Passed::Her {
+        let came = TraceEvent::Her {
             message,
             is_last,
             address,
@@ -99,7 +99,7 @@ impl Cluster {
             size: task.her.copied,
             queue,
         });
-        self.world.note(self.now, Passed::Feedback { queue, address });
+        self.world.note(self.now, TraceEvent::Feedback { queue, address });
         self.events.push(Event::Freed {
             clock: self.now,
             packet: task.packet,
@@ -129,7 +129,7 @@ impl Cluster {
         let NicCommand {
             id, source, length, ..
         } = command;
-        self.world.note(self.now, Passed::Send { id, source, length });
+        self.world.note(self.now, TraceEvent::Send { id, source, length });
         Some(command)
     }
 
@@ -148,7 +148,7 @@ impl Cluster {
     /// A command is done.
     pub fn complete(&mut self, id: CommandId) {
         let number = usize::from(id.cluster) * self.config.hpus + usize::from(id.core);
-        self.world.note(self.now, Passed::Done { id });
+        self.world.note(self.now, TraceEvent::Done { id });
         if let Some(hpu) = self.hpus.get_mut(number) {
             hpu.driver.complete(id.local);
             hpu.sleeps = false;

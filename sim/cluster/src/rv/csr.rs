@@ -22,7 +22,7 @@ pub enum CsrSet {
     /// Those of the public cluster's cores: no counters for user mode (`riscv_decoder.sv`, "Determine if CSR access is
     /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine's counters stand still until
     /// `mcountinhibit` lets them go (`riscv_cs_registers.sv`).
-    Public,
+    Ri5cy,
 }
 
 impl CsrSet {
@@ -88,7 +88,7 @@ impl Csrs {
             mcounteren: COUNTERS,
             inhibit: match set {
                 CsrSet::All => 0,
-                CsrSet::Public => INHIBIT_CYCLE | INHIBIT_INSTRET,
+                CsrSet::Ri5cy => INHIBIT_CYCLE | INHIBIT_INSTRET,
             },
             cycle_offset: 0,
             instret_offset: 0,
@@ -187,10 +187,10 @@ impl Csrs {
         }
         let [mcycle, minstret] = self.counters(now, retired);
         Some(match number {
-            0x320 if self.set == CsrSet::Public => self.inhibit,
-            0x343 if self.set == CsrSet::Public => 0,
+            0x320 if self.set == CsrSet::Ri5cy => self.inhibit,
+            0x343 if self.set == CsrSet::Ri5cy => 0,
             // Registers of user traps, of hardware loops and of more interrupts, which no program of ours uses.
-            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => 0,
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Ri5cy => 0,
             0x300 => self.mstatus,
             0x301 => MISA,
             0x304 => self.mie,
@@ -251,9 +251,9 @@ impl Csrs {
         let [mcycle, minstret] = self.counters(now, retired);
         match number {
             // Bits 7 to 1 are 0: a trap handler is aligned to 256 bytes.
-            0x305 if self.set == CsrSet::Public => self.mtvec = value & !0xff,
-            0x320 if self.set == CsrSet::Public => self.write_inhibit(value, now, retired),
-            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => {}
+            0x305 if self.set == CsrSet::Ri5cy => self.mtvec = value & !0xff,
+            0x320 if self.set == CsrSet::Ri5cy => self.write_inhibit(value, now, retired),
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Ri5cy => {}
             0x300 => self.write_mstatus(value),
             0x304 => self.mie = value,
             // Exceptions go to the base in vectored mode also, so that mode is not offered.

@@ -224,7 +224,7 @@ fn skipped_clocks_change_nothing() {
         }
         bench.run();
         let times = bench.events.iter().filter_map(|event| match event {
-            Event::Ran(run) => Some((run.packet, run.begun - start, run.ended - start)),
+            Event::Finished(run) => Some((run.packet, run.begun - start, run.ended - start)),
             _ => None,
         });
         times.collect::<Vec<_>>()

@@ -333,7 +333,7 @@ impl Handshakes {
         // Outputs may not be read here, so a HER that finds a full queue waits for one cycle.
         let accepts = self
             .waiting
-            .map_or_else(|| cluster.takes_hers(), |message| cluster.takes_her_of(message));
+            .map_or_else(|| cluster.can_accept_hers(), |message| cluster.can_accept_her_of(message));
         dut.set_high(self.her.ready, !in_reset && accepts);
         let feedback = cluster.feedback().filter(|_| !in_reset);
         let feedback = feedback.map(|feedback| [feedback.address, feedback.size, feedback.queue]);

@@ -303,7 +303,7 @@ fn shape_works(clusters: usize, hpus: usize, cluster_ps: u64) {
     let (wire, _) = finish(&mut nic);
     assert_eq!(wire.len(), 40);
     let ended = nic.take_events().into_iter().filter_map(|event| match event {
-        Event::Ran(run) => Some(run),
+        Event::Finished(run) => Some(run),
         _ => None,
     });
     assert!(

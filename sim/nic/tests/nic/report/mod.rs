@@ -105,7 +105,7 @@ pub(crate) fn make_up_with(recorder: &mut Recorder, packets: u64, mut and_then: 
             recorder.event(&fault, |clock| clock * cluster_ps);
         }
         let events = [
-            Event::Came {
+            Event::Arrived {
                 clock: came,
                 packet: number,
                 message: run.message,
@@ -113,7 +113,7 @@ pub(crate) fn make_up_with(recorder: &mut Recorder, packets: u64, mut and_then: 
                 digest: digest(&bytes),
                 handler,
             },
-            Event::Ran(run),
+            Event::Finished(run),
             Event::Freed {
                 clock: ended + 2,
                 packet: number,
