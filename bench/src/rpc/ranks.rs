@@ -6,7 +6,7 @@ use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_mpi_sys::{Comm, Error, Mpi};
 use spinneret_nic::installed::runtime;
 use spinneret_nic::nic::NicConfig;
-use spinneret_nic::services::{Pace, Paced};
+use spinneret_nic::services::{ServiceTimes, TimedServices};
 use spinneret_nic::{Simulated, run};
 use spinneret_packets::udp;
 use spinneret_rpc::{Offer, Services};
@@ -197,7 +197,7 @@ pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Re
     let services = Services::open(context, &Offer::default(), |server| {
         *ranks.borrow_mut() = Some(offer(server, Rc::clone(&world), alone));
     });
-    let mut paced = Paced::new(vec![services.map_err(failed)?], Pace::default());
+    let mut paced = TimedServices::new(vec![services.map_err(failed)?], ServiceTimes::default());
     let mut report = Report {
         rank: world.rank(),
         ..Report::default()

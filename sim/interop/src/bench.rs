@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::{Behind, Out};
+use spinneret_nic::nic::{ClusterBackend, Out};
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(crate) struct Bench<B> {
     pub(crate) nic: Simulated<B>,
 }
 
-impl<B: Behind> Bench<B> {
+impl<B: ClusterBackend> Bench<B> {
     /// Starts handlers, and waits until all HPUs wait for packets.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl<B: Behind> Bench<B> {
     /// If one never does.
     pub(crate) fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
         for _ in 0..START_CLOCKS / 100 {
-            if self.nic.borrow().behind().is_ready() {
+            if self.nic.borrow().backend().is_ready() {
                 return Ok(());
             }
             self.run(100)?;

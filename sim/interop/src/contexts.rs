@@ -5,7 +5,7 @@ use crate::loads::is_compared;
 use anyhow::{Result, ensure};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::Behind;
+use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 
 /// Handlers of `runtime/tests/contexts`, with a port for each: what they do is said there.
@@ -25,7 +25,7 @@ type Device<B> = Simulated<B>;
 ///
 /// # Errors
 /// If a context cannot be opened, the hardware fails, or packets stay on their way.
-pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
+pub fn attempt<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
     let folder = root().join("runtime/tests/contexts");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;
@@ -73,7 +73,10 @@ pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<Stri
     Ok(told)
 }
 
-fn told<B: Behind + 'static>(nic: &Nic<Device<B>>, contexts: &[Context<Device<B>>]) -> Result<Vec<String>> {
+fn told<B: ClusterBackend + 'static>(
+    nic: &Nic<Device<B>>,
+    contexts: &[Context<Device<B>>],
+) -> Result<Vec<String>> {
     let mut told = Vec::new();
     let mut printed: Vec<_> = nic.stdout().lines()?.into_iter().map(|line| line.line).collect();
     printed.sort();

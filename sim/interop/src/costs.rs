@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Handlers};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::Behind;
+use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// If a packet is not answered.
-pub fn measure<B: Behind>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
+pub fn measure<B: ClusterBackend>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
     let handlers = Handlers::build("tests/costs")?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut costs = Vec::new();
@@ -95,7 +95,7 @@ pub fn measure<B: Behind>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Res
 }
 
 /// The mean of what the HPUs measured, each in its first packet.
-fn clocks<B: Behind>(bench: &mut Bench<B>, operation: u32, place: usize) -> Result<u64> {
+fn clocks<B: ClusterBackend>(bench: &mut Bench<B>, operation: u32, place: usize) -> Result<u64> {
     let payload = [operation, BLOCKS, 0, 0].map(u32::to_be_bytes).concat();
     let (packets, crowd) = (PACKETS[place], CROWDS[place]);
     bench.send((0..packets).map(|number| udp_from(0x4000 | number as u16, PORT, &payload)));

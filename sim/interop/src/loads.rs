@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_host::slmp::{Event, MessageReceiver};
 use spinneret_nic::Simulated;
 use spinneret_nic::device::HOST_BASE;
-use spinneret_nic::nic::Behind;
+use spinneret_nic::nic::ClusterBackend;
 use spinneret_nic::run::HostPing;
 use spinneret_regmap::{egress, ingress, stats};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
@@ -100,7 +100,7 @@ impl Load {
     ///
     /// # Errors
     /// If the hardware fails, or packets stay on their way.
-    pub(crate) fn run<B: Behind + 'static>(
+    pub(crate) fn run<B: ClusterBackend + 'static>(
         &self,
         bench: &mut Bench<B>,
         host: &mut Host<B>,
@@ -169,7 +169,7 @@ pub(crate) fn is_compared(name: &str) -> bool {
 
 /// The program on the host beside the handlers.
 #[derive(Debug)]
-pub(crate) enum Host<B: Behind> {
+pub(crate) enum Host<B: ClusterBackend> {
     /// There is none.
     Nobody,
     /// It answers pings.
@@ -178,7 +178,7 @@ pub(crate) enum Host<B: Behind> {
     Files(Box<MessageReceiver<Simulated<B>>>),
 }
 
-impl<B: Behind + 'static> Host<B> {
+impl<B: ClusterBackend + 'static> Host<B> {
     /// Starts handlers and what they need of the host.
     pub(crate) fn start(example: &str, nic: Simulated<B>, handlers: &Handlers) -> Result<(Bench<B>, Self)> {
         if example.ends_with("/slmp") {

@@ -4,7 +4,7 @@ use crate::bench::{Bench, root};
 use anyhow::{Result, ensure};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::Behind;
+use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 
 /// Packets, each of which is a task, and what each counts.
@@ -17,7 +17,9 @@ const PATIENCE: u64 = 400_000;
 ///
 /// # Errors
 /// If the handlers cannot be started, the hardware fails, or packets stay on their way.
-pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<(&'static str, u32, u32)>> {
+pub fn attempt<B: ClusterBackend + 'static>(
+    simulated: &Simulated<B>,
+) -> Result<Vec<(&'static str, u32, u32)>> {
     let folder = root().join("runtime/tests/locks");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;

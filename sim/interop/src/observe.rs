@@ -1,7 +1,7 @@
 //! What the model and the real cluster tell about packets, in the same words.
 
 use spinneret_cluster::{Ending, Event, Passed, Traced};
-use spinneret_nic::nic::{Behind, Modelled, Nic};
+use spinneret_nic::nic::{ClusterBackend, ModelBackend, Nic};
 
 /// What has happened.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl Happened {
 }
 
 /// A cluster that tells.
-pub trait Observe: Behind + Sized {
+pub trait Observe: ClusterBackend + Sized {
     /// Tells from now on.
     fn begin(nic: &mut Nic<Self>);
 
@@ -36,7 +36,7 @@ pub trait Observe: Behind + Sized {
     fn happened(nic: &mut Nic<Self>) -> Happened;
 }
 
-impl Observe for Modelled {
+impl Observe for ModelBackend {
     fn begin(nic: &mut Nic<Self>) {
         nic.enable_trace();
         nic.take_events();

@@ -9,7 +9,7 @@ use crate::loads::{Host, Load, Outcome};
 use anyhow::{Context as _, Result, bail, ensure};
 use pcap_file::pcap::PcapReader;
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::Behind;
+use spinneret_nic::nic::ClusterBackend;
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::fs::File;
@@ -113,7 +113,7 @@ impl Public {
     ///
     /// # Errors
     /// If it cannot be started, the hardware fails, or packets stay on their way.
-    pub(crate) fn attempt<B: Behind + 'static>(
+    pub(crate) fn attempt<B: ClusterBackend + 'static>(
         &self,
         nic: Simulated<B>,
         name: &'static str,
@@ -129,7 +129,7 @@ impl Public {
             batches,
         };
         let outcome = load.run(&mut bench, &mut Host::Nobody, &mut |_| ())?;
-        let printed = bench.nic.borrow().behind().printed();
+        let printed = bench.nic.borrow().backend().printed();
         Ok((outcome, printed))
     }
 }

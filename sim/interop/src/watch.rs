@@ -7,7 +7,7 @@ use crate::observe::{Happened, Observe};
 use crate::top::{CLUSTERS, CORES};
 use crate::traces::command;
 use spinneret_cluster::{HpuId, Passed, Program, Traced};
-use spinneret_nic::nic::{Behind, Hardware, Nic};
+use spinneret_nic::nic::{ClusterBackend, Hardware, Nic};
 use spinneret_regmap::pspin;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
@@ -125,7 +125,7 @@ impl Watch {
     }
 }
 
-impl Behind for Watch {
+impl ClusterBackend for Watch {
     fn is_quiet(&self) -> bool {
         let seen = self.0.borrow();
         seen.quiet >= QUIET_CLOCKS && seen.hers == seen.feedback
@@ -379,10 +379,10 @@ impl Agent for Probes {
 
 impl Observe for Watch {
     fn begin(nic: &mut Nic<Self>) {
-        nic.behind().begin();
+        nic.backend().begin();
     }
 
     fn happened(nic: &mut Nic<Self>) -> Happened {
-        nic.behind().happened()
+        nic.backend().happened()
     }
 }

@@ -87,14 +87,14 @@ fn whole(services: &Services<Simulated>, port: u32, call: UnderWay, ended_ps: u6
 
 /// How long things take on the host, in picoseconds. What is left out: the processor's caches, and other work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct ServiceTimes {
     /// A look at all mailboxes.
     pub look_ps: u64,
     /// The work of one port, after which its answer is in host memory and on its way to the NIC.
     pub work_ps: u64,
 }
 
-impl Default for Pace {
+impl Default for ServiceTimes {
     /// 100 ns each.
     fn default() -> Self {
         Self {
@@ -107,9 +107,9 @@ impl Default for Pace {
 /// Services of one or more contexts on one processor of the host: a look at all mailboxes, then the ports that have something to do, one after the
 /// other, and again.
 #[derive(Debug)]
-pub struct Paced {
+pub struct TimedServices {
     services: Vec<Services<Simulated>>,
-    pace: Pace,
+    pace: ServiceTimes,
     /// When the look or the work that is under way is done.
     done_ps: u64,
     /// Whose work it is, if it is work.
@@ -120,9 +120,9 @@ pub struct Paced {
     calls: Option<Calls>,
 }
 
-impl Paced {
+impl TimedServices {
     /// Begins with a look.
-    pub fn new(services: Vec<Services<Simulated>>, pace: Pace) -> Self {
+    pub fn new(services: Vec<Services<Simulated>>, pace: ServiceTimes) -> Self {
         Self {
             services,
             pace,

@@ -191,7 +191,7 @@ impl Target for Debugged {
         let port = Port::listen(0).map_err(|error| said(&error))?;
         let address = port.address();
         let mut cluster = self.ready.clone();
-        cluster.debug(Box::new(Gdb::new(port, interrupt.clone()).in_silence()));
+        cluster.debug(Box::new(Gdb::new(port, interrupt.clone()).quiet()));
         let heard = talk(&mut cluster, address, input)?;
         // The run goes on, unless it was killed.
         if !interrupt.is_set() {

@@ -10,9 +10,9 @@ use crate::nic::{Nic, NicConfig, NicError, SLOWEST_PS};
 use crate::report::{End, Recorder};
 use crate::run::faults;
 use crate::run::handlers::start_on;
-use crate::run::host::{Attention, HostProgram};
+use crate::run::host::{HostProgram, HostStep};
 use crate::run::main_loop::MainLoop;
-use crate::run::setup::Ends;
+use crate::run::setup::PacketIo;
 use crate::terminal::Failure;
 use anyhow::{Result, anyhow};
 use spinneret_cluster::Program;
@@ -87,10 +87,10 @@ impl Plan {
     pub(super) fn run(self, port: Port) -> Result<Outcome, NodeExit> {
         let mut nic = Nic::new(self.config).map_err(|error| left(error.into(), false))?;
         nic.connect(port);
-        nic.log_what_comes();
+        nic.log_frames();
         let begun = Instant::now();
         let nic = Simulated::of(nic).with_address(self.address);
-        let mut ends = Ends::silent();
+        let mut ends = PacketIo::silent();
         if let Some(transmit) = self.transmit {
             ends.host_sources.push(Box::new(transmit));
         }
@@ -123,7 +123,7 @@ fn start(nic: &Simulated, handlers: Option<Handlers>) -> Result<()> {
 fn go(run: &mut MainLoop) -> Result<()> {
     loop {
         run.attend()?;
-        if run.attention == Attention::Over {
+        if run.attention == HostStep::Done {
             run.host = None;
         }
         let limit_ps = run.feed_from_host(0)?;
@@ -202,23 +202,23 @@ impl Application {
 
 impl HostProgram for Application {
     /// Answers what the application asks until it wants time to pass; waits for it as long as that takes.
-    fn poll(&mut self, nic: &Simulated) -> Result<Attention> {
+    fn poll(&mut self, nic: &Simulated) -> Result<HostStep> {
         let now_ps = nic.borrow().now_ps();
         if now_ps < self.until_ps {
-            return Ok(Attention::Until(self.until_ps));
+            return Ok(HostStep::WakeAt(self.until_ps));
         }
         loop {
             match self.server.serve(&mut nic.clone())? {
                 Served::Requests => {}
                 Served::Waits(until) => {
                     self.until_ps = picoseconds(until);
-                    return Ok(Attention::Until(self.until_ps));
+                    return Ok(HostStep::WakeAt(self.until_ps));
                 }
                 Served::Gone => match self.when_gone {
-                    WhenGone::GoOn => return Ok(Attention::Over),
+                    WhenGone::GoOn => return Ok(HostStep::Done),
                     WhenGone::Stop => {
                         nic.borrow().stop();
-                        return Ok(Attention::Idle);
+                        return Ok(HostStep::Idle);
                     }
                     WhenGone::Hold => {}
                 },

@@ -1,6 +1,6 @@
 //! A conversation with gdb, and its connection: bytes that come, and packets that leave whole.
 
-use super::target::Held;
+use super::target::DebugTarget;
 use crate::net;
 use crate::net::Interrupt;
 use gdbstub::conn::Connection;
@@ -187,13 +187,13 @@ impl From<GdbStubError<Infallible, io::Error>> for End {
 
 /// A conversation that is not over.
 pub(super) struct Session {
-    machine: Machine<'static, Held, Output>,
+    machine: Machine<'static, DebugTarget, Output>,
     input: Input,
 }
 
 impl Session {
     /// Begins one; gdb holds the cluster, until it lets it go on.
-    pub(super) fn begin(input: Input, held: &mut Held, hpus: usize) -> Result<Self, End> {
+    pub(super) fn begin(input: Input, held: &mut DebugTarget, hpus: usize) -> Result<Self, End> {
         held.begin(hpus);
         let output = input.output().map_err(End::failed)?;
         let machine = GdbStub::new(output).run_state_machine(held).map_err(End::from)?;
@@ -203,7 +203,7 @@ impl Session {
     /// Goes on until gdb lets the cluster go on, which it may do already; then, `stop` is told first.
     pub(super) fn talk(
         self,
-        held: &mut Held,
+        held: &mut DebugTarget,
         mut stop: Option<Stop<u32>>,
         interrupt: &Interrupt,
     ) -> Result<Self, End> {
@@ -248,7 +248,7 @@ impl Session {
     }
 
     /// Tells gdb that the run is over.
-    pub(super) fn end(self, held: &mut Held) {
+    pub(super) fn end(self, held: &mut DebugTarget) {
         if let Machine::Running(running) = self.machine {
             // Who has gone by now has not missed anything.
             let _ = running.report_stop(held, Stop::Exited(0));

@@ -9,7 +9,7 @@ use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, S
 use gdbstub::target::ext::base::{BaseOps, multithread as many};
 use gdbstub::target::ext::breakpoints::{BreakpointsOps, WatchKind};
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
-use gdbstub::target::ext::{breakpoints as marks, target_description_xml_override as description};
+use gdbstub::target::ext::{breakpoints as ext, target_description_xml_override as description};
 use gdbstub::target::{Target, TargetError, TargetResult};
 use gdbstub_arch::riscv::Riscv32;
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
@@ -20,11 +20,11 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 /// The target of gdbstub, and what it was told.
-pub(super) struct Held {
+pub(super) struct DebugTarget {
     /// The cluster while it is held, and else one that nobody looks at: gdbstub wants a target that it can keep.
     cluster: Cluster,
-    pub(super) marks: Marks,
-    orders: Orders,
+    pub(super) breakpoints: BreakpointSet,
+    orders: ResumeActions,
     /// The thread that was looked at last.
     current: Tid,
     description: String,
@@ -35,7 +35,7 @@ pub(super) fn thread(hpu: usize) -> Tid {
     Tid::MIN.saturating_add(hpu)
 }
 
-impl Held {
+impl DebugTarget {
     pub(super) fn new() -> Self {
         let least = Config {
             clusters: 1,
@@ -44,8 +44,8 @@ impl Held {
         };
         Self {
             cluster: Cluster::new(least),
-            marks: Marks::default(),
-            orders: Orders::default(),
+            breakpoints: BreakpointSet::default(),
+            orders: ResumeActions::default(),
             current: thread(0),
             description: registers::description(),
         }
@@ -53,12 +53,12 @@ impl Held {
 
     /// Somebody debugs that many HPUs.
     pub(super) fn begin(&mut self, hpus: usize) {
-        self.orders = Orders::new(hpus);
+        self.orders = ResumeActions::new(hpus);
     }
 
     /// Nobody debugs any more: everything goes on.
     pub(super) fn release(&mut self) {
-        self.marks = Marks::default();
+        self.breakpoints = BreakpointSet::default();
         self.orders.clear();
     }
 
@@ -68,7 +68,7 @@ impl Held {
     }
 
     /// What an HPU is to do.
-    pub(super) fn order(&self, hpu: usize) -> Order {
+    pub(super) fn order(&self, hpu: usize) -> ResumeAction {
         self.orders.of(hpu)
     }
 
@@ -101,7 +101,7 @@ impl Held {
     }
 }
 
-impl Target for Held {
+impl Target for DebugTarget {
     type Arch = Riscv32;
     type Error = Infallible;
 
@@ -120,7 +120,7 @@ impl Target for Held {
     }
 }
 
-impl description::TargetDescriptionXmlOverride for Held {
+impl description::TargetDescriptionXmlOverride for DebugTarget {
     fn target_description_xml(
         &self,
         _annex: &[u8],
@@ -134,7 +134,7 @@ impl description::TargetDescriptionXmlOverride for Held {
     }
 }
 
-impl many::MultiThreadBase for Held {
+impl many::MultiThreadBase for DebugTarget {
     fn read_registers(&mut self, regs: &mut RiscvCoreRegs<u32>, tid: Tid) -> TargetResult<(), Self> {
         *regs = registers::read_all(&self.cluster, self.known(tid)?);
         Ok(())
@@ -175,7 +175,7 @@ impl many::MultiThreadBase for Held {
     }
 }
 
-impl SingleRegisterAccess<Tid> for Held {
+impl SingleRegisterAccess<Tid> for DebugTarget {
     fn read_register(
         &mut self,
         tid: Tid,
@@ -198,7 +198,7 @@ impl SingleRegisterAccess<Tid> for Held {
     }
 }
 
-impl ThreadExtraInfo for Held {
+impl ThreadExtraInfo for DebugTarget {
     fn thread_extra_info(&self, tid: Tid, buf: &mut [u8]) -> Result<usize, Infallible> {
         let Some(hpu) = self.hpu(tid) else { return Ok(0) };
         let id = self.cluster.id(hpu);
@@ -218,50 +218,50 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
     count
 }
 
-impl marks::Breakpoints for Held {
-    fn support_sw_breakpoint(&mut self) -> Option<marks::SwBreakpointOps<'_, Self>> {
+impl ext::Breakpoints for DebugTarget {
+    fn support_sw_breakpoint(&mut self) -> Option<ext::SwBreakpointOps<'_, Self>> {
         Some(self)
     }
 
-    fn support_hw_breakpoint(&mut self) -> Option<marks::HwBreakpointOps<'_, Self>> {
+    fn support_hw_breakpoint(&mut self) -> Option<ext::HwBreakpointOps<'_, Self>> {
         Some(self)
     }
 
-    fn support_hw_watchpoint(&mut self) -> Option<marks::HwWatchpointOps<'_, Self>> {
+    fn support_hw_watchpoint(&mut self) -> Option<ext::HwWatchpointOps<'_, Self>> {
         Some(self)
     }
 }
 
-impl marks::SwBreakpoint for Held {
+impl ext::SwBreakpoint for DebugTarget {
     fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        self.marks.breakpoints.push(addr);
+        self.breakpoints.addresses.push(addr);
         Ok(true)
     }
 
     fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
-        Ok(remove(&mut self.marks.breakpoints, &addr))
+        Ok(remove(&mut self.breakpoints.addresses, &addr))
     }
 }
 
 /// In a model both kinds are the same.
-impl marks::HwBreakpoint for Held {
+impl ext::HwBreakpoint for DebugTarget {
     fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
-        marks::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
+        ext::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
     }
 
     fn remove_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
-        marks::SwBreakpoint::remove_sw_breakpoint(self, addr, kind)
+        ext::SwBreakpoint::remove_sw_breakpoint(self, addr, kind)
     }
 }
 
-impl marks::HwWatchpoint for Held {
+impl ext::HwWatchpoint for DebugTarget {
     fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        self.marks.watches.push(watch(addr, len, kind));
+        self.breakpoints.watches.push(watch(addr, len, kind));
         Ok(true)
     }
 
     fn remove_hw_watchpoint(&mut self, addr: u32, len: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        Ok(remove(&mut self.marks.watches, &watch(addr, len, kind)))
+        Ok(remove(&mut self.breakpoints.watches, &watch(addr, len, kind)))
     }
 }
 
@@ -277,7 +277,7 @@ fn remove<T: PartialEq>(marks: &mut Vec<T>, mark: &T) -> bool {
 
 /// What an HPU is to do when the cluster goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ResumeAction {
     /// Go on.
     Continue,
     /// Go on while the program counter is in this range, and for one instruction at least.
@@ -288,14 +288,14 @@ pub(super) enum Order {
 
 /// What all HPUs are to do.
 #[derive(Debug, Default)]
-pub(super) struct Orders {
+pub(super) struct ResumeActions {
     /// What HPUs were told; nothing if they were not named.
-    told: Vec<Option<Order>>,
+    told: Vec<Option<ResumeAction>>,
     /// Those that were not named stand still.
     is_locked: bool,
 }
 
-impl Orders {
+impl ResumeActions {
     /// For that many HPUs, all of which go on.
     pub(super) fn new(hpus: usize) -> Self {
         Self {
@@ -311,29 +311,29 @@ impl Orders {
     }
 
     /// What an HPU is to do.
-    pub(super) fn of(&self, hpu: usize) -> Order {
+    pub(super) fn of(&self, hpu: usize) -> ResumeAction {
         match &self.told[hpu] {
             Some(order) => order.clone(),
-            None if self.is_locked => Order::Hold,
-            None => Order::Continue,
+            None if self.is_locked => ResumeAction::Hold,
+            None => ResumeAction::Continue,
         }
     }
 
     /// Whether it has done that, now that it is there.
     pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
-        matches!(&self.told.get(hpu), Some(Some(Order::Step(range))) if !range.contains(&pc))
+        matches!(&self.told.get(hpu), Some(Some(ResumeAction::Step(range))) if !range.contains(&pc))
     }
 }
 
-impl Held {
-    fn set(&mut self, tid: Tid, order: Order) {
+impl DebugTarget {
+    fn set(&mut self, tid: Tid, order: ResumeAction) {
         if let Some(hpu) = self.hpu(tid) {
             self.orders.told[hpu] = Some(order);
         }
     }
 }
 
-impl many::MultiThreadResume for Held {
+impl many::MultiThreadResume for DebugTarget {
     fn resume(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
@@ -345,7 +345,7 @@ impl many::MultiThreadResume for Held {
 
     /// Signals are not for handlers: what ends them comes anyway.
     fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
-        self.set(tid, Order::Continue);
+        self.set(tid, ResumeAction::Continue);
         Ok(())
     }
 
@@ -362,21 +362,21 @@ impl many::MultiThreadResume for Held {
     }
 }
 
-impl many::MultiThreadSingleStep for Held {
+impl many::MultiThreadSingleStep for DebugTarget {
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
-        self.set(tid, Order::Step(0..0));
+        self.set(tid, ResumeAction::Step(0..0));
         Ok(())
     }
 }
 
-impl many::MultiThreadRangeStepping for Held {
+impl many::MultiThreadRangeStepping for DebugTarget {
     fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), Infallible> {
-        self.set(tid, Order::Step(start..end));
+        self.set(tid, ResumeAction::Step(start..end));
         Ok(())
     }
 }
 
-impl many::MultiThreadSchedulerLocking for Held {
+impl many::MultiThreadSchedulerLocking for DebugTarget {
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
         self.orders.is_locked = true;
         Ok(())
@@ -400,15 +400,15 @@ pub(super) struct Hit {
 
 /// All marks of a debugger.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
-    pub(super) breakpoints: Vec<u32>,
+pub(super) struct BreakpointSet {
+    pub(super) addresses: Vec<u32>,
     pub(super) watches: Vec<Watch>,
 }
 
-impl Marks {
+impl BreakpointSet {
     /// Whether there is a breakpoint.
     pub(super) fn breaks_at(&self, pc: u32) -> bool {
-        self.breakpoints.contains(&pc)
+        self.addresses.contains(&pc)
     }
 
     /// The watched address that the next instruction of an HPU touches.

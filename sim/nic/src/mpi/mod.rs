@@ -16,7 +16,7 @@ mod types;
 
 pub use exchange::{Exchange, Exchanged, FILL, GUARD, LIMIT, exchange, room};
 pub use overlap::{Alone, Multiplication, Overlapped, Trial, overlap};
-pub use priced::{Acts, Priced, Prices};
+pub use priced::{HostAccesses, HostLatencies, LatencyModel};
 pub use types::{Constructor, PaperType, Step, blocks, bytes, hindexed, hvector};
 
 use crate::device::Simulated;
@@ -33,7 +33,7 @@ use spinneret_mpi::LayoutError;
 use spinneret_mpi::library::{Config, Library};
 
 /// A rank of MPI.
-pub type Rank = Library<Priced<Simulated>>;
+pub type Rank = Library<LatencyModel<Simulated>>;
 
 /// A program of a rank, on its NIC.
 pub type Work<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), ExchangeError> + Send + 'p>;
@@ -94,7 +94,7 @@ pub fn rank_on(
         ip: ip_of(number),
     };
     let ranks: Vec<Address> = (0..ranks).map(address).collect();
-    let nic = Nic::new(Priced::new(nic.clone()))?;
+    let nic = Nic::new(LatencyModel::new(nic.clone()))?;
     Ok(Library::open(&nic, program, &ranks, config)?)
 }
 

@@ -3,9 +3,9 @@
 //! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster advances, or
 //! time skips to the next event.
 
-use super::{Behind, CORE, Hardware, Nic, NicConfig};
+use super::{CORE, ClusterBackend, Hardware, Nic, NicConfig};
 use crate::attach::ClusterSide;
-use spinneret_cluster::{Cluster, Debugger, Event, Program, Traced};
+use spinneret_cluster::{Cluster, Debugger, Event, Program, TraceEntry};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -19,14 +19,14 @@ const QUIET_CLUSTER_CLOCKS: u64 = 25;
 
 /// The model, and what holds it to the application.
 #[derive(Debug)]
-pub struct Modelled {
+pub struct ModelBackend {
     side: Rc<RefCell<ClusterSide>>,
     activity: Rc<RefCell<Activity>>,
     /// Clocks of the core without any movement after which nothing is on its way.
     quiet: u64,
 }
 
-impl Modelled {
+impl ModelBackend {
     /// Puts a model behind the application; the cluster's clock is selected.
     pub(super) fn attach(sim: &mut Simulation<Hardware>, config: &NicConfig) -> Result<Self, ModelError> {
         let side = ClusterSide::new(sim.dut.instance(), Cluster::new(config.cluster.clone()))?;
@@ -51,7 +51,7 @@ impl Modelled {
     }
 }
 
-impl Behind for Modelled {
+impl ClusterBackend for ModelBackend {
     fn is_quiet(&self) -> bool {
         self.activity.borrow().quiet() >= self.quiet
             && self.side.borrow().is_idle()
@@ -133,37 +133,37 @@ fn offers(cluster: &Cluster) -> bool {
 impl Nic {
     /// The cluster, to look at it.
     pub fn cluster(&self) -> Ref<'_, Cluster> {
-        self.behind.cluster()
+        self.backend.cluster()
     }
 
     /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
     pub fn enable_profile(&mut self) {
-        self.behind.cluster_mut().enable_profile();
+        self.backend.cluster_mut().enable_profile();
     }
 
     /// Its handlers are debugged from now on.
     pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
-        self.behind.cluster_mut().debug(debugger);
+        self.backend.cluster_mut().debug(debugger);
     }
 
     /// Gives the debugger the time for what came from outside.
     pub fn attend_debugger(&mut self) {
-        self.behind.cluster_mut().attend_debugger();
+        self.backend.cluster_mut().attend_debugger();
     }
 
     /// Keeps from now on what passes between HPUs and their drivers; [`take_trace`](Self::take_trace) gives it.
     pub fn enable_trace(&mut self) {
-        self.behind.cluster_mut().enable_trace();
+        self.backend.cluster_mut().enable_trace();
     }
 
     /// What has passed since the last call.
-    pub fn take_trace(&mut self) -> Vec<Traced> {
-        self.behind.cluster_mut().take_trace()
+    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
+        self.backend.cluster_mut().take_trace()
     }
 
     /// What has happened in the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        self.behind.cluster_mut().take_events()
+        self.backend.cluster_mut().take_events()
     }
 
     /// From clocks of the cluster to picoseconds since the start.

@@ -1,7 +1,7 @@
 //! What software does to the NIC: accesses to its registers through the BAR, those of a host's bus, which are answered whatever
 //! they ask for, and resets in the middle of something, with which what is inside is lost and the counters begin anew.
 
-use super::{Behind, NO_WORD, Nic, NicError};
+use super::{ClusterBackend, NO_WORD, Nic, NicError};
 use spinneret_regmap::bar::{Destination, decode};
 use spinneret_regmap::pspin::HANDLER_BASE;
 use spinneret_regmap::{COUNTER_WORDS, Register, bar, cl, datapath_counters, events};
@@ -55,7 +55,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Writes a control register.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl<B: Behind> Nic<B> {
     }
 
     /// The address of the handler that a frame is for, if it matches: of payloads, or else of headers or tails.
-    pub fn handler_of(&self, frame: &[u8]) -> Option<u32> {
+    pub fn matching_handler(&self, frame: &[u8]) -> Option<u32> {
         self.route.of(frame)
     }
 
@@ -216,7 +216,7 @@ const NOBODY: u32 = u32::MAX;
 /// All bytes of a word.
 const WHOLE: u8 = 0xf;
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Reads the word at an offset in the BAR; all ones if it is not there, or does not answer.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl<B: Behind> Nic<B> {
     pub fn bus_read(&mut self, offset: u32) -> Result<u32, NicError> {
         // What is printed is read all the time, because HPUs wait for somebody who does.
         if decode(offset) == Destination::ControlRegister(cl::FIFO.offset) {
-            if self.stdout.is_empty() && self.printed < self.behind.printed() {
+            if self.stdout.is_empty() && self.printed < self.backend.printed() {
                 self.read_word()?;
             }
             return Ok(self.stdout.pop_front().unwrap_or(NO_WORD));
@@ -280,7 +280,7 @@ pub(super) struct Resets {
     counted: BTreeMap<u32, u64>,
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Resets of the NIC, or of its cluster alone, that found something on its way: it is lost.
     pub fn resets(&self) -> u64 {
         self.resets.count
@@ -298,7 +298,7 @@ impl<B: Behind> Nic<B> {
 
     /// The NIC or its cluster is about to be reset: whether something is on its way.
     pub(super) fn note_reset(&mut self) -> bool {
-        let is_cut = !self.is_idle() || self.behind.holds_packets();
+        let is_cut = !self.is_idle() || self.backend.holds_packets();
         self.resets.count += u64::from(is_cut);
         is_cut
     }
@@ -386,13 +386,13 @@ impl Messages {
     }
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// The next line of `events.pending` that a message has come of. That of standard output is held back until its words can be
     /// read, as the simulation fetches them itself.
     pub fn take_message(&mut self) -> Option<u32> {
         let line = *self.messages.lines.front()?;
         let is_early = line == events::STDOUT_LINE && self.stdout.is_empty();
-        if is_early && self.printed < self.behind.printed() {
+        if is_early && self.printed < self.backend.printed() {
             return None;
         }
         self.messages.lines.pop_front()

@@ -126,7 +126,7 @@ pub fn find_scope(name: &str, path: &Path) -> Result<Option<String>, ModelError>
     Ok(None)
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Starts a waveform (FST) of the hardware. Its times are those of the NIC, also where time was left out.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl<B: Behind> Nic<B> {
 }
 
 /// The cluster, as the rest of the NIC knows it: a model, or hardware that is simulated with the application.
-pub trait Behind: fmt::Debug {
+pub trait ClusterBackend: fmt::Debug {
     /// Whether nothing moves at the application's ports, and nothing is on its way between it and the cluster.
     fn is_quiet(&self) -> bool;
 

@@ -49,7 +49,7 @@ pub struct BrokenHpu {
 
 /// What was counted.
 #[derive(Clone, Debug)]
-pub(super) struct Troubles {
+pub(super) struct FaultCounts {
     /// Faults, the most frequent kind first.
     pub(super) faults: Vec<FaultKind>,
     /// Commands that were not done, the most frequent kind first.
@@ -239,8 +239,8 @@ impl Faults {
     }
 
     /// What was counted so far.
-    pub(super) fn troubles(&self) -> Troubles {
-        Troubles {
+    pub(super) fn troubles(&self) -> FaultCounts {
+        FaultCounts {
             faults: self.faults.sorted(),
             refusals: self.refusals.sorted(),
             broken: self.broken.clone(),

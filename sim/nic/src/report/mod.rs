@@ -25,7 +25,7 @@
 //! let ping = [0x5a; 98];
 //! let handler = Some(0x1d00_0400);
 //! recorder.received(1_000_000, &ping, handler);
-//! let came = Event::Came { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping), handler };
+//! let came = Event::Arrived { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping), handler };
 //! for event in [came, Event::Freed { clock: 100, packet: 0 }] {
 //!     recorder.event(&event, |clock| clock * config.cluster_ps);
 //! }
@@ -68,7 +68,7 @@ use crate::nic::NicConfig;
 use faults::Faults;
 use options::{Files, Messages};
 use page::{Page, PageServer, Stage};
-use pairing::{Pairing, Way};
+use pairing::{Destination, Pairing};
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
 use spinneret_host::Lines;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ use trace::{Packet, Parallel, Serial};
 
 /// A packet in the cluster.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct InFlight {
     /// Number of the frame, and when it came from the wire, if that is known.
     wire: Option<(u64, u64)>,
     came_ps: u64,
@@ -94,7 +94,7 @@ struct Flight {
 pub struct Recorder {
     symbols: Symbols,
     pairing: Pairing,
-    flights: HashMap<u64, Flight>,
+    flights: HashMap<u64, InFlight>,
     tally: Tally,
     faults: Faults,
     console: Lines,
@@ -177,7 +177,7 @@ impl Recorder {
 
     /// A frame that matched nothing went to the host.
     pub fn to_host(&mut self, at_ps: u64, bytes: &[u8]) {
-        let frame = self.pairing.went(Way::Host, digest(bytes));
+        let frame = self.pairing.went(Destination::Host, digest(bytes));
         if let Some((_, since_ps)) = frame {
             self.tally.bypass.add(at_ps.saturating_sub(since_ps) / 1000);
         }
@@ -220,7 +220,7 @@ impl Recorder {
     /// Something happened in the cluster; `clock_to_ps` says when one of its clocks was.
     pub fn event(&mut self, event: &Event, clock_to_ps: impl Fn(u64) -> u64) {
         match *event {
-            Event::Came {
+            Event::Arrived {
                 clock,
                 packet,
                 message,
@@ -231,7 +231,7 @@ impl Recorder {
                 self.tally.taken(handler);
                 self.came(clock_to_ps(clock), packet, (message, size), digest);
             }
-            Event::Ran(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
+            Event::Finished(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
             Event::Freed { clock, packet } => self.freed(clock_to_ps(clock), packet),
             Event::Failed(ref fault) => {
                 let text = self.faults.failed(fault, &self.symbols);
@@ -241,7 +241,7 @@ impl Recorder {
                 let text = self.faults.refused(fault, &self.symbols);
                 self.say(text);
             }
-            Event::Broken { hpu, trap, pc } => {
+            Event::Halted { hpu, trap, pc } => {
                 let text = self.faults.broken(hpu, trap, pc, &self.symbols);
                 self.say(Some(text));
             }
@@ -322,7 +322,7 @@ impl Recorder {
     }
 
     fn came(&mut self, at_ps: u64, packet: u64, (message, size): (u32, u32), digest: u64) {
-        let wire = self.pairing.went(Way::Cluster, digest);
+        let wire = self.pairing.went(Destination::Cluster, digest);
         let slice = Packet {
             frame: wire.map(|(frame, _)| frame),
             packet: Some(packet),
@@ -336,7 +336,7 @@ impl Recorder {
             self.files
                 .trace(|trace| trace.stay(Parallel::Ingress, [since_ps, at_ps], slice));
         }
-        let flight = Flight {
+        let flight = InFlight {
             wire,
             came_ps: at_ps,
             packet: slice,

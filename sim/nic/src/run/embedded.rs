@@ -1,9 +1,9 @@
 //! Runs for a program in the same process: it gives packets and takes what comes out, and has the NIC's memory afterwards.
 
 use super::handlers::{contexts_on, names};
-use super::host::{Attention, HostProgram};
+use super::host::{HostProgram, HostStep};
 use super::session::Session;
-use super::setup::{Ends, Setup};
+use super::setup::{PacketIo, Setup};
 use super::{HardwareArguments, setup};
 use crate::device::Simulated;
 use crate::net::{Interrupt, Sink, Source};
@@ -105,15 +105,15 @@ impl Embedded {
         let config = self.nic.borrow().config().clone();
         let setup = Setup {
             nic: self.nic.clone(),
-            ends: Ends {
+            ends: PacketIo {
                 wire: vec![wire],
                 host: vec![host],
-                ..Ends::new(source)
+                ..PacketIo::new(source)
             },
             recorder: Recorder::new(messages.options(), Some(&self.program), &config)?,
             wave: None,
             gdb: None,
-            host: Some(Box::new(Asks(goes_on))),
+            host: Some(Box::new(PollHook(goes_on))),
         };
         let session = Session::new(setup, None, Interrupt::never()?).counting_from(self.counted.clone());
         let (finished, verdict) = session.through()?;
@@ -158,11 +158,11 @@ impl Write for Messages {
     }
 }
 
-/// Asks the program now and then.
-struct Asks<F>(F);
+/// PollHook the program now and then.
+struct PollHook<F>(F);
 
-impl<F: FnMut() -> Result<()>> HostProgram for Asks<F> {
-    fn poll(&mut self, _: &Simulated) -> Result<Attention> {
-        (self.0)().map(|()| Attention::Idle)
+impl<F: FnMut() -> Result<()>> HostProgram for PollHook<F> {
+    fn poll(&mut self, _: &Simulated) -> Result<HostStep> {
+        (self.0)().map(|()| HostStep::Idle)
     }
 }

@@ -3,7 +3,7 @@
 use crate::device::Simulated;
 use crate::installed;
 use crate::installed::{DataError, RUNTIME_VARIABLE};
-use crate::nic::{Behind, Nic, NicConfig, NicError};
+use crate::nic::{ClusterBackend, Nic, NicConfig, NicError};
 use crate::terminal::tell;
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_host::{Context, Error, Options};
@@ -277,7 +277,7 @@ pub fn start(
 ///
 /// # Errors
 /// As [`start`].
-pub fn start_on<B: Behind>(
+pub fn start_on<B: ClusterBackend>(
     simulated: &Simulated<B>,
     program: &Program,
     rulesets: &[NamedRuleset],
@@ -293,7 +293,7 @@ pub fn start_on<B: Behind>(
 ///
 /// # Errors
 /// As [`start`].
-pub(crate) fn contexts_on<B: Behind>(
+pub(crate) fn contexts_on<B: ClusterBackend>(
     simulated: &Simulated<B>,
     program: &Program,
     rulesets: &[NamedRuleset],

@@ -1,7 +1,7 @@
 //! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port. Each message that is
 //! received is stored or refused, and its sender hears which.
 
-use super::host::{Attention, HostProgram};
+use super::host::{HostProgram, HostStep};
 use super::session::Session;
 use super::setup::Setup;
 use super::{HardwareArguments, LiveArguments, PacketArguments, ResultArguments, session, setup};
@@ -153,7 +153,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         Ok(MessageReceiver::open(&nic, &program, config, arguments.idle)?)
     })?;
     tell("waiting at the NIC");
-    setup.host = Some(Box::new(Receiving {
+    setup.host = Some(Box::new(ReceiveService {
         receiver,
         inbox,
         end: None,
@@ -164,15 +164,15 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
 
 /// The receiver as a program beside the NIC.
 #[derive(Debug)]
-struct Receiving {
+struct ReceiveService {
     receiver: MessageReceiver<Simulated>,
     inbox: Inbox,
     /// The run is over then.
     end: Option<Instant>,
 }
 
-impl HostProgram for Receiving {
-    fn poll(&mut self, nic: &Simulated) -> Result<Attention> {
+impl HostProgram for ReceiveService {
+    fn poll(&mut self, nic: &Simulated) -> Result<HostStep> {
         while let Some(event) = self.receiver.poll()? {
             match event {
                 Event::Complete(message) => {
@@ -187,9 +187,9 @@ impl HostProgram for Receiving {
             self.end.get_or_insert_with(|| Instant::now() + LINGER);
         }
         Ok(match self.end {
-            Some(end) if Instant::now() >= end => Attention::Over,
-            _ if nic.is_idle() => Attention::Idle,
-            _ => Attention::Until(nic.now_ps() + picoseconds(LOOK)),
+            Some(end) if Instant::now() >= end => HostStep::Done,
+            _ if nic.is_idle() => HostStep::Idle,
+            _ => HostStep::WakeAt(nic.now_ps() + picoseconds(LOOK)),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `spinneret serve`: a NIC for programs in other processes, or a PCI device of a virtual machine.
 
-use super::host::{Attention, HostProgram, is_matching};
+use super::host::{HostProgram, HostStep, is_matching};
 use super::session::Session;
 use super::setup::Setup;
 use super::{HardwareArguments, PacketArguments, ResultArguments, session, setup};
@@ -81,11 +81,11 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
     let once = arguments.once;
     let (path, host): (_, io::Result<Box<dyn HostProgram>>) = match (&arguments.pci, &arguments.socket) {
         (Some(path), _) => {
-            let device = PciDevice::bind(path, arguments.function, nic, once);
+            let device = PciService::bind(path, arguments.function, nic, once);
             (path, device.map(|device| Box::new(device) as _))
         }
         (None, Some(path)) => {
-            let serving = Server::bind(path).map(|server| Serving {
+            let serving = Server::bind(path).map(|server| SocketService {
                 server,
                 once,
                 is_matching: false,
@@ -107,27 +107,27 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
 
 /// The socket, as a program on the host.
 #[derive(Debug)]
-struct Serving {
+struct SocketService {
     server: Server,
     once: bool,
     /// Somebody has set rules, so packets may come.
     is_matching: bool,
 }
 
-impl HostProgram for Serving {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+impl HostProgram for SocketService {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let served = self.server.serve(&mut nic.clone())?;
         if served == Served::Requests && !self.is_matching {
             self.is_matching = is_matching(nic)?;
         }
         Ok(match served {
-            Served::Nothing => Attention::Idle,
-            Served::Requests => Attention::Until(nic.borrow().now_ps()),
-            Served::Waits(until) => Attention::Until(picoseconds(until)),
-            Served::Gone if self.once => Attention::Over,
+            Served::Nothing => HostStep::Idle,
+            Served::Requests => HostStep::WakeAt(nic.borrow().now_ps()),
+            Served::Waits(until) => HostStep::WakeAt(picoseconds(until)),
+            Served::Gone if self.once => HostStep::Done,
             Served::Gone => {
                 self.is_matching = false;
-                Attention::Idle
+                HostStep::Idle
             }
         })
     }
@@ -157,7 +157,7 @@ pub enum Function {
 
 /// The socket of the virtual machine, as a program on the host.
 #[derive(Debug)]
-pub(super) struct PciDevice {
+pub(super) struct PciService {
     server: spinneret_pci::Server,
     /// Whether messages of the hardware are interrupts: Corundum's application block has no port for them.
     has_messages: bool,
@@ -166,7 +166,7 @@ pub(super) struct PciDevice {
     is_matching: bool,
 }
 
-impl PciDevice {
+impl PciService {
     /// Listens at a path.
     ///
     /// # Errors
@@ -187,8 +187,8 @@ impl PciDevice {
     }
 }
 
-impl HostProgram for PciDevice {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+impl HostProgram for PciService {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let mut bar = ApplicationBar {
             nic: nic.clone(),
             has_rules: false,
@@ -207,9 +207,9 @@ impl HostProgram for PciDevice {
             self.is_matching = is_matching(nic)?;
         }
         Ok(match served {
-            spinneret_pci::Served::Gone if self.once => Attention::Over,
-            spinneret_pci::Served::Nothing | spinneret_pci::Served::Gone => Attention::Idle,
-            spinneret_pci::Served::Requests => Attention::Until(nic.borrow().now_ps()),
+            spinneret_pci::Served::Gone if self.once => HostStep::Done,
+            spinneret_pci::Served::Nothing | spinneret_pci::Served::Gone => HostStep::Idle,
+            spinneret_pci::Served::Requests => HostStep::WakeAt(nic.borrow().now_ps()),
         })
     }
 

@@ -1,6 +1,6 @@
 //! One run of a command: when packets come from the wire, how time keeps up with the wall, and how the run ends.
 
-use super::host::Attention;
+use super::host::HostStep;
 use super::main_loop::{MainLoop, WAITING};
 use super::setup::Setup;
 use super::wave::Wave;
@@ -54,7 +54,7 @@ pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Re
 }
 
 /// A packet that was taken from its source.
-struct Coming {
+struct NextPacket {
     /// When it comes.
     at_ps: u64,
     bytes: Vec<u8>,
@@ -71,17 +71,17 @@ pub(super) struct Session {
     interrupt: Interrupt,
     /// Keeps time with the wall, if packets come when they like.
     pacer: Option<Pacer>,
-    next: Option<Coming>,
+    next: Option<NextPacket>,
     /// When the last packet came that was taken from its source.
     last_ps: u64,
-    room: Room,
+    admission: Admission,
     has_ended: bool,
     start: End,
     begun: Instant,
     duration: Option<Duration>,
     counted: Instant,
     steps: u32,
-    standstill: Standstill,
+    standstill: StuckDetector,
     is_stuck: bool,
     /// What the hardware had counted before, if it is no new one.
     counted_before: BTreeMap<String, u64>,
@@ -119,12 +119,12 @@ impl Session {
             duration,
             next: None,
             last_ps: 0,
-            room: Room::new(&nic),
+            admission: Admission::new(&nic),
             has_ended: false,
             feeds_since_ps: None,
             counted: Instant::now(),
             steps: 0,
-            standstill: Standstill::new(&nic),
+            standstill: StuckDetector::new(&nic),
             is_stuck: false,
             counted_before: BTreeMap::new(),
             run: MainLoop::new(simulated.clone(), ends, recorder, host, now_ps),
@@ -159,10 +159,10 @@ impl Session {
             if is_idle || self.steps.is_multiple_of(LOOK_STEPS) || self.run.is_due() {
                 self.run.attend()?;
             }
-            if self.run.attention == Attention::Over {
+            if self.run.attention == HostStep::Done {
                 return Ok(());
             }
-            let has_nothing = is_idle && self.run.attention == Attention::Idle;
+            let has_nothing = is_idle && self.run.attention == HostStep::Idle;
             if has_nothing && self.has_ended && !self.stays() {
                 return Ok(());
             }
@@ -175,7 +175,7 @@ impl Session {
             self.steps = self.steps.wrapping_add(1);
             if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
                 self.count()?;
-                let waits = self.standstill.is_for_ever(&self.run.nic.borrow());
+                let waits = self.standstill.is_stuck_now(&self.run.nic.borrow());
                 let follows = self.next.as_ref().is_some_and(|next| next.follows_nic);
                 self.is_stuck = waits && (self.has_ended || follows) && due.is_none() && !self.stays();
                 if self.is_stuck || self.is_over() {
@@ -230,7 +230,7 @@ impl Session {
     /// When the next packet comes. One that may not come yet is nothing to wait for, however late it is.
     fn due(&self) -> Option<u64> {
         let next = self.next.as_ref().filter(|_| self.takes_packets())?;
-        let may_come = !next.follows_nic || self.room.is_there(&self.run.nic.borrow());
+        let may_come = !next.follows_nic || self.admission.is_there(&self.run.nic.borrow());
         may_come.then_some(next.at_ps)
     }
 
@@ -270,19 +270,20 @@ impl Session {
                     }
                 };
                 self.last_ps = at_ps;
-                self.next = Some(Coming {
+                self.next = Some(NextPacket {
                     at_ps,
                     bytes,
                     follows_nic,
                 });
             }
-            let comes =
-                |next: &mut Coming| next.at_ps <= now && (!next.follows_nic || self.room.is_there(&nic));
-            let Some(Coming { bytes, .. }) = self.next.take_if(comes) else {
+            let comes = |next: &mut NextPacket| {
+                next.at_ps <= now && (!next.follows_nic || self.admission.is_there(&nic))
+            };
+            let Some(NextPacket { bytes, .. }) = self.next.take_if(comes) else {
                 break;
             };
-            let handler = nic.handler_of(&bytes);
-            self.room.give(&nic, handler.is_some());
+            let handler = nic.matching_handler(&bytes);
+            self.admission.give(&nic, handler.is_some());
             recorder.received(now - *start_ps, &bytes, handler);
             nic.receive(bytes);
         }
@@ -362,12 +363,12 @@ impl Session {
             if self.interrupt.is_set() && begun.elapsed() > PATIENCE {
                 break;
             }
-            if self.run.attention != Attention::Over {
+            if self.run.attention != HostStep::Done {
                 self.run.attend()?;
             }
             self.run.step(limit)?;
             self.run.pass_on()?;
-            self.is_stuck = self.standstill.is_for_ever(&nic.borrow());
+            self.is_stuck = self.standstill.is_stuck_now(&nic.borrow());
         }
         self.run.recorder.end_progress();
         let left = self.run.host.as_mut().map_or(Ok(()), |host| host.finish());
@@ -419,12 +420,12 @@ const STUCK_PS: u64 = 1_000_000_000;
 
 /// Room in the NIC for packets that come as fast as it takes them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct Admission {
     /// HERs that the cluster will have got when every packet so far has come through.
     expected: u64,
 }
 
-impl Room {
+impl Admission {
     /// Before the first packet.
     pub(super) fn new(nic: &Nic) -> Self {
         Self {
@@ -456,13 +457,13 @@ impl Room {
 
 /// Whether packets in the cluster go on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standstill {
+pub(super) struct StuckDetector {
     /// The last look at which the cluster had no packets or they went on, and the steps that they had taken then.
     since_ps: u64,
     progress: u64,
 }
 
-impl Standstill {
+impl StuckDetector {
     /// Begins to look.
     pub(super) fn new(nic: &Nic) -> Self {
         Self {
@@ -473,7 +474,7 @@ impl Standstill {
 
     /// Looks at the cluster: whether its packets would wait for ever. Asked also while packets come, or the time in which
     /// none did would count.
-    pub(super) fn is_for_ever(&mut self, nic: &Nic) -> bool {
+    pub(super) fn is_stuck_now(&mut self, nic: &Nic) -> bool {
         let cluster = nic.cluster();
         let progress = cluster.progress();
         // No HPU has a packet that is copied to L1, so steps count as well as tasks that go on.

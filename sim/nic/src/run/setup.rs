@@ -1,7 +1,7 @@
 //! Everything that a run needs, opened before it begins.
 
 use super::handlers::{contexts_on, names};
-use super::host::{Answering, HostPing, HostProgram};
+use super::host::{HostPing, HostProgram, RpcService};
 use super::wave::Wave;
 use super::{HardwareArguments, PacketArguments, ResultArguments, RunArguments, handlers};
 use crate::device::Simulated;
@@ -27,7 +27,7 @@ const START_PS: u64 = 100_000_000_000;
 /// A NIC that runs its handlers, and where packets come from and go to.
 pub(super) struct Setup {
     pub(super) nic: Simulated,
-    pub(super) ends: Ends,
+    pub(super) ends: PacketIo,
     pub(super) recorder: Recorder,
     /// The waveform that is written.
     pub(super) wave: Option<Wave>,
@@ -65,7 +65,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
         wait_for_hpus(nic).map(|()| contexts)
     })?;
     if let Some(folder) = &arguments.services {
-        let mut answering = Answering::open(contexts, folder.as_deref())
+        let mut answering = RpcService::open(contexts, folder.as_deref())
             .map_err(|error| Failure::usage(anyhow!("--services for {}: {error:#}", elf.display())))?;
         if arguments.results.trace.is_some() {
             answering.watch();
@@ -101,7 +101,7 @@ impl Setup {
     /// # Errors
     /// If a file cannot be created, or the hardware fails.
     pub(super) fn new(
-        ends: Ends,
+        ends: PacketIo,
         results: &ResultArguments,
         config: NicConfig,
         program: Option<&Program>,
@@ -273,7 +273,7 @@ pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
 }
 
 /// Both sides of the NIC.
-pub(crate) struct Ends {
+pub(crate) struct PacketIo {
     /// Frames from the wire.
     pub(crate) source: Box<dyn Source>,
     /// Frames of the host.
@@ -290,7 +290,7 @@ pub(crate) struct Ends {
 ///
 /// # Errors
 /// If something is missing or cannot be used.
-pub(super) fn open_packets(arguments: &PacketArguments) -> Result<Ends, Failure> {
+pub(super) fn open_packets(arguments: &PacketArguments) -> Result<PacketIo, Failure> {
     let live = &arguments.live;
     let interfaces = [&live.tap, &live.attach, &arguments.generate];
     match arguments.pcap.is_none() && interfaces.into_iter().all(Option::is_none) {
@@ -303,18 +303,18 @@ pub(super) fn open_packets(arguments: &PacketArguments) -> Result<Ends, Failure>
 ///
 /// # Errors
 /// If something is missing or cannot be used.
-pub(super) fn open_any_packets(arguments: &PacketArguments) -> Result<Ends, Failure> {
+pub(super) fn open_any_packets(arguments: &PacketArguments) -> Result<PacketIo, Failure> {
     let mut ends = match (
         &arguments.pcap,
         &arguments.generate,
         &arguments.live.attach,
         &arguments.live.tap,
     ) {
-        (Some(file), ..) => Ends::new(capture(file, arguments.back_to_back)?),
-        (_, Some(text), ..) => Ends::new(Box::new(Generator::new(recipe(text)?))),
+        (Some(file), ..) => PacketIo::new(capture(file, arguments.back_to_back)?),
+        (_, Some(text), ..) => PacketIo::new(Box::new(Generator::new(recipe(text)?))),
         (_, _, Some(name), _) => attach(name)?,
         (.., Some(name)) => return tap(name, arguments),
-        (None, None, None, None) => Ends::silent(),
+        (None, None, None, None) => PacketIo::silent(),
     };
     if let Some(name) = &arguments.live.tap {
         let cable = Tap::create(&TapConfig::new(name)).map_err(Failure::usage)?;
@@ -334,7 +334,7 @@ impl Source for Silence {
     }
 }
 
-impl Ends {
+impl PacketIo {
     /// A source of packets, and nobody who takes any.
     pub(super) fn new(source: Box<dyn Source>) -> Self {
         Self {
@@ -392,19 +392,19 @@ fn recipe(text: &str) -> Result<Recipe, Failure> {
 }
 
 /// An existing interface as the wire.
-fn attach(name: &str) -> Result<Ends, Failure> {
+fn attach(name: &str) -> Result<PacketIo, Failure> {
     let socket = PacketSocket::attach(name).map_err(Failure::usage)?;
-    let mut ends = Ends::new(Box::new(socket.clone()));
+    let mut ends = PacketIo::new(Box::new(socket.clone()));
     ends.wire.push(Box::new(socket.clone()));
     ends.wakes.push(Box::new(socket));
     Ok(ends)
 }
 
 /// A cable between the host and a namespace of its own, with the NIC in between.
-fn tap(name: &str, arguments: &PacketArguments) -> Result<Ends, Failure> {
+fn tap(name: &str, arguments: &PacketArguments) -> Result<PacketIo, Failure> {
     let config = TapConfig::new(name);
     let cable = Tap::create(&config).map_err(Failure::usage)?;
-    let mut ends = Ends::new(Box::new(cable.wire.clone()));
+    let mut ends = PacketIo::new(Box::new(cable.wire.clone()));
     ends.wire.push(Box::new(cable.wire.clone()));
     ends.take_host(&cable);
     ends.write_captures(arguments)?;

@@ -2,7 +2,7 @@
 //! memory and at most a twentieth of a processor.
 //!
 //! ```text
-//! accept --> Asking: up to 8 KiB of a head --> Answering --> Leaving: until the client closes
+//! accept --> Asking: up to 8 KiB of a head --> RpcService --> Leaving: until the client closes
 //!               |                                 |             |
 //!               +------ 5 s, or room is needed for another -----+--> dropped
 //! ```
@@ -182,7 +182,7 @@ impl Connections {
 
     /// Drops the oldest connection that is not being answered, or else the oldest: whether there was one.
     fn drop_one(&mut self) -> bool {
-        let is_idle = |connection: &Connection| !matches!(connection.phase, Phase::Answering { .. });
+        let is_idle = |connection: &Connection| !matches!(connection.phase, Phase::RpcService { .. });
         let place = self.open.iter().position(is_idle).unwrap_or(0);
         let is_there = place < self.open.len();
         if is_there {
@@ -204,7 +204,7 @@ enum Phase {
     /// The head of the request comes; so much is there.
     Asking(Vec<u8>),
     /// The answer leaves: its head, its body, and how much of both has left.
-    Answering {
+    RpcService {
         head: String,
         body: Arc<str>,
         sent: usize,
@@ -219,7 +219,7 @@ struct Over;
 impl Connection {
     fn waits_for(&self) -> PollFd<'_> {
         let flags = match self.phase {
-            Phase::Answering { .. } => PollFlags::OUT,
+            Phase::RpcService { .. } => PollFlags::OUT,
             _ => PollFlags::IN,
         };
         PollFd::new(&self.stream, flags)
@@ -239,14 +239,14 @@ impl Connection {
                     Err(status) => Answer::refusal(status),
                 };
                 self.until = Instant::now() + patience;
-                self.phase = Phase::Answering {
+                self.phase = Phase::RpcService {
                     head: head(&answer),
                     body: answer.body,
                     sent: 0,
                 };
                 self.send()
             }
-            Phase::Answering { .. } => self.send(),
+            Phase::RpcService { .. } => self.send(),
             Phase::Leaving(came) => {
                 *came += read(&self.stream, &mut [0; HEAD_BYTES])?;
                 (*came <= HEAD_BYTES).then_some(()).ok_or(Over)
@@ -256,7 +256,7 @@ impl Connection {
 
     /// Sends as much of the answer as the client takes.
     fn send(&mut self) -> Result<(), Over> {
-        while let Phase::Answering { head, body, sent } = &mut self.phase {
+        while let Phase::RpcService { head, body, sent } = &mut self.phase {
             let rest = match sent.checked_sub(head.len()) {
                 None => &head.as_bytes()[*sent..],
                 Some(sent) => &body.as_bytes()[sent..],

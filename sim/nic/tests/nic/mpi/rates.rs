@@ -9,7 +9,8 @@ use spinneret_fabric::Faults;
 use spinneret_mpi::Layout;
 use spinneret_mpi::layout::Shape;
 use spinneret_nic::mpi::{
-    Acts, Alone, Exchange, Multiplication, Overlapped, PaperType, Prices, Trial, blocks, overlap,
+    Alone, Exchange, HostAccesses, HostLatencies, Multiplication, Overlapped, PaperType, Trial, blocks,
+    overlap,
 };
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ fn a_bad_cable_costs_little() {
     }
 }
 
-fn overlapped(prices: &[Prices]) -> Overlapped {
+fn overlapped(prices: &[HostLatencies]) -> Overlapped {
     let how = Exchange {
         window: 64,
         warm_up: Some(PaperType::Complex.layout(1).expect("it has a layout")),
@@ -138,7 +139,7 @@ fn overlapped(prices: &[Prices]) -> Overlapped {
 /// is not computation, but for the rounding of clocks.
 #[test]
 fn a_host_computes_while_a_message_comes() {
-    let prices = [Prices::STATED, Prices::STATED.times(10)];
+    let prices = [HostLatencies::STATED, HostLatencies::STATED.times(10)];
     let done = overlapped(&prices);
     assert_eq!(done.alone.bytes, 110_592);
     assert!(done.alone.gbps() > 4.0, "{done:?}");
@@ -146,7 +147,7 @@ fn a_host_computes_while_a_message_comes() {
     for (trial, prices) in done.trials.iter().zip(prices) {
         assert_eq!(trial.prices, prices);
         assert!((15..=20).contains(&trial.multiplications), "{trial:?}");
-        let acts = Acts {
+        let acts = HostAccesses {
             // One at the start, and one in each test; the id of the message alone is written.
             looks: u64::from(trial.multiplications) + 1,
             words_seen: u64::from(trial.multiplications),
@@ -180,12 +181,12 @@ fn a_host_computes_while_a_message_comes() {
 #[test]
 fn arithmetic_of_overlap() {
     let trial = Trial {
-        prices: Prices::STATED,
+        prices: HostLatencies::STATED,
         dimension: 100,
         multiplications: 16,
         elapsed: Duration::from_micros(200),
         computed: Duration::from_micros(190),
-        acts: Acts::default(),
+        acts: HostAccesses::default(),
     };
     let alone = Alone {
         time: Duration::from_micros(160),
@@ -219,16 +220,16 @@ fn the_rule_ends_within_15_to_20_multiplications() {
 
 #[test]
 fn acts_cost_what_is_stated() {
-    let acts = Acts {
+    let acts = HostAccesses {
         looks: 3,
         words_seen: 32,
         words_written: 4,
         words_read: 2,
         frames: 1,
     };
-    let nanos = |times| acts.price(&Prices::STATED.times(times)).as_nanos();
+    let nanos = |times| acts.price(&HostLatencies::STATED.times(times)).as_nanos();
     assert_eq!([nanos(1), nanos(10)], [300 + 200 + 400 + 1800 + 100, 28_000]);
-    assert_eq!(acts.price(&Prices::NONE), Duration::ZERO);
+    assert_eq!(acts.price(&HostLatencies::NONE), Duration::ZERO);
 }
 
 /// Sizes, extents and places as the paper's MPI has them.

@@ -186,7 +186,7 @@ fn a_run_of_pings_adds_up() {
     let start = End::of(&nic, begun.elapsed());
     for number in 0..30 {
         let bytes = frame(number);
-        recorder.received(nic.now_ps(), &bytes, nic.handler_of(&bytes));
+        recorder.received(nic.now_ps(), &bytes, nic.matching_handler(&bytes));
         nic.receive(bytes);
         // Longer than the handler takes, so that no packet waits for another one.
         let next_ps = nic.now_ps() + 20_000_000;

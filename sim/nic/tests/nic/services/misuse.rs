@@ -7,7 +7,7 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::{Config, Ending, Event, WATCHDOG};
 use spinneret_nic::nic::NicConfig;
-use spinneret_nic::services::{Pace, Paced};
+use spinneret_nic::services::{ServiceTimes, TimedServices};
 use spinneret_rpc::clib::refused;
 use spinneret_rpc::server::End;
 use spinneret_rpc::{Copies, Emissary, Offer, Refusal, Services, opcode};
@@ -63,7 +63,7 @@ fn one_hpu(watchdog: u64) -> Bench {
 fn endings(bench: &Bench) -> Vec<Ending> {
     let events = bench.simulated.borrow_mut().take_events();
     let endings = events.into_iter().filter_map(|event| match event {
-        Event::Ran(run) => Some(run.ending),
+        Event::Finished(run) => Some(run.ending),
         _ => None,
     });
     endings.collect()
@@ -237,7 +237,7 @@ fn clocks_beside_another_context(offer: &Offer, is_under_fire: bool) -> f64 {
     let victim = ok(services);
     let buffer = victim.announcement();
     let layout = buffer.layout;
-    let mut paced = Paced::new(vec![bench.services(offer, None), victim], Pace::default());
+    let mut paced = TimedServices::new(vec![bench.services(offer, None), victim], ServiceTimes::default());
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut clocks = 0;
     // The first round brings the program into the cache.
