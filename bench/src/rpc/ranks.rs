@@ -156,18 +156,13 @@ pub(crate) struct Report {
     pub(crate) plain_ns: u64,
 }
 
-/// Why the packets of a rank did not run.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct RanksError(String);
-
 /// Runs all packets of this rank, at most so many at a time, and leaves every port idle.
 ///
 /// # Errors
 /// If the handlers cannot be built, or the NIC or MPI fail.
-pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Report, RanksError> {
-    fn failed(error: impl Display) -> RanksError {
-        RanksError(error.to_string())
+pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> anyhow::Result<Report> {
+    fn failed(error: impl Display) -> anyhow::Error {
+        anyhow::anyhow!("{error}")
     }
     let mut config = NicConfig::default();
     // A rank waits as long as the other one's simulation takes.
@@ -282,7 +277,7 @@ fn plain(world: &Comm, words: u32, messages: u32) -> Result<u64, Error> {
 /// The port of a handler that has died.
 fn port_of_the_dead(event: &Event) -> Option<u32> {
     match event {
-        Event::Ran(run) if run.ending != Ending::Done => {
+        Event::Finished(run) if run.ending != Ending::Done => {
             Some(8 * run.hpu.cluster as u32 + run.hpu.core as u32)
         }
         _ => None,
