@@ -90,6 +90,26 @@ macro_rules! test_models {
     };
 }
 
+/// Declares a struct of counts that can be added up.
+#[macro_export]
+macro_rules! counts {
+    ($(#[$attribute:meta])* pub struct $name:ident {
+        $($(#[$doc:meta])* pub $field:ident: $type:ty,)+
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)+
+        }
+
+        impl std::ops::AddAssign for $name {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
+}
+
 /// Pauses of sources and of sinks that every block of streams is tested with.
 pub fn patterns() -> Vec<(Pause, Pause)> {
     let half = Pause::Random { percent: 50 };

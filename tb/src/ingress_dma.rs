@@ -67,15 +67,16 @@ impl Packet {
     }
 }
 
-/// What the last comparison saw, in packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Passed on to the HER generator.
-    pub good: u64,
-    /// Failed because of a response.
-    pub write_errors: u64,
-    /// Failed because of the frame or the address.
-    pub bad_frames: u64,
+crate::counts! {
+    /// What the last comparison saw, in packets.
+    pub struct Outcome {
+        /// Passed on to the HER generator.
+        pub good: u64,
+        /// Failed because of a response.
+        pub write_errors: u64,
+        /// Failed because of the frame or the address.
+        pub bad_frames: u64,
+    }
 }
 
 /// A DMA with bus models on all its ports; everything that comes out is compared.

@@ -76,13 +76,14 @@ impl Pauses {
     }
 }
 
-/// What the last comparison saw, in frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Frames that went on to the NIC.
-    pub bypassed: u64,
-    /// Frames that went to the cluster.
-    pub matched: u64,
+crate::counts! {
+    /// What the last comparison saw, in frames.
+    pub struct Counts {
+        /// Frames that went on to the NIC.
+        pub bypassed: u64,
+        /// Frames that went to the cluster.
+        pub matched: u64,
+    }
 }
 
 /// An engine with bus models on all its streams; everything that comes out is compared.

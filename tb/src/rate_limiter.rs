@@ -250,12 +250,6 @@ impl<M: Model> LimiterBench<M> {
         self.sim.run(COUNTER_LATENCY);
     }
 
-    /// The value of a counter.
-    pub fn count(&self, name: &str) -> u128 {
-        let dut = self.sim.dut.instance();
-        dut.find(name).map_or(u128::MAX, |port| dut.value(port))
-    }
-
     /// Bytes that left in each cycle since the bench was made.
     pub fn passed(&self) -> Vec<u64> {
         self.seen.borrow().passed.clone()

@@ -66,9 +66,17 @@ impl<'a> Pins<'a> {
 
     /// The value of a port of at most 128 bits.
     pub fn wide(self, name: &str) -> u128 {
+        self.dut.value(self.port(name))
+    }
+
+    fn port(self, name: &str) -> PortHandle {
         let port = self.dut.find(name);
-        let port = port.unwrap_or_else(|| panic!("{} has no port {name}", self.dut.name()));
-        self.dut.value(port)
+        port.unwrap_or_else(|| panic!("{} has no port {name}", self.dut.name()))
+    }
+
+    /// The bytes of a port of any width, lowest first.
+    pub fn bytes(self, name: &str) -> &'a [u8] {
+        self.dut.bytes(self.port(name))
     }
 
     /// The value of a port.

@@ -233,7 +233,7 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
         }
         bench.run(50);
         assert_eq!(
-            (bench.waiting(), bench.value("busy"), bench.value("eoc")),
+            (bench.waiting(), bench.sim.get("busy"), bench.sim.get("eoc")),
             (6, 0, 0)
         );
         // Either cluster's enable is enough. Nobody takes the command, so two are inside and the others wait.
@@ -241,12 +241,12 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
         bench.enable(2);
         bench.run(50);
         assert_eq!(bench.waiting() as u64, 6 - bench.places.hers);
-        assert_eq!((bench.value("busy"), bench.value("active")), (3, 1));
-        assert_eq!((bench.value("mpq_full"), bench.value("eoc")), (0xffff, 0));
+        assert_eq!((bench.sim.get("busy"), bench.sim.get("active")), (3, 1));
+        assert_eq!((bench.sim.get("mpq_full"), bench.sim.get("eoc")), (0xffff, 0));
         bench.commands.set_pause(Pause::Never);
         bench.settle();
         bench.run(4);
-        assert_eq!((bench.value("mpq_full"), bench.value("eoc")), (0, 3));
+        assert_eq!((bench.sim.get("mpq_full"), bench.sim.get("eoc")), (0, 3));
     });
 }
 

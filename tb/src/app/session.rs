@@ -12,7 +12,6 @@ use spinneret_regmap::{
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::AddAssign;
 
 /// Matched packets under way at most, so that none is dropped.
 const UNDER_WAY: usize = 4;
@@ -278,34 +277,23 @@ const BATCH: u64 = 100;
 /// Frames that wait in Corundum at most.
 const WAITING: usize = 30;
 
-/// What became of everything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Packets that passed, of interface 0.
-    pub bypassed: u64,
-    /// Packets that matched.
-    pub matched: u64,
-    /// Those of them that came to the cluster.
-    pub hers: u64,
-    /// Those that were dropped and counted.
-    pub dropped: u64,
-    /// Frames of the cluster on the wire.
-    pub frames: u64,
-    /// Resets of the cluster.
-    pub resets: u64,
-    /// Clocks of the core that were simulated.
-    pub clocks: u64,
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.bypassed += other.bypassed;
-        self.matched += other.matched;
-        self.hers += other.hers;
-        self.dropped += other.dropped;
-        self.frames += other.frames;
-        self.resets += other.resets;
-        self.clocks += other.clocks;
+crate::counts! {
+    /// What became of everything.
+    pub struct Totals {
+        /// Packets that passed, of interface 0.
+        pub bypassed: u64,
+        /// Packets that matched.
+        pub matched: u64,
+        /// Those of them that came to the cluster.
+        pub hers: u64,
+        /// Those that were dropped and counted.
+        pub dropped: u64,
+        /// Frames of the cluster on the wire.
+        pub frames: u64,
+        /// Resets of the cluster.
+        pub resets: u64,
+        /// Clocks of the core that were simulated.
+        pub clocks: u64,
     }
 }
 

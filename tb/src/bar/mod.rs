@@ -8,7 +8,7 @@ use oracle::{Access, Oracle, Outcome, register};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-pub use cluster::{ClusterModel, Setup, Temper};
+pub use cluster::{ClusterConfig, ClusterModel, Setup};
 pub use oracle::{Counters, WRITABLE};
 
 /// How everything around a BAR behaves.
@@ -19,7 +19,7 @@ pub struct Behaviour {
     /// The registers.
     pub registers: LiteSlaveConfig,
     /// The cluster.
-    pub cluster: Temper,
+    pub cluster: ClusterConfig,
 }
 
 impl Default for Behaviour {
@@ -27,7 +27,7 @@ impl Default for Behaviour {
         Self {
             host: MasterConfig::default(),
             registers: LiteSlaveConfig::default(),
-            cluster: Temper::CALM,
+            cluster: ClusterConfig::FAST,
         }
     }
 }
@@ -210,38 +210,20 @@ impl<M: Model> BarBench<M> {
 
     /// What the counters have to show, of writes and reads together.
     pub fn expected_counters(&self) -> Counters {
-        let [writes, reads] = [&self.oracles[0].counters, &self.oracles[1].counters];
-        Counters {
-            outside: writes.outside + reads.outside,
-            held: writes.held + reads.held,
-            timeouts: writes.timeouts + reads.timeouts,
-            errors: writes.errors + reads.errors,
-        }
+        let mut all = self.oracles[0].counters;
+        all += self.oracles[1].counters;
+        all
     }
 
     /// What the counters show.
     pub fn counters(&self) -> Counters {
-        let get = |name: &str| self.value(name) as u64;
+        let get = |name: &str| self.sim.get(name);
         Counters {
             outside: get("outside_o"),
             held: get("held_o"),
             timeouts: get("timeout_o"),
             errors: get("errors_o"),
         }
-    }
-
-    /// Whether a port of one bit was high in the last clock.
-    ///
-    /// # Panics
-    /// If there is no such port.
-    pub fn is_high(&self, port: &str) -> bool {
-        self.value(port) == 1
-    }
-
-    fn value(&self, name: &str) -> u128 {
-        let dut = self.sim.dut.instance();
-        let port = dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
-        dut.value(port)
     }
 }
 

@@ -26,17 +26,18 @@ pub(super) struct Outcome {
     pub(super) data: u32,
 }
 
-/// What the counters show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Accesses outside of all windows.
-    pub outside: u64,
-    /// Accesses that ended because the cluster was held in reset.
-    pub held: u64,
-    /// Accesses that ended because a time was over.
-    pub timeouts: u64,
-    /// Accesses that the cluster answered with an error.
-    pub errors: u64,
+crate::counts! {
+    /// What the counters show.
+    pub struct Counters {
+        /// Accesses outside of all windows.
+        pub outside: u64,
+        /// Accesses that ended because the cluster was held in reset.
+        pub held: u64,
+        /// Accesses that ended because a time was over.
+        pub timeouts: u64,
+        /// Accesses that the cluster answered with an error.
+        pub errors: u64,
+    }
 }
 
 /// An access that was sent to the cluster.
@@ -246,7 +247,7 @@ impl Oracle {
             };
         };
         let is_complete = answered || !answers.is_empty();
-        let strobes = |taken: &Taken| (taken.value, taken.bits & 15);
+        let strobes = |taken: &Taken| (taken.value, taken.bits);
         let same_address = |taken: &Taken| taken.value == address && taken.bits == access.protection;
         let wanted = usize::from(access.written.is_some());
         let is_right = addresses.len() <= 1

@@ -264,21 +264,10 @@ fn app(rounds: Rounds) -> Result<()> {
     Ok(())
 }
 
-/// Frames of all rounds of the matching engine.
-#[derive(Default)]
-struct Matched(Counts);
-
-impl AddAssign for Matched {
-    fn add_assign(&mut self, Self(other): Self) {
-        self.0.bypassed += other.bypassed;
-        self.0.matched += other.matched;
-    }
-}
-
 /// The matching engine, in turn as in the reference and as in the board configuration: other rules after 100 frames,
 /// other pauses in each round of 5000.
 fn matching(rounds: Rounds) -> Result<()> {
-    let Matched(counts) = rounds.run(5000, |seed, round, frames| match round % 2 {
+    let counts = rounds.run(5000, |seed, round, frames| match round % 2 {
         0 => match_frames::<models::PspinPktMatch>(seed, round / 2, frames),
         _ => match_frames::<models::PspinPktMatchIp>(seed, round / 2, frames),
     })?;
@@ -291,7 +280,7 @@ fn matching(rounds: Rounds) -> Result<()> {
     Ok(())
 }
 
-fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Matched {
+fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Counts {
     let params = Parameters::of::<M>().matcher();
     let mut rng = seed.rng("traffic");
     let pauses = match round % 4 {
@@ -300,7 +289,7 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Matched {
         _ => Pauses::random(rng.random_range(1..80)),
     };
     let mut bench = MatchBench::new(simulation::<M>(seed), pauses);
-    let mut total = Matched::default();
+    let mut total = Counts::default();
     let mut left = frames;
     while left > 0 {
         bench.load(Some(&random_rules(&mut rng, &params)));
@@ -314,7 +303,7 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Matched {
             };
             bench.send(frame);
         }
-        total += Matched(bench.settle());
+        total += bench.settle();
         left -= batch;
     }
     bench.finish();

@@ -19,7 +19,6 @@ use model::{OutputWatch, Reference, Shown};
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
 use std::cell::RefCell;
-use std::ops::AddAssign;
 use std::rc::Rc;
 
 pub use config::{Behaviour, LineFaults, PIECE, Setup, behaviours};
@@ -286,19 +285,13 @@ impl<M: Model> Finish for EgressBench<M> {
 /// Commands between two times of rest.
 const BATCH: u64 = 200;
 
-/// What became of all commands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// By what became of them.
-    pub outcome: Outcome,
-    /// Clock cycles that were simulated.
-    pub cycles: u64,
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.outcome += other.outcome;
-        self.cycles += other.cycles;
+crate::counts! {
+    /// What became of all commands.
+    pub struct Totals {
+        /// By what became of them.
+        pub outcome: Outcome,
+        /// Clock cycles that were simulated.
+        pub cycles: u64,
     }
 }
 

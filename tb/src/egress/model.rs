@@ -5,29 +5,22 @@ use crate::reference::Pins;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// Commands by what became of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Frames that were sent.
-    pub sent: u64,
-    /// Commands whose read failed.
-    pub read_errors: u64,
-    /// Commands that were refused.
-    pub refused: u64,
+crate::counts! {
+    /// Commands by what became of them.
+    pub struct Outcome {
+        /// Frames that were sent.
+        pub sent: u64,
+        /// Commands whose read failed.
+        pub read_errors: u64,
+        /// Commands that were refused.
+        pub refused: u64,
+    }
 }
 
 impl Outcome {
     /// All of them.
     pub fn commands(&self) -> u64 {
         self.sent + self.read_errors + self.refused
-    }
-}
-
-impl std::ops::AddAssign for Outcome {
-    fn add_assign(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.read_errors += other.read_errors;
-        self.refused += other.refused;
     }
 }
 

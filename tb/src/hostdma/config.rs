@@ -366,13 +366,14 @@ impl HalfCounters {
     }
 }
 
-/// The counters of both halves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Of writes.
-    pub writes: HalfCounters,
-    /// Of reads.
-    pub reads: HalfCounters,
+crate::counts! {
+    /// The counters of both halves.
+    pub struct Counters {
+        /// Of writes.
+        pub writes: HalfCounters,
+        /// Of reads.
+        pub reads: HalfCounters,
+    }
 }
 
 impl HalfCounters {
@@ -398,70 +399,33 @@ impl Counters {
     }
 }
 
-/// Where the counters are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CounterPorts {
-    writes: HalfPorts,
-    reads: HalfPorts,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct HalfPorts {
-    bursts: PortHandle,
-    refused: PortHandle,
-    outside: PortHandle,
-    stray_status: PortHandle,
-    dma_errors: PortHandle,
-}
-
-impl CounterPorts {
-    /// Looks up the ports.
-    ///
-    /// # Panics
-    /// If one is missing.
-    pub(super) fn find(dut: &Instance) -> Self {
-        let half = |letters: &str| {
-            let port = |name: &str| {
-                let port = dut.port(&format!("{letters}_{name}_o"), Direction::Output);
-                port.unwrap_or_else(|error| panic!("{error}"))
-            };
-            HalfPorts {
-                bursts: port("bursts"),
-                refused: port("refused"),
-                outside: port("outside"),
-                stray_status: port("stray_status"),
-                dma_errors: port("dma_errors"),
-            }
-        };
-        Self {
-            writes: half("wr"),
-            reads: half("rd"),
-        }
-    }
-
-    /// The counters now.
-    pub(super) fn read(&self, dut: &Instance) -> Counters {
-        Counters {
-            writes: self.writes.read(dut),
-            reads: self.reads.read(dut),
-        }
-    }
-}
-
-impl HalfPorts {
-    fn read(&self, dut: &Instance) -> HalfCounters {
-        let value = |port| dut.value(port) as u64;
-        let words = dut.bytes(self.dma_errors);
+impl HalfCounters {
+    /// The counters at the ports whose names begin with these letters.
+    fn read<M: Model>(sim: &Simulation<M>, letters: &str) -> Self {
+        let value = |name: &str| sim.get(&format!("{letters}_{name}_o"));
+        let dut = sim.dut.instance();
+        let errors = dut.port(&format!("{letters}_dma_errors_o"), Direction::Output);
+        let words = dut.bytes(errors.unwrap_or_else(|error| panic!("{error}")));
         let word = |code: usize| {
             let bytes = words[4 * code..4 * code + 4].iter().rev();
             bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
         };
-        HalfCounters {
-            bursts: value(self.bursts),
-            refused: value(self.refused),
-            outside: value(self.outside),
-            stray_status: value(self.stray_status),
+        Self {
+            bursts: value("bursts"),
+            refused: value("refused"),
+            outside: value("outside"),
+            stray_status: value("stray_status"),
             dma_errors: std::array::from_fn(word),
+        }
+    }
+}
+
+impl Counters {
+    /// The counters now.
+    pub(super) fn read<M: Model>(sim: &Simulation<M>) -> Self {
+        Self {
+            writes: HalfCounters::read(sim, "wr"),
+            reads: HalfCounters::read(sim, "rd"),
         }
     }
 }

@@ -19,7 +19,6 @@ mod round;
 mod write_model;
 
 use crate::bench::Finish;
-use config::CounterPorts;
 use read_model::ReadModel;
 use spinneret_sim::dma::{RamPort, SegmentedRam, Status, Transfer};
 use spinneret_sim::prelude::*;
@@ -56,7 +55,6 @@ pub struct HostDmaBench<M: Model> {
     pub descriptors: [u64; 2],
     write_model: WriteModel,
     read_model: ReadModel,
-    counters: CounterPorts,
     /// What the counters said at the last reset that they went through.
     counted_before: Counters,
     /// How many statuses nobody waits for, of writes and of reads.
@@ -95,7 +93,6 @@ impl<M: Model> HostDmaBench<M> {
             descriptors: [0; 2],
             write_model: WriteModel::new(setup),
             read_model: ReadModel::new(setup),
-            counters: CounterPorts::find(sim.dut.instance()),
             counted_before: Counters::default(),
             strays,
             taken: [[0; 2]; 2],
@@ -200,9 +197,7 @@ impl<M: Model> HostDmaBench<M> {
 
     /// What was counted since the last reset of either side.
     pub fn counters(&self) -> Counters {
-        self.counters
-            .read(self.sim.dut.instance())
-            .since(&self.counted_before)
+        Counters::read(&self.sim).since(&self.counted_before)
     }
 
     /// Resets the host DMA in whatever it does, and Corundum's DMA with it; bursts that are not answered are
@@ -241,7 +236,7 @@ impl<M: Model> HostDmaBench<M> {
                 self.sim.seed()
             );
         }
-        self.counted_before = self.counters.read(self.sim.dut.instance());
+        self.counted_before = Counters::read(&self.sim);
         self.forget();
         // A descriptor that was not taken stays valid.
         let offered = self.offered();

@@ -42,13 +42,6 @@ impl AddAssign for HalfCounters {
     }
 }
 
-impl AddAssign for Counters {
-    fn add_assign(&mut self, other: Self) {
-        self.writes += other.writes;
-        self.reads += other.reads;
-    }
-}
-
 impl AddAssign for Totals {
     fn add_assign(&mut self, other: Self) {
         self.counters += other.counters;

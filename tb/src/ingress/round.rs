@@ -15,35 +15,26 @@ use std::ops::AddAssign;
 /// Packets between two changes of rules and contexts.
 const BATCH: u64 = 100;
 
-/// What became of all packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Packets that came out at the NIC.
-    pub bypassed: u64,
-    /// Packets of which the cluster has a HER.
-    pub delivered: u64,
-    /// Dropped packets.
-    pub drops: Drops,
-    /// Frees that were refused, as they had to be.
-    pub refused: u64,
-    /// Clock cycles that were simulated.
-    pub cycles: u64,
+crate::counts! {
+    /// What became of all packets.
+    pub struct Totals {
+        /// Packets that came out at the NIC.
+        pub bypassed: u64,
+        /// Packets of which the cluster has a HER.
+        pub delivered: u64,
+        /// Dropped packets.
+        pub drops: Drops,
+        /// Frees that were refused, as they had to be.
+        pub refused: u64,
+        /// Clock cycles that were simulated.
+        pub cycles: u64,
+    }
 }
 
 impl Totals {
     /// All packets.
     pub fn packets(&self) -> u64 {
         self.bypassed + self.delivered + self.drops.sum()
-    }
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.bypassed += other.bypassed;
-        self.delivered += other.delivered;
-        self.drops += other.drops;
-        self.refused += other.refused;
-        self.cycles += other.cycles;
     }
 }
 

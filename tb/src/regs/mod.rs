@@ -14,7 +14,6 @@ mod ports;
 use crate::bench::Finish;
 use spinneret_regmap::{cl, me};
 use spinneret_sim::prelude::*;
-use std::ops::AddAssign;
 
 pub use contract::{Activity, Surroundings};
 pub use ports::Layout;
@@ -231,41 +230,30 @@ impl Traffic {
 /// Accesses that are queued together.
 const BATCH: u64 = 40;
 
-/// What became of the accesses.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Totals {
-    /// Writes that were answered with OKAY.
-    pub written: u64,
-    /// Reads that were answered with OKAY.
-    pub read: u64,
-    /// Accesses that were answered with an error.
-    pub refused: u64,
-    /// Accesses that a reset took away.
-    pub forgotten: u64,
-    /// Words of standard output that were read.
-    pub printed: u64,
-    /// Resets.
-    pub resets: u64,
-    /// Clocks.
-    pub cycles: u64,
+crate::counts! {
+    /// What became of the accesses.
+    pub struct Totals {
+        /// Writes that were answered with OKAY.
+        pub written: u64,
+        /// Reads that were answered with OKAY.
+        pub read: u64,
+        /// Accesses that were answered with an error.
+        pub refused: u64,
+        /// Accesses that a reset took away.
+        pub forgotten: u64,
+        /// Words of standard output that were read.
+        pub printed: u64,
+        /// Resets.
+        pub resets: u64,
+        /// Clocks.
+        pub cycles: u64,
+    }
 }
 
 impl Totals {
     /// All accesses that were sent.
     pub fn accesses(&self) -> u64 {
         self.written + self.read + self.refused + self.forgotten
-    }
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.written += other.written;
-        self.read += other.read;
-        self.refused += other.refused;
-        self.forgotten += other.forgotten;
-        self.printed += other.printed;
-        self.resets += other.resets;
-        self.cycles += other.cycles;
     }
 }
 

@@ -297,7 +297,7 @@ impl<M: Model> StubBench<M> {
         self.seen.reads.extend(self.reads.take_bursts());
         self.seen.writes.extend(self.writes.take_bursts());
         for command in self.commands.receive_all() {
-            if self.value("command_zero") != 0 {
+            if self.sim.get("command_zero") != 0 {
                 return Err("a command has a nid, fid or user pointer".to_owned());
             }
             let due = command.cycle + self.rng.random_range(0..=self.behaviour.delay);
@@ -377,25 +377,18 @@ impl<M: Model> StubBench<M> {
         }
         Ok(())
     }
-
-    /// The value of a port after the last clock.
-    ///
-    /// # Panics
-    /// If there is no such port.
-    pub fn value(&self, name: &str) -> u128 {
-        let dut = self.sim.dut.instance();
-        let port = dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
-        dut.value(port)
-    }
 }
 
 impl<M: Model> Finish for StubBench<M> {
     fn finish(mut self) {
         self.settle();
         self.run(4);
-        assert_eq!((self.value("busy"), self.value("active")), (0, 0));
-        assert_eq!(self.value("eoc"), if self.done > 0 { 3 } else { 0 });
-        assert_eq!((self.value("mpq_full"), self.value("stdout_data_valid")), (0, 0));
+        assert_eq!((self.sim.get("busy"), self.sim.get("active")), (0, 0));
+        assert_eq!(self.sim.get("eoc"), if self.done > 0 { 3 } else { 0 });
+        assert_eq!(
+            (self.sim.get("mpq_full"), self.sim.get("stdout_data_valid")),
+            (0, 0)
+        );
         assert!(self.given.is_empty(), "stdout gave words that nobody printed");
         self.sim.finish();
     }

@@ -76,10 +76,7 @@ fn random_traffic<M: Model>(run: &mut TestRun, sizes: (u64, u64), packets: u64) 
             for _ in 0..share.min(500) {
                 bench.send(random_packet(&mut rng, sizes.0, 30));
             }
-            let outcome = bench.settle();
-            total.good += outcome.good;
-            total.write_errors += outcome.write_errors;
-            total.bad_frames += outcome.bad_frames;
+            total += bench.settle();
         }
         bench.finish();
     }

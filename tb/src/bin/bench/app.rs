@@ -1,6 +1,6 @@
 //! The application block: what passes through it, and what crosses to the cluster and back.
 
-use crate::figures::{Cell, Figures, gbps};
+use crate::{Cell, Figures, gbps};
 use anyhow::{Context, Result};
 use spinneret_models::MqnicAppBlock;
 use spinneret_sim::prelude::*;

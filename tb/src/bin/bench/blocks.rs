@@ -1,6 +1,6 @@
 //! Blocks: the matching engine, the paths of packets and commands, the host DMA, the rate limiter.
 
-use crate::figures::{Cell, Figures, gbps, reference, throughput};
+use crate::{Cell, Figures, gbps, reference, throughput};
 use anyhow::{Context, Result};
 use spinneret_models::SpinneretRateLimiter;
 use spinneret_sim::model::Model as _;
