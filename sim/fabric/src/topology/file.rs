@@ -118,7 +118,7 @@ impl Topology {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(unreadable(format!("it is larger than {MAX_BYTES} bytes")));
         }
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
         Self::parse(&file, &text, path.parent().unwrap_or(Path::new("")))
     }
 
@@ -166,7 +166,7 @@ fn build(
         found.ok_or_else(|| {
             Misfit(
                 name.span(),
-                format!("there is no NIC or switch `{}`", name.get_ref()),
+                format!("no NIC or switch has the name `{}`", name.get_ref()),
             )
         })
     };
@@ -271,7 +271,7 @@ fn cable_at(cables: &[CableConfig], node: usize, to: Option<usize>) -> Result<us
     match (at.next(), at.next()) {
         (Some((cable, _)), None) => Ok(cable),
         (None, _) => Err("has no such cable"),
-        (Some(_), Some(_)) => Err("has several cables: say which with `cable-to`"),
+        (Some(_), Some(_)) => Err("has several cables: select one with `cable-to`"),
     }
 }
 
@@ -339,7 +339,9 @@ impl Topology {
     /// Returns the first problem.
     pub(super) fn find_fault(&self) -> Result<(), Fault> {
         let nics = self.nics().count();
-        require(nics >= 1, At::All, || "there is no NIC".to_owned())?;
+        require(nics >= 1, At::All, || {
+            "no NIC: a topology needs at least one".to_owned()
+        })?;
         require(self.nodes.len() <= MAX_NODES, At::All, || {
             format!("{} NICs and switches: {MAX_NODES} are the most", self.nodes.len())
         })?;
@@ -360,10 +362,14 @@ impl Topology {
             require(
                 (1..=32).contains(&name.len()) && name.chars().all(is_good),
                 At::Node(place),
-                || format!("`{name}` is no name: 1 to 32 letters, digits, - and _, as it is also a file's"),
+                || {
+                    format!(
+                        "`{name}` is not a valid name: it must have 1 to 32 letters, digits, - or _, because files are named after it"
+                    )
+                },
             )?;
             require(names.insert(name), At::Node(place), || {
-                format!("there are two nodes of the name {name}")
+                format!("two nodes have the name {name}")
             })?;
         }
         Ok(())
@@ -401,7 +407,9 @@ impl Topology {
             let cables = self.cables_at(place).count();
             let name = &node.name;
             let (is_right, why) = match &node.kind {
-                Kind::Nic(_) if self.nodes.len() == 1 => (cables == 0, "has nobody to be connected to"),
+                Kind::Nic(_) if self.nodes.len() == 1 => {
+                    (cables == 0, "is the only node, so it cannot have a cable")
+                }
                 Kind::Nic(_) if cables == 0 => (false, "is a NIC without a cable"),
                 Kind::Nic(_) => (cables == 1, "is a NIC with more than one cable: it has one port"),
                 Kind::Switch(switch) => (
@@ -422,8 +430,8 @@ impl Topology {
             require(flooded.join(one, other), At::Cable(place), || {
                 let name = |end: usize| &self.nodes[end].name;
                 format!(
-                    "the cable between {} and {} closes a circle, in which frames to everybody would never end: write \
-                     `flood = false` for one cable of the circle",
+                    "the cable between {} and {} closes a cycle, in which broadcast frames would circulate forever: write \
+                     `flood = false` for one cable of the cycle",
                     name(one),
                     name(other)
                 )
@@ -433,7 +441,7 @@ impl Topology {
             let [one, other] = cable.ends;
             require(flooded.find(one) == flooded.find(other), At::Cable(place), || {
                 format!(
-                    "frames to everybody do not pass between {} and {}: `flood = false` is only for cables that close a circle",
+                    "broadcast frames do not pass between {} and {}: use `flood = false` only for cables that close a cycle",
                     self.nodes[one].name, self.nodes[other].name
                 )
             })?;

@@ -6,7 +6,7 @@ use spinneret_fabric::topology::{
     CableConfig, Kind, Mode, NicConfig, Node, SwitchConfig, Table, Topology, mac_of,
 };
 use spinneret_fabric::{
-    Delivery, Faults, NodeExit, NodeTask, Peers, Local, Port, Ps, Ranks, RanksError, Report, Settings, run,
+    Delivery, Faults, Local, NodeExit, NodeTask, Peers, Port, Ps, Ranks, RanksError, Report, Settings, run,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
 
