@@ -3,7 +3,7 @@
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
 use spinneret_tb::admission_gate::{Beat, FULL, GateReference, Shape, marks};
-use spinneret_tb::bench::{Finish, case, each, with};
+use spinneret_tb::bench::{Finish, case, each};
 use spinneret_tb::reference;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -114,6 +114,10 @@ impl<M: Model> Tb<M> {
         assert_eq!(self.received(), (beats, metas));
         admitted().count()
     }
+}
+
+fn dropping(run: &mut TestRun) -> Tb<models::AdmissionGate> {
+    Tb::new(run, (DROPPING, NO_PAUSE))
 }
 
 /// Frames of all lengths around that of the slot; some bad, some with gaps, some that end without a byte.
@@ -265,21 +269,17 @@ fn a_frame_needs_a_place_for_its_metadata() {
 
 #[test]
 fn of_a_frame_that_is_too_long_one_beat_more_enters() {
-    case(
-        0x0005_9a7e,
-        with(Tb::<models::AdmissionGate>::new, (DROPPING, NO_PAUSE)),
-        |tb| {
-            let frames = [full(3), full(4), full(5), full(50)];
-            (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
-            tb.drain();
-            let counts: Vec<usize> = frames
-                .iter()
-                .map(|frame| marks(frame, DROPPING.limit).len())
-                .collect();
-            assert_eq!(counts, [3, 4, 4, 4]);
-            tb.check(&frames, DROPPING.limit);
-        },
-    );
+    case(0x0005_9a7e, dropping, |tb| {
+        let frames = [full(3), full(4), full(5), full(50)];
+        (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
+        tb.drain();
+        let counts: Vec<usize> = frames
+            .iter()
+            .map(|frame| marks(frame, DROPPING.limit).len())
+            .collect();
+        assert_eq!(counts, [3, 4, 4, 4]);
+        tb.check(&frames, DROPPING.limit);
+    });
 }
 
 /// Flags as they are written: c(ut), o(ver), b(ad), y (beyond), l(ast).
@@ -320,18 +320,14 @@ fn marks_say_what_the_frame_is() {
 
 #[test]
 fn costs_no_clock_while_the_queue_is_empty() {
-    case(
-        0x0007_9a7e,
-        with(Tb::<models::AdmissionGate>::new, (DROPPING, NO_PAUSE)),
-        |tb| {
-            let start = tb.sim.cycle_count();
-            tb.send(&full(3), 0);
-            tb.sim.run(10);
-            let cycles: Vec<u64> = tb.sink.receive_all().iter().map(|item| item.cycle).collect();
-            assert_eq!(cycles, [start, start + 1, start + 2]);
-            tb.meta_sink.receive_all();
-        },
-    );
+    case(0x0007_9a7e, dropping, |tb| {
+        let start = tb.sim.cycle_count();
+        tb.send(&full(3), 0);
+        tb.sim.run(10);
+        let cycles: Vec<u64> = tb.sink.receive_all().iter().map(|item| item.cycle).collect();
+        assert_eq!(cycles, [start, start + 1, start + 2]);
+        tb.meta_sink.receive_all();
+    });
 }
 
 fn forgets_everything<M: Model>(shape: Shape) {

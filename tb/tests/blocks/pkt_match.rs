@@ -18,6 +18,10 @@ fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
     MatchBench::new(run.simulation(), pauses)
 }
 
+fn marked_engine(run: &mut TestRun) -> MatchBench<PspinPktMatch> {
+    marked(run.simulation())
+}
+
 /// A table whose ruleset 0 is one rule.
 fn single(rule: Rule) -> RuleTable {
     one_rule(&REFERENCE, rule)
@@ -125,16 +129,12 @@ fn takes_one_beat_a_clock_without_buffered_frames() {
 
 #[test]
 fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
-    case(
-        1,
-        |run| marked(run.simulation::<PspinPktMatch>()),
-        |bench| {
-            let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
-            assert_eq!(latency(64, bench), 5);
-            assert_eq!(latency(128, bench), 6);
-            assert_eq!(latency(9000, bench), 6);
-        },
-    );
+    case(1, marked_engine, |bench| {
+        let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
+        assert_eq!(latency(64, bench), 5);
+        assert_eq!(latency(128, bench), 6);
+        assert_eq!(latency(9000, bench), 6);
+    });
 }
 
 #[test]

@@ -64,6 +64,10 @@ impl<M: Model> Tb<M> {
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);
 
+fn odd(run: &mut TestRun) -> Tb<models::PspinTxInjectOdd> {
+    Tb::new(run, NEVER)
+}
+
 /// Frames of both sides, one in sixteen of the host's with a tag of ours, and completions of both.
 fn random_traffic<M: Model>(frames: usize) {
     let widths = TxWidths::of::<M>();
@@ -213,51 +217,44 @@ fn longest_wait(
 
 #[test]
 fn a_frame_waits_for_one_frame_of_the_other_side_at_most() {
-    each(
-        0x0004_72c4,
-        [("host", true), ("ours", false)],
-        |run, (name, host_waits)| {
-            let mut rng = run.rng("gaps");
-            let mut tb = Tb::<models::PspinTxInject>::new(run, NEVER);
-            let beats = 24;
-            let longest = longest_wait(&mut tb, &mut rng, host_waits, beats);
-            println!("{name}: at most {longest} clocks for a frame of {beats} beats");
-            // One clock to the output, and the rest of a frame that may just have begun.
-            assert!(longest <= beats as u64, "{longest} clocks");
-            tb.drain();
-            tb.frames();
-        },
-    );
+    let sides = [("host", true), ("ours", false)];
+    each(0x0004_72c4, sides, |run, (name, host_waits)| {
+        let mut rng = run.rng("gaps");
+        let mut tb = Tb::<models::PspinTxInject>::new(run, NEVER);
+        let beats = 24;
+        let longest = longest_wait(&mut tb, &mut rng, host_waits, beats);
+        println!("{name}: at most {longest} clocks for a frame of {beats} beats");
+        // One clock to the output, and the rest of a frame that may just have begun.
+        assert!(longest <= beats as u64, "{longest} clocks");
+        tb.drain();
+        tb.frames();
+    });
 }
 
 #[test]
 fn only_the_error_bit_and_the_highest_bit_of_the_tag_change_in_our_frames() {
-    case(
-        0x0005_72c4,
-        with(Tb::<models::PspinTxInjectOdd>::new, NEVER),
-        |tb| {
-            for user in 0..1 << tb.widths.user {
-                tb.ours.send(Frame::new([user as u8; 5]).with_user(user));
-                tb.host.send(Frame::new([user as u8; 5]).with_user(user));
-            }
-            tb.drain();
-            let mut frames = tb.frames().into_iter();
-            for user in 0..1_u128 << tb.widths.user {
-                let pair: Vec<u128> = frames.by_ref().take(2).map(|frame| frame.user).collect();
-                // Bits: error, tag 5:0 with its highest bit at 6, and two above.
-                assert_eq!(
-                    pair.iter().filter(|found| **found == user).count().min(1),
-                    1,
-                    "the host's as it came"
-                );
-                assert!(
-                    pair.contains(&(user & 0b1_1011_1110)),
-                    "ours: {pair:x?} for {user:#x}"
-                );
-            }
-            assert_eq!(tb.sim.get("tx_host_tag_conflict_o"), 1 << (tb.widths.user - 1));
-        },
-    );
+    case(0x0005_72c4, odd, |tb| {
+        for user in 0..1 << tb.widths.user {
+            tb.ours.send(Frame::new([user as u8; 5]).with_user(user));
+            tb.host.send(Frame::new([user as u8; 5]).with_user(user));
+        }
+        tb.drain();
+        let mut frames = tb.frames().into_iter();
+        for user in 0..1_u128 << tb.widths.user {
+            let pair: Vec<u128> = frames.by_ref().take(2).map(|frame| frame.user).collect();
+            // Bits: error, tag 5:0 with its highest bit at 6, and two above.
+            assert_eq!(
+                pair.iter().filter(|found| **found == user).count().min(1),
+                1,
+                "the host's as it came"
+            );
+            assert!(
+                pair.contains(&(user & 0b1_1011_1110)),
+                "ours: {pair:x?} for {user:#x}"
+            );
+        }
+        assert_eq!(tb.sim.get("tx_host_tag_conflict_o"), 1 << (tb.widths.user - 1));
+    });
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! The host DMA against its reference models, and each line of its contract.
 
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard};
+use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
+use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic, latencies, rates};
+
 /// Makes a test of each generic function for each configuration of the host DMA.
 macro_rules! test_each {
     ($($test:ident),+ $(,)?) => {
@@ -14,11 +19,6 @@ mod errors;
 mod guard;
 mod transfers;
 
-use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard};
-use spinneret_sim::prelude::*;
-use spinneret_tb::bench::{Finish, case, with};
-use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic, latencies, rates};
-
 /// Where tests write, unless it matters.
 const BASE: u64 = 0x12_3456_7000;
 
@@ -27,6 +27,11 @@ fn open<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> HostDmaBench<M> {
     let mut bench = HostDmaBench::new(run.simulation(), behaviour);
     bench.open_windows(BASE);
     bench
+}
+
+/// A host DMA of a board with all windows open.
+fn board_with(run: &mut TestRun, behaviour: Behaviour) -> HostDmaBench<PspinHostmemDmaBoard> {
+    open(run, behaviour)
 }
 
 /// An incrementing burst.
@@ -324,46 +329,38 @@ fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
 /// transfer.
 #[test]
 fn nothing_is_taken_before_the_last_old_status() {
-    case(
-        1,
-        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(500)),
-        |bench| {
-            (0..40).for_each(|number| send_both(bench, number));
-            bench.run(300);
-            assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
-            for dma in [&bench.writes, &bench.reads] {
-                dma.set_latency(Latency::exactly(0));
-            }
-            bench.reset_alone();
-            let start = bench.sim.cycle_count();
-            works(bench);
-            assert!(bench.sim.cycle_count() > start + 200, "it waits");
-        },
-    );
+    case(1, with(board_with, Behaviour::latency(500)), |bench| {
+        (0..40).for_each(|number| send_both(bench, number));
+        bench.run(300);
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        bench.reset_alone();
+        let start = bench.sim.cycle_count();
+        works(bench);
+        assert!(bench.sim.cycle_count() > start + 200, "it waits");
+    });
 }
 
 /// A descriptor that waits for the DMA when the reset comes stays valid and is waited for.
 #[test]
 fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
-    case(
-        1,
-        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(5)),
-        |bench| {
-            for dma in [&bench.writes, &bench.reads] {
-                dma.set_pause(Pause::AlwaysAfter(0));
-            }
-            (0..4).for_each(|number| send_both(bench, number));
-            bench.run(100);
-            bench.reset_alone();
-            bench.run(100);
-            for dma in [&bench.writes, &bench.reads] {
-                assert!(dma.is_offered());
-                dma.set_pause(Pause::Never);
-            }
-            works(bench);
-            assert_eq!(bench.descriptors, [7, 7]);
-        },
-    );
+    case(1, with(board_with, Behaviour::latency(5)), |bench| {
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_pause(Pause::AlwaysAfter(0));
+        }
+        (0..4).for_each(|number| send_both(bench, number));
+        bench.run(100);
+        bench.reset_alone();
+        bench.run(100);
+        for dma in [&bench.writes, &bench.reads] {
+            assert!(dma.is_offered());
+            dma.set_pause(Pause::Never);
+        }
+        works(bench);
+        assert_eq!(bench.descriptors, [7, 7]);
+    });
 }
 
 /// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
@@ -392,48 +389,40 @@ fn late_answers_of_the_ram_meet_no_new_transfer() {
 /// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
 #[test]
 fn a_reset_of_the_dma_forgets_everything() {
-    case(
-        1,
-        with(open::<PspinHostmemDmaBoard>, Behaviour::latency(100_000)),
-        |bench| {
-            (0..4).for_each(|number| send_both(bench, number));
-            bench.run(100);
-            assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
-            bench.hold_dma(true);
-            (0..10).for_each(|_| bench.sim.cycle());
-            bench.hold_dma(false);
-            (0..200).for_each(|_| bench.sim.cycle());
-            assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
-            let Counters { writes, reads } = bench.counters();
-            assert_eq!((writes.bursts, reads.bursts), (0, 0));
-            for dma in [&bench.writes, &bench.reads] {
-                dma.set_latency(Latency::exactly(0));
-            }
-            bench.reset();
-            works(bench);
-        },
-    );
+    case(1, with(board_with, Behaviour::latency(100_000)), |bench| {
+        (0..4).for_each(|number| send_both(bench, number));
+        bench.run(100);
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
+        bench.hold_dma(true);
+        (0..10).for_each(|_| bench.sim.cycle());
+        bench.hold_dma(false);
+        (0..200).for_each(|_| bench.sim.cycle());
+        assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
+        let Counters { writes, reads } = bench.counters();
+        assert_eq!((writes.bursts, reads.bursts), (0, 0));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        bench.reset();
+        works(bench);
+    });
 }
 
 /// While the DMA is in reset it gets no descriptors, and bursts wait.
 #[test]
 fn nothing_is_given_to_a_dma_in_reset() {
-    case(
-        1,
-        with(open::<PspinHostmemDmaBoard>, Behaviour::default()),
-        |bench| {
-            bench.hold_dma(true);
-            bench.run(2);
-            (0..6).for_each(|number| send_both(bench, number));
-            bench.run(200);
-            assert_eq!(bench.descriptors, [0, 0]);
-            assert_eq!(bench.under_way(), [6, 6]);
-            bench.hold_dma(false);
-            bench.settle();
-            let Counters { writes, reads } = bench.counters();
-            assert_eq!((writes.bursts, reads.bursts), (6, 6));
-        },
-    );
+    case(1, with(board_with, Behaviour::default()), |bench| {
+        bench.hold_dma(true);
+        bench.run(2);
+        (0..6).for_each(|number| send_both(bench, number));
+        bench.run(200);
+        assert_eq!(bench.descriptors, [0, 0]);
+        assert_eq!(bench.under_way(), [6, 6]);
+        bench.hold_dma(false);
+        bench.settle();
+        let Counters { writes, reads } = bench.counters();
+        assert_eq!((writes.bursts, reads.bursts), (6, 6));
+    });
 }
 
 /// Resets of this side alone in the middle of random traffic, and of both.

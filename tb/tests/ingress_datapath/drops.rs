@@ -168,40 +168,38 @@ fn overload_comes_before_all_other_causes() {
     });
 }
 
+fn slow_cluster(run: &mut TestRun) -> Bench {
+    marked_with(
+        run,
+        Behaviour {
+            calm: false,
+            her: Pause::Random { percent: 75 },
+            ..Behaviour::default()
+        },
+    )
+}
+
 #[test]
 fn nothing_is_lost_when_the_cluster_takes_one_her_in_four() {
-    case(
-        1,
-        |run| {
-            marked_with(
-                run,
-                Behaviour {
-                    calm: false,
-                    her: Pause::Random { percent: 75 },
-                    ..Behaviour::default()
-                },
-            )
-        },
-        |bench| {
-            for number in 0..3000 {
-                bench.send(matched(64, number));
-            }
-            let outcome = bench.settle();
-            assert_eq!(
-                outcome.hers + outcome.drops[Cause::Overload],
-                3000,
-                "{}",
-                outcome.drops
-            );
-            // At an eighth of the rate nothing has to be dropped at all.
-            bench.source.set_pause(Pause::Random { percent: 88 });
-            bench.set_calm(true);
-            for number in 0..500 {
-                bench.send(matched(64, number));
-            }
-            assert_eq!(bench.settle().hers, 500);
-        },
-    );
+    case(1, slow_cluster, |bench| {
+        for number in 0..3000 {
+            bench.send(matched(64, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            outcome.hers + outcome.drops[Cause::Overload],
+            3000,
+            "{}",
+            outcome.drops
+        );
+        // At an eighth of the rate nothing has to be dropped at all.
+        bench.source.set_pause(Pause::Random { percent: 88 });
+        bench.set_calm(true);
+        for number in 0..500 {
+            bench.send(matched(64, number));
+        }
+        assert_eq!(bench.settle().hers, 500);
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{any_marked_with, marked, marked_with, marked_without_frees, matched, without_frees};
 use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::bench::{Finish, case, with};
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{
     Behaviour, Cause, Class, IngressBench, Occupancy, Release, Setup, Slot, SlotMap,
 };
@@ -57,29 +57,26 @@ fn large_packets_never_take_small_slots() {
     });
 }
 
+fn freed_at_random(run: &mut TestRun) -> IngressBench<PspinIngressDatapath> {
+    let (percent, most) = (70, 100);
+    let release = Release::Random { percent, most };
+    marked_with(
+        run,
+        Behaviour {
+            release,
+            ..Behaviour::default()
+        },
+    )
+}
+
 #[test]
 fn slots_come_back_in_any_order() {
-    case(
-        1,
-        |run| {
-            marked_with(
-                run,
-                Behaviour {
-                    release: Release::Random {
-                        percent: 70,
-                        most: 100,
-                    },
-                    ..Behaviour::default()
-                },
-            )
-        },
-        |bench| {
-            for number in 0..4000 {
-                bench.send(matched([64, 256, 1500, 128][number as usize % 4], number));
-            }
-            assert_eq!(bench.settle().hers, 4000);
-        },
-    );
+    case(1, freed_at_random, |bench| {
+        for number in 0..4000 {
+            bench.send(matched([64, 256, 1500, 128][number as usize % 4], number));
+        }
+        assert_eq!(bench.settle().hers, 4000);
+    });
 }
 
 #[test]
@@ -278,35 +275,35 @@ fn a_frame_is_let_in_only_if_the_longest_would_find_room() {
     });
 }
 
+fn small_without_frees(run: &mut TestRun) -> IngressBench<PspinIngressDatapathSmall> {
+    any_marked_with(run, without_frees())
+}
+
 #[test]
 fn packets_that_lack_a_slot_are_counted_and_the_others_delivered() {
-    case(
-        1,
-        with(any_marked_with::<PspinIngressDatapathSmall>, without_frees()),
-        |bench| {
-            let setup = bench.setup;
-            let (small, large) = (setup.slots[Class::Small], setup.slots[Class::Large]);
-            for number in 0..2 * large.count {
-                bench.send(setup.matched(small.bytes as usize + 1, number));
-                bench.run(100);
-            }
-            let outcome = bench.settle();
-            assert_eq!(
-                (outcome.hers, outcome.drops[Cause::NoSlot]),
-                (large.count, large.count)
-            );
-            // A lack of large slots is nothing to small packets.
-            for number in 0..2 * small.count {
-                bench.send(setup.matched(small.bytes as usize, number));
-                bench.run(100);
-            }
-            let outcome = bench.settle();
-            assert_eq!(
-                (outcome.hers, outcome.drops[Cause::NoSlot]),
-                (small.count, small.count)
-            );
-        },
-    );
+    case(1, small_without_frees, |bench| {
+        let setup = bench.setup;
+        let (small, large) = (setup.slots[Class::Small], setup.slots[Class::Large]);
+        for number in 0..2 * large.count {
+            bench.send(setup.matched(small.bytes as usize + 1, number));
+            bench.run(100);
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            (outcome.hers, outcome.drops[Cause::NoSlot]),
+            (large.count, large.count)
+        );
+        // A lack of large slots is nothing to small packets.
+        for number in 0..2 * small.count {
+            bench.send(setup.matched(small.bytes as usize, number));
+            bench.run(100);
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            (outcome.hers, outcome.drops[Cause::NoSlot]),
+            (small.count, small.count)
+        );
+    });
 }
 
 /// Matched and unmatched packets by turns while the matched side is stuck; unmatched ones must go on at full rate.

@@ -351,32 +351,32 @@ fn before_the_slots_are_there_matched_packets_have_none() {
     });
 }
 
+fn just_reset(run: &mut TestRun) -> Bench {
+    Bench::closed(run.simulation(), Behaviour::default())
+}
+
 #[test]
 fn frees_before_the_slots_are_there_are_refused() {
-    case(
-        1,
-        |run| Bench::closed(run.simulation(), Behaviour::default()),
-        |bench| {
-            for class in Class::ALL {
-                let slots = bench.setup.slots[class];
-                for number in [0, 1, slots.count - 1] {
-                    bench.free_early(slots.address(number));
-                }
+    case(1, just_reset, |bench| {
+        for class in Class::ALL {
+            let slots = bench.setup.slots[class];
+            for number in [0, 1, slots.count - 1] {
+                bench.free_early(slots.address(number));
             }
-            bench.run(bench.setup.opening_cycles());
-            load_mark(bench);
-            let refused = Refusals {
-                early: 6,
-                ..Refusals::default()
-            };
-            assert_eq!(bench.settle().refused, refused);
-            // None of them is there twice.
-            bench.set_calm(false);
-            bench.set_release(Release::Never);
-            for number in 0..1300 {
-                bench.send(matched(100, number));
-            }
-            assert_eq!(bench.settle().hers, 1280);
-        },
-    );
+        }
+        bench.run(bench.setup.opening_cycles());
+        load_mark(bench);
+        let refused = Refusals {
+            early: 6,
+            ..Refusals::default()
+        };
+        assert_eq!(bench.settle().refused, refused);
+        // None of them is there twice.
+        bench.set_calm(false);
+        bench.set_release(Release::Never);
+        for number in 0..1300 {
+            bench.send(matched(100, number));
+        }
+        assert_eq!(bench.settle().hers, 1280);
+    });
 }

@@ -4,7 +4,7 @@ use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::bench::{Finish, STALLED, case, each, patterns, with};
+use spinneret_tb::bench::{Finish, STALLED, case, each, patterns};
 
 /// The contract of the demultiplexer.
 struct DemuxReference {
@@ -94,6 +94,14 @@ impl<M: Model> Tb<M> {
     }
 }
 
+fn two(run: &mut TestRun) -> Tb<models::FrameDemux2> {
+    Tb::new(run, (2, (Pause::Never, Pause::Never)))
+}
+
+fn five(run: &mut TestRun) -> Tb<models::FrameDemux5> {
+    Tb::new(run, (5, (Pause::Never, Pause::Never)))
+}
+
 /// Frames of random length to random outputs, also to those that do not exist.
 fn random_traffic<M: Model>(outputs: u64) {
     each(0x0001_de30, patterns(), |run, pauses| {
@@ -127,75 +135,63 @@ fn delivers_every_frame_to_its_output() {
 
 #[test]
 fn passes_one_beat_per_cycle_across_frames_and_outputs() {
-    case(
-        0x0002_de30,
-        with(Tb::<models::FrameDemux5>::new, (5, (Pause::Never, Pause::Never))),
-        |tb| {
-            let mut next = tb.sim.cycle_count();
-            // Number 6 is beyond the last output: its beats are taken at the same rate.
-            let outputs = [0, 1, 4, 6, 4, 2, 3, 3, 0];
-            let beats = |tag: usize| 1 + tag as u64 % 3;
-            for (tag, output) in outputs.into_iter().enumerate() {
-                tb.send(output, tag as u64, beats(tag));
+    case(0x0002_de30, five, |tb| {
+        let mut next = tb.sim.cycle_count();
+        // Number 6 is beyond the last output: its beats are taken at the same rate.
+        let outputs = [0, 1, 4, 6, 4, 2, 3, 3, 0];
+        let beats = |tag: usize| 1 + tag as u64 % 3;
+        for (tag, output) in outputs.into_iter().enumerate() {
+            tb.send(output, tag as u64, beats(tag));
+        }
+        tb.drain();
+        for (tag, output) in outputs.into_iter().enumerate() {
+            let beats = beats(tag);
+            if let Some(sink) = tb.sinks.get(output as usize) {
+                let items: Vec<_> = (0..beats).filter_map(|_| sink.receive()).collect();
+                let cycles: Vec<u64> = items.iter().map(|item| item.cycle).collect();
+                assert_eq!(
+                    cycles,
+                    (next + 1..=next + beats).collect::<Vec<_>>(),
+                    "frame {tag}"
+                );
+                assert!(items.iter().all(|item| item.values[0] >> 8 == tag as u64));
             }
-            tb.drain();
-            for (tag, output) in outputs.into_iter().enumerate() {
-                let beats = beats(tag);
-                if let Some(sink) = tb.sinks.get(output as usize) {
-                    let items: Vec<_> = (0..beats).filter_map(|_| sink.receive()).collect();
-                    let cycles: Vec<u64> = items.iter().map(|item| item.cycle).collect();
-                    assert_eq!(
-                        cycles,
-                        (next + 1..=next + beats).collect::<Vec<_>>(),
-                        "frame {tag}"
-                    );
-                    assert!(items.iter().all(|item| item.values[0] >> 8 == tag as u64));
-                }
-                next += beats;
-            }
-        },
-    );
+            next += beats;
+        }
+    });
 }
 
 #[test]
 fn a_stalled_output_blocks_only_its_own_frames() {
-    case(
-        0x0003_de30,
-        with(Tb::<models::FrameDemux2>::new, (2, (Pause::Never, Pause::Never))),
-        |tb| {
-            tb.sinks[1].set_pause(STALLED);
-            tb.send(1, 1, 1);
-            tb.send(0, 2, 20);
-            tb.send(1, 3, 2);
-            tb.send(0, 4, 1);
-            tb.sim.run(50);
-            // The first frame waits in its register, the second passes, the third waits for the first.
-            assert_eq!(tb.source.counts().beats, 21);
-            assert_eq!(frames::contents(&frames::receive(&tb.sinks[0])), [(2, 20)]);
-            tb.sinks[1].set_pause(Pause::Never);
-            tb.drain();
-            assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 1), (3, 2)]);
-            assert_eq!(frames::contents(&frames::receive(&tb.sinks[0])), [(4, 1)]);
-        },
-    );
+    case(0x0003_de30, two, |tb| {
+        tb.sinks[1].set_pause(STALLED);
+        tb.send(1, 1, 1);
+        tb.send(0, 2, 20);
+        tb.send(1, 3, 2);
+        tb.send(0, 4, 1);
+        tb.sim.run(50);
+        // The first frame waits in its register, the second passes, the third waits for the first.
+        assert_eq!(tb.source.counts().beats, 21);
+        assert_eq!(frames::contents(&frames::receive(&tb.sinks[0])), [(2, 20)]);
+        tb.sinks[1].set_pause(Pause::Never);
+        tb.drain();
+        assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 1), (3, 2)]);
+        assert_eq!(frames::contents(&frames::receive(&tb.sinks[0])), [(4, 1)]);
+    });
 }
 
 #[test]
 fn takes_nothing_before_it_knows_the_output() {
-    case(
-        0x0004_de30,
-        with(Tb::<models::FrameDemux2>::new, (2, (Pause::Never, Pause::Never))),
-        |tb| {
-            frames::send(&tb.source, 1, 3);
-            tb.sim.run(10);
-            assert_eq!(tb.source.counts().beats, 0);
-            tb.select.send(&[1]);
-            tb.sim.run(2);
-            assert_eq!((tb.source.counts().beats, tb.select.counts().beats), (2, 0));
-            tb.drain();
-            assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 3)]);
-        },
-    );
+    case(0x0004_de30, two, |tb| {
+        frames::send(&tb.source, 1, 3);
+        tb.sim.run(10);
+        assert_eq!(tb.source.counts().beats, 0);
+        tb.select.send(&[1]);
+        tb.sim.run(2);
+        assert_eq!((tb.source.counts().beats, tb.select.counts().beats), (2, 0));
+        tb.drain();
+        assert_eq!(frames::contents(&frames::receive(&tb.sinks[1])), [(1, 3)]);
+    });
 }
 
 #[test]

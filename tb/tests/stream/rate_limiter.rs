@@ -206,59 +206,53 @@ fn four_beats_are_inside_while_the_output_stalls() {
 /// Frames of whole beats that wait pass exactly at the rate, if a beat can be saved.
 #[test]
 fn the_rate_is_kept_to_the_step() {
-    each(
-        0x0009_1191,
-        [1, 100, 1999, 16 * 1024, 40_000, 65_535],
-        |run, rate| {
-            let mut rng = run.rng("frames");
-            let mut tb = bench::<SpinneretRateLimiter>(run, limit(rate, 64));
-            let frames = if rate == 1 { 3 } else { 100 };
-            let sizes: Vec<_> = (0..frames).map(|_| 64 * rng.random_range(1..=24_usize)).collect();
-            tb.sim.set_cycle_limit(10_000_000);
-            let times = times(&mut tb, &sizes);
-            // Credit comes in from before the first beat on, and no more than a beat of it is saved.
-            let before: usize = sizes[..frames - 1].iter().sum();
-            let (bytes, clocks) = (before as u64 * 1024, times[frames - 1].0 - times[0].0);
-            assert!(
-                clocks * rate <= bytes + rate,
-                "{clocks} clocks for {before} bytes"
-            );
-            assert!(
-                (clocks + 1) * rate + 64 * 1024 >= bytes,
-                "{clocks} clocks for {before} bytes"
-            );
-        },
-    );
+    let rates = [1, 100, 1999, 16 * 1024, 40_000, 65_535];
+    each(0x0009_1191, rates, |run, rate| {
+        let mut rng = run.rng("frames");
+        let mut tb = bench::<SpinneretRateLimiter>(run, limit(rate, 64));
+        let frames = if rate == 1 { 3 } else { 100 };
+        let sizes: Vec<_> = (0..frames).map(|_| 64 * rng.random_range(1..=24_usize)).collect();
+        tb.sim.set_cycle_limit(10_000_000);
+        let times = times(&mut tb, &sizes);
+        // Credit comes in from before the first beat on, and no more than a beat of it is saved.
+        let before: usize = sizes[..frames - 1].iter().sum();
+        let (bytes, clocks) = (before as u64 * 1024, times[frames - 1].0 - times[0].0);
+        assert!(
+            clocks * rate <= bytes + rate,
+            "{clocks} clocks for {before} bytes"
+        );
+        assert!(
+            (clocks + 1) * rate + 64 * 1024 >= bytes,
+            "{clocks} clocks for {before} bytes"
+        );
+    });
 }
 
 /// In no window of any length more passes than the contract says.
 #[test]
 fn no_window_has_more_than_burst_rate_and_one_frame() {
-    each(
-        0x000a_1191,
-        [(3, 0), (9, 20), (20, 127), (31, 5)],
-        |run, (rate, burst)| {
-            let mut rng = run.rng("frames");
-            let longest = 60;
-            let mut tb = small(run, limit(rate, burst));
-            for _ in 0..40 {
-                for _ in 0..rng.random_range(0..8) {
-                    tb.source.send(Frame::new(vec![3; rng.random_range(1..=longest)]));
-                }
-                tb.sim.run(rng.random_range(1..200));
+    let settings = [(3, 0), (9, 20), (20, 127), (31, 5)];
+    each(0x000a_1191, settings, |run, (rate, burst)| {
+        let mut rng = run.rng("frames");
+        let longest = 60;
+        let mut tb = small(run, limit(rate, burst));
+        for _ in 0..40 {
+            for _ in 0..rng.random_range(0..8) {
+                tb.source.send(Frame::new(vec![3; rng.random_range(1..=longest)]));
             }
-            tb.drain();
-            tb.sink.receive_all();
-            let passed = tb.passed();
-            let most = (burst + longest as u64) as i64 * 8 + 2 * rate as i64;
-            // The most that any window has had above its rate ends here.
-            let mut above = 0_i64;
-            for (cycle, bytes) in passed.iter().enumerate() {
-                above = (above + *bytes as i64 * 8 - rate as i64).max(0);
-                assert!(above <= most, "a window that ends in cycle {cycle}");
-            }
-        },
-    );
+            tb.sim.run(rng.random_range(1..200));
+        }
+        tb.drain();
+        tb.sink.receive_all();
+        let passed = tb.passed();
+        let most = (burst + longest as u64) as i64 * 8 + 2 * rate as i64;
+        // The most that any window has had above its rate ends here.
+        let mut above = 0_i64;
+        for (cycle, bytes) in passed.iter().enumerate() {
+            above = (above + *bytes as i64 * 8 - rate as i64).max(0);
+            assert!(above <= most, "a window that ends in cycle {cycle}");
+        }
+    });
 }
 
 #[test]
