@@ -1,4 +1,4 @@
-//! What happens in the cluster, for who keeps account.
+//! Events, traces and profiles of the cluster.
 
 use crate::hpu::Outcome;
 use crate::rv::Trap;
@@ -21,7 +21,7 @@ pub struct HpuId {
 pub enum Ending {
     /// It returned.
     Done,
-    /// It trapped, with this cause.
+    /// It failed with this cause.
     Failed(u32),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Ending {
 /// A handler that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Number of its packet, counted as HERs come.
+    /// Number of its packet, in the order of HERs.
     pub packet: u64,
     /// Message of the packet.
     pub message: u32,
@@ -58,10 +58,10 @@ pub struct Run {
     pub ending: Ending,
 }
 
-/// A trap in a handler, or something that was refused to one or to a program that starts.
+/// A trap in a handler, or a refused command of a handler or of a program that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Number of the packet, counted as HERs come; none outside of handlers, where message, stage and handler say nothing.
+    /// Number of the packet, in the order of HERs. `None` outside of handlers; then message, stage and handler have no meaning.
     pub packet: Option<u64>,
     /// Message of the packet.
     pub message: u32,
@@ -77,11 +77,11 @@ pub struct Fault {
     pub pc: u32,
     /// The address or the bits that the trap is about.
     pub value: u32,
-    /// The address is one that a command or a copy names, not one that the instruction accesses.
+    /// Set if `value` is an address that a command or a copy names, not one that the instruction accesses.
     pub named: Option<Named>,
 }
 
-/// What a command or a copy was to do with an address.
+/// How a command or a copy would access an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// Read it.
@@ -90,10 +90,10 @@ pub enum Named {
     Written,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A HER came.
+    /// A HER arrived.
     Arrived {
         /// When.
         clock: u64,
@@ -108,20 +108,20 @@ pub enum Event {
         /// The handler after which those of its context are named.
         handler: Option<u32>,
     },
-    /// A handler has ended.
+    /// A handler ended.
     Finished(Run),
-    /// A handler was ended by a trap; it follows as [`Event::Finished`], too.
+    /// A trap ended a handler; [`Event::Finished`] follows.
     Failed(Fault),
-    /// A command was not done; who asked for it goes on.
+    /// A command was refused; the handler continues.
     Refused(Fault),
-    /// A packet is done with.
+    /// A packet is complete, and its slot is free.
     Freed {
         /// When.
         clock: u64,
         /// Number of the packet.
         packet: u64,
     },
-    /// An HPU has trapped outside of any handler, and the program has ended it.
+    /// An HPU trapped outside of handlers and stopped.
     Halted {
         /// Which.
         hpu: HpuId,
@@ -132,15 +132,14 @@ pub enum Event {
     },
 }
 
-/// A number by which packets are told apart, for who wants to know which packet from the wire became which one in the
-/// cluster.
+/// Returns a hash of a packet, which relates packets in the cluster to packets on the wire.
 pub fn digest(packet: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(packet);
     hasher.finish()
 }
 
-/// Something that passed, and in which clock.
+/// An entry of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEntry {
     /// The clock.
@@ -149,10 +148,10 @@ pub struct TraceEntry {
     pub what: TraceEvent,
 }
 
-/// What passed.
+/// A transfer between an HPU and its driver, or through a port of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// A packet came in.
+    /// A packet arrived.
     Her {
         /// Message.
         message: u32,
@@ -163,32 +162,32 @@ pub enum TraceEvent {
         /// Bytes of the packet.
         size: u32,
     },
-    /// A packet was given back.
+    /// A packet was released.
     Feedback {
         /// Queue of the message.
         queue: u32,
         /// Where the packet lay in L2.
         address: u32,
     },
-    /// An HPU has read a register of its driver.
+    /// An HPU read a register of its driver.
     Read {
         /// Who.
         hpu: HpuId,
         /// Which register.
         offset: u32,
-        /// What it gave.
+        /// The value.
         value: u32,
     },
-    /// An HPU has written a register of its driver.
+    /// An HPU wrote a register of its driver.
     Written {
         /// Who.
         hpu: HpuId,
         /// Which register.
         offset: u32,
-        /// With what.
+        /// The value.
         value: u32,
     },
-    /// A command to send has left.
+    /// A send command left.
     Send {
         /// Which.
         id: CommandId,
@@ -204,30 +203,30 @@ pub enum TraceEvent {
     },
 }
 
-/// Compressed instructions lie at every second byte.
+/// Instructions begin at even addresses.
 const PARCEL_BYTES: u32 = 2;
 
 /// Clocks and counts of every instruction of program memory, since [`Cluster::enable_profile`].
 ///
-/// An instruction's clocks are those it takes by itself, as [`Timing`](crate::Timing) has them. A handler's instruction that
-/// has to wait, for a command, for room or for a copy, has its waiting counted apart. HPUs that wait for work count nothing.
+/// An instruction's clocks are its own, as in [`Timing`](crate::Timing). Stalls of a handler's instruction, for a command, for
+/// room or for a copy, are counted separately. HPUs that wait for work count nothing.
 ///
 /// [`Cluster::enable_profile`]: crate::Cluster::enable_profile
 #[derive(Clone, Debug)]
 pub struct Profile {
     places: Vec<Spent>,
-    /// The instruction in which each HPU waits, and since when.
+    /// The instruction in which each HPU stalls, and since when.
     waits: Vec<Option<(u32, u64)>>,
 }
 
-/// What was spent on one instruction.
+/// Counts of one instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often it was executed, traps included.
+    /// Number of executions, including those that trapped.
     pub times: u64,
-    /// Clocks that this took.
+    /// Clocks of these executions.
     pub clocks: u64,
-    /// Clocks that handlers waited in it.
+    /// Clocks in which handlers stalled in it.
     pub waited: u64,
 }
 
@@ -239,19 +238,19 @@ impl Profile {
         }
     }
 
-    /// Instructions that were executed, by address.
+    /// Returns the executed instructions by address.
     pub fn spent(&self) -> impl Iterator<Item = (u32, Spent)> + '_ {
         let addresses = (PROGRAM_BASE..).step_by(PARCEL_BYTES as usize);
         let places = addresses.zip(self.places.iter().copied());
         places.filter(|(_, spent)| *spent != Spent::default())
     }
 
-    /// All HPUs were reset.
+    /// Forgets stalls in progress, after a reset.
     pub(crate) fn forget_waits(&mut self) {
         self.waits.fill(None);
     }
 
-    /// An HPU did one step at `pc`, in clock `now`; its next one is in clock `next`.
+    /// Counts one step of an HPU at `pc` in clock `now`; its next step is in clock `next`.
     pub(crate) fn note(
         &mut self,
         hpu: usize,

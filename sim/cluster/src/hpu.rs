@@ -1,7 +1,7 @@
-//! One HPU: a hart with its driver.
+//! An HPU: a hart with its driver, and its view of memory and peripherals.
 
 use crate::driver::{Driver, Read, Write};
-use crate::event::{Named, TraceEvent, TraceEntry};
+use crate::event::{Named, TraceEntry, TraceEvent};
 use crate::map::{self, Memory, Place, Protection, Target};
 use crate::rv::{
     Access, Bus, CsrSet, DecodeCache, Fault, Hart, Instruction, Privilege, Reservations, Step, Trap, Width,
@@ -15,13 +15,13 @@ use std::collections::VecDeque;
 pub const WATCHDOG: u32 = 24;
 /// Cause of a trap when a handler ends its program.
 pub const TERMINATED: u32 = 25;
-/// Cause of a trap when a handler waits for an address that answers nobody: the hardware would wait for ever.
+/// Cause of a trap when a handler accesses an address that never answers; the hardware would hang.
 pub const SILENCE: u32 = 26;
-/// Cause of a refusal: the command has no type, names memory where none is, or asks for host memory outside of any task.
+/// Cause of a refusal: the command has no type, names memory that does not exist, or accesses host memory outside of a task.
 pub const REFUSED_COMMAND: u32 = 27;
-/// Cause of a refusal: the NIC sends no packets of so many bytes.
+/// Cause of a refusal: the NIC cannot send a packet of this length.
 pub const REFUSED_LENGTH: u32 = 28;
-/// Cause of a refusal: an access to host memory was answered with an error; the address is its lower half.
+/// Cause of a refusal: an access to host memory failed; the value is the lower half of its address.
 pub const REFUSED_HOST: u32 = 29;
 
 /// An HPU.
@@ -32,29 +32,29 @@ pub(crate) struct Hpu {
     pub(crate) protection: Protection,
     /// When its next instruction begins.
     pub(crate) at: u64,
-    /// The instruction waits for something outside.
+    /// The instruction stalls until an external event.
     pub(crate) sleeps: bool,
-    /// It does nothing any more.
+    /// It has stopped for good.
     pub(crate) is_dead: bool,
-    /// Why and where it has trapped outside of any handler.
+    /// Traps outside of handlers, with their addresses.
     pub(crate) outside: Vec<(Trap, u32)>,
     /// Clocks in which a handler ran.
     pub(crate) busy: u64,
-    /// The address that it waits for, and that answers nobody.
+    /// The address that it waits for and that never answers.
     pub(crate) silent: Option<u32>,
     fetch: Fetch,
     is_strict: bool,
 }
 
-/// What an instruction led to.
+/// Outcome of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) effect: Effect,
     /// Where.
     pub(crate) pc: u32,
-    /// It trapped: why, where, and the address or bits that it is about.
+    /// The trap, its address, and the address or bits in question.
     pub(crate) trap: Option<(Trap, u32, u32)>,
-    /// The trap was in a handler, not in the runtime.
+    /// The instruction was one of a handler, not of the runtime.
     pub(crate) in_handler: bool,
 }
 
@@ -79,7 +79,7 @@ impl Hpu {
         }
     }
 
-    /// One instruction.
+    /// Executes one instruction.
     #[inline]
     pub(crate) fn step(&mut self, world: &mut World, timing: &Timing, now: u64) -> Outcome {
         let mut view = View {
@@ -125,7 +125,7 @@ impl Hpu {
         outcome
     }
 
-    /// The runtime handles the end of a handler.
+    /// Whether the runtime executes, not a handler.
     pub(crate) fn in_runtime(&self) -> bool {
         self.hart.privilege() == Privilege::Machine
     }
@@ -137,20 +137,20 @@ pub(crate) struct World {
     pub(crate) memory: Memory,
     /// Instructions of program memory, decoded.
     pub(crate) decoded: DecodeCache,
-    /// What HPUs share on their way to L2.
+    /// Contention for L2.
     pub(crate) l2: L2Contention,
     /// The instruction cache of each cluster.
     pub(crate) icaches: Vec<Icache>,
     /// Standard output: {0, cluster, core, character}, eight bits each.
     pub(crate) stdout: VecDeque<u32>,
-    /// Words that were ever put there.
+    /// Words ever written there.
     pub(crate) printed: u64,
-    /// Kept only if somebody wants it.
+    /// Recorded on request.
     pub(crate) trace: Option<Vec<TraceEntry>>,
 }
 
 impl World {
-    /// Takes note of something that passes.
+    /// Adds an entry to the trace.
     pub(crate) fn note(&mut self, clock: u64, what: TraceEvent) {
         if let Some(trace) = &mut self.trace {
             trace.push(TraceEntry { clock, what });
@@ -158,28 +158,28 @@ impl World {
     }
 }
 
-/// What an atomic operation beyond the own L1 gives, whatever the word held: the public cluster hands on the response to
-/// the write, which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`).
+/// Result of an atomic operation outside of the own L1, whatever the word held: the PULP cluster returns the write
+/// response, which follows the data (`per2axi_res_channel.sv`, state `WAIT_B`).
 const FAR_ATOMIC_RESULT: u32 = 1;
-/// What a load from program memory gives (recorded: `sim/interop/recorded/accesses.csv`).
+/// Result of a load from program memory (recorded: `sim/interop/recorded/accesses.csv`).
 const NO_PROGRAM: u32 = 0xbadc_ab1e;
 
-/// Characters that standard output holds; who writes to a full one waits.
+/// Capacity of standard output in characters; writes to a full one stall.
 pub(crate) const STDOUT_CHARACTERS: usize = 8192;
 
-/// One HPU's view, for one instruction.
+/// The bus of one HPU, for one instruction.
 pub(crate) struct View<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) timing: &'a Timing,
     pub(crate) driver: &'a mut Driver,
     pub(crate) protection: &'a Protection,
     pub(crate) now: u64,
-    /// What the public cluster does without any promise, it does here.
+    /// Includes undocumented behaviour of the PULP cluster.
     pub(crate) is_strict: bool,
     pub(crate) effect: Effect,
 }
 
-/// What an instruction did beyond memory.
+/// Side effects of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// A word of memory that was written.
@@ -192,14 +192,14 @@ pub(crate) struct Effect {
     pub(crate) ended: bool,
     /// The HPU's program is over.
     pub(crate) terminated: bool,
-    /// It waits for an address that answers nobody.
+    /// It waits for an address that never answers.
     pub(crate) silent: Option<u32>,
-    /// The command or copy that it was to start names an address beyond its reach.
+    /// The command or copy that it would start names this address, which it may not access.
     pub(crate) named: Option<(u32, Named)>,
 }
 
 impl View<'_> {
-    /// What an address means, if the access is allowed.
+    /// The target of an address, if the access is allowed.
     #[inline]
     fn target(&self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<Target, Fault> {
         let cluster = self.driver.cluster;
@@ -227,12 +227,12 @@ impl View<'_> {
         }
     }
 
-    /// Whether a command or copy may have memory; it reaches no further than the handler itself.
+    /// Checks that a command or copy accesses only memory that the handler itself may access.
     fn reaches(&mut self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<(), Fault> {
         if bytes == 0 || self.is_strict {
             return Ok(());
         }
-        // Both know memory by its global address alone, and a handler loads nothing from the program.
+        // Both take global addresses only, and handlers cannot load from program memory.
         let place = map::place(address, bytes, self.world.memory.clusters());
         let is_there = place.is_some_and(|place| !matches!(place, Place::Program(_)));
         match self.target(address, bytes, who, writes) {
@@ -245,7 +245,7 @@ impl View<'_> {
         }
     }
 
-    /// Looks at the memory of a command that is started.
+    /// Checks the memory of a command that is started.
     fn check_command(&mut self, who: Privilege) -> Result<(), Fault> {
         match self.driver.command_memory().filter(|_| who == Privilege::User) {
             Some(memory) => self.reaches(memory.address, memory.bytes, who, memory.is_written),
@@ -287,7 +287,8 @@ impl View<'_> {
             Write::Nothing => return Err(Fault),
         }
         let hpu = self.driver.id();
-        self.world.note(self.now, TraceEvent::Written { hpu, offset, value });
+        self.world
+            .note(self.now, TraceEvent::Written { hpu, offset, value });
         Ok(self.register(0))
     }
 
@@ -310,13 +311,13 @@ impl View<'_> {
         Ok(self.register(value.ok_or(Fault)?))
     }
 
-    /// An access to a register is done.
+    /// Completes an access to a register.
     fn register(&self, value: u32) -> Access {
         let clocks = self.timing.register;
         Access::Done { value, clocks }
     }
 
-    /// A character of standard output; what is stored for an HPU that is not there is lost, as it is in the hardware.
+    /// Prints a character. As in the hardware, a character for an HPU that does not exist is lost.
     fn print(&mut self, cluster: usize, core: usize, character: u8) -> Access {
         if self.world.stdout.len() >= STDOUT_CHARACTERS {
             return Access::Wait;
@@ -332,7 +333,7 @@ impl View<'_> {
         }
     }
 
-    /// Nobody answers: the HPU waits until the watchdog ends its handler.
+    /// Stalls at an address that never answers, until the watchdog ends the handler.
     fn silence(&mut self, address: u32) -> Access {
         self.effect.silent = Some(address);
         Access::Wait
@@ -360,9 +361,9 @@ impl Bus for View<'_> {
         self.world.decoded.insert(address, instruction);
     }
 
-    /// Nothing to rely on: L1 has no reservations, there the second half stores without a look, and gives the word that it
-    /// overwrites. L2 keeps them by the numbers of transactions (`axi_riscv_lrsc.sv`), which are not those of HPUs
-    /// (`axi_id_remap.sv` in `pe_noc.sv` gives the lowest free one), so HPUs that compete store over one another.
+    /// Refused unless strict, because reservations are unreliable in the PULP cluster. L1 has none: `sc.w` always stores, and
+    /// returns the old word. L2 keeps them by transaction id (`axi_riscv_lrsc.sv`), which does not identify the HPU
+    /// (`axi_id_remap.sv` in `pe_noc.sv` uses the lowest free id), so competing HPUs overwrite each other.
     fn reserves(&self, address: u32) -> Reservations {
         let cluster = self.driver.cluster;
         match map::target(address, 4, cluster, self.world.memory.clusters()) {
@@ -377,7 +378,7 @@ impl Bus for View<'_> {
     fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault> {
         let bytes = width.bytes();
         match self.target(address, bytes, who, false)? {
-            // The HPUs' bus does not lead there: it answers with a word that is in no program.
+            // The interconnect does not route loads to program memory: it returns a constant word.
             Target::Memory(Place::Program(_)) if self.is_strict => Ok(self.register(NO_PROGRAM)),
             Target::Memory(Place::Program(_)) => Err(Fault),
             Target::Memory(place) => {
@@ -438,8 +439,8 @@ impl Bus for View<'_> {
         who: Privilege,
         change: &mut dyn FnMut(u32) -> u32,
     ) -> Result<Access, Fault> {
-        // In the own L1 it is right, but spoils what is read from outside in the clock after (`amo_shim.sv`, state
-        // `ProlongAMO`). What the other cluster's gives is nothing to rely on, and the packet buffer has no atomics.
+        // In the own L1 the result is right, but corrupts an external read in the next clock (`amo_shim.sv`, state
+        // `ProlongAMO`). The result from another cluster's L1 is unreliable, and the packet buffer has no atomics.
         let own = self.driver.cluster;
         let place = match self.target(address, 4, who, true)? {
             Target::Memory(place @ Place::Handler(_)) => place,

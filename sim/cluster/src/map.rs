@@ -1,4 +1,4 @@
-//! What is at an address of the cluster.
+//! Address map of the clusters, the memories, and memory protection of handlers.
 
 use crate::task::Task;
 use spinneret_regmap::pspin::{
@@ -9,7 +9,7 @@ use spinneret_regmap::pspin::{
 };
 use std::ops::Range;
 
-/// Memory, and the place in it.
+/// A memory, and the offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// L1 of a cluster.
@@ -22,7 +22,7 @@ pub enum Place {
     Program(usize),
 }
 
-/// What an HPU of a cluster means by an address.
+/// What an address refers to, as seen by an HPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Memory.
@@ -37,13 +37,13 @@ pub enum Target {
     Stdout(usize, usize),
     /// The cluster's instruction cache, by the register's offset.
     Icache(u32),
-    /// Another register of the cluster, which no program of ours uses.
+    /// Another register of the cluster, which our programs do not use.
     Other,
-    /// Nothing, and no answer either: the access is never granted.
+    /// No target: the access is never granted.
     Silence,
 }
 
-/// Memory at an address, if `bytes` bytes from there on are in one memory; `clusters` have L1.
+/// Returns the memory at an address, if `bytes` bytes from there on are in one memory; `clusters` is the number of L1s.
 pub fn place(address: u32, bytes: u32, clusters: usize) -> Option<Place> {
     let inside = |base: u32, size: u32| {
         let offset = address.wrapping_sub(base);
@@ -66,7 +66,7 @@ pub fn place(address: u32, bytes: u32, clusters: usize) -> Option<Place> {
     None
 }
 
-/// What an HPU of `cluster` means by an address of `bytes` bytes.
+/// Returns the target of an access of `bytes` bytes by an HPU of `cluster`.
 pub fn target(address: u32, bytes: u32, cluster: usize, clusters: usize) -> Option<Target> {
     let offset = address.wrapping_sub(L1_ALIAS);
     if offset < L1_BYTES {
@@ -113,7 +113,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memories for that many clusters, all bytes 0.
+    /// Returns zeroed memories for this number of clusters.
     pub fn new(clusters: usize) -> Self {
         let zeros = |bytes: u32| vec![0; bytes as usize].into_boxed_slice();
         Self {
@@ -124,12 +124,12 @@ impl Memory {
         }
     }
 
-    /// Clusters that have L1.
+    /// Returns the number of clusters.
     pub fn clusters(&self) -> usize {
         self.l1.len()
     }
 
-    /// From a place on to the end of its memory.
+    /// Returns the bytes from a place to the end of its memory.
     pub fn from(&self, place: Place) -> &[u8] {
         match place {
             Place::L1(cluster, offset) => &self.l1[cluster][offset..],
@@ -139,7 +139,7 @@ impl Memory {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the bytes from a place to the end of its memory for changes.
     pub fn from_mut(&mut self, place: Place) -> &mut [u8] {
         match place {
             Place::L1(cluster, offset) => &mut self.l1[cluster][offset..],
@@ -149,13 +149,13 @@ impl Memory {
         }
     }
 
-    /// Bytes at a global address; nothing if they are not all in one memory.
+    /// Returns bytes at a global address; `None` if they are not all in one memory.
     pub fn read(&self, address: u32, bytes: u32) -> Option<&[u8]> {
         let place = place(address, bytes, self.clusters())?;
         Some(&self.from(place)[..bytes as usize])
     }
 
-    /// Writes bytes at a global address, all or none: whether they are all in one memory.
+    /// Writes bytes at a global address. Returns whether they are all in one memory; if not, nothing is written.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
         let length = u32::try_from(bytes.len()).ok();
         match length.and_then(|length| place(address, length, self.clusters())) {
@@ -167,7 +167,7 @@ impl Memory {
         }
     }
 
-    /// Copies bytes from one global address to another, as far as both are memory: whether they are.
+    /// Copies bytes between global addresses. Returns whether both are memory; if not, nothing is copied.
     pub fn copy(&mut self, source: u32, destination: u32, bytes: u32) -> bool {
         let Some(data) = self.read(source, bytes).map(<[u8]>::to_vec) else {
             return false;
@@ -176,22 +176,22 @@ impl Memory {
     }
 }
 
-/// What the public cluster protects together.
+/// Granularity of protection in the PULP cluster.
 const PAGE: u32 = 0x1000;
 const ALL_L1: u32 = 0x100_0000;
 const ALL_HANDLER_MEMORY: u32 = 0x10_0000;
 const SHARED: u32 = 0x1_0000;
 
-/// The parts of memory that a handler may read and write; program memory it may also read.
+/// The memory that a handler may read and write. It may read program memory as well.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Protection {
     allowed: Vec<Range<u32>>,
-    /// Whether registers are for handlers as well.
+    /// Whether handlers may access all registers.
     is_wide: bool,
 }
 
 impl Protection {
-    /// What the handler of a task may touch; `shared` is the program's own data in L2.
+    /// The protection of a task: its memory, its stack, and `shared`, the program's own data in L2.
     pub(crate) fn of(task: &Task, packet_in_l1: u32, hpu: (usize, usize), shared: &Range<u32>) -> Self {
         let (cluster, core) = hpu;
         let range = |[address, bytes]: [u32; 2]| address..address.saturating_add(bytes);
@@ -211,8 +211,8 @@ impl Protection {
         }
     }
 
-    /// What the public cluster's driver allows: naturally aligned powers of two of 4 KiB and more (`hpu_driver.sv`,
-    /// `pmp_addr_d`), all registers among them.
+    /// The protection of PsPIN's driver: naturally aligned powers of two of 4 KiB and more (`hpu_driver.sv`, `pmp_addr_d`),
+    /// including all registers.
     pub(crate) fn wide(task: &Task, packet_in_l1: u32, cluster: usize) -> Self {
         let around = |address: u32, bytes: u32| {
             let base = address & !(bytes - 1);
@@ -232,7 +232,7 @@ impl Protection {
         }
     }
 
-    /// Whether an access that means `target` is allowed.
+    /// Whether an access to `target` is allowed.
     pub(crate) fn allows(
         &self,
         address: u32,
@@ -242,16 +242,16 @@ impl Protection {
         writes: bool,
     ) -> bool {
         match target {
-            // The end of a task is the runtime's to tell.
+            // Only the runtime ends a task.
             Target::Driver(register::DOORBELL | register::ERROR) => self.is_wide,
             Target::Driver(_) | Target::Dma(_) | Target::Stdout(..) | Target::Terminate | Target::Silence => {
                 true
             }
-            // Machine mode alone turns the cache on: a handler that turned it off would slow all others.
+            // Only machine mode controls the cache: a handler that disabled it would slow down all others.
             Target::Icache(_) | Target::Other => self.is_wide,
             Target::Memory(Place::Program(_)) => !writes,
             Target::Memory(_) => {
-                // The alias is another name of the same memory.
+                // The alias refers to the same memory.
                 let offset = address.wrapping_sub(L1_ALIAS);
                 let address = match offset < L1_BYTES {
                     true => l1_address(cluster, offset),
@@ -266,13 +266,12 @@ impl Protection {
     }
 }
 
-/// The program's own data, if it came word by word and nobody told how much of L2 it takes: what the public cluster's driver
-/// allows.
+/// The program's own data if it was written word by word, so that its size is unknown: what PsPIN's driver allows.
 pub(crate) fn unknown() -> Range<u32> {
     HANDLER_BASE..HANDLER_BASE + SHARED
 }
 
-/// The program's own data: L2 handler memory up to what it leaves to contexts.
+/// The program's own data: L2 handler memory below what it leaves to contexts.
 pub(crate) fn shared(free_memory: u32) -> Range<u32> {
     HANDLER_BASE..free_memory.max(HANDLER_BASE)
 }
@@ -282,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_memory_is_where_the_public_design_has_it() {
+    fn memories_have_the_addresses_of_pspin() {
         for (address, wanted) in [
             (0x1000_0000, Some(Place::L1(0, 0))),
             (0x1003_ffff, Some(Place::L1(0, 0x3_ffff))),
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_where_they_were_written() {
+    fn reads_back_what_was_written() {
         let mut memory = Memory::new(2);
         assert!(memory.write(0x1040_0010, &[1, 2, 3]));
         assert_eq!(memory.read(0x1040_000f, 5), Some(&[0, 1, 2, 3, 0][..]));
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_one_memory_changes_nothing() {
+    fn access_across_two_memories_has_no_effect() {
         let mut memory = Memory::new(1);
         assert!(!memory.write(0x1c17_ffff, &[1, 2]));
         assert_eq!(memory.read(0x1c17_ffff, 1), Some(&[0][..]));

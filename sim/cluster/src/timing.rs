@@ -1,21 +1,21 @@
-//! How long things take, in clocks of the cluster.
+//! Timing in clocks of the cluster: latencies, contention for L2, and instruction fetch.
 
 use crate::map::Place;
 use crate::rv::{Costs, Misaligned};
 
-/// Clocks of everything that the model does not do instruction by instruction.
+/// Latencies of the model, in clocks.
 ///
-/// The public sources give one figure for all of it: a packet of 64 bytes has its handler started 26 ns after it is in L2,
-/// at 1 GHz (Di Girolamo et al., "A RISC-V in-network accelerator for flexible high-performance low-power packet
-/// processing", ISCA 2021, abstract). The parts are chosen so that they add up to it. What accesses cost was measured on the
-/// public cluster: `sim/interop/recorded/costs.csv`.
+/// The published figure is the sum: a handler starts 26 ns after its packet of 64 bytes is in L2, at 1 GHz (Di Girolamo et
+/// al., "A RISC-V in-network accelerator for flexible high-performance low-power packet processing", ISCA 2021, abstract).
+/// The parts are chosen to add up to it. Access latencies were measured on FPsPIN's PULP cluster:
+/// `sim/interop/recorded/costs.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Instructions.
     pub costs: Costs,
     /// From a HER in its queue to its task in a cluster.
     pub schedule: u64,
-    /// From a task in a cluster to the first beat of its packet in L1, if no other is copied.
+    /// From a task in a cluster to the first beat of its packet in L1, if the copy engine is idle.
     pub copy: u64,
     /// From a packet in L1 to its task at an HPU.
     pub assign: u64,
@@ -29,27 +29,27 @@ pub struct Timing {
     pub l2_load: u32,
     /// Loads from the packet buffer, which has no atomics unit.
     pub l2_packet_load: u32,
-    /// Stores to L2, beyond the instruction: the HPU waits for the answer.
+    /// Stores to L2, beyond the instruction: the HPU waits for the response.
     pub l2_store: u32,
     /// Atomic operations in L2, beyond the instruction.
     pub l2_atomic: u32,
-    /// For how long a load keeps its memory in L2 from all other HPUs.
+    /// Clocks for which a load occupies its L2 memory.
     pub l2_load_busy: u64,
-    /// For how long a load from the packet buffer does.
+    /// Clocks for which a load occupies the packet buffer.
     pub l2_packet_load_busy: u64,
-    /// For how long a store does.
+    /// Clocks for which a store occupies its L2 memory.
     pub l2_store_busy: u64,
-    /// For how long an atomic operation does.
+    /// Clocks for which an atomic operation occupies its L2 memory.
     pub l2_atomic_busy: u64,
-    /// A line of instructions out of program memory, while the cache is off.
+    /// Fetch of a line from program memory, while the cache is off.
     pub fetch_uncached: u32,
-    /// A line of instructions that the cache does not have.
+    /// Fetch of a line on a cache miss.
     pub fetch_miss: u32,
-    /// The same until it is in the cache: who needs it from then on has it at once.
+    /// From a cache miss until the line is in the cache; later requests hit.
     pub fetch_filled: u32,
     /// Accesses to registers of the HPU.
     pub register: u32,
-    /// From a command's start to its way out of the cluster.
+    /// From the start of a command until it leaves the cluster.
     pub command: u64,
 }
 
@@ -89,7 +89,7 @@ impl Default for Timing {
 const LINE_SHIFT: u32 = 4;
 const WAYS: usize = 4;
 const SETS: usize = 64;
-/// Clocks behind the first HPU from which on another one is among the second.
+/// An HPU that requests a line this many clocks after the first one belongs to the second group.
 const BEHIND: u64 = 5;
 /// No line has this number.
 const NONE: u32 = u32::MAX;
@@ -101,13 +101,13 @@ pub(crate) struct Icache {
     lines: [[Line; WAYS]; SETS],
 }
 
-/// A line, or a place for one.
+/// A line, or an empty way.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     number: u32,
-    /// When it was asked for.
+    /// When it was requested.
     asked: u64,
-    /// An HPU has had it as soon as it was there.
+    /// An HPU received it as soon as it was filled.
     is_taken: bool,
 }
 
@@ -118,8 +118,8 @@ impl Line {
         is_taken: false,
     };
 
-    /// When an HPU has the line that needs it now. Who has asked for it is told late that it is there, and so are all
-    /// who wait with him, but for one of those who came behind (recorded: eight HPUs that run the same code).
+    /// When an HPU that needs the line now receives it. The HPU that requested it is notified late, and so are all that wait
+    /// with it, except one that came later (recorded: eight HPUs that run the same code).
     fn ready(&mut self, now: u64, timing: &Timing) -> u64 {
         let (since, filled) = (now - self.asked, u64::from(timing.fetch_filled));
         if since >= filled {
@@ -133,8 +133,8 @@ impl Line {
     }
 }
 
-/// Which way of a set that is full is filled next: each HPU draws by a shift register of its own, and only then
-/// (`icache_bank_mp_128.sv`, state `REQ_REFILL`; `generic_LFSR_8bit.sv`).
+/// Random replacement in a full set. Each HPU has its own LFSR, which advances only then (`icache_bank_mp_128.sv`, state
+/// `REQ_REFILL`; `generic_LFSR_8bit.sv`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Draw(u8);
 
@@ -148,7 +148,7 @@ impl Draw {
 }
 
 impl Icache {
-    /// As after reset: off and empty.
+    /// Returns a cache in the state after reset: off and empty.
     pub(crate) fn new() -> Self {
         Self {
             is_on: false,
@@ -156,7 +156,7 @@ impl Icache {
         }
     }
 
-    /// A register is written (`mp_pf_icache_ctrl_unit.sv`): the first turns it on or off, the second empties it.
+    /// Writes a register (`mp_pf_icache_ctrl_unit.sv`): the first enables or disables the cache, the second flushes it.
     pub(crate) fn write(&mut self, offset: u32, value: u32) {
         match offset {
             0 => self.is_on = value & 1 != 0,
@@ -165,20 +165,20 @@ impl Icache {
         }
     }
 
-    /// A register is read: the first says whether it is on (recorded: `sim/interop/recorded/accesses.csv`).
+    /// Reads a register: the first returns whether the cache is on (recorded: `sim/interop/recorded/accesses.csv`).
     pub(crate) fn read(&self, offset: u32) -> u32 {
         u32::from(offset == 0 && self.is_on)
     }
 
-    /// When a line is there that is needed in this clock, if the cache is on.
+    /// When a line that is needed now is available, with the cache on.
     fn ready(&mut self, line: u32, now: u64, draw: &mut Draw, timing: &Timing) -> u64 {
         let ways = &mut self.lines[line as usize % SETS];
-        // Of ways that are empty the last one is filled.
+        // The last empty way is filled first.
         let empty = ways.iter().rposition(|there| there.number == NONE);
         let mut choose = || empty.unwrap_or_else(|| draw.way());
         if let Some(there) = ways.iter().position(|there| there.number == line) {
             if now - ways[there].asked < u64::from(timing.fetch_filled) {
-                // It is under way. Who misses it now asks for it all the same, and so has drawn.
+                // A refill is in flight. A miss now requests the line again, and so advances the LFSR.
                 choose();
             }
             return ways[there].ready(now, timing);
@@ -196,7 +196,7 @@ impl Icache {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fetch {
     line: u32,
-    /// When it began with it.
+    /// When it began to execute from it.
     since: u64,
     draw: Draw,
 }
@@ -212,10 +212,10 @@ impl Default for Fetch {
 }
 
 impl Fetch {
-    /// Clocks that the instruction at `pc` waits for its line.
+    /// Returns the clocks for which the instruction at `pc` waits for its line.
     #[inline]
     pub(crate) fn wait(&mut self, pc: u32, now: u64, cache: &mut Icache, timing: &Timing) -> u32 {
-        // An instruction of four bytes in the last two of a line needs the next one.
+        // A 4-byte instruction that crosses a line boundary needs the next line.
         let line = pc.wrapping_add(2) >> LINE_SHIFT;
         if line == self.line {
             return 0;
@@ -224,7 +224,7 @@ impl Fetch {
     }
 
     fn enter(&mut self, line: u32, now: u64, cache: &mut Icache, timing: &Timing) -> u32 {
-        // Program memory is asked for the next line when this one is begun with.
+        // The next line is prefetched from program memory when this one is entered.
         let is_next = line == self.line.wrapping_add(1);
         let asked = if is_next { self.since } else { now };
         let ready = match cache.is_on {
@@ -238,7 +238,7 @@ impl Fetch {
     }
 }
 
-/// What is asked of L2.
+/// The kind of an access to L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessKind {
     Load,
@@ -246,9 +246,9 @@ pub(crate) enum AccessKind {
     Atomic,
 }
 
-/// When the memories are free again.
+/// Contention for the L2 memories: when each is free again.
 ///
-/// An access takes its time from the HPU, and keeps its memory for a part of it; who finds it busy waits until it is free.
+/// An access occupies its memory for a part of its latency. An HPU that finds the memory busy waits until it is free.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct L2Contention {
     handler: u64,
@@ -256,7 +256,7 @@ pub(crate) struct L2Contention {
 }
 
 impl L2Contention {
-    /// Clocks that an access takes beyond those of its instruction, if it begins now.
+    /// Returns the latency of an access that begins now, beyond the clocks of its instruction.
     pub(crate) fn access(&mut self, place: Place, kind: AccessKind, now: u64, timing: &Timing) -> u32 {
         let (alone, busy) = match kind {
             AccessKind::Load if matches!(place, Place::Packet(_)) => {
@@ -282,7 +282,7 @@ mod tests {
     use super::{AccessKind, Fetch, Icache, L2Contention, Timing};
     use crate::map::Place;
 
-    /// Clocks that a loop of four lines waits, turn by turn; each line is executed in four clocks.
+    /// Stalls of a loop of four lines, per iteration; each line executes in four clocks.
     fn turns(cache: &mut Icache, count: usize) -> Vec<u32> {
         let (mut fetch, mut now, timing) = (Fetch::default(), 0, Timing::default());
         let mut turn = || {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_missed_once_and_then_costs_nothing() {
+    fn loop_misses_once_and_then_hits() {
         let mut cache = Icache::new();
         cache.write(0, u32::MAX);
         let timing = Timing::default();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_cache_every_line_is_waited_for() {
+    fn without_cache_every_line_stalls() {
         let timing = Timing::default();
         let waits = turns(&mut Icache::new(), 2);
         let each = timing.fetch_uncached - 4;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_at_the_same_time_waits_and_other_memories_do_not_matter() {
+    fn simultaneous_access_waits_for_its_own_memory_only() {
         let (mut l2, timing) = (L2Contention::default(), Timing::default());
         let mut access = |place, kind, now| l2.access(place, kind, now, &timing);
         let (here, there) = (Place::Handler(0), Place::Packet(0));

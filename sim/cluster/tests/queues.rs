@@ -259,7 +259,7 @@ fn held(config: Config, messages: u32) -> u64 {
     cluster.packets_inside().iter().sum()
 }
 
-/// Seen on the public cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
+/// Seen on the PULP cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
 #[test]
 fn as_many_packets_are_inside_as_in_the_public_cluster() {
     for (messages, packets) in [(1, 170), (4, 173), (16, 185)] {

@@ -1,4 +1,4 @@
-//! HERs, feedback and standard output: what comes into the cluster and leaves it.
+//! Ports of the cluster: HERs, feedback, standard output, and commands of the handlers.
 
 use super::Cluster;
 use crate::event::{Event, Fault, TraceEvent, digest};
@@ -7,17 +7,17 @@ use crate::rv::Trap;
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task, main_handler};
 
 impl Cluster {
-    /// Whether a HER of any message can come.
+    /// Whether the cluster can accept a HER of any message.
     pub fn can_accept_hers(&self) -> bool {
         self.queues.has_room()
     }
 
-    /// Whether a HER of this message can come: it waits while its queue has no place, and all others behind it.
+    /// Whether the cluster can accept a HER of this message. A HER whose queue is full blocks all HERs after it.
     pub fn can_accept_her_of(&self, message: u32) -> bool {
         self.queues.has_room_for(message)
     }
 
-    /// HERs that came since reset.
+    /// Returns the number of HERs since reset.
     pub fn hers(&self) -> u64 {
         self.queues.packets()
     }
@@ -27,7 +27,7 @@ impl Cluster {
         queue < self.queues.count() && self.queues.is_full(queue)
     }
 
-    /// A HER comes.
+    /// Accepts a HER.
     pub fn push(&mut self, her: Her) {
         let packet = self.queues.push(her);
         self.progress += 1;
@@ -58,36 +58,36 @@ impl Cluster {
         self.world.note(self.now, came);
     }
 
-    /// The next packet that is done with.
+    /// Returns the next feedback.
     pub fn feedback(&self) -> Option<&Feedback> {
         self.feedback.front()
     }
 
-    /// It is taken.
+    /// Takes the next feedback.
     pub fn take_feedback(&mut self) -> Option<Feedback> {
         self.feedback.pop_front()
     }
 
-    /// The oldest word of standard output: {0, cluster, core, character}, eight bits each.
+    /// Returns the oldest word of standard output: {0, cluster, core, character}, eight bits each.
     pub fn stdout(&self) -> Option<u32> {
         self.world.stdout.front().copied()
     }
 
-    /// Words that handlers have put there since the beginning.
+    /// Returns the number of words that handlers have written to standard output.
     pub fn printed(&self) -> u64 {
         self.world.printed
     }
 
-    /// It is taken.
+    /// Takes the oldest word of standard output.
     pub fn take_stdout(&mut self) -> Option<u32> {
-        // Who waits for room can go on.
+        // HPUs that wait for room continue.
         if self.world.stdout.len() >= STDOUT_CHARACTERS {
             self.hpus.iter_mut().for_each(|hpu| hpu.sleeps = false);
         }
         self.world.stdout.pop_front()
     }
 
-    /// The packet of a task is done with, if the task says so.
+    /// Sends the feedback of a task, if it is the last one of its packet.
     pub(super) fn free(&mut self, task: &Task) {
         if !task.frees {
             return;
@@ -110,19 +110,19 @@ impl Cluster {
 /// Bytes of a small slot of the packet buffer.
 const SMALL_SLOT: u32 = 128;
 
-/// Which slots a packet of that size takes: small ones (0) or large ones.
+/// The slots for packets of that size: small (0) or large (1).
 fn size_class(bytes: u32) -> usize {
     usize::from(bytes > SMALL_SLOT)
 }
 
 impl Cluster {
-    /// The next packet that a handler sends.
+    /// Returns the next packet that a handler sends.
     pub fn send(&self) -> Option<&NicCommand> {
         let (at, command) = self.sends.front()?;
         (*at <= self.now).then_some(command)
     }
 
-    /// It is taken.
+    /// Takes the next packet that a handler sends.
     pub fn take_send(&mut self) -> Option<NicCommand> {
         self.send()?;
         let command = self.sends.pop_front()?.1;
@@ -133,19 +133,19 @@ impl Cluster {
         Some(command)
     }
 
-    /// The next access to host memory.
+    /// Returns the next access to host memory.
     pub fn access(&self) -> Option<&HostCommand> {
         let (at, command) = self.accesses.front()?;
         (*at <= self.now).then_some(command)
     }
 
-    /// It is taken.
+    /// Takes the next access to host memory.
     pub fn take_access(&mut self) -> Option<HostCommand> {
         self.access()?;
         Some(self.accesses.pop_front()?.1)
     }
 
-    /// A command is done.
+    /// Completes a command.
     pub fn complete(&mut self, id: CommandId) {
         let number = usize::from(id.cluster) * self.config.hpus + usize::from(id.core);
         self.world.note(self.now, TraceEvent::Done { id });
@@ -155,7 +155,7 @@ impl Cluster {
         }
     }
 
-    /// A command is not done, for this reason; the address or the length that it is about. Who asked for it goes on.
+    /// Reports a refused command with its cause, and the address or length in question. The handler continues.
     pub fn refuse(&mut self, id: CommandId, cause: u32, value: u32) {
         self.refused += 1;
         let Some(fault) = self.commands.get(&id) else {
@@ -210,7 +210,7 @@ impl Cluster {
             }
             _ => None,
         };
-        // What no handler asks for belongs to no context.
+        // A command outside of a task belongs to no context.
         let running = self.hpus[number].driver.running;
         let Some(((host, action), running)) = access.zip(running) else {
             self.refuse(id, REFUSED_COMMAND, words[2]);

@@ -1,17 +1,17 @@
-//! What a hart sees of the world.
+//! The bus of a hart, a cache of decoded instructions, and plain memory as a bus.
 
 use super::instruction::{Instruction, Op};
 
 /// The privilege of an access, and of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Privilege {
-    /// Handlers run here; the bus decides what they may touch.
+    /// Mode of handlers; the bus decides what they may access.
     User,
-    /// The runtime runs here.
+    /// Mode of the runtime.
     Machine,
 }
 
-/// How much one access moves.
+/// Width of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 8 bits.
@@ -33,7 +33,7 @@ impl Width {
     }
 }
 
-/// How an access went, if it was allowed.
+/// Result of an access that is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The access is done.
@@ -74,13 +74,13 @@ pub trait Bus {
     /// The instruction at an even address, if the bus remembers it decoded and allows the fetch; else the hart calls
     /// [`Bus::fetch`], and then [`Bus::remember`].
     ///
-    /// The default remembers nothing. A bus that wants to be fast has a [`super::DecodeCache`] for each program memory.
+    /// The default caches nothing. A fast bus has a [`super::DecodeCache`] for each program memory.
     #[inline]
     fn decoded(&self, _address: u32, _who: Privilege) -> Option<&Instruction> {
         None
     }
 
-    /// Takes note of an instruction that was fetched and decoded.
+    /// Caches an instruction that was fetched and decoded.
     fn remember(&mut self, _address: u32, _instruction: Instruction) {}
 
     /// Reads; the value is zero-extended.
@@ -89,14 +89,14 @@ pub trait Bus {
     /// Writes the low bits of `value`.
     fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault>;
 
-    /// What `lr.w` and `sc.w` do at an address that can be read and written.
+    /// Returns what `lr.w` and `sc.w` do at an address that can be read and written.
     fn reserves(&self, _address: u32) -> Reservations {
         Reservations::Kept
     }
 
-    /// Reads, changes and writes a word in one go: `change` maps the old value to the new one. Gives the old one.
+    /// Atomically replaces a word by `change` of it, and returns the old value.
     ///
-    /// If the answer is [`Access::Wait`] or a fault, nothing was written.
+    /// If the result is [`Access::Wait`] or a fault, nothing was written.
     fn modify(
         &mut self,
         address: u32,
@@ -105,10 +105,10 @@ pub trait Bus {
     ) -> Result<Access, Fault>;
 }
 
-/// Remembers the decoded instruction at every even address of a program memory.
+/// A cache of decoded instructions, one for every even address of a program memory.
 ///
-/// It holds no protection: the bus asks it only after it allowed the fetch. Whoever writes to the program memory, be it
-/// a store, an atomic operation, a DMA transfer or the host, calls [`DecodeCache::invalidate`] afterwards.
+/// It has no protection: the bus uses it only after it has allowed the fetch. Call [`DecodeCache::invalidate`] after every
+/// write to the program memory: stores, atomic operations, DMA transfers, accesses of the host.
 ///
 /// ```
 /// use spinneret_cluster::rv::{DecodeCache, Instruction};
@@ -139,7 +139,7 @@ impl DecodeCache {
         }
     }
 
-    /// The instruction at an address, if it is known.
+    /// Returns the instruction at an address, if it is cached.
     #[inline(always)]
     pub fn get(&self, address: u32) -> Option<&Instruction> {
         let index = (address.wrapping_sub(self.base) >> 1) as usize;
@@ -148,7 +148,7 @@ impl DecodeCache {
             .filter(|instruction| instruction.op() != Op::Empty)
     }
 
-    /// Remembers the instruction at an address; outside the memory of the cache it does nothing.
+    /// Caches the instruction at an address; does nothing outside of the memory of the cache.
     pub fn insert(&mut self, address: u32, instruction: Instruction) {
         let index = (address.wrapping_sub(self.base) >> 1) as usize;
         if let Some(entry) = self.entries.get_mut(index) {
@@ -156,11 +156,10 @@ impl DecodeCache {
         }
     }
 
-    /// Forgets every instruction that has one of these bytes, also a long one that begins in the halfword before.
+    /// Removes every instruction that has one of these bytes, also a long one that begins in the halfword before.
     #[inline]
     pub fn invalidate(&mut self, address: u32, len_bytes: u32) {
-        // Most stores are far from any program: then these comparisons are all. The last instruction may reach two bytes
-        // beyond the memory.
+        // Fast path: most stores are far from any program. The last instruction may extend two bytes beyond the memory.
         let len = self.entries.len() as u32 * 2 + 2;
         if address.wrapping_sub(self.base) < len || self.base.wrapping_sub(address) < len_bytes {
             self.forget(address, len_bytes);
@@ -179,7 +178,7 @@ impl DecodeCache {
     }
 }
 
-/// One memory at some address, for program and data, without protection and without waiting.
+/// Plain memory for program and data, without protection and without wait states.
 ///
 /// ```
 /// use spinneret_cluster::rv::{Costs, Hart, Ram, Step};
@@ -211,7 +210,7 @@ impl Ram {
         }
     }
 
-    /// All of it.
+    /// Returns all bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -201,8 +201,8 @@ fn system(bits: u32) -> Option<Instruction> {
     }
 }
 
-/// The acquire and release bits say nothing here: every hart sees the accesses of the others in the order of the bus.
-/// They are kept in the immediate for the disassembler.
+/// The acquire and release bits have no effect: every hart sees the accesses of the others in the order of the bus. They
+/// are kept in the immediate for the disassembler.
 fn atomic(bits: u32) -> Option<Instruction> {
     let op = match (funct3(bits), field(bits, 31, 27)) {
         (2, 0x02) if rs2(bits) == 0 => Op::LrW,

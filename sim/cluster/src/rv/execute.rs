@@ -1,5 +1,4 @@
-//! Execution: integer computation and control flow. Accesses to memory are in [`super::memory`], registers of the
-//! machine in [`super::system`].
+//! Execution: integer instructions, control flow, memory accesses, atomics, CSR instructions.
 
 use super::hart::{Outcome, Stopped};
 use super::instruction::{Instruction, Op};
@@ -96,7 +95,7 @@ impl Hart {
         Ok(clocks)
     }
 
-    /// Leaves the order of the program.
+    /// Jumps to an address.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, clocks: u32) -> Outcome {
         self.pc = target;
@@ -155,7 +154,7 @@ fn leading_signs(b: u32) -> u32 {
 }
 
 impl Hart {
-    /// Gives the value and the bus's clocks, or notes why the instruction stops.
+    /// Returns the value and the clocks of the bus, or notes why the instruction stops.
     #[inline(always)]
     fn finish(
         &mut self,
@@ -233,8 +232,8 @@ impl Hart {
         self.put(instruction, value, costs.atomic + clocks)
     }
 
-    /// Gives 0 if it stored, 1 if not. Without a reservation the bus sees nothing; there is no trap either, except for a
-    /// misaligned address.
+    /// Returns 0 if it stored, else 1. Without a reservation it does not access the bus, and traps only at a misaligned
+    /// address.
     pub(super) fn store_conditional<B: Bus>(
         &mut self,
         instruction: &Instruction,
@@ -300,8 +299,8 @@ impl Hart {
         Ok((value, total))
     }
 
-    /// If the second half waits or faults, the first was stored already: misaligned accesses are not atomic, and a
-    /// device that waits is no place for them.
+    /// If the second half waits or faults, the first half is already stored: misaligned accesses are not atomic, and not
+    /// suited to devices with wait states.
     #[cold]
     fn split_store<B: Bus>(
         &mut self,
@@ -339,8 +338,8 @@ fn add_byte(total: u32, offset: u32, address: u32, clocks: u32, costs: &Costs) -
 }
 
 impl Hart {
-    /// Reads a CSR, and writes it if the instruction asks for it. `nonzero`: a set or clear with some operand that may
-    /// change something; what is in a register does not matter, only that it is not `x0`.
+    /// Reads a CSR, and writes it if the instruction does. `nonzero`: a set or clear whose operand is not the immediate 0 and
+    /// not `x0`; the value of another register does not matter.
     pub(super) fn access_csr(
         &mut self,
         instruction: &Instruction,

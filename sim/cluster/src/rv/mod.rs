@@ -12,11 +12,11 @@
 //!                          Step: Retired, Waits, Trapped
 //! ```
 //!
-//! - An instruction happens as a whole in one [`Hart::step`] or not at all. If the bus answers [`Access::Wait`], nothing
-//!   has changed and the same instruction is tried again by the next step.
-//! - [`Step`] says how many clocks the instruction took, by the table [`Costs`] plus what the bus added.
-//! - A trap is entered in the same step: the hart stands at `mtvec` in machine mode when `step` returns.
-//! - Bad programs trap; nothing a program does panics or hangs `step`.
+//! - [`Hart::step`] executes an instruction completely or not at all. If the bus returns [`Access::Wait`], nothing has
+//!   changed, and the next step retries the instruction.
+//! - [`Step`] has the clocks of the instruction: those of the table [`Costs`] plus those of the bus.
+//! - A trap is entered in the same step: the hart is at `mtvec` in machine mode when `step` returns.
+//! - Bad programs trap; no program panics or hangs `step`.
 //!
 //! Several harts share memory through one bus, which tells the others of a store through
 //! [`Hart::lost_reservation`]; see there for load-reserved and store-conditional.

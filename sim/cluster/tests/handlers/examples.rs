@@ -197,7 +197,7 @@ fn host_ping_waits_for_the_host() {
     assert!(bench.sent.iter().all(|(_, frame)| frame[0] == 0x02 ^ 0xff));
 }
 
-/// The public design starts the handler of a packet of 64 bytes 26 clocks after the packet is there.
+/// FPsPIN starts the handler of a packet of 64 bytes 26 clocks after the packet is there.
 #[test]
 fn a_small_packets_handler_starts_in_26_clocks() {
     let mut bench = Bench::new("examples/udp_ping", Config::default());
