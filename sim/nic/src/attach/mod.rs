@@ -331,9 +331,10 @@ impl Handshakes {
 
     fn drive(&mut self, dut: &mut Instance, cluster: &Cluster, in_reset: bool) {
         // Outputs may not be read here, so a HER that finds a full queue waits for one cycle.
-        let accepts = self
-            .waiting
-            .map_or_else(|| cluster.can_accept_hers(), |message| cluster.can_accept_her_of(message));
+        let accepts = self.waiting.map_or_else(
+            || cluster.can_accept_hers(),
+            |message| cluster.can_accept_her_of(message),
+        );
         dut.set_high(self.her.ready, !in_reset && accepts);
         let feedback = cluster.feedback().filter(|_| !in_reset);
         let feedback = feedback.map(|feedback| [feedback.address, feedback.size, feedback.queue]);

@@ -23,28 +23,28 @@ const LONG_CAPTURE_BYTES: u64 = 4 << 20;
 /// Arguments of `spinneret match`.
 #[derive(Clone, Debug, Args)]
 pub struct MatchArguments {
-    /// Capture to read: pcap or pcapng, Ethernet
+    /// Capture to read (pcap or pcapng, Ethernet)
     #[arg(long, value_name = "FILE")]
     pub pcap: PathBuf,
-    /// Rules to sort by (TOML, described in docs/rules.md)
+    /// Rule file (TOML, described in docs/rules.md)
     #[arg(long, value_name = "FILE")]
     pub rules: PathBuf,
-    /// Write the packets that match to this pcap file
+    /// Write the matched packets to a pcap file
     #[arg(long, value_name = "FILE")]
     pub out_matched: Option<PathBuf>,
-    /// Write the packets that do not match to this pcap file
+    /// Write the unmatched packets to a pcap file
     #[arg(long, value_name = "FILE")]
     pub out_bypassed: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// What sorts the packets
+    /// Matcher that sorts the packets
     #[arg(long, value_enum, default_value_t = Engine::Hardware)]
     pub engine: Engine,
-    /// Width of the matcher's stream in bits: a power of two from 64 to 1024
+    /// Stream width of the matcher in bits: a power of two from 64 to 1024
     #[arg(long, value_name = "BITS", default_value_t = MatcherParams::REFERENCE.data_width_bits)]
     pub width: usize,
-    /// Bytes of a packet that the matcher inspects at least, 4 to 256; whole beats are inspected
+    /// Bytes of a packet that the matcher inspects, 4 to 256, rounded up to whole beats
     #[arg(long, value_name = "BYTES", default_value_t = MatcherParams::REFERENCE.inspected_bytes)]
     pub inspected_bytes: usize,
 }
@@ -337,9 +337,9 @@ const SEED: u64 = 1;
 /// What does the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// The generated hardware, run by Verilator and compared with its model packet by packet
+    /// Generated hardware in Verilator, compared with the reference model packet by packet
     Hardware,
-    /// The reference model alone
+    /// Reference model alone
     Model,
 }
 

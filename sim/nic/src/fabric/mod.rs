@@ -31,44 +31,44 @@ const MOST_NICS: u64 = 4096;
 /// Arguments of `spinneret fabric`.
 #[derive(Clone, Debug, Args)]
 pub struct FabricArguments {
-    /// What is connected to what: a TOML file, as docs/run/fabric.md says
+    /// Topology: a TOML file, described in docs/run/fabric.md
     #[arg(
         value_name = "TOPOLOGY",
         required_unless_present = "nics",
         conflicts_with = "nics"
     )]
     pub topology: Option<PathBuf>,
-    /// So many NICs without a file, each for an application: 2 on a cable, or more around a switch
+    /// Simulate N NICs without a topology file, each for an application: 2 on a cable, more around a switch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=MOST_NICS))]
     pub nics: Option<u64>,
-    /// Where applications find their NICs: they open unix:DIR/NAME
+    /// Folder for the sockets of the NICs; applications open unix:DIR/NAME
     #[arg(long, value_name = "DIR", required_unless_present = "topology")]
     pub sockets: Option<PathBuf>,
-    /// NICs that are simulated at once [default: the processors of this machine]
+    /// NICs that are simulated in parallel [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// End at that simulated time
+    /// End at this simulated time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub until: Option<Ps>,
-    /// Rate of each cable
+    /// Bit rate of each cable
     #[arg(long, value_name = "RATE", default_value = "100 Gbps", value_parser = units::rate, conflicts_with = "topology", help_heading = "Cables")]
     pub rate: u64,
     /// Latency of each cable
     #[arg(long, value_name = "TIME", default_value = "500 ns", value_parser = time, conflicts_with = "topology", help_heading = "Cables")]
     pub latency: Ps,
-    /// Frames that are lost on each cable
+    /// Loss rate: fraction of frames that a cable loses
     #[arg(long, value_name = "SHARE", default_value = "0 %", value_parser = units::share, conflicts_with = "topology", help_heading = "Cables")]
     pub loss: f64,
-    /// Frames that come twice
+    /// Duplication rate: fraction of frames that arrive twice
     #[arg(long, value_name = "SHARE", default_value = "0 %", value_parser = units::share, conflicts_with = "topology", help_heading = "Cables")]
     pub duplication: f64,
-    /// Frames that others overtake
+    /// Reordering rate: fraction of frames that others overtake
     #[arg(long, value_name = "SHARE", default_value = "0 %", value_parser = units::share, conflicts_with = "topology", help_heading = "Cables")]
     pub reordering: f64,
-    /// Frames of which a bit changes
+    /// Bit error rate: fraction of frames with one flipped bit
     #[arg(long, value_name = "SHARE", default_value = "0 %", value_parser = units::share, conflicts_with = "topology", help_heading = "Cables")]
     pub corruption: f64,
-    /// What faults depend on
+    /// Seed of the faults
     #[arg(
         long,
         default_value_t = 1,
@@ -76,10 +76,10 @@ pub struct FabricArguments {
         help_heading = "Cables"
     )]
     pub seed: u64,
-    /// The switch sends a frame on before all of it is there
+    /// Let the switch forward frames before they are complete
     #[arg(long, conflicts_with = "topology", help_heading = "Cables")]
     pub cut_through: bool,
-    /// Queue of each port of the switch
+    /// Queue size of each port of the switch
     #[arg(long, value_name = "SIZE", default_value = "256 KiB", value_parser = units::size, conflicts_with = "topology", help_heading = "Cables")]
     pub buffer: u64,
     /// Hardware
@@ -88,10 +88,10 @@ pub struct FabricArguments {
     /// Print the result as JSON
     #[arg(long, help_heading = "Results")]
     pub json: bool,
-    /// Succeed all the same if handlers of the topology fail, are refused something, or are not there for a packet
+    /// Exit with success even if handlers of the topology fail, are refused something, or are missing for a packet
     #[arg(long, help_heading = "Results")]
     pub allow_faults: bool,
-    /// Write what happened when on all NICs, for ui.perfetto.dev
+    /// Write a timeline of all NICs for ui.perfetto.dev
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub trace: Option<PathBuf>,
     /// Draw queues, drops and latencies over time (SVG)

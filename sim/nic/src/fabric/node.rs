@@ -8,7 +8,7 @@ use crate::net;
 use crate::net::{Generator, InterfaceAddress, TapEnd, picoseconds};
 use crate::nic::{Nic, NicConfig, NicError, SLOWEST_PS};
 use crate::report::{End, Recorder};
-use crate::run::faults;
+use crate::run::fault_message;
 use crate::run::handlers::start_on;
 use crate::run::host::{HostProgram, HostStep};
 use crate::run::main_loop::MainLoop;
@@ -134,9 +134,9 @@ fn go(run: &mut MainLoop) -> Result<()> {
 
 fn finish(run: MainLoop, begun: Instant, fails_with_handlers: bool) -> Outcome {
     let nic = run.nic.borrow();
-    let end = End::of(&nic, begun.elapsed());
+    let end = End::of(&nic, begun.elapsed()).with_handler_counters(&nic, run.recorder.host_data());
     let finished = run.recorder.finish(&end, None);
-    let trouble = faults::trouble(&finished.summary).filter(|_| fails_with_handlers);
+    let trouble = fault_message(&finished.summary).filter(|_| fails_with_handlers);
     let failures = finished.failures.iter().map(ToString::to_string);
     Outcome {
         simulated_clocks: nic.simulated_clocks(),

@@ -33,7 +33,7 @@ use target::{DebugTarget, Hit, ResumeAction, thread};
 /// Arguments of commands whose handlers can be debugged.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DebugArguments {
-    /// Let gdb hold the handlers: it finds them at this port of this machine alone, and 0 takes a free one
+    /// Debug handlers with gdb at this port of localhost; 0 selects a free port
     #[arg(long, value_name = "PORT")]
     pub gdb: Option<u16>,
 }

@@ -13,16 +13,14 @@ mod backend;
 mod control;
 mod hardware;
 mod line;
-mod route;
 
 pub use backend::ModelBackend;
 pub use control::{ControlError, Place};
 pub use hardware::{ClusterBackend, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
 
-use control::{Messages, Resets};
+use control::{Messages, Resets, Route};
 use line::Line;
-use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};

@@ -34,26 +34,26 @@ const LOOK: Duration = Duration::from_micros(20);
 #[command(override_usage = "spinneret receive [OPTIONS] <--tap|--attach|--udp> <PATH>")]
 #[command(group(ArgGroup::new("from").required(true).args(["tap", "attach", "udp"])))]
 pub struct ReceiveArguments {
-    /// The file that the message becomes; with --many, the folder for them
+    /// File for the message; with --many, folder for the files
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Receive until Ctrl-C, each message to a file of its own
+    /// Receive until Ctrl-C, each message into its own file
     #[arg(long)]
     pub many: bool,
-    /// Receive without a NIC, at this address and UDP port of this machine
+    /// Receive without a NIC, at this address and UDP port
     #[arg(
         long,
         value_name = "ADDR:PORT",
         conflicts_with_all = ["handlers", "json", "trace", "wave", "plot", "profile", "allow_faults"]
     )]
     pub udp: Option<SocketAddrV4>,
-    /// Longest message in bytes
+    /// Maximum size of a message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1..=40 << 20))]
     pub max_size: u32,
-    /// Messages at the same time
+    /// Maximum number of concurrent messages
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub places: u8,
-    /// Give a message up when nothing of it came for so long
+    /// Give up a message after this time in seconds without a segment
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     pub idle: Duration,
     /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: examples/slmp in the folder that `spinneret where` prints]
@@ -68,7 +68,7 @@ pub struct ReceiveArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
-    /// Succeed all the same if handlers fail, are refused something, or are not there for a packet
+    /// Exit with success even if handlers fail, are refused something, or are missing for a packet
     #[arg(long, help_heading = "Results")]
     pub allow_faults: bool,
 }

@@ -22,16 +22,16 @@ use std::path::{Path, PathBuf};
 /// Arguments of `spinneret serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArguments {
-    /// Where programs find the NIC: they open unix:SOCKET
+    /// Path of the Unix socket; programs open unix:SOCKET
     #[arg(value_name = "SOCKET", required_unless_present = "pci")]
     pub socket: Option<PathBuf>,
-    /// Be a PCI device instead, for a virtual machine that finds it there (vfio-user)
+    /// Be a PCI device of a virtual machine instead, at this socket (vfio-user)
     #[arg(long, value_name = "SOCKET", conflicts_with = "socket")]
     pub pci: Option<PathBuf>,
-    /// Which PCI function it is
+    /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
-    /// End when the first program, or virtual machine, has gone
+    /// End when the first program or virtual machine disconnects
     #[arg(long)]
     pub once: bool,
     /// Packets
@@ -148,10 +148,10 @@ impl HostProgram for SocketService {
 /// Which PCI function the NIC is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Function {
-    /// Its own, for our drivers and for vfio
+    /// Spinneret's own function, for its drivers and for VFIO
     #[default]
     Own,
-    /// Corundum's without network interfaces, for the public drivers mqnic and pspin
+    /// Corundum's function without network interfaces, for the public drivers mqnic and pspin
     Mqnic,
 }
 

@@ -4,7 +4,7 @@ use super::host::HostStep;
 use super::main_loop::{MainLoop, WAITING};
 use super::setup::Setup;
 use super::wave::Wave;
-use super::{RunArguments, faults, setup};
+use super::{RunArguments, check_faults, setup};
 use crate::gdb::Gdb;
 use crate::net;
 use crate::net::{Interrupt, Next, Pacer};
@@ -351,7 +351,7 @@ impl Session {
         shown.map_err(Failure::Work)?;
         finished.linger(|| interrupt.is_set());
         verdict.map_err(Failure::Work)?;
-        faults::check(&finished.summary, allow_faults)
+        check_faults(&finished.summary, allow_faults)
     }
 
     /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
