@@ -1,7 +1,7 @@
 //! Four contexts at once, with host memory and standard output, by the library that host programs use.
 
 use crate::bench::{Bench, root};
-use crate::loads::is_compared;
+use crate::workloads::is_compared;
 use anyhow::{Result, ensure};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
@@ -25,7 +25,7 @@ type Device<B> = Simulated<B>;
 ///
 /// # Errors
 /// If a context cannot be opened, the hardware fails, or packets stay on their way.
-pub fn attempt<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
+pub fn four_contexts<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
     let folder = root().join("runtime/tests/contexts");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;
@@ -62,35 +62,76 @@ pub fn attempt<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<
     }
     bench.send((HANDLERS.len() as u16..BURST).map(packet));
     ensure!(bench.settle(PATIENCE)?, "packets of a burst stay on their way");
-    let mut told = told(&nic, &contexts)?;
+    let mut lines = results(&nic, &contexts)?;
     let mut replies: Vec<_> = bench
         .wire()
         .iter()
         .map(|out| format!("reply {:02x?}", &out.bytes[42..]))
         .collect();
     replies.sort();
-    told.extend(replies);
-    Ok(told)
+    lines.extend(replies);
+    Ok(lines)
 }
 
-fn told<B: ClusterBackend + 'static>(
+fn results<B: ClusterBackend + 'static>(
     nic: &Nic<Device<B>>,
     contexts: &[Context<Device<B>>],
 ) -> Result<Vec<String>> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let mut printed: Vec<_> = nic.stdout().lines()?.into_iter().map(|line| line.line).collect();
     printed.sort();
-    told.extend(printed.into_iter().map(|line| format!("printed {line}")));
+    lines.extend(printed.into_iter().map(|line| format!("printed {line}")));
     for (context, (name, _)) in contexts.iter().zip(HANDLERS) {
         let counted: u32 = context.handler_memory().load(0)?;
         let mut memory = [0; 96];
         context.host_memory().read(0, &mut memory)?;
         // Which packet of the burst was copied last is a matter of time.
         let bytes = memory.iter().filter(|byte| **byte != 0).count();
-        told.push(format!("{name}: counted {counted}, {bytes} bytes in host memory"));
+        lines.push(format!("{name}: counted {counted}, {bytes} bytes in host memory"));
     }
     let counters = nic.counters()?;
     let compared = counters.iter().filter(|(name, _)| is_compared(name));
-    told.extend(compared.map(|(name, value)| format!("{name} {value}")));
-    Ok(told)
+    lines.extend(compared.map(|(name, value)| format!("{name} {value}")));
+    Ok(lines)
+}
+
+/// Packets, each of which is a task, and what each counts.
+const TASKS: u16 = 20;
+const ROUNDS: u32 = 5;
+
+/// What was counted, and what should have been.
+///
+/// # Errors
+/// If the handlers cannot be started, the hardware fails, or packets stay on their way.
+pub fn locks<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<(&'static str, u32, u32)>> {
+    let folder = root().join("runtime/tests/locks");
+    let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
+    let nic = Nic::new(simulated.clone())?;
+    // The public scheduler would join messages of one packet.
+    let rules = Ruleset::all()
+        .rule(Rule::udp_destination_port(7000, 7000))
+        .end_of_message(Rule::NEVER);
+    let options = Options {
+        handler_bytes: Some(64),
+        ..Options::default()
+    };
+    let context = nic.open_context(&program, "locks", &rules, &options)?;
+    let mut bench = Bench {
+        nic: simulated.clone(),
+    };
+    bench.send((0..TASKS).map(|number| udp_from(0x4000 | number, 7000, &[0; 20])));
+    ensure!(
+        bench.settle(PATIENCE)?,
+        "handlers that wait for locks did not end in {PATIENCE} clocks of the cluster"
+    );
+    let counted = |name| context.variable(name)?.load(0);
+    let all = ROUNDS * u32::from(TASKS);
+    let left: u32 = counted("left")?;
+    Ok(vec![
+        ("locked", counted("locked")?, all),
+        ("swapped", counted("swapped")?, all),
+        ("habit", counted("habit")?, all),
+        ("right", counted("right")?, left),
+        ("torn", counted("torn")?, 0),
+    ])
 }

@@ -1,7 +1,7 @@
 //! One Verilated model of the application block with the real cluster, and a NIC of it.
 
+use crate::rtl_backend::RtlBackend;
 use crate::top;
-use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
@@ -86,7 +86,7 @@ pub(crate) fn open(
     name: &'static str,
     ports: &[Port],
     config: NicConfig,
-) -> Result<Simulated<Watch>> {
+) -> Result<Simulated<RtlBackend>> {
     let infos = ports.iter().map(|port| PortInfo {
         name: port.name.clone().leak(),
         direction: if port.input {
@@ -98,7 +98,8 @@ pub(crate) fn open(
     });
     let instance = Instance::load(library, name, infos.collect(), SEED)?;
     let hardware = Hardware::new(instance, Names::INTERFACE_0);
-    let nic = Nic::assemble(hardware, config, Watch::attach).context("the model of the public cluster")?;
+    let nic =
+        Nic::assemble(hardware, config, RtlBackend::attach).context("the model of the public cluster")?;
     Ok(Simulated::of(nic))
 }
 

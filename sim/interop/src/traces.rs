@@ -13,7 +13,7 @@
 use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
 use spinneret_cluster::task::CommandId;
-use spinneret_cluster::{HpuId, TraceEvent, TraceEntry};
+use spinneret_cluster::{HpuId, TraceEntry, TraceEvent};
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt::Write as _;
 

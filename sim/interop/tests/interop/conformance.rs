@@ -1,10 +1,9 @@
 //! The model is held to what was recorded on the public cluster.
 
-use spinneret_interop::costs::{self, OPERATIONS};
-use spinneret_interop::example::SIZES;
-use spinneret_interop::loads::EXAMPLES;
-use spinneret_interop::touches::{self, Kind, TOUCHES};
-use spinneret_interop::{contexts, example, judge, locks, recorded, traces};
+use spinneret_interop::examples::{SIZES, run_example};
+use spinneret_interop::probes::{self, ACCESSES, AccessKind, OPERATIONS};
+use spinneret_interop::workloads::EXAMPLES;
+use spinneret_interop::{compare, contexts, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 
@@ -29,12 +28,12 @@ fn with(config: NicConfig) -> Simulated {
 #[test]
 fn operations_cost_what_they_cost_on_the_cluster() {
     let real = recorded::read_costs().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = costs::measure(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let model = probes::measure_costs(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), model.len());
     let wrong: Vec<_> = real
         .iter()
         .zip(&model)
-        .filter(|(real, model)| !judge::cost_fits(real, model))
+        .filter(|(real, model)| !compare::cost_fits(real, model))
         .collect();
     let told = wrong.iter().map(|(real, model)| {
         format!(
@@ -48,10 +47,10 @@ fn operations_cost_what_they_cost_on_the_cluster() {
 #[test]
 fn accesses_are_answered_as_on_the_cluster_or_refused() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = touches::touch(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
-    assert_eq!(real.len(), TOUCHES.len());
-    let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
-    let wrong = pairs.filter(|(_, (real, model))| !judge::answers_fit(**real, **model));
+    let model = probes::probe_accesses(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(real.len(), ACCESSES.len());
+    let pairs = ACCESSES.iter().zip(real.iter().zip(&model));
+    let wrong = pairs.filter(|(_, (real, model))| !compare::answers_fit(**real, **model));
     let told: Vec<_> = wrong
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
@@ -61,12 +60,12 @@ fn accesses_are_answered_as_on_the_cluster_or_refused() {
 #[test]
 fn accesses_of_a_strict_model_are_answered_as_on_the_cluster() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = touches::touch(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
-    let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
+    let model = probes::probe_accesses(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let pairs = ACCESSES.iter().zip(real.iter().zip(&model));
     let told: Vec<_> = pairs
         .filter(|(_, (real, model))| real != model)
         // The halves of a misaligned atomic operation are two operations there, which is in no model.
-        .filter(|((_, kind, address), _)| *kind != Kind::Add || address % 4 == 0)
+        .filter(|((_, kind, address), _)| *kind != AccessKind::Add || address % 4 == 0)
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
     assert!(told.is_empty(), "{}", told.join("\n"));
@@ -80,10 +79,10 @@ fn packets_go_as_on_the_cluster() {
         let Ok(real) = recorded::read_example(name) else {
             continue;
         };
-        let model = example::attempt(nic(1_000_000), name, [0, 0], &mut |_| ());
+        let model = run_example(nic(1_000_000), name, [0, 0], &mut |_| ());
         let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for (row, (size, (real, model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate() {
-            told.extend(judge::figures_differ(name, *size, row == 0, real, model));
+            told.extend(compare::figures_differ(name, *size, row == 0, real, model));
         }
         // How often it asks the host is a matter of time.
         if !name.ends_with("host_ping") {
@@ -101,7 +100,7 @@ fn packets_go_as_on_the_cluster() {
 #[test]
 fn four_contexts_stay_apart() {
     for (nic, copied) in [(nic(1_000_000), 18), (strict(), 23)] {
-        let told = contexts::attempt(&nic).unwrap_or_else(|error| panic!("{error:#}"));
+        let told = contexts::four_contexts(&nic).unwrap_or_else(|error| panic!("{error:#}"));
         let count = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
         assert_eq!(count("printed packet "), 8, "{told:#?}");
         assert_eq!(count("reply "), 8, "{told:#?}");
@@ -126,10 +125,9 @@ fn four_contexts_stay_apart() {
 fn examples_do_the_same_with_the_public_defects() {
     for name in EXAMPLES {
         let [one, other] = [nic(1_000_000), strict()].map(|nic| {
-            example::attempt(nic, name, [20, 100], &mut |_| ())
-                .unwrap_or_else(|error| panic!("{name}: {error:#}"))
+            run_example(nic, name, [20, 100], &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
         });
-        assert_eq!(judge::differences(name, &one, &other), [""; 0], "{name}");
+        assert_eq!(compare::differences(name, &one, &other), [""; 0], "{name}");
         // All segments of SLMP are acknowledged, and all messages but the one that the last packets begin have come.
         if name.ends_with("/slmp") {
             assert_eq!((one.outcome.replies.len(), one.outcome.messages.len()), (120, 7));
@@ -139,7 +137,8 @@ fn examples_do_the_same_with_the_public_defects() {
 
 #[test]
 fn locks_and_atomic_operations_count_right() {
-    for (what, found, wanted) in locks::attempt(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}")) {
+    for (what, found, wanted) in contexts::locks(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}"))
+    {
         assert_eq!(found, wanted, "{what}");
     }
 }

@@ -1,12 +1,12 @@
 //! The public cluster behind the application, as its ports and buses show it.
 //!
-//! A [`Watch`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
+//! A [`RtlBackend`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
 //! way and records HERs, feedback, commands, and the accesses of HPUs to the registers of their drivers.
 
-use crate::observe::{Happened, Observe};
+use crate::bench::{Happened, Observe};
 use crate::top::{CLUSTERS, CORES};
 use crate::traces::command;
-use spinneret_cluster::{HpuId, Passed, Program, Traced};
+use spinneret_cluster::{HpuId, Program, TraceEntry, TraceEvent};
 use spinneret_nic::nic::{ClusterBackend, Hardware, Nic};
 use spinneret_regmap::pspin;
 use spinneret_sim::agent::{Agent, Violation};
@@ -56,9 +56,9 @@ struct Open {
 }
 
 impl Seen {
-    fn note(&mut self, clock: u64, what: Passed) {
+    fn note(&mut self, clock: u64, what: TraceEvent) {
         if self.is_recording {
-            self.happened.passed.push(Traced { clock, what });
+            self.happened.passed.push(TraceEntry { clock, what });
         }
     }
 
@@ -77,18 +77,18 @@ impl Seen {
                 if self.is_recording && access.address == ERROR {
                     self.happened.failed.push(value);
                 }
-                self.note(access.granted, Passed::Written { hpu, offset, value });
+                self.note(access.granted, TraceEvent::Written { hpu, offset, value });
             }
-            None => self.note(access.granted, Passed::Read { hpu, offset, value }),
+            None => self.note(access.granted, TraceEvent::Read { hpu, offset, value }),
         }
     }
 }
 
 /// The observed cluster.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch(Rc<RefCell<Seen>>);
+pub(crate) struct RtlBackend(Rc<RefCell<Seen>>);
 
-impl Watch {
+impl RtlBackend {
     /// Observes the cluster of a design from now on; the cluster's clock is selected.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Watch {
     }
 }
 
-impl ClusterBackend for Watch {
+impl ClusterBackend for RtlBackend {
     fn is_quiet(&self) -> bool {
         let seen = self.0.borrow();
         seen.quiet >= QUIET_CLOCKS && seen.hers == seen.feedback
@@ -273,7 +273,7 @@ impl Probes {
             let is_last = is_last != 0;
             seen.note(
                 now,
-                Passed::Her {
+                TraceEvent::Her {
                     message,
                     is_last,
                     address,
@@ -284,17 +284,17 @@ impl Probes {
         if let Some([queue, address]) = self.feedback.taken(dut) {
             seen.feedback += 1;
             seen.quiet = 0;
-            seen.note(now, Passed::Feedback { queue, address });
+            seen.note(now, TraceEvent::Feedback { queue, address });
         }
         if let Some([id, source, length]) = self.send.taken(dut) {
             seen.quiet = 0;
             let (id, source) = (command(id), source.into());
-            seen.note(now, Passed::Send { id, source, length });
+            seen.note(now, TraceEvent::Send { id, source, length });
         }
         let [sent, id] = self.sent;
         if dut.is_high(sent) {
             let id = command(dut.value(id) as u32);
-            seen.note(now, Passed::Done { id });
+            seen.note(now, TraceEvent::Done { id });
         }
         if self.host.iter().any(|channel| channel.taken(dut).is_some()) {
             seen.quiet = 0;
@@ -377,7 +377,7 @@ impl Agent for Probes {
     }
 }
 
-impl Observe for Watch {
+impl Observe for RtlBackend {
     fn begin(nic: &mut Nic<Self>) {
         nic.backend().begin();
     }

@@ -1,9 +1,8 @@
 //! Whether the model does what the real cluster does, and as fast.
 
-use crate::costs::{Cost, OPERATIONS};
-use crate::example::{Figures, Tried};
-use crate::loads::Outcome;
-use crate::touches::Answer;
+use crate::examples::{ExampleRun, Figures};
+use crate::probes::{Answer, Cost, OPERATIONS};
+use crate::workloads::Outcome;
 use std::ops::Range;
 
 /// Hundredths of a clock by which a cost may differ: what alignment and the loop around it make.
@@ -26,7 +25,7 @@ pub fn cost_fits(real: &Cost, model: &Cost) -> bool {
 }
 
 /// Cause of the model's watchdog at an address that answers nobody.
-const SILENCE: u32 = spinneret_cluster::SILENCE;
+const HANG: u32 = spinneret_cluster::SILENCE;
 
 /// Whether the model does what the cluster does, or refuses what the cluster does without any promise.
 ///
@@ -35,9 +34,9 @@ const SILENCE: u32 = spinneret_cluster::SILENCE;
 pub fn answers_fit(real: Answer, model: Answer) -> bool {
     match (real, model) {
         (Answer::Value(real), Answer::Value(model)) => real == model,
-        (Answer::Silence, Answer::Cause(_)) => true,
+        (Answer::Hang, Answer::Cause(_)) => true,
         (Answer::Cause(real), Answer::Cause(model)) => real == model,
-        (Answer::Value(_), Answer::Cause(cause)) => cause != SILENCE,
+        (Answer::Value(_), Answer::Cause(cause)) => cause != HANG,
         _ => false,
     }
 }
@@ -97,7 +96,7 @@ fn comparable(name: &str, outcome: &Outcome) -> Outcome {
 }
 
 /// In what packets of an example of ours differ: nothing if all are right.
-pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
+pub fn differences(name: &str, real: &ExampleRun, model: &ExampleRun) -> Vec<String> {
     let [one, other] = [real, model].map(|tried| comparable(name, &tried.outcome));
     let mut all = outcomes_differ(&one, &other);
     // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
@@ -108,7 +107,7 @@ pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
 }
 
 /// What came of packets, in words.
-pub fn verdict(faults: &[String]) -> String {
+pub fn summary(faults: &[String]) -> String {
     match faults {
         [] => "all as in the model".to_owned(),
         faults => faults.join("; "),
