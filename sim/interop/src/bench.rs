@@ -8,7 +8,7 @@ use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
 
-/// Clocks of the cluster after which handlers that are not ready never will be.
+/// Clocks of the cluster within which handlers must become ready.
 const START_CLOCKS: u64 = 400_000;
 
 /// The root of the project.
@@ -19,7 +19,7 @@ pub(crate) fn root() -> &'static Path {
 /// Handlers with their rules, compiled.
 #[derive(Debug)]
 pub(crate) struct Handlers {
-    /// What they are called.
+    /// Name of the handlers.
     pub(crate) name: String,
     /// The program.
     pub(crate) program: Program,
@@ -81,7 +81,7 @@ impl<B: ClusterBackend> Bench<B> {
         bail!("an HPU that runs {} has not asked for packets", handlers.name);
     }
 
-    /// Lets so many clocks of the cluster pass.
+    /// Advances time by this many clocks of the cluster.
     ///
     /// # Errors
     /// If the hardware fails.
@@ -91,13 +91,13 @@ impl<B: ClusterBackend> Bench<B> {
         Ok(nic.run_until(end)?)
     }
 
-    /// Frames come from the wire, as fast as it can.
+    /// Receives frames from the wire, as fast as possible.
     pub(crate) fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
         let mut nic = self.nic.borrow_mut();
         frames.into_iter().for_each(|frame| nic.receive(frame));
     }
 
-    /// Waits until nothing is on its way, for so many clocks of the cluster at the most: whether that is so.
+    /// Runs until the NIC is idle, for at most `clocks` clocks of the cluster. Returns whether it became idle.
     ///
     /// # Errors
     /// If the hardware fails.
@@ -114,23 +114,23 @@ impl<B: ClusterBackend> Bench<B> {
     }
 }
 
-/// What has happened.
+/// Recorded events.
 #[derive(Clone, Debug, Default)]
 pub struct Happened {
-    /// What has passed between HPUs and their drivers, and through the cluster's ports, in time's order.
+    /// Accesses of HPUs to their drivers and transfers at the cluster's ports, in the order of time.
     pub passed: Vec<TraceEntry>,
     /// Why handlers have failed.
     pub failed: Vec<u32>,
 }
 
 impl Happened {
-    /// When the first packet came.
+    /// Returns when the first packet arrived.
     pub fn came(&self) -> Option<u64> {
         let mut all = self.passed.iter();
         all.find_map(|traced| matches!(traced.what, TraceEvent::Her { .. }).then_some(traced.clock))
     }
 
-    /// When packets were given back.
+    /// Returns when packets were given back.
     pub fn freed(&self) -> Vec<u64> {
         let all = self.passed.iter();
         all.filter_map(|traced| matches!(traced.what, TraceEvent::Feedback { .. }).then_some(traced.clock))
@@ -138,12 +138,12 @@ impl Happened {
     }
 }
 
-/// A cluster that tells.
+/// A cluster that records events.
 pub trait Observe: ClusterBackend + Sized {
-    /// Tells from now on.
+    /// Starts recording.
     fn begin(nic: &mut Nic<Self>);
 
-    /// What has happened since the last call.
+    /// Returns the events since the last call.
     fn happened(nic: &mut Nic<Self>) -> Happened;
 }
 

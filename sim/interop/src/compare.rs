@@ -1,13 +1,13 @@
-//! Whether the model does what the real cluster does, and as fast.
+//! Compares results and timing of the model with the PULP cluster.
 
 use crate::examples::{ExampleRun, Figures};
 use crate::probes::{Answer, Cost, OPERATIONS};
 use crate::workloads::Outcome;
 use std::ops::Range;
 
-/// Hundredths of a clock by which a cost may differ: what alignment and the loop around it make.
+/// Allowed difference of a cost in hundredths of a clock: the effect of alignment and the loop.
 const COST_SLACK: u64 = 40;
-/// Operations whose cost in a crowd comes from HPUs that meet in a bank of L1, which the model does not have.
+/// Operations whose cost grows with the number of HPUs because of L1 bank conflicts, which are not modelled.
 const BANKS: [&str; 3] = ["L1 load", "L1 store", "L1 atomic"];
 
 /// Whether the model's cost of an operation is within 10 % of the cluster's.
@@ -15,7 +15,7 @@ pub fn cost_fits(real: &Cost, model: &Cost) -> bool {
     let name = OPERATIONS[real.operation];
     let near = |(real, model): (&u64, &u64)| real.abs_diff(*model) <= real / 10 + COST_SLACK;
     let crowds = if BANKS.contains(&name) { 1 } else { 3 };
-    // The bank is busy for one more clock after an atomic operation, which only the next one of the same word meets.
+    // An atomic operation keeps the bank busy for one more clock; only the next one on the same word notices.
     let slack = if name == "L1 atomic" { 100 } else { 0 };
     real.hundredths
         .iter()
@@ -24,13 +24,14 @@ pub fn cost_fits(real: &Cost, model: &Cost) -> bool {
         .all(|pair| near(pair) || pair.0.abs_diff(*pair.1) <= slack)
 }
 
-/// Cause of the model's watchdog at an address that answers nobody.
+/// Cause of the model's watchdog at an address that never answers.
 const HANG: u32 = spinneret_cluster::SILENCE;
 
-/// Whether the model does what the cluster does, or refuses what the cluster does without any promise.
+/// Returns whether the model answers as the cluster does, or rejects an access that the cluster answers without a
+/// guarantee.
 ///
-/// The model may refuse: a program that relies on such an access is told so. It may not answer with another value, nor
-/// where the cluster refuses or hangs.
+/// The model may reject such an access, and reports it to the program. It must not return another value, nor a value
+/// where the cluster rejects or hangs.
 pub fn answers_fit(real: Answer, model: Answer) -> bool {
     match (real, model) {
         (Answer::Value(real), Answer::Value(model)) => real == model,
@@ -41,7 +42,7 @@ pub fn answers_fit(real: Answer, model: Answer) -> bool {
     }
 }
 
-/// Parts in a hundred by which the model's clocks may differ: of a packet that is warm, of a cold one, and of one in a crowd.
+/// Allowed differences in percent: of a warm packet, of a cold one, and of one in a crowd.
 const WARM_PERCENT: u64 = 10;
 const COLD_PERCENT: u64 = 20;
 const CROWD_PERCENT: u64 = 15;
@@ -50,7 +51,7 @@ fn within(real: u64, model: u64, percent: u64) -> bool {
     real.abs_diff(model) * 100 <= real * percent
 }
 
-/// In what the model's clocks of an example differ too much.
+/// Describes timing differences beyond the allowed ones.
 pub fn figures_differ(
     name: &str,
     size: usize,
@@ -78,8 +79,8 @@ pub fn figures_differ(
 /// Where the identification of an IPv4 packet is in a frame, and the checksum that it is part of.
 const IDENTIFICATION: [Range<usize>; 2] = [18..20, 24..26];
 
-/// What came, without what is a matter of time: a message is acknowledged by the handler that completes it, whose segment's
-/// identification the acknowledgement has.
+/// Removes what depends on timing: the handler that completes a message acknowledges it, with the identification of
+/// its own segment.
 fn comparable(name: &str, outcome: &Outcome) -> Outcome {
     let mut outcome = outcome.clone();
     if name.ends_with("/slmp") {
@@ -95,18 +96,18 @@ fn comparable(name: &str, outcome: &Outcome) -> Outcome {
     outcome
 }
 
-/// In what packets of an example of ours differ: nothing if all are right.
+/// Describes the differences of an example's results; empty if there are none.
 pub fn differences(name: &str, real: &ExampleRun, model: &ExampleRun) -> Vec<String> {
     let [one, other] = [real, model].map(|tried| comparable(name, &tried.outcome));
     let mut all = outcomes_differ(&one, &other);
-    // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
+    // Which HPU's page a request of `host_ping` uses, and which slot a message of `slmp`, depends on timing.
     if !name.ends_with("host_ping") && !name.ends_with("slmp") && real.outcome.host != model.outcome.host {
         all.push("host memory differs".to_owned());
     }
     all
 }
 
-/// What came of packets, in words.
+/// Summarizes the differences in one line.
 pub fn summary(faults: &[String]) -> String {
     match faults {
         [] => "all as in the model".to_owned(),
@@ -114,7 +115,7 @@ pub fn summary(faults: &[String]) -> String {
     }
 }
 
-/// In what replies, messages and counters differ.
+/// Describes differences in replies, messages and counters.
 pub fn outcomes_differ(one: &Outcome, other: &Outcome) -> Vec<String> {
     let mut all = Vec::new();
     for (what, one, other) in [

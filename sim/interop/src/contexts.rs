@@ -8,20 +8,21 @@ use spinneret_nic::Simulated;
 use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 
-/// Handlers of `runtime/tests/contexts`, with a port for each: what they do is said there.
+/// Handlers of `runtime/tests/contexts` and their ports.
 const HANDLERS: [(&str, u16); 4] = [("count", 7000), ("copy", 7001), ("fetch", 7002), ("stray", 7003)];
 /// Packets of a burst, to all contexts in turn.
 const BURST: u16 = 32;
-/// What the host has in its memory for `fetch`.
+/// Byte in host memory that `fetch` reads.
 const BYTE: u8 = 0x5a;
-/// Handler memory of each: enough for a counter. The host clears it word by word, which takes long on the real cluster.
+/// Handler memory of each context: enough for a counter. The host clears it word by word, which is slow on the PULP
+/// cluster.
 const HANDLER_BYTES: u32 = 64;
 /// Clocks that packets may take.
 const PATIENCE: u64 = 400_000;
 
 type Device<B> = Simulated<B>;
 
-/// What came of it, line by line; lines are the same on every cluster that is right.
+/// Runs four contexts at once; returns results as lines, which are the same on every correct cluster.
 ///
 /// # Errors
 /// If a context cannot be opened, the hardware fails, or packets stay on their way.
@@ -55,7 +56,7 @@ pub fn four_contexts<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> R
             &payload,
         )
     };
-    // One by one first: the host opens the next context's memory to a NIC that has been used.
+    // One by one first, so that the host opens the memory of the next context on a used NIC.
     for number in 0..HANDLERS.len() as u16 {
         bench.send([packet(number)]);
         ensure!(bench.settle(PATIENCE)?, "packet {number} stays on its way");
@@ -85,7 +86,7 @@ fn results<B: ClusterBackend + 'static>(
         let counted: u32 = context.handler_memory().load(0)?;
         let mut memory = [0; 96];
         context.host_memory().read(0, &mut memory)?;
-        // Which packet of the burst was copied last is a matter of time.
+        // Which packet of the burst was copied last depends on timing.
         let bytes = memory.iter().filter(|byte| **byte != 0).count();
         lines.push(format!("{name}: counted {counted}, {bytes} bytes in host memory"));
     }
@@ -95,11 +96,11 @@ fn results<B: ClusterBackend + 'static>(
     Ok(lines)
 }
 
-/// Packets, each of which is a task, and what each counts.
+/// Packets, each of which is a task, and increments of each.
 const TASKS: u16 = 20;
 const ROUNDS: u32 = 5;
 
-/// What was counted, and what should have been.
+/// Returns the name of each counter, its value and the expected value.
 ///
 /// # Errors
 /// If the handlers cannot be started, the hardware fails, or packets stay on their way.

@@ -1,5 +1,4 @@
-//! Everything that is tried with one example: how long its packets take, alone and in a crowd, and whether all of them are
-//! right; on the real cluster and in the model.
+//! Runs an example on the PULP cluster or the model: packet times alone and in a crowd, and correct results.
 
 use crate::bench::{Bench, Handlers, Observe, root};
 use crate::model::{WATCHDOG, modelled};
@@ -16,10 +15,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Packets of all sizes that come one by one; the others come in bursts.
+/// Packets of all sizes that arrive one by one; the others arrive in bursts.
 pub(crate) const MIXED_ALONE: usize = 20;
 
-/// What came of an example.
+/// Results of an example.
 #[derive(Clone, Debug)]
 pub struct ExampleRun {
     /// By size.
@@ -30,7 +29,7 @@ pub struct ExampleRun {
     pub outcome: Outcome,
 }
 
-/// Tries an example; `mixed` packets of all sizes come after those that are measured.
+/// Runs an example; `mixed` packets of all sizes follow those that are measured.
 ///
 /// # Errors
 /// If the handlers cannot be started, the hardware fails, or packets stay on their way.
@@ -67,12 +66,12 @@ pub fn run_example<B: Observe + 'static>(
 
 /// Sizes of frames in bytes.
 pub const SIZES: [usize; 5] = [60, 98, 342, 722, 1442];
-/// Packets one by one, of which the first is cold.
+/// Packets that arrive one by one; the first is cold.
 const ALONE: usize = 16;
-/// Those of them that are warm: what the caches hold has settled, and the message does not end.
+/// Warm packets among them: the caches have settled, and the message does not end.
 const WARM: Range<usize> = 7..15;
-/// Packets together, some times: of the first ones those that come to the other cluster find its cache cold, and how long the
-/// others take is a matter of chance if their program is larger than the cache.
+/// Packets of a crowd, and number of crowds. In the first crowd, packets on the other cluster find a cold cache;
+/// later times vary if the program is larger than the cache.
 const TOGETHER: usize = 48;
 const CROWDS: usize = 5;
 
@@ -81,17 +80,17 @@ const CROWDS: usize = 5;
 pub struct Figures {
     /// From a packet's HER to its feedback, the first time: its program is not in the cache.
     pub cold: u64,
-    /// The same of packets that come later, on average.
+    /// The same for later packets, on average.
     pub warm: u64,
-    /// Of each of many packets that come at once to warm clusters, in tenths: from the first HER to the last feedback, by
-    /// their number, on average of some crowds.
+    /// Clocks per packet of a warm crowd, in tenths: from the first HER to the last feedback, divided by the packets,
+    /// averaged over the crowds.
     pub crowd_tenths: u64,
 }
 
-/// Packets that come alone of which a trace is kept: the cold one and the next.
+/// Packets whose trace is kept: the cold one and the next.
 const TRACED: usize = 2;
 
-/// Measures an example at one size; it is cold only at the first one. The first packets' trace comes with it.
+/// Measures an example at one size; only the first size starts cold. Returns the trace of the first packets, too.
 ///
 /// # Errors
 /// If packets stay on their way.
@@ -131,7 +130,7 @@ fn measure<B: Observe + 'static>(
     Ok((figures, trace))
 }
 
-/// Clocks of packets that come at once: from the first HER to the last feedback.
+/// Measures a crowd of packets: clocks from the first HER to the last feedback.
 fn crowd<B: Observe + 'static>(
     bench: &mut Bench<B>,
     host: &mut Host<B>,
@@ -175,7 +174,7 @@ pub(crate) const PUBLIC_EXAMPLES: &[(&str, Packets)] = &[
     ("udp_ping", Packets::Ours("examples/udp_ping")),
     ("copy_from_host", Packets::Capture("numbers")),
     ("copy_to_host", Packets::Capture("numbers")),
-    // It prints every byte, which takes some 1000 clocks.
+    // It prints every byte, which takes about 1000 clocks.
     ("empty", Packets::Capture("short")),
     ("filtering", Packets::Capture("numbers")),
     ("histogram", Packets::Capture("numbers")),
@@ -184,7 +183,7 @@ pub(crate) const PUBLIC_EXAMPLES: &[(&str, Packets)] = &[
     ("synthetic", Packets::Capture("numbers")),
 ];
 
-/// Frames of our own examples that come one by one, and bytes of each.
+/// Frames of our own examples, sent one by one, and their size.
 const OURS: usize = 8;
 const OURS_BYTES: usize = 98;
 

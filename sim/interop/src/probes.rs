@@ -1,4 +1,5 @@
-//! What instructions and accesses cost on the real cluster and in the model: `runtime/tests/costs` measures it.
+//! Costs of instructions (`runtime/tests/costs`) and answers to accesses (`runtime/tests/touch`), on the PULP cluster
+//! and in the model.
 
 use crate::bench::{Bench, Handlers, Observe};
 use anyhow::{Context as _, Result, ensure};
@@ -38,15 +39,15 @@ pub const OPERATIONS: &[&str] = &[
 /// Times an operation is in a block; the call for cycles is alone.
 const BLOCK: u32 = 16;
 const ALONE: u32 = 23;
-/// Blocks that are measured.
+/// Measured blocks.
 const BLOCKS: u32 = 4;
-/// Where the answer lies in a frame.
+/// Offset of the clocks in a reply.
 const CLOCKS_AT: usize = 42 + 8;
 const PORT: u16 = 7000;
 /// HPUs that measure at the same time, and the packets that this takes: a cluster takes 20 before the other gets any.
 pub const CROWDS: [usize; 3] = [1, 8, 16];
 const PACKETS: [usize; 3] = [1, 8, 28];
-/// Where an answer says which HPU it is of.
+/// Offset of the HPU's number in a reply.
 const HPU_AT: usize = 42 + 12;
 
 /// Clocks of one operation, in hundredths, with that many HPUs at it.
@@ -67,7 +68,7 @@ pub fn measure_costs<B: ClusterBackend>(nic: Simulated<B>, mut tell: impl FnMut(
     let mut bench = Bench::start(nic, &handlers)?;
     let mut costs = Vec::new();
     let mut loops = [0; 3];
-    // The program comes into the cache.
+    // Load the program into the cache.
     clocks(&mut bench, 0, CROWDS.len() - 1)?;
     for (operation, name) in OPERATIONS.iter().enumerate() {
         let mut hundredths = [0; 3];
@@ -95,7 +96,7 @@ pub fn measure_costs<B: ClusterBackend>(nic: Simulated<B>, mut tell: impl FnMut(
     Ok(costs)
 }
 
-/// The mean of what the HPUs measured, each in its first packet.
+/// Returns the mean over the HPUs, each with its first packet.
 fn clocks<B: ClusterBackend>(bench: &mut Bench<B>, operation: u32, place: usize) -> Result<u64> {
     let payload = [operation, BLOCKS, 0, 0].map(u32::to_be_bytes).concat();
     let (packets, crowd) = (PACKETS[place], CROWDS[place]);
@@ -121,10 +122,10 @@ fn clocks<B: ClusterBackend>(bench: &mut Bench<B>, operation: u32, place: usize)
     Ok(first.values().sum::<u64>() / crowd as u64)
 }
 
-/// Clocks after which an access that is not answered never will be.
+/// Clocks after which an access counts as hanging, and polling interval.
 const PATIENCE: u64 = 3000;
 const STEP: u64 = 100;
-/// Where the value lies in an answer.
+/// Offset of the value in a reply.
 const VALUE_AT: usize = 42 + 8;
 
 /// Kinds of access, by the numbers of `runtime/tests/touch`.
@@ -155,7 +156,7 @@ pub enum AccessKind {
     Ask,
 }
 
-/// An access, and what it is about.
+/// Accesses: description, kind, address.
 pub const ACCESSES: &[(&str, AccessKind, u32)] = &[
     ("own scratchpad", AccessKind::Load, 0x1001_4400),
     ("own scratchpad", AccessKind::Store, 0x1001_4400),
@@ -201,7 +202,7 @@ pub const ACCESSES: &[(&str, AccessKind, u32)] = &[
     ("behind the HPU's registers", AccessKind::Store, 0x1b20_6000),
 ];
 
-/// What came of an access.
+/// Result of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It was answered, with this.

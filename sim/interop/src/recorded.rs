@@ -1,5 +1,4 @@
-//! What was seen on the real cluster, kept as data of ours: tests hold the model to it, and a page of the docs is made
-//! of it.
+//! Recordings of the PULP cluster as CSV files. Tests compare the model with them, and a page of the docs shows them.
 //!
 //! ```text
 //! ./dev interop --record --> recorded/costs.csv       clocks of an operation, in hundredths, with 1, 8 and 16 HPUs
@@ -19,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the data lies.
+/// Folder of the recordings.
 pub fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/recorded"))
 }
@@ -40,7 +39,7 @@ pub fn write_costs(costs: &[Cost]) -> Result<()> {
 /// Reads `costs.csv`.
 ///
 /// # Errors
-/// If it is not there, or not what [`write_costs`] writes.
+/// If the file is missing, or [`write_costs`] did not write it.
 pub fn read_costs() -> Result<Vec<Cost>> {
     let rows = read("costs.csv")?;
     let costs = rows.iter().enumerate().map(|(operation, row)| {
@@ -78,7 +77,7 @@ pub fn write_answers(answers: &[Answer]) -> Result<()> {
 /// Reads `accesses.csv`.
 ///
 /// # Errors
-/// If it is not there, or not what [`write_answers`] writes.
+/// If the file is missing, or [`write_answers`] did not write it.
 pub fn read_answers() -> Result<Vec<Answer>> {
     let rows = read("accesses.csv")?;
     let answers = rows.iter().map(|row| {
@@ -99,7 +98,7 @@ pub(crate) fn short(example: &str) -> &str {
     example.rsplit('/').next().unwrap_or(example)
 }
 
-/// Writes the figures of an example, and what came of its packets.
+/// Writes the figures and results of an example.
 ///
 /// # Errors
 /// If they cannot be written.
@@ -121,7 +120,7 @@ pub fn write_example(name: &str, packets: usize, real: &ExampleRun, faults: &[St
     write(&format!("{}.csv", short(name)), &text)
 }
 
-/// Writes what came of the public examples.
+/// Writes the results of the public examples.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -144,7 +143,7 @@ pub fn read_trace(name: &str) -> Result<Vec<Line>> {
 /// The recorded figures of an example, by size.
 ///
 /// # Errors
-/// If they are not there, or not what [`write_example`] writes.
+/// If the file is missing, or [`write_example`] did not write it.
 pub fn read_example(name: &str) -> Result<Vec<Figures>> {
     let rows = read(&format!("{}.csv", short(name)))?;
     let figures = rows.iter().map(|row| {
@@ -166,7 +165,7 @@ fn write(name: &str, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(&path);
     let failed = || format!("cannot write {}", path.display());
     fs::create_dir_all(folder).with_context(failed)?;
-    // A file that is there is whole, also if this ends here.
+    // Write to a temporary file first, so that a file is always complete.
     let part = path.with_extension("part");
     fs::write(&part, text)
         .and_then(|()| fs::rename(&part, &path))
@@ -185,7 +184,7 @@ pub(crate) fn read(name: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Where the tables begin and end in the page.
+/// Markers around the tables in the page.
 const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
 const END: &str = "<!-- end of what ./dev interop --record writes -->";
 

@@ -1,4 +1,4 @@
-//! The public cluster behind the application, as its ports and buses show it.
+//! The PULP cluster as a backend of the NIC, observed at its ports and buses.
 //!
 //! A [`RtlBackend`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
 //! way and records HERs, feedback, commands, and the accesses of HPUs to the registers of their drivers.
@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 /// HPUs of all clusters.
 const HPUS: usize = CLUSTERS * CORES;
-/// Clocks of the cluster without any movement after which nothing is on its way.
+/// Idle clocks of the cluster after which nothing is in flight.
 const QUIET_CLOCKS: u64 = 250;
 /// Registers of an HPU's driver, and of the public one's answers after them.
 const DRIVER: Range<u32> = pspin::DRIVER_BASE..pspin::DRIVER_BASE + 0x400;
@@ -28,7 +28,7 @@ const ERROR: u32 = pspin::DRIVER_BASE + pspin::driver::ERROR;
 /// Words of standard output.
 const STDOUT: Range<u32> = pspin::STDOUT..pspin::STDOUT + pspin::STDOUT_BYTES;
 
-/// What was seen since the cluster's reset.
+/// State since the cluster's reset.
 #[derive(Debug, Default)]
 struct Seen {
     /// Clocks of the cluster.
@@ -47,7 +47,7 @@ struct Seen {
     open: [VecDeque<Open>; HPUS],
 }
 
-/// An access that was granted: when, where, and the value of a store.
+/// A granted access: clock, address, and the value of a store.
 #[derive(Debug)]
 struct Open {
     granted: u64,
@@ -109,14 +109,14 @@ impl RtlBackend {
         Ok(Self(seen))
     }
 
-    /// Records from now on, and forgets what was recorded before.
+    /// Starts recording and discards earlier events.
     pub(crate) fn begin(&self) {
         let mut seen = self.0.borrow_mut();
         seen.is_recording = true;
         seen.happened = Happened::default();
     }
 
-    /// What was recorded since the last call.
+    /// Returns the events since the last call.
     pub(crate) fn happened(&self) -> Happened {
         let mut happened = std::mem::take(&mut self.0.borrow_mut().happened);
         // An access is known when it is answered, but counts from when it was granted.
@@ -147,7 +147,7 @@ impl ClusterBackend for RtlBackend {
         0
     }
 
-    /// All of it is simulated clock by clock.
+    /// Every clock is simulated.
     fn next_clocks(&self) -> Option<u64> {
         Some(0)
     }
@@ -197,7 +197,7 @@ fn probe(dut: &Instance, name: &str) -> Result<PortHandle, ModelError> {
     dut.port(&format!("probe_{name}"), Direction::Output)
 }
 
-/// Frames come in here, in the clock of the core: they are on their way long before the cluster sees anything.
+/// Watches frames entering in the core's clock: they are in flight long before the cluster notices.
 #[derive(Debug)]
 struct Entrance {
     valid: PortHandle,

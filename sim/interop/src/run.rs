@@ -1,4 +1,4 @@
-//! `./dev interop`: the NIC and its handlers with the real cluster, beside the model.
+//! `./dev interop`: runs the NIC and its handlers with the PULP cluster, and compares the model.
 
 use crate::examples::{ExampleRun, PUBLIC_EXAMPLES, PublicExamples, SIZES, run_example};
 use crate::model::{WATCHDOG, config, modelled, strict};
@@ -25,16 +25,16 @@ pub struct Arguments {
     /// Checkout of FPsPIN, with the cluster
     #[arg(long, value_name = "DIR")]
     pub fpspin_dir: PathBuf,
-    /// What to do; everything if not given
+    /// Steps to run [default: all]
     #[arg(long = "step", value_enum, value_name = "STEP")]
     pub steps: Vec<Step>,
-    /// Examples to run, such as icmp_ping; all if not given
+    /// Examples to run, such as icmp_ping [default: all]
     #[arg(long = "example", value_name = "NAME", value_parser = PossibleValuesParser::new(EXAMPLES.iter().map(|name| short(name))))]
     pub examples: Vec<String>,
     /// Packets of all sizes that each example gets
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(40..=100_000))]
     pub packets: u32,
-    /// Write the tables of docs/interop.md and what the tests replay
+    /// Write the tables of docs/interop.md and the recordings that the tests replay
     #[arg(long)]
     pub record: bool,
 }
@@ -42,9 +42,9 @@ pub struct Arguments {
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
-    /// What instructions and accesses cost
+    /// Costs of instructions and accesses
     Costs,
-    /// What answers where
+    /// Answers to accesses at all kinds of addresses
     Accesses,
     /// Locks and atomic operations with all HPUs at once
     Locks,
@@ -59,12 +59,12 @@ pub enum Step {
 /// Runs the steps: whether all was as it should be.
 ///
 /// # Errors
-/// If the checkout is not what it should be, a tool is missing, or the hardware fails.
+/// If the checkout is not usable, a tool is missing, or the hardware fails.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
     ensure!(
         arguments.fpspin_dir.is_dir(),
-        "`--fpspin-dir {}`: there is no such directory",
+        "`--fpspin-dir {}`: no such directory",
         arguments.fpspin_dir.display()
     );
     let pspin = Pspin::open(&arguments.fpspin_dir)?;
@@ -140,7 +140,7 @@ impl Real {
 fn status(text: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[2K{text}");
-        // A terminal that is gone needs no status.
+        // Ignore errors: without a terminal no status is needed.
         let _ = std::io::stderr().flush();
     } else if !text.is_empty() {
         eprintln!("{text}");
@@ -221,7 +221,7 @@ fn locks(real: &Real) -> Result<bool> {
 
 fn four_contexts(real: &Real) -> Result<bool> {
     status("four contexts");
-    // The public cluster does not say whose an access to host memory is, so a context reaches that of others.
+    // The PULP cluster does not say which context accesses host memory, so a context reaches the memory of others.
     let model = contexts::four_contexts(&strict()?)?;
     let told = contexts::four_contexts(&real.nic()?)?;
     status("");

@@ -1,5 +1,5 @@
-//! What passes between an HPU and its driver, and through the cluster's ports, for packets that come alone: recorded on the
-//! real cluster, and held against the model.
+//! Traces of packets that arrive alone: accesses of HPUs to their drivers, and transfers at the cluster's ports.
+//! Recorded on the PULP cluster and compared with the model.
 //!
 //! ```text
 //! packet,clock,what                          (clocks since the packet came)
@@ -7,8 +7,8 @@
 //! 0,24,HPU 0.0 reads 0x00: program
 //! ```
 //!
-//! Where a packet lies in L1 is the cluster's own business: such an address is written as `packet` and an offset. Where a
-//! handler lies in program memory changes with every instruction of the runtime.
+//! The location of a packet in L1 is the cluster's choice, so such an address is written as `packet` and an offset.
+//! The location of a handler in program memory changes with every instruction of the runtime.
 
 use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
@@ -27,11 +27,11 @@ const COMMANDS: usize = 4;
 /// A line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Which packet.
+    /// Number of the packet.
     pub packet: usize,
-    /// Clocks since it came.
+    /// Clocks since its arrival.
     pub clock: u64,
-    /// What happened.
+    /// The event.
     pub what: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Line {
 pub fn lines(packet: usize, passed: &[TraceEntry]) -> Vec<Line> {
     let start = passed.first().map_or(0, |first| first.clock);
     let mut base = None;
-    // The end of a command is seen on the port for sends only.
+    // The port shows the end of a command for sends only.
     let mut sends = Vec::new();
     let mut line = |traced: &TraceEntry| {
         match traced.what {
@@ -127,7 +127,7 @@ pub fn write(lines: &[Line]) -> String {
     text
 }
 
-/// Reads what [`write`] writes, without its heading.
+/// Parses what [`write`] writes, without its heading.
 ///
 /// # Errors
 /// If a line is none.
@@ -148,16 +148,17 @@ pub fn read(rows: &[String]) -> Result<Vec<Line>> {
     lines.collect()
 }
 
-/// Parts in a hundred, and clocks, by which the model's time of a line may differ: in the first packet, whose program comes
-/// into the cache with it, and later.
+/// Allowed difference of a line's time in percent and in clocks: in the first packet, whose program is loaded into
+/// the cache, and later.
 const PERCENT: [u64; 2] = [35, 10];
 const CLOCKS: [u64; 2] = [16, 8];
-/// Clocks in which two lines of instructions come, 20 each as in the model, of a program that the cache does not hold.
+/// Clocks in which two cache lines of instructions arrive (20 each, as in the model), for a program larger than the
+/// cache.
 const LINES: u64 = 40;
 
-/// In what the model differs: each HPU does the same in the same order, so do the ports, and all of it in time. A program that
-/// the cache does not hold never settles: some of its lines come with every packet, and which ones is a matter of chance. So
-/// some may come early there and late here, but no more of them in all.
+/// Describes the differences: each HPU has to do the same in the same order and in time, and so do the ports. A
+/// program larger than the cache never settles: some of its lines arrive with every packet, and which ones is random.
+/// So single lines may be early or late, but not more of them in total.
 pub fn differences(real: &[Line], model: &[Line], fits_the_cache: bool) -> Vec<String> {
     let mut all = Vec::new();
     for at_hpus in [true, false] {

@@ -1,4 +1,4 @@
-//! Packets for the example handlers, and what has to come of them.
+//! Packets for the example handlers, and the results to compare.
 
 use crate::bench::{Bench, Handlers};
 use anyhow::{Result, bail, ensure};
@@ -18,30 +18,30 @@ use std::time::Duration;
 
 /// Clocks of the cluster that a batch of packets may take.
 const PATIENCE: u64 = 400_000;
-/// Clocks between two looks of the host at its memory.
+/// Interval in clocks at which the host polls its memory.
 const LOOK_CLOCKS: u64 = 40;
-/// Bytes of host memory that are compared.
+/// Bytes of host memory to compare.
 const COMPARED_BYTES: usize = 1 << 16;
-/// Packets of a message. The public scheduler joins messages that meet in a queue, of which each context has four; so there
-/// are few of them at once, one after another in other queues.
+/// Packets of a message. The public scheduler joins messages that meet in one of the four queues of a context, so few
+/// messages are in flight at once, in different queues.
 const MESSAGE_PACKETS: u32 = 16;
 /// Packets of a burst.
 const BURST: usize = 20;
 /// Messages that the receiver of files holds at once: those of a burst, and more.
 const PLACES: usize = 6;
-/// After which it gives up a message.
+/// Time after which it gives up a message.
 const IDLE: Duration = Duration::from_secs(100);
 
-/// Packets that come one after another, or in bursts.
+/// A workload: packets one by one, or in bursts.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// Folder of the handlers below `runtime/`.
     pub handlers: &'static str,
-    /// Frames that come together; the next ones come when nothing is on its way any more.
+    /// Batches of frames; each is sent when the NIC is idle.
     pub batches: Vec<Vec<Vec<u8>>>,
 }
 
-/// The examples, in the order in which they are run.
+/// The examples, in the order of the run.
 pub const EXAMPLES: &[&str] = &[
     "examples/icmp_ping",
     "examples/udp_ping",
@@ -53,12 +53,12 @@ pub const EXAMPLES: &[&str] = &[
     "examples/slmp",
 ];
 
-/// What came of a load.
+/// Results of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets that were sent.
     pub packets: usize,
-    /// Frames that came back, sorted: HPUs answer in any order.
+    /// Frames that came back, sorted because HPUs answer in any order.
     pub replies: Vec<Vec<u8>>,
     /// Messages that the receiver of files has, sorted.
     pub messages: Vec<Vec<u8>>,
@@ -69,7 +69,7 @@ pub struct Outcome {
 }
 
 impl Load {
-    /// Packets of all sizes for an example: so many one by one, and then so many in bursts.
+    /// Creates packets of all sizes for an example: first one by one, then in bursts.
     pub fn mixed(handlers: &'static str, alone: usize, in_bursts: usize) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64((alone + in_bursts) as u64);
         // Packets of a message have one size.
@@ -151,7 +151,7 @@ const COUNTERS: &[&str] = &[
     "egress.frames",
     "egress.refused",
 ];
-/// Which clusters say that they are busy.
+/// Busy clusters, one bit each.
 const BUSY: u32 = stats::CLUSTER.offset + 4;
 
 fn offset(counter: &str) -> Option<u32> {
@@ -167,10 +167,10 @@ pub(crate) fn is_compared(name: &str) -> bool {
     COUNTERS.contains(&name)
 }
 
-/// The program on the host beside the handlers.
+/// The host program of an example.
 #[derive(Debug)]
 pub(crate) enum Host<B: ClusterBackend> {
-    /// There is none.
+    /// No host program.
     Nobody,
     /// It answers pings.
     Ping(HostPing),
@@ -179,7 +179,7 @@ pub(crate) enum Host<B: ClusterBackend> {
 }
 
 impl<B: ClusterBackend + 'static> Host<B> {
-    /// Starts handlers and what they need of the host.
+    /// Starts handlers and their host program.
     pub(crate) fn start(example: &str, nic: Simulated<B>, handlers: &Handlers) -> Result<(Bench<B>, Self)> {
         if example.ends_with("/slmp") {
             let config = ReceiverConfig {
@@ -199,7 +199,7 @@ impl<B: ClusterBackend + 'static> Host<B> {
         Ok((bench, ping.map_or(Self::Nobody, Self::Ping)))
     }
 
-    /// Until nothing is on its way; a host that answers looks at its memory from time to time.
+    /// Runs until the NIC is idle; a host that answers polls its memory meanwhile.
     pub(crate) fn settle(&mut self, bench: &mut Bench<B>) -> Result<()> {
         let Self::Ping(host) = self else {
             ensure!(
@@ -219,7 +219,7 @@ impl<B: ClusterBackend + 'static> Host<B> {
         bail!("packets stay on their way for {PATIENCE} clocks of the cluster");
     }
 
-    /// Messages that are complete.
+    /// Collects complete messages.
     pub(crate) fn take(&mut self, messages: &mut Vec<Vec<u8>>) -> Result<()> {
         if let Self::Files(receiver) = self {
             while let Some(Event::Complete(received)) = receiver.poll()? {
@@ -235,7 +235,7 @@ fn frame(handlers: &str, number: u32, size: usize) -> Vec<u8> {
     match name {
         "icmp_ping" | "host_ping" => generated("icmp", number, size),
         "udp_ping" => generated("udp", number, size),
-        // Every fourth packet goes to a port that is blocked.
+        // Every fourth packet has a blocked port.
         "filter" if number % 4 == 3 => generated("udp,dport=389", number, size),
         "filter" => generated("udp", number, size),
         _ => segment(number, size),
@@ -250,9 +250,10 @@ fn generated(what: &str, number: u32, size: usize) -> Vec<u8> {
     recipe.frame(number)
 }
 
-/// A packet of SLMP: messages of some packets each, all of which are to be acknowledged.
+/// Builds an SLMP packet; all packets of a message ask for an acknowledgement.
 ///
-/// The highest byte of an id chooses the message's queue, and its size tells it from those of other sizes.
+/// The highest byte of the message id selects the queue; the size is part of the id, so that ids differ between
+/// sizes.
 fn segment(number: u32, size: usize) -> Vec<u8> {
     let (message, place) = (number / MESSAGE_PACKETS, number % MESSAGE_PACKETS);
     let payload = size.saturating_sub(spinneret_slmp::frame::HEADERS_BYTES);

@@ -1,4 +1,4 @@
-//! The model is held to what was recorded on the public cluster.
+//! Compares the model with recordings of the PULP cluster.
 
 use spinneret_interop::examples::{SIZES, run_example};
 use spinneret_interop::probes::{self, ACCESSES, AccessKind, OPERATIONS};
@@ -26,7 +26,7 @@ fn with(config: NicConfig) -> Simulated {
 }
 
 #[test]
-fn operations_cost_what_they_cost_on_the_cluster() {
+fn operation_costs_match() {
     let real = recorded::read_costs().unwrap_or_else(|error| panic!("{error:#}"));
     let model = probes::measure_costs(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), model.len());
@@ -45,7 +45,7 @@ fn operations_cost_what_they_cost_on_the_cluster() {
 }
 
 #[test]
-fn accesses_are_answered_as_on_the_cluster_or_refused() {
+fn accesses_match_or_are_rejected() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
     let model = probes::probe_accesses(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), ACCESSES.len());
@@ -58,22 +58,22 @@ fn accesses_are_answered_as_on_the_cluster_or_refused() {
 }
 
 #[test]
-fn accesses_of_a_strict_model_are_answered_as_on_the_cluster() {
+fn accesses_of_a_strict_model_match() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
     let model = probes::probe_accesses(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
     let pairs = ACCESSES.iter().zip(real.iter().zip(&model));
     let told: Vec<_> = pairs
         .filter(|(_, (real, model))| real != model)
-        // The halves of a misaligned atomic operation are two operations there, which is in no model.
+        // The halves of a misaligned atomic operation are two operations there; this is not modelled.
         .filter(|((_, kind, address), _)| *kind != AccessKind::Add || address % 4 == 0)
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-/// What passes at an HPU and at the ports, in what order and when; and how long packets take.
+/// Compares events at HPUs and ports, their order and time, and packet times.
 #[test]
-fn packets_go_as_on_the_cluster() {
+fn packet_traces_and_times_match() {
     let mut told = Vec::new();
     for name in EXAMPLES {
         let Ok(real) = recorded::read_example(name) else {
@@ -95,10 +95,10 @@ fn packets_go_as_on_the_cluster() {
     assert!(told.is_empty(), "cluster and model differ:\n{}", told.join("\n"));
 }
 
-/// Each of them counts, copies or fetches for itself, and one that writes to another's memory does not reach it, unless
-/// the cluster does not say whose an access is, as the public one: then it has written 5 bytes there.
+/// Each context counts, copies or fetches for itself. One writes to another's memory, which must have no effect
+/// unless the cluster does not report contexts, as the PULP cluster: then 5 bytes change there.
 #[test]
-fn four_contexts_stay_apart() {
+fn four_contexts_are_isolated() {
     for (nic, copied) in [(nic(1_000_000), 18), (strict(), 23)] {
         let told = contexts::four_contexts(&nic).unwrap_or_else(|error| panic!("{error:#}"));
         let count = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
@@ -120,15 +120,16 @@ fn four_contexts_stay_apart() {
     }
 }
 
-/// The defects of the public cluster do not show: packets come so that they need not, and the runtime avoids the others.
+/// The defects of the PULP cluster do not show: packets are spaced so that some do not matter, and the runtime avoids
+/// the others.
 #[test]
-fn examples_do_the_same_with_the_public_defects() {
+fn examples_work_with_the_public_defects() {
     for name in EXAMPLES {
         let [one, other] = [nic(1_000_000), strict()].map(|nic| {
             run_example(nic, name, [20, 100], &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
         });
         assert_eq!(compare::differences(name, &one, &other), [""; 0], "{name}");
-        // All segments of SLMP are acknowledged, and all messages but the one that the last packets begin have come.
+        // All SLMP segments are acknowledged, and all messages arrive except the one that the last packets start.
         if name.ends_with("/slmp") {
             assert_eq!((one.outcome.replies.len(), one.outcome.messages.len()), (120, 7));
         }
@@ -136,7 +137,7 @@ fn examples_do_the_same_with_the_public_defects() {
 }
 
 #[test]
-fn locks_and_atomic_operations_count_right() {
+fn locks_and_atomic_operations_count_correctly() {
     for (what, found, wanted) in contexts::locks(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}"))
     {
         assert_eq!(found, wanted, "{what}");

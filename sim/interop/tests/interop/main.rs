@@ -5,7 +5,7 @@ mod conformance;
 use std::path::Path;
 use std::process::Command;
 
-/// A program's message, and its exit code; it prints nothing else.
+/// Returns the message and exit code of a program that prints nothing else.
 fn refused(command: &mut Command) -> (String, Option<i32>) {
     let output = command.output().unwrap_or_else(|error| panic!("{error}"));
     assert!(output.stdout.is_empty(), "nothing has begun");
@@ -29,14 +29,14 @@ fn script() -> &'static Path {
 }
 
 #[test]
-fn checkouts_that_are_none_are_refused() {
+fn rejects_invalid_checkouts() {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let (empty, missing) = (folder.path(), folder.path().join("missing"));
     let [empty, missing] = [empty, &missing].map(|path| path.to_str().expect("a path in plain text"));
     for ((told, code), said) in [
         (
             interop(&["--fpspin-dir", missing]),
-            format!("interop: `--fpspin-dir {missing}`: there is no such directory"),
+            format!("interop: `--fpspin-dir {missing}`: no such directory"),
         ),
         (
             interop(&["--fpspin-dir", empty]),
@@ -57,7 +57,7 @@ fn checkouts_that_are_none_are_refused() {
 }
 
 #[test]
-fn wrong_options_are_a_matter_of_usage() {
+fn wrong_options_exit_with_usage() {
     for ((told, code), said) in [
         (interop(&[]), "--fpspin-dir"),
         (
@@ -80,7 +80,7 @@ fn wrong_options_are_a_matter_of_usage() {
 }
 
 #[test]
-fn examples_in_the_script_are_right() {
+fn doctests_of_the_script_pass() {
     let output = Command::new("python3")
         .args(["-B", "-m", "doctest"])
         .arg(script())
