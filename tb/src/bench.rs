@@ -1,4 +1,4 @@
-//! What the benches of all blocks share: cases, rounds over patterns and models, the parameters of a model.
+//! Shared parts of the benches: cases, rounds over patterns and models, counts, the parameters of a model.
 
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Values;
@@ -139,7 +139,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those of a model in the catalog.
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model.

@@ -268,7 +268,7 @@ impl Reference for HerModel {
     }
 }
 
-/// How the bus models behave.
+/// Pauses of the bus models.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
     /// Gaps between packets.

@@ -9,7 +9,7 @@ pub const BUFFER_START: u64 = spinneret_regmap::pspin::PACKET_BASE as u64;
 /// Bytes of the packet buffer.
 pub const BUFFER_BYTES: u64 = 512 * 1024;
 
-/// How the bus models behave.
+/// Pauses of the bus models.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
     /// Gaps in the stream.
@@ -46,7 +46,7 @@ impl Packet {
         }
     }
 
-    /// Whether frame and descriptor fit to each other and to the bus.
+    /// Returns whether the descriptor matches its frame and is aligned to the bus.
     fn is_sound(&self, beat: u64) -> bool {
         self.length == self.frame.bytes.len() as u64 && self.address.is_multiple_of(beat)
     }
@@ -68,7 +68,7 @@ impl Packet {
 }
 
 crate::counts! {
-    /// What the last comparison saw, in packets.
+    /// Packets by outcome.
     pub struct Outcome {
         /// Passed on to the HER generator.
         pub good: u64,
@@ -165,7 +165,7 @@ impl<M: Model> DmaBench<M> {
             );
             self.sim.cycle();
         }
-        // What is left of the last frame, if it was too long.
+        // Drain the rest of a last frame that is too long.
         while !self.source.is_idle() {
             self.sim.cycle();
         }

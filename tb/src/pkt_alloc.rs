@@ -23,7 +23,7 @@ pub struct Slots {
     pub base: u64,
     /// Bytes of each.
     pub size: u64,
-    /// How many there are.
+    /// Number of slots.
     pub count: u64,
 }
 
@@ -39,7 +39,7 @@ impl Slots {
     }
 }
 
-/// What the allocator was made with.
+/// Parameters of the allocator.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocParams {
     /// Large slots.
@@ -55,7 +55,7 @@ pub struct AllocParams {
 /// A packet: tag and length in bytes.
 pub type Packet = (u64, u64);
 
-/// What the allocator says about a packet.
+/// The allocator's answer for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// Address of the slot, 0 if the packet is dropped.
@@ -68,7 +68,7 @@ pub struct Descriptor {
     pub drop: bool,
 }
 
-/// What the allocator counts.
+/// Counters of the allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets longer than a large slot.
@@ -119,7 +119,7 @@ impl List {
         self.slots.address(number)
     }
 
-    /// Whether the slot was out.
+    /// Returns whether the slot was in use.
     fn take_back(&mut self, number: u64, cycle: u64) -> bool {
         let was_out = self.out.get(&number).is_some_and(|given| given + 2 <= cycle);
         if was_out {
@@ -153,7 +153,7 @@ struct AllocModel {
     /// Packets in front of the decision, in a stalling allocator.
     waiting: VecDeque<Packet>,
     descriptors: VecDeque<Descriptor>,
-    /// Frees on their way: cycle in which they are judged, address, whether they came early.
+    /// Frees on their way: cycle in which they are due, address, whether they came early.
     frees: VecDeque<(u64, u64, bool)>,
     counts: Counts,
     /// The counters as the outputs say: two cycles late.
@@ -212,7 +212,7 @@ impl AllocModel {
         };
         // Both see the state before this edge: a free never serves a packet of the same cycle.
         let descriptor = candidate.filter(|_| room).and_then(|packet| self.decide(packet));
-        self.judge();
+        self.apply_free();
         if write_ready {
             self.descriptors.pop_front();
         }
@@ -224,8 +224,8 @@ impl AllocModel {
         }
         self.descriptors.extend(descriptor);
         if let Some(address) = free.filter(|_| self.free_ready()) {
-            let judged = self.cycle + self.params.free_latency;
-            self.frees.push_back((judged, address, !self.is_open()));
+            let due = self.cycle + self.params.free_latency;
+            self.frees.push_back((due, address, !self.is_open()));
         }
         for (list, used) in [&mut self.large, &mut self.small].into_iter().zip(used) {
             list.peak = list.peak.max(list.used);
@@ -260,7 +260,7 @@ impl AllocModel {
         })
     }
 
-    fn judge(&mut self) {
+    fn apply_free(&mut self) {
         let Some((_, address, early)) = self.frees.pop_front_if(|(cycle, ..)| *cycle == self.cycle) else {
             return;
         };
@@ -344,7 +344,7 @@ impl Reference for AllocModel {
     }
 }
 
-/// How often something happens, in percent of the cycles.
+/// Rates of events, in percent of the cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
     /// A packet is offered.
@@ -467,7 +467,7 @@ impl<M: Model> AllocBench<M> {
         self.run(self.params.free_latency + 8);
     }
 
-    /// What the allocator has counted; the outputs are compared with it in every cycle.
+    /// Returns the counters, which the model compares with the outputs in every cycle.
     pub fn counts(&self) -> Counts {
         self.model.borrow().counts()
     }

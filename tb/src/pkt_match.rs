@@ -8,7 +8,7 @@ use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// How the engine builds the message id.
+/// Format of the message id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MessageId {
     /// Bits that go into the tag.
@@ -77,7 +77,7 @@ impl Pauses {
 }
 
 crate::counts! {
-    /// What the last comparison saw, in frames.
+    /// Frames by destination.
     pub struct Counts {
         /// Frames that went on to the NIC.
         pub bypassed: u64,
@@ -352,7 +352,7 @@ fn random_rule(rng: &mut ChaCha8Rng, words: u32) -> Rule {
     }
 }
 
-/// Which of the frames match.
+/// Share of matching frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// None.
@@ -385,7 +385,7 @@ impl Traffic {
     }
 }
 
-/// What was counted for frames of one size, in clock cycles.
+/// Measured clock cycles for frames of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycles {
     /// Cycles a frame, back to back, all outputs ready.

@@ -44,7 +44,7 @@ pub struct Response {
     pub cycle: u64,
 }
 
-/// When the sides of a segment pause.
+/// Pauses of a segment's buses.
 #[derive(Clone, Debug)]
 pub struct RamPauses {
     /// Writes.
@@ -139,7 +139,7 @@ impl RamDriver {
             .set(pause);
     }
 
-    /// Whether all commands are taken and all responses have left.
+    /// Returns whether all commands are taken and all responses have left.
     pub fn is_idle(&self) -> bool {
         self.state.borrow().segments.iter().all(Segment::is_idle)
     }
@@ -252,7 +252,7 @@ impl Segment {
         self.writes.is_empty() && self.reads.is_empty() && self.inside.is_empty() && !self.wrote
     }
 
-    /// What the outputs must be in this cycle: write ready, done, read ready, and whether a response is there.
+    /// Expected outputs in this cycle: write ready, done, read ready, response valid.
     fn expected(&self, cycle: u64) -> [bool; 4] {
         let open = self.age > 0;
         let first = self.inside.front();
@@ -307,7 +307,7 @@ impl Segment {
     }
 }
 
-/// What is transferred in a cycle.
+/// Transfers in a cycle.
 #[derive(Clone, Copy, Debug)]
 struct Fired {
     write: bool,
@@ -461,7 +461,7 @@ fn port(dut: &Instance, name: &str) -> PortHandle {
         .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()))
 }
 
-/// Whether a segment's bit of a port is high.
+/// Returns whether a segment's bit of a port is high.
 fn bit(dut: &Instance, name: &str, number: usize) -> bool {
     dut.bytes(port(dut, name))[number / 8] >> (number % 8) & 1 == 1
 }

@@ -11,9 +11,9 @@ pub const LATENCY: u64 = 3;
 /// Clocks until a counter shows an event.
 pub const COUNTER_LATENCY: u64 = 2;
 
-/// What the block was made with.
+/// Parameters of the block.
 #[derive(Clone, Copy, Debug)]
-pub struct LimiterShape {
+pub struct LimiterParams {
     /// Bytes of a beat.
     pub bytes: usize,
     /// Clocks of a period.
@@ -22,7 +22,7 @@ pub struct LimiterShape {
     pub credit: u32,
 }
 
-impl LimiterShape {
+impl LimiterParams {
     /// The parameters of a model.
     ///
     /// # Panics
@@ -55,7 +55,7 @@ struct Beat {
     last: bool,
 }
 
-/// What the bench looks at.
+/// Observations shared with the bench.
 #[derive(Debug, Default)]
 struct Seen {
     /// Bytes that left in each cycle since the bench was made.
@@ -66,7 +66,7 @@ struct Seen {
 
 /// The contract: where each beat is, what the credit is, and what was counted.
 struct Contract {
-    shape: LimiterShape,
+    params: LimiterParams,
     /// No cycle of work yet since reset.
     fresh: bool,
     /// Beats that wait behind the input register, in both places before the output, and there.
@@ -86,9 +86,9 @@ struct Contract {
 }
 
 impl Contract {
-    fn new(shape: LimiterShape, seen: Rc<RefCell<Seen>>) -> Self {
+    fn new(params: LimiterParams, seen: Rc<RefCell<Seen>>) -> Self {
         Self {
-            shape,
+            params,
             fresh: true,
             spare: None,
             counted: None,
@@ -119,10 +119,10 @@ impl Contract {
 
     /// Credit behind this cycle, in which that many bytes were paid for.
     fn earn(&mut self, settings: Settings, paid: u64) {
-        let period = self.shape.period as i64;
+        let period = self.params.period as i64;
         let earned = if self.full { 0 } else { settings.rate as i64 };
         self.full = self.credit > settings.burst as i64 * period;
-        let most_debt = (2 << self.shape.credit) * period;
+        let most_debt = (2 << self.params.credit) * period;
         self.credit = (self.credit + earned - paid as i64 * period).max(-most_debt);
     }
 
@@ -188,7 +188,7 @@ impl Reference for Contract {
 
     fn reset(&mut self) {
         self.seen.borrow_mut().inside = 0;
-        *self = Self::new(self.shape, Rc::clone(&self.seen));
+        *self = Self::new(self.params, Rc::clone(&self.seen));
     }
 
     fn inside(&self) -> usize {
@@ -219,7 +219,10 @@ impl<M: Model> LimiterBench<M> {
         let source = sim.source("s_axis", pauses.0);
         let sink = sim.sink("m_axis", pauses.1);
         let seen = Rc::<RefCell<Seen>>::default();
-        reference::attach(&mut sim, Contract::new(LimiterShape::of::<M>(), Rc::clone(&seen)));
+        reference::attach(
+            &mut sim,
+            Contract::new(LimiterParams::of::<M>(), Rc::clone(&seen)),
+        );
         let mut bench = Self {
             sim,
             source,

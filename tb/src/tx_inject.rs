@@ -88,7 +88,7 @@ impl TxWidths {
 /// A completion of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// When the frame was sent.
+    /// Time at which the frame was sent.
     pub timestamp: u128,
     /// Its tag.
     pub tag: u64,
@@ -184,7 +184,7 @@ impl TxReference {
         self.sent.waiting()
     }
 
-    /// Whether nothing is inside and no completion waits.
+    /// Returns whether the block is empty and no completion waits.
     pub fn is_idle(&self) -> bool {
         self.sent.is_idle() && self.contract.borrow().inside() == 0
     }
@@ -193,7 +193,7 @@ impl TxReference {
 /// All signals of a beat.
 type Beat = (Vec<u8>, StreamBeat);
 
-/// What the block holds.
+/// State of the block.
 #[derive(Debug)]
 struct Contract {
     widths: TxWidths,

@@ -70,7 +70,7 @@ const ANSWER_CLOCKS: u64 = 100;
 /// Bits of a byte on the line.
 const BYTE_BITS: u64 = 10;
 
-/// What a model was made with.
+/// Parameters of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// The matching engine.
@@ -92,7 +92,7 @@ pub struct Host<M: Model> {
     pub source: UartSource,
     /// The line from the console.
     pub sink: UartSink,
-    /// What the console should say.
+    /// Expected answers of the console.
     pub model: ConsoleModel,
     setup: Setup,
 }
@@ -129,7 +129,7 @@ impl<M: Model> Host<M> {
         Speed::exact(self.setup.clocks_per_bit)
     }
 
-    /// What the model was made with.
+    /// Parameters of the model.
     pub fn setup(&self) -> Setup {
         self.setup
     }

@@ -3,7 +3,7 @@
 use spinneret_models::{PspinWrapBench, PspinWrapBenchSmall};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
-use spinneret_tb::stub::{Behaviour, Her, StubBench};
+use spinneret_tb::stub::{Her, Stimulus, StubBench};
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -13,13 +13,13 @@ const PACKETS: u64 = 3;
 const HANDLER: u64 = 512;
 
 /// Pauses, a host that is slow and fails, all from the seed.
-fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
+fn stimulus(rng: &mut ChaCha8Rng) -> Stimulus {
     let pause = Pause::Random {
         percent: [0, 20, 60][rng.random_range(0..3)],
     };
     let percent = [0, 15][rng.random_range(0..2)];
     let latency = Latency { least: 1, most: 12 };
-    Behaviour {
+    Stimulus {
         writes: SlaveConfig {
             address: pause.clone(),
             data: pause.clone(),
@@ -42,10 +42,10 @@ fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
 
 /// A burst within a region, of any size, length and alignment.
 fn burst<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, region: u64) -> Burst {
-    let places = bench.places;
+    let memory_map = bench.memory_map;
     let size = 1 << rng.random_range(0..=6);
-    let offset = rng.random_range(0..places.region_bytes());
-    let address = places.address(rng, region, offset);
+    let offset = rng.random_range(0..memory_map.region_bytes());
+    let address = memory_map.address(rng, region, offset);
     // No burst crosses 4 KiB, and regions are whole pages.
     let first = address & !(size - 1);
     let most = ((4096 - first % 4096) / size).min(256);
@@ -98,9 +98,9 @@ fn write(rng: &mut ChaCha8Rng, burst: Burst) -> WriteRequest {
 
 /// Fills the region of packets with random bytes.
 fn fill_packets<M: Model>(rng: &mut ChaCha8Rng, bench: &mut StubBench<M>) {
-    let most = bench.places.region_bytes().min(16384);
+    let most = bench.memory_map.region_bytes().min(16384);
     for line in (0..most / LINE).step_by(16) {
-        let address = bench.places.address(rng, PACKETS, line * LINE);
+        let address = bench.memory_map.address(rng, PACKETS, line * LINE);
         let mut bytes = vec![0; 16 * LINE as usize];
         rng.fill_bytes(&mut bytes);
         bench.write(0, WriteRequest::bytes(1, address, &bytes, LINE as usize));
@@ -110,8 +110,8 @@ fn fill_packets<M: Model>(rng: &mut ChaCha8Rng, bench: &mut StubBench<M>) {
 
 /// A HER for a packet of that many bytes.
 fn her<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, number: u64, size: u64) -> Her {
-    let places = bench.places;
-    let most = places.region_bytes().min(16384) - HANDLER;
+    let memory_map = bench.memory_map;
+    let most = memory_map.region_bytes().min(16384) - HANDLER;
     let size = size.min(most - LINE);
     let mut offset = rng.random_range(0..(most - size) / LINE) * LINE;
     if rng.random_range(0..3) == 0 {
@@ -121,11 +121,11 @@ fn her<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, number: u64, size: 
     let handler = most + rng.random_range(0..HANDLER);
     Her {
         message: rng.random_range(0..1024),
-        address: 0x1c00_0000 + PACKETS * places.region_bytes() + offset,
+        address: 0x1c00_0000 + PACKETS * memory_map.region_bytes() + offset,
         size,
         transfer_size: u64::from(rng.random::<u32>()),
         host: ((number + 1) << 20) | (near_page + rng.random_range(0..LINE)),
-        handler: 0x1c00_0000 + PACKETS * places.region_bytes() + handler,
+        handler: 0x1c00_0000 + PACKETS * memory_map.region_bytes() + handler,
         operations: u64::from(rng.random::<u32>()),
     }
 }
@@ -133,8 +133,8 @@ fn her<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, number: u64, size: 
 /// HERs of every sort, with bursts of the masters beside them.
 fn traffic<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("traffic");
-    let behaviour = behaviour(&mut rng);
-    let mut bench = StubBench::new(run.simulation::<M>(), behaviour);
+    let stimulus = stimulus(&mut rng);
+    let mut bench = StubBench::new(run.simulation::<M>(), stimulus);
     fill_packets(&mut rng, &mut bench);
     for number in 0..400 {
         let size = [0, 1, 64, 1500, 3000][rng.random_range(0..5)];
@@ -162,7 +162,7 @@ fn traffic<M: Model>(run: &mut TestRun) {
 }
 
 #[test]
-fn random_hers_do_what_they_say() {
+fn random_hers_match_the_model() {
     for seed in 1..=4 {
         run_test(seed, traffic::<PspinWrapBench>);
         run_test(seed, traffic::<PspinWrapBenchSmall>);
@@ -171,19 +171,19 @@ fn random_hers_do_what_they_say() {
 
 /// A bench in which nobody pauses, with nothing in its memory.
 fn empty(run: &mut TestRun) -> StubBench<PspinWrapBench> {
-    StubBench::new(run.simulation(), Behaviour::default())
+    StubBench::new(run.simulation(), Stimulus::default())
 }
 
 /// A bench in which nobody pauses, with packets.
 fn calm<M: Model>(run: &mut TestRun) -> StubBench<M> {
-    let mut bench = StubBench::new(run.simulation::<M>(), Behaviour::default());
+    let mut bench = StubBench::new(run.simulation::<M>(), Stimulus::default());
     fill_packets(&mut run.rng("packets"), &mut bench);
     bench
 }
 
 /// A HER for a packet at the start of its region.
 fn plain<M: Model>(bench: &StubBench<M>, message: u64, operations: u64) -> Her {
-    let region = 0x1c00_0000 + 3 * bench.places.region_bytes();
+    let region = 0x1c00_0000 + 3 * bench.memory_map.region_bytes();
     Her {
         message,
         address: region,
@@ -245,7 +245,7 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
         bench.commands.set_pause(Pause::AlwaysAfter(0));
         bench.enable(2);
         bench.run(50);
-        assert_eq!(bench.waiting() as u64, 6 - bench.places.hers);
+        assert_eq!(bench.waiting() as u64, 6 - bench.memory_map.hers);
         assert_eq!((bench.sim.get("busy"), bench.sim.get("active")), (3, 1));
         assert_eq!((bench.sim.get("mpq_full"), bench.sim.get("eoc")), (0xffff, 0));
         bench.commands.set_pause(Pause::Never);
@@ -259,7 +259,7 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
 fn stdout_drops_the_newest_word_when_it_is_full() {
     case(1, calm::<PspinWrapBenchSmall>, |bench| {
         bench.reads_stdout = false;
-        let room = bench.places.words;
+        let room = bench.memory_map.words;
         for message in 0..room + 3 {
             bench.send(plain(bench, message, 8));
             bench.settle();
@@ -272,8 +272,8 @@ fn stdout_drops_the_newest_word_when_it_is_full() {
 
 fn burst_traffic<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("traffic");
-    let behaviour = behaviour(&mut rng);
-    let mut bench = StubBench::new(run.simulation::<M>(), behaviour);
+    let stimulus = stimulus(&mut rng);
+    let mut bench = StubBench::new(run.simulation::<M>(), stimulus);
     for round in 0..60 {
         // Each master writes to a region of its own, then everybody reads everything.
         for master in 0..3 {

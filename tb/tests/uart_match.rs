@@ -68,7 +68,7 @@ fn slmp_packet() -> Vec<u8> {
 }
 
 #[test]
-fn says_who_it_is() {
+fn hello_reports_version_and_sizes() {
     run_test(1, |run| {
         let mut host = board(run);
         host.source.send(&[0, 0]);
@@ -114,7 +114,7 @@ fn matches_by_the_rules_that_were_written() {
 
 /// The bytes of docs/boards/alchitry-cu.md.
 #[test]
-fn the_example_of_the_documentation_is_true() {
+fn example_in_the_documentation_works() {
     run_test(1, |run| {
         let page = include_str!("../../docs/boards/alchitry-cu.md");
         let lines = page.lines().filter_map(|line| line.strip_prefix("say '"));
@@ -300,7 +300,7 @@ fn run<M: Model>(mut host: Host<M>, mut rng: ChaCha8Rng, steps: usize) {
 }
 
 #[test]
-fn answers_as_the_model_whatever_comes() {
+fn random_input_matches_the_model() {
     run_test(20, |frame| {
         let (host, rng) = (board(frame), frame.rng("host"));
         run(host, rng, 400);
@@ -308,7 +308,7 @@ fn answers_as_the_model_whatever_comes() {
 }
 
 #[test]
-fn answers_as_the_model_on_the_fastest_line() {
+fn random_input_on_the_fastest_line_matches_the_model() {
     run_test(21, |frame| {
         let (host, rng) = (small(frame), frame.rng("host"));
         run(host, rng, 1000);
@@ -316,7 +316,7 @@ fn answers_as_the_model_on_the_fastest_line() {
 }
 
 #[test]
-fn wrong_frames_are_answered_with_what_is_wrong_and_change_nothing() {
+fn wrong_frames_are_answered_with_an_error_and_change_nothing() {
     case(1, board, |host| {
         load(host, &Rule::ALWAYS, &Rule::NEVER);
         let never = rule_frame(0, &Rule::NEVER);
@@ -363,7 +363,7 @@ fn a_frame_that_breaks_off_is_given_up_after_a_pause() {
 }
 
 #[test]
-fn a_slow_host_is_waited_for() {
+fn slow_host_is_tolerated() {
     case(1, board, |host| {
         let never = rule_frame(1, &Rule::NEVER);
         for byte in &never[..never.len() - 1] {
@@ -377,7 +377,7 @@ fn a_slow_host_is_waited_for() {
 }
 
 #[test]
-fn after_a_byte_without_stop_bit_everything_is_dropped_up_to_a_pause() {
+fn byte_without_stop_bit_drops_everything_up_to_a_pause() {
     case(1, board, |host| {
         load(host, &Rule::ALWAYS, &Rule::NEVER);
         let packet = frame(code::PACKET, &[9; 20]);
@@ -427,7 +427,7 @@ fn a_glitch_starts_nothing() {
 }
 
 #[test]
-fn what_comes_before_the_answer_ends_is_dropped_and_told() {
+fn bytes_before_the_end_of_an_answer_are_dropped_and_reported() {
     case(1, board, |host| {
         load(host, &Rule::ALWAYS, &Rule::NEVER);
         let never = rule_frame(0, &Rule::NEVER);

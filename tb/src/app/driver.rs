@@ -1,4 +1,4 @@
-//! What software does: 32-bit accesses to the BAR, and nothing else.
+//! The driver software: 32-bit accesses to the BAR, and nothing else.
 
 use super::model::{CONTEXTS, rule};
 use super::{AppBench, OPENING_CLOCKS};
@@ -30,7 +30,7 @@ impl AppBench {
         self.wait_for_bar(offset);
         let done = self.bar.take_writes();
         assert_eq!(done.iter().map(|done| done.number).collect::<Vec<_>>(), [number]);
-        self.mirror.written(offset, data, strobes, done[0].response);
+        self.registers.written(offset, data, strobes, done[0].response);
         done[0].response
     }
 
@@ -52,7 +52,7 @@ impl AppBench {
         let done = self.bar.take_reads();
         assert_eq!(done.iter().map(|done| done.number).collect::<Vec<_>>(), [number]);
         let answer = (done[0].data as u32, done[0].response);
-        if let Some(word) = self.mirror.read(offset, answer) {
+        if let Some(word) = self.registers.read(offset, answer) {
             self.console.push(word);
         }
         answer
@@ -253,9 +253,9 @@ pub fn offset_of(address: u32) -> u32 {
     panic!("the BAR does not reach {address:#010x}")
 }
 
-/// How everything around the application block behaves.
+/// Stimulus of the application block.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
+pub struct Stimulus {
     /// The host at the BAR.
     pub bar: MasterPauses,
     /// Gaps between beats from the wire, for each interface.
@@ -280,7 +280,7 @@ pub struct Behaviour {
 const DMA_TAGS: u64 = 64;
 
 /// No pauses, and a DMA that is as far away as on real hardware.
-impl Default for Behaviour {
+impl Default for Stimulus {
     fn default() -> Self {
         Self {
             bar: MasterPauses::default(),
@@ -300,7 +300,7 @@ impl Default for Behaviour {
     }
 }
 
-impl Behaviour {
+impl Stimulus {
     /// Pauses everywhere, of any kind.
     pub fn random(rng: &mut ChaCha8Rng) -> Self {
         let mut pause = || match rng.random_range(0..4) {
@@ -339,9 +339,9 @@ impl Behaviour {
 pub struct Clocks {
     /// Period of the cluster's clock in picoseconds.
     pub cluster_ps: u64,
-    /// How much later than the core's clock it begins.
+    /// Phase relative to the core's clock.
     pub phase_ps: u64,
-    /// How much longer or shorter its periods may be, at random.
+    /// Random jitter of its period.
     pub jitter_ps: u64,
 }
 
@@ -404,7 +404,7 @@ impl fmt::Display for Clocks {
     }
 }
 
-/// What the stand-in does with each packet of a context, in this order; then it gives the packet back.
+/// Actions of the stand-in for each packet of a context, in this order. Afterwards it frees the packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Reads 64 bytes of host memory into the handler memory.
@@ -451,7 +451,7 @@ impl Actions {
 /// An execution context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// What is done with its packets.
+    /// Actions for its packets.
     pub actions: Actions,
     /// Address of its host memory: packets go there, and reads come from [`READ_OFFSET`] behind it.
     pub host_address: u64,
@@ -459,7 +459,7 @@ pub struct Context {
     pub handler_address: u32,
 }
 
-/// Where in host memory the stand-in reads.
+/// Offset in host memory of the stand-in's reads.
 pub const READ_OFFSET: u64 = 4096;
 /// Bytes that it reads.
 pub const READ_BYTES: u64 = 64;

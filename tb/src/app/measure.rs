@@ -1,7 +1,7 @@
-//! How long passing through takes, and how fast it goes.
+//! Latency and throughput through the block.
 
 use super::AppBench;
-use super::driver::{Actions, Behaviour, Clocks, Context, READ_BYTES};
+use super::driver::{Actions, Clocks, Context, READ_BYTES, Stimulus};
 use super::model::{CONTEXTS, from_host, from_wire, matched, unmatched};
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
@@ -44,7 +44,7 @@ impl Crossing {
         Self::OtherCompletion,
     ];
 
-    /// What it is called in tables.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Packet => "unmatched packet, interface 0",
@@ -184,7 +184,7 @@ const LOOK: u64 = 16;
 /// Clocks in which all HERs of a measurement are taken.
 const WORK_PATIENCE: u64 = 2_000_000;
 
-/// What the stand-in does with every packet while its rate is measured.
+/// Work of the stand-in for each packet of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// It gives the packet back.
@@ -201,7 +201,7 @@ impl Work {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Take, Self::Send, Self::Write, Self::Read];
 
-    /// What it is called in tables.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Take => "matched packet to HER",
@@ -211,7 +211,7 @@ impl Work {
         }
     }
 
-    /// Whether host memory takes part.
+    /// Returns whether the work uses host memory.
     pub fn is_host(self) -> bool {
         matches!(self, Self::Write | Self::Read)
     }
@@ -234,9 +234,9 @@ impl Work {
     }
 }
 
-/// A block for [`measure_work`], whose surroundings never pause.
+/// A block for [`measure_work`], whose environment never pause.
 pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench {
-    let mut bench = AppBench::new(sim, clocks, &Behaviour::default());
+    let mut bench = AppBench::new(sim, clocks, &Stimulus::default());
     bench.bring_up(contexts(Work::Take));
     // Packets come faster than they are taken, so some are dropped.
     bench.model.complete = false;

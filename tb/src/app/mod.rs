@@ -15,7 +15,7 @@
 mod driver;
 mod measure;
 mod model;
-mod rest;
+mod quiescence;
 mod session;
 
 use spinneret_models::MqnicAppBlock;
@@ -26,13 +26,13 @@ use spinneret_sim::dma::Transfer;
 use spinneret_sim::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-pub use driver::{Actions, Behaviour, Clocks, Context, NO_WORD, READ_BYTES, READ_OFFSET, offset_of};
+pub use driver::{Actions, Clocks, Context, NO_WORD, READ_BYTES, READ_OFFSET, Stimulus, offset_of};
 pub use measure::{Crossing, Flow, Work, measure_latency, measure_rate, measure_work, prepare_work};
 pub use model::{
     CONTEXTS, Completion, Counts, INTERFACES, Reference, context, from_host, from_wire, is_host_tag,
     marked_bad, matched, message_id, random_size, rule, tag, unmatched,
 };
-pub use rest::Account;
+pub use quiescence::Account;
 pub use session::{Session, Totals, run_round};
 
 /// The core's clock, in which all models are.
@@ -56,7 +56,7 @@ const OPENING_CLOCKS: u64 = 1100;
 pub struct AppBench {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<MqnicAppBlock>,
-    /// How its clocks are.
+    /// Its clocks.
     pub clocks: Clocks,
     /// The host at the BAR.
     pub bar: LiteMaster,
@@ -78,10 +78,10 @@ pub struct AppBench {
     pub writes: CorundumDma,
     /// Corundum's DMA from it.
     pub reads: CorundumDma,
-    /// What has to become of everything.
+    /// Predictor of all packets and frames.
     pub model: Reference,
-    /// What the registers have to say.
-    mirror: Mirror,
+    /// Model of the registers.
+    registers: RegisterModel,
     /// Words that were read from standard output since everything was compared.
     console: Vec<u32>,
     statistics: ChannelSink,
@@ -97,35 +97,35 @@ impl AppBench {
     ///
     /// # Panics
     /// If the design has not the ports of the block.
-    pub fn new(sim: Simulation<MqnicAppBlock>, clocks: Clocks, behaviour: &Behaviour) -> Self {
-        let mut bench = Self::closed(sim, clocks, behaviour);
+    pub fn new(sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
+        let mut bench = Self::closed(sim, clocks, stimulus);
         bench.reset();
         bench
     }
 
-    fn closed(mut sim: Simulation<MqnicAppBlock>, clocks: Clocks, behaviour: &Behaviour) -> Self {
+    fn closed(mut sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
         sim.set_cycle_limit(u64::MAX);
         sim.in_domain(CORE);
         let config = MasterConfig {
-            pauses: behaviour.bar.clone(),
+            pauses: stimulus.bar.clone(),
             ..MasterConfig::default()
         };
         let bar = sim.axil_master("s_axil_app_ctrl", config);
-        let rx = streams(|n| sim.source(&format!("s_axis_if_rx_{n}"), behaviour.rx[n].clone()));
-        let to_host = streams(|n| sim.sink(&format!("m_axis_if_rx_{n}"), behaviour.to_host[n].clone()));
-        let tx = streams(|n| sim.source(&format!("s_axis_if_tx_{n}"), behaviour.tx[n].clone()));
-        let wire = streams(|n| sim.sink(&format!("m_axis_if_tx_{n}"), behaviour.wire[n].clone()));
+        let rx = streams(|n| sim.source(&format!("s_axis_if_rx_{n}"), stimulus.rx[n].clone()));
+        let to_host = streams(|n| sim.sink(&format!("m_axis_if_rx_{n}"), stimulus.to_host[n].clone()));
+        let tx = streams(|n| sim.source(&format!("s_axis_if_tx_{n}"), stimulus.tx[n].clone()));
+        let wire = streams(|n| sim.sink(&format!("m_axis_if_tx_{n}"), stimulus.wire[n].clone()));
         let fields = ["ts_low", "ts_high", "tag"];
-        let pause = &behaviour.completions;
+        let pause = &stimulus.completions;
         let completions =
             streams(|n| sim.channel_source(&format!("s_axis_if_tx_cpl_{n}"), &fields, pause.clone()));
         let completed =
             streams(|n| sim.channel_sink(&format!("m_axis_if_tx_cpl_{n}"), &fields, pause.clone()));
-        let statistics = sim.channel_sink("m_axis_stat_t", &["data", "id"], behaviour.statistics.clone());
+        let statistics = sim.channel_sink("m_axis_stat_t", &["data", "id"], stimulus.statistics.clone());
         let host = HostMemory::new(sim.seed().0);
         let mut dma = |transfer| {
-            let config = behaviour.dma.clone();
-            CorundumDma::attach_inside(&mut sim, transfer, (&host, RAM), config, &behaviour.ram)
+            let config = stimulus.dma.clone();
+            CorundumDma::attach_inside(&mut sim, transfer, (&host, RAM), config, &stimulus.ram)
                 .unwrap_or_else(|error| panic!("{error}"))
         };
         let [writes, reads] = [dma(Transfer::ToHost), dma(Transfer::FromHost)];
@@ -142,7 +142,7 @@ impl AppBench {
             host,
             writes,
             reads,
-            mirror: Mirror::new(),
+            registers: RegisterModel::new(),
             console: Vec::new(),
             statistics,
             reported: BTreeMap::new(),
@@ -160,7 +160,7 @@ impl AppBench {
         self.run(OPENING_CLOCKS);
     }
 
-    /// What was inside at a reset is gone.
+    /// A reset discards everything inside.
     fn forget(&mut self) {
         self.model.reset();
         self.reported.clear();
@@ -173,7 +173,7 @@ impl AppBench {
             self.tx[n].clear();
             self.completions[n].clear();
         }
-        self.mirror.reset();
+        self.registers.reset();
         self.console.clear();
         self.bar.clear();
         self.statistics.receive_all();
@@ -278,7 +278,7 @@ impl AppBench {
         Ok(())
     }
 
-    /// Whether nothing waits in Corundum, and everything that has to come out of the interfaces has.
+    /// Returns whether no frame waits in Corundum and all expected frames have left the interfaces.
     pub fn is_passed(&self) -> bool {
         let sent = self.rx.iter().chain(&self.tx).all(StreamSource::is_idle);
         sent && self.pending.is_empty()
@@ -294,7 +294,7 @@ fn streams<T>(make: impl FnMut(usize) -> T) -> [T; INTERFACES] {
 
 /// The register model, and what software has seen of the values that the hardware shows.
 #[derive(Clone, Debug)]
-struct Mirror {
+struct RegisterModel {
     registers: Registers,
     /// Counters, by offset, as they were read last.
     seen: BTreeMap<u32, u32>,
@@ -312,7 +312,7 @@ const STATES: [&str; 7] = [
     "small_peak",
 ];
 
-impl Mirror {
+impl RegisterModel {
     /// The registers behind a reset.
     fn new() -> Self {
         Self {

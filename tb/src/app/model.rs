@@ -1,4 +1,4 @@
-//! What has to become of every packet and frame, in plain Rust.
+//! Predictor of every packet and frame, in plain Rust.
 
 use super::driver::Context;
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
@@ -20,12 +20,12 @@ struct Matched {
     bad: bool,
 }
 
-/// What has to become of every packet and frame.
+/// Predictor of every packet and frame.
 #[derive(Debug)]
 pub struct Reference {
     contexts: [Option<Context>; CONTEXTS],
     active: bool,
-    /// Whether every good matched packet is done with: nothing is reset, and there is room for all.
+    /// Whether every good matched packet reaches the cluster: no reset, and enough room.
     pub complete: bool,
     host: HostMemory,
     /// Packets that have to reach the host, for each interface.
@@ -39,11 +39,11 @@ pub struct Reference {
     printed: VecDeque<u32>,
     /// Contexts that have read host memory.
     pub read: [bool; CONTEXTS],
-    /// What was counted since the last reset of the core.
+    /// Counts since the last reset of the core.
     pub counts: Counts,
 }
 
-/// What was counted since the last reset of the core.
+/// Counts since the last reset of the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets into interface 0 that match nothing.
@@ -86,7 +86,7 @@ impl Reference {
         &self.contexts
     }
 
-    /// Whether rules are in force.
+    /// Returns whether rules are in force.
     pub fn is_active(&self) -> bool {
         self.active
     }
@@ -242,7 +242,7 @@ impl Reference {
     }
 }
 
-/// Whether a frame is the expected one in every byte and in its side band.
+/// Returns whether a frame equals the expected one in every byte and in its side band.
 fn same(expected: Option<&Frame>, frame: &Frame, what: impl Fn() -> String) -> Result<(), String> {
     match expected {
         Some(expected) if expected == frame => Ok(()),
@@ -360,7 +360,7 @@ pub fn tag(frame: &Frame) -> u64 {
     (frame.user >> 1) as u64 & ((1 << TAG_BITS) - 1)
 }
 
-/// Whether a tag is one of the host's.
+/// Returns whether a tag belongs to the host.
 pub fn is_host_tag(tag: u64) -> bool {
     tag >> (TAG_BITS - 1) == 1
 }

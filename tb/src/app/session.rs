@@ -1,7 +1,7 @@
 //! Sessions of random traffic, and rounds of them.
 
 use super::AppBench;
-use super::driver::{Actions, Behaviour, Clocks, Context, READ_OFFSET};
+use super::driver::{Actions, Clocks, Context, READ_OFFSET, Stimulus};
 use super::model::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
@@ -31,7 +31,7 @@ const NO_MEMORY: [std::ops::Range<u32>; 2] = [0x18_0000..0x40_0000, 0x40_8000..0
 #[derive(Debug)]
 pub struct Session {
     rng: ChaCha8Rng,
-    /// What was written to the cluster's memory, by offset.
+    /// Expected contents of the cluster's memory, by offset.
     memory: BTreeMap<u32, u32>,
     /// Accesses that were answered with errors, as the BAR counts them.
     outside: u32,
@@ -182,7 +182,7 @@ impl Session {
             return;
         }
         let data = match bench.kept(word) {
-            true => bench.mirror.value(word.offset()).unwrap_or(0),
+            true => bench.registers.value(word.offset()).unwrap_or(0),
             false => self.rng.random(),
         };
         bench.bar_write_bytes(offset, data, self.rng.random_range(0..16));
@@ -251,21 +251,21 @@ impl Session {
 }
 
 impl AppBench {
-    /// Whether a register has to keep its value, as the packets that go by depend on it.
+    /// Returns whether packets depend on the value of this register.
     fn kept(&self, word: Word) -> bool {
         let offset = word.offset();
         let switches = [me::VALID.offset, her::VALID.offset, guard::ENFORCE.offset];
-        // What is in force follows its registers.
+        // The model follows the registers.
         let in_force = match word.register.group {
-            "me" => self.mirror.value(me::VALID.offset),
-            "her" | "her_meta" => self.mirror.value(her::VALID.offset),
+            "me" => self.registers.value(me::VALID.offset),
+            "her" | "her_meta" => self.registers.value(her::VALID.offset),
             _ => None,
         };
         switches.contains(&offset)
             || in_force == Some(1)
             || word.register.name == cl::CTRL.name && word.register.group == cl::CTRL.group
             || word.register.group == guard::ENFORCE.group
-                && self.mirror.value(guard::ENFORCE.offset) == Some(1)
+                && self.registers.value(guard::ENFORCE.offset) == Some(1)
     }
 }
 
@@ -278,7 +278,7 @@ const BATCH: u64 = 100;
 const WAITING: usize = 30;
 
 crate::counts! {
-    /// What became of everything.
+    /// Packets and frames by outcome.
     pub struct Totals {
         /// Packets that passed, of interface 0.
         pub bypassed: u64,
@@ -316,8 +316,8 @@ impl fmt::Display for Totals {
 pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
     // Rounds of one seed differ, as their clocks do.
     let mut rng = sim.rng(&format!("everything with {clocks:?}"));
-    let behaviour = Behaviour::random(&mut rng);
-    let mut bench = AppBench::new(sim, clocks, &behaviour);
+    let stimulus = Stimulus::random(&mut rng);
+    let mut bench = AppBench::new(sim, clocks, &stimulus);
     let contexts = random_contexts(&mut rng);
     bench.bring_up(contexts);
     bench.model.complete = false;

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What a BAR was generated with.
+/// Parameters of a BAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Width of an address of the BAR in bits.
@@ -20,7 +20,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// That of a model in the catalog.
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model, or it is no BAR.
@@ -39,13 +39,13 @@ impl Setup {
         address as usize / 4 % self.lanes
     }
 
-    /// Whether the BAR reaches that offset.
+    /// Returns whether the BAR reaches an offset.
     pub fn reaches(&self, offset: u64) -> bool {
         offset < 1 << self.address_bits
     }
 }
 
-/// How a cluster behaves.
+/// Timing and faults of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterConfig {
     /// Probability that it is not ready for an address or data in a clock, in percent.
@@ -95,7 +95,7 @@ pub(super) struct Answer {
     pub(super) word: u32,
 }
 
-/// What passed on the channels of one direction.
+/// Transfers on the channels of one direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic {
     pub(super) addresses: VecDeque<Taken>,
@@ -127,7 +127,7 @@ struct Half {
     /// Prefix of the answers.
     answer: &'static str,
     config: ClusterConfig,
-    /// What was taken and not answered.
+    /// Address and data of an unanswered access.
     got_address: Option<u32>,
     got_data: Option<Taken>,
     /// The cycle in which the answer is given.
@@ -197,7 +197,7 @@ impl ClusterModel {
             .map(|half| std::mem::take(&mut half.traffic))
     }
 
-    /// Whether nothing is in flight.
+    /// Returns whether nothing is in flight.
     pub fn is_idle(&self) -> bool {
         self.state.borrow().inside() == 0
     }
@@ -207,7 +207,7 @@ impl ClusterModel {
 const ADDRESS_FIELDS: [&str; 8] = ["id", "addr", "len", "size", "burst", "lock", "cache", "prot"];
 
 impl Channel {
-    /// Whether there is a transfer. A payload that waits may go away while the cluster is held in reset.
+    /// Returns whether there is a transfer. A waiting payload may be withdrawn while the cluster is held in reset.
     fn check(&mut self, pins: Pins<'_>, held: bool) -> Result<bool, String> {
         let signal = |name: &str| format!("{}{name}", self.prefix);
         let (valid, ready) = (pins.high(&signal("valid")), pins.high(&signal("ready")));

@@ -1,19 +1,19 @@
 //! The BAR between a host, registers and a cluster, and what has to become of every access.
 
+mod checker;
 mod cluster;
-mod oracle;
 
 use crate::bench::Finish;
-use oracle::{Access, Oracle, Outcome, register};
+use checker::{Access, Checker, Outcome, register};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
+pub use checker::{Counters, WRITABLE};
 pub use cluster::{ClusterConfig, ClusterModel, Setup};
-pub use oracle::{Counters, WRITABLE};
 
-/// How everything around a BAR behaves.
+/// Stimulus of a BAR: the host, the registers, the cluster.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
+pub struct Stimulus {
     /// The host.
     pub host: MasterConfig,
     /// The registers.
@@ -22,7 +22,7 @@ pub struct Behaviour {
     pub cluster: ClusterConfig,
 }
 
-impl Default for Behaviour {
+impl Default for Stimulus {
     fn default() -> Self {
         Self {
             host: MasterConfig::default(),
@@ -38,7 +38,7 @@ impl Default for Behaviour {
 pub struct BarBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
-    /// What the BAR was generated with.
+    /// Parameters of the BAR.
     pub setup: Setup,
     /// The host; accesses are sent by [`write`](Self::write) and [`read`](Self::read) of the bench.
     pub host: LiteMaster,
@@ -54,7 +54,7 @@ pub struct BarBench<M: Model> {
     /// The level of `cluster_held` by clock.
     levels: Vec<bool>,
     pending: [VecDeque<Access>; 2],
-    oracles: [Oracle; 2],
+    checkers: [Checker; 2],
 }
 
 impl<M: Model> BarBench<M> {
@@ -62,19 +62,19 @@ impl<M: Model> BarBench<M> {
     ///
     /// # Panics
     /// If the design is no BAR.
-    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+    pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
         let bench = Self {
-            host: sim.axil_master("s_axil", behaviour.host),
-            registers: sim.axil_slave("m_axil", behaviour.registers),
-            cluster: ClusterModel::attach(&mut sim, behaviour.cluster),
+            host: sim.axil_master("s_axil", stimulus.host),
+            registers: sim.axil_slave("m_axil", stimulus.registers),
+            cluster: ClusterModel::attach(&mut sim, stimulus.cluster),
             last_write: None,
             last_read: None,
             held: false,
             levels: Vec::new(),
             pending: [VecDeque::new(), VecDeque::new()],
-            oracles: [Oracle::new(setup), Oracle::new(setup)],
+            checkers: [Checker::new(setup), Checker::new(setup)],
             setup,
             sim,
         };
@@ -93,9 +93,9 @@ impl<M: Model> BarBench<M> {
         self.host.clear();
         self.registers.take_accesses();
         self.cluster.take_traffic();
-        for (pending, oracle) in self.pending.iter_mut().zip(&mut self.oracles) {
+        for (pending, checker) in self.pending.iter_mut().zip(&mut self.checkers) {
             pending.clear();
-            oracle.reset();
+            checker.reset();
         }
         self.levels.resize(self.sim.cycle_count() as usize, false);
     }
@@ -139,8 +139,8 @@ impl<M: Model> BarBench<M> {
         self.sim.set("cluster_held", self.held);
         self.levels.push(self.held);
         self.sim.cycle();
-        let looked_at = self.observe();
-        self.sim.expect(looked_at);
+        let observed = self.observe();
+        self.sim.expect(observed);
     }
 
     /// Simulates some clocks.
@@ -172,12 +172,12 @@ impl<M: Model> BarBench<M> {
     }
 
     fn observe(&mut self) -> Result<(), String> {
-        for (oracle, traffic) in self.oracles.iter_mut().zip(self.cluster.take_traffic()) {
-            oracle.add(traffic);
+        for (checker, traffic) in self.checkers.iter_mut().zip(self.cluster.take_traffic()) {
+            checker.add(traffic);
         }
         for seen in self.registers.take_accesses() {
             let direction = usize::from(seen.written.is_none());
-            self.oracles[direction].registers.push_back(seen);
+            self.checkers[direction].registers.push_back(seen);
         }
         for done in self.host.take_writes() {
             self.last_write = Some(done);
@@ -187,7 +187,7 @@ impl<M: Model> BarBench<M> {
                 response: done.response,
                 data: 0,
             };
-            self.judge(0, outcome)?;
+            self.check(0, outcome)?;
         }
         for done in self.host.take_reads() {
             self.last_read = Some(done);
@@ -197,25 +197,25 @@ impl<M: Model> BarBench<M> {
                 response: done.response,
                 data: done.data as u32,
             };
-            self.judge(1, outcome)?;
+            self.check(1, outcome)?;
         }
         Ok(())
     }
 
-    fn judge(&mut self, direction: usize, outcome: Outcome) -> Result<(), String> {
+    fn check(&mut self, direction: usize, outcome: Outcome) -> Result<(), String> {
         let access = self.pending[direction].pop_front();
         let access = access.ok_or("an answer to nothing")?;
-        self.oracles[direction].judge(access, outcome, &self.levels)
+        self.checkers[direction].check(access, outcome, &self.levels)
     }
 
-    /// What the counters have to show, of writes and reads together.
+    /// Returns the expected counters, of writes and reads together.
     pub fn expected_counters(&self) -> Counters {
-        let mut all = self.oracles[0].counters;
-        all += self.oracles[1].counters;
+        let mut all = self.checkers[0].counters;
+        all += self.checkers[1].counters;
         all
     }
 
-    /// What the counters show.
+    /// Counters of the BAR.
     pub fn counters(&self) -> Counters {
         let get = |name: &str| self.sim.get(name);
         Counters {
@@ -236,8 +236,8 @@ impl<M: Model> Finish for BarBench<M> {
         }
         self.run(5);
         assert_eq!(self.counters(), self.expected_counters(), "counters");
-        for oracle in &mut self.oracles {
-            oracle
+        for checker in &mut self.checkers {
+            checker
                 .finish()
                 .unwrap_or_else(|difference| panic!("{difference}"));
         }

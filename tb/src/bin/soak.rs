@@ -51,7 +51,7 @@ enum Soak {
 }
 
 impl Soak {
-    /// What is counted.
+    /// Returns the unit of the count.
     fn unit(self) -> &'static str {
         match self {
             Self::Match | Self::Ingress | Self::Egress => "frames",
@@ -61,7 +61,7 @@ impl Soak {
         }
     }
 
-    /// How many, unless one says it.
+    /// Returns the default count.
     fn count(self) -> u64 {
         match self {
             Self::App => 20_000,
@@ -107,10 +107,10 @@ fn simulation<M: Model>(seed: Seed) -> Simulation<M> {
     sim
 }
 
-/// The behaviour whose turn it is.
-fn in_turn<B>(turn: u64, mut behaviours: Vec<(&'static str, B)>) -> B {
-    let turn = (turn % behaviours.len() as u64) as usize;
-    behaviours.swap_remove(turn).1
+/// The stimulus whose turn it is.
+fn in_turn<B>(turn: u64, mut stimuli: Vec<(&'static str, B)>) -> B {
+    let turn = (turn % stimuli.len() as u64) as usize;
+    stimuli.swap_remove(turn).1
 }
 
 fn print<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) {
@@ -122,11 +122,7 @@ fn print<'a>(lines: impl IntoIterator<Item = (&'a str, u64)>) {
 /// The egress path, 5000 commands a round. Every second round is one of the reference configuration.
 fn egress(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, commands: u64) -> egress::Totals {
-        egress::run_round(
-            simulation::<M>(seed),
-            in_turn(turn, egress::behaviours()),
-            commands,
-        )
+        egress::run_round(simulation::<M>(seed), in_turn(turn, egress::stimuli()), commands)
     }
     let egress::Totals { outcome, cycles } = rounds.run(5000, |seed, round, commands| match round % 4 {
         1 => run::<models::PspinEgressDatapathBoard>(seed, round / 4, commands),
@@ -150,7 +146,7 @@ fn hostdma(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, transfers: u64) -> hostdma::Totals {
         hostdma::run_round(
             simulation::<M>(seed),
-            in_turn(turn, hostdma::behaviours()),
+            in_turn(turn, hostdma::stimuli()),
             transfers,
         )
     }
@@ -186,8 +182,8 @@ fn hostdma(rounds: Rounds) -> Result<()> {
 /// The whole ingress path, 5000 frames a round. Every second round is one of the reference configuration.
 fn ingress(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, frames: u64) -> ingress::Totals {
-        let behaviours = ingress::behaviours(&ingress::Setup::of::<M>());
-        ingress::run_round(simulation::<M>(seed), in_turn(turn, behaviours), frames)
+        let stimuli = ingress::stimuli(&ingress::Setup::of::<M>());
+        ingress::run_round(simulation::<M>(seed), in_turn(turn, stimuli), frames)
     }
     let totals = rounds.run(5000, |seed, round, frames| match round % 6 {
         1 => run::<models::PspinIngressDatapathBoard>(seed, round / 6, frames),
@@ -214,7 +210,7 @@ fn ingress(rounds: Rounds) -> Result<()> {
 /// The control registers, 20,000 accesses a round; the models take turns.
 fn regs(rounds: Rounds) -> Result<()> {
     fn run<M: Model>(seed: Seed, turn: u64, accesses: u64) -> regs::Totals {
-        regs::run_round(simulation::<M>(seed), in_turn(turn, regs::behaviours()), accesses)
+        regs::run_round(simulation::<M>(seed), in_turn(turn, regs::stimuli()), accesses)
     }
     let totals = rounds.run(20_000, |seed, round, accesses| match round % 3 {
         0 => run::<models::PspinCtrlRegs>(seed, round / 3, accesses),
@@ -319,7 +315,7 @@ struct Rounds {
     count: u64,
     /// Number of the first round.
     first: u64,
-    /// What is counted, in the plural.
+    /// Unit of the count, in the plural.
     unit: &'static str,
 }
 

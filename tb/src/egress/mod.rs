@@ -3,7 +3,7 @@
 //! ```text
 //! Command --> ChannelSource --> [ path ] --> StreamSink: frames, byte by byte as the memory has them
 //!                                 |  |
-//!    AxiSlave, LineJudge: bursts <  > OutputWatch: answers, errors, what never changes
+//!    AxiSlave, LineResponses: bursts <  > OutputMonitor: answers, errors, what never changes
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
@@ -14,14 +14,14 @@ mod model;
 
 use crate::bench::Finish;
 use crate::reference;
-use config::LineJudge;
-use model::{OutputWatch, Reference, Shown};
+use config::LineResponses;
+use model::{OutputMonitor, Reference, Shown};
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use config::{Behaviour, LineFaults, PIECE, Setup, behaviours};
+pub use config::{LineFaults, PIECE, Setup, Stimulus, stimuli};
 pub use model::{Command, Fault, Outcome, random_command};
 
 /// Cycles within which something has to happen.
@@ -32,7 +32,7 @@ const PATIENCE: u64 = 100_000;
 pub struct EgressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
-    /// What the path was generated with.
+    /// Parameters of the path.
     pub setup: Setup,
     /// The commands.
     pub commands: ChannelSource,
@@ -44,8 +44,8 @@ pub struct EgressBench<M: Model> {
     pub last_frame: Option<Received>,
     /// The last answer: cycle and id.
     pub last_answer: Option<(u64, u64)>,
-    judge: LineJudge,
-    watch: Rc<RefCell<OutputWatch>>,
+    responses: LineResponses,
+    monitor: Rc<RefCell<OutputMonitor>>,
     reference: Reference,
     rng: ChaCha8Rng,
     clear: Option<PortHandle>,
@@ -61,27 +61,27 @@ impl<M: Model> EgressBench<M> {
     ///
     /// # Panics
     /// If the design has not the ports of the path.
-    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+    pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
         let fields = ["id", "nid", "fid", "src_addr", "length", "user_ptr"];
-        let commands = sim.channel_source("nic_cmd_req", &fields, behaviour.command);
-        let judge = LineJudge::new(behaviour.faults, sim.rng("faults"));
+        let commands = sim.channel_source("nic_cmd_req", &fields, stimulus.command);
+        let responses = LineResponses::new(stimulus.faults, sim.rng("faults"));
         let slave = SlaveConfig {
-            address: behaviour.address,
-            data: behaviour.data,
-            latency: behaviour.latency,
-            faults: judge.faults(),
+            address: stimulus.address,
+            data: stimulus.data,
+            latency: stimulus.latency,
+            faults: responses.faults(),
             ..SlaveConfig::default()
         };
         let slave = sim.axi_read_slave("m_axi_pspin_no", slave);
-        let wire = sim.sink("m_axis_nic_tx", behaviour.wire);
-        let watch = reference::attach(&mut sim, OutputWatch::default());
+        let wire = sim.sink("m_axis_nic_tx", stimulus.wire);
+        let monitor = reference::attach(&mut sim, OutputMonitor::default());
         let clear = sim
             .dut
             .instance()
             .port("egress_dma_error_clear", Direction::Input);
-        let clears = Pauses::new(behaviour.clear, sim.rng("clears"));
+        let clears = Pauses::new(stimulus.clear, sim.rng("clears"));
         sim.reset();
         let mut bench = Self {
             setup,
@@ -90,8 +90,8 @@ impl<M: Model> EgressBench<M> {
             wire,
             last_frame: None,
             last_answer: None,
-            judge,
-            watch,
+            responses,
+            monitor,
             reference: Reference::new(setup),
             rng: sim.rng("commands"),
             clear: clear.ok(),
@@ -108,7 +108,7 @@ impl<M: Model> EgressBench<M> {
         bench
     }
 
-    /// Where memory has contents: at the lowest address, in the middle, and up to the highest address.
+    /// Returns the addresses of memory with contents: at the lowest address, in the middle, and up to the highest address.
     pub fn pieces(&self) -> [u64; 3] {
         let end = self.setup.address_end();
         [0, end / 2, end - PIECE]
@@ -123,7 +123,7 @@ impl<M: Model> EgressBench<M> {
 
     /// Sends a command; its frame has the bytes that the memory holds now.
     pub fn send(&mut self, command: Command) {
-        // What nobody looks at is random.
+        // Drive don't-care inputs with random values.
         let [nid, fid] = [(); 2].map(|()| u64::from(self.rng.random::<u32>()));
         let user_ptr = self.rng.random();
         let Command { id, source, length } = command;
@@ -139,8 +139,8 @@ impl<M: Model> EgressBench<M> {
         let clears = self.clears.next(0);
         self.drive_clear(clears);
         self.sim.cycle();
-        let looked_at = self.observe();
-        self.sim.expect(looked_at);
+        let observed = self.observe();
+        self.sim.expect(observed);
         self.cleared = clears && self.clear.is_some();
     }
 
@@ -159,7 +159,7 @@ impl<M: Model> EgressBench<M> {
     }
 
     /// From now on nothing pauses or fails, and lines come in the next cycle.
-    pub fn set_calm(&mut self) {
+    pub fn stop_stimulus(&mut self) {
         self.commands.set_pause(Pause::Never);
         self.slave.set_pauses(Pause::Never, Pause::Never);
         self.slave.set_latency(Latency::default());
@@ -170,7 +170,7 @@ impl<M: Model> EgressBench<M> {
 
     /// Changes which lines fail, from the next read on.
     pub fn set_faults(&self, faults: LineFaults) {
-        self.judge.set(faults);
+        self.responses.set(faults);
     }
 
     /// Commands that are not over.
@@ -180,7 +180,7 @@ impl<M: Model> EgressBench<M> {
 
     /// Code of the newest error.
     pub fn last_error(&self) -> u64 {
-        self.watch.borrow().shown.last_error
+        self.monitor.borrow().shown.last_error
     }
 
     /// Runs until the wire has that many frames since the start.
@@ -237,7 +237,7 @@ impl<M: Model> EgressBench<M> {
         self.sim.reset();
         self.commands.clear();
         self.slave.take_bursts();
-        self.judge.clear();
+        self.responses.clear();
         self.wire.receive_all();
         self.reference.reset();
         self.lines_before = self.slave.monitor().counts().data.beats;
@@ -252,14 +252,14 @@ impl<M: Model> EgressBench<M> {
 
     fn observe(&mut self) -> Result<(), String> {
         for read in self.slave.take_bursts() {
-            self.reference.read(&read, &self.judge)?;
+            self.reference.read(&read, &self.responses)?;
         }
         let lines = self.slave.monitor().counts().data.beats - self.lines_before;
         let Shown {
             cycle,
             answer,
             last_error,
-        } = self.watch.borrow().shown;
+        } = self.monitor.borrow().shown;
         self.reference.step(self.cleared, answer, lines, last_error)?;
         self.last_answer = answer.map(|id| (cycle, id)).or(self.last_answer);
         if self.in_frame && !self.wire.monitor().is_valid() {
@@ -286,7 +286,7 @@ impl<M: Model> Finish for EgressBench<M> {
 const BATCH: u64 = 200;
 
 crate::counts! {
-    /// What became of all commands.
+    /// Commands by outcome.
     pub struct Totals {
         /// By what became of them.
         pub outcome: Outcome,
@@ -300,12 +300,12 @@ crate::counts! {
 ///
 /// # Panics
 /// At the first thing that is wrong.
-pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, commands: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, commands: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let mut bench = EgressBench::new(sim, behaviour);
+    let mut bench = EgressBench::new(sim, stimulus);
     let pieces = bench.pieces();
     let mut totals = Totals::default();
-    // What the path has counted since its last reset.
+    // Counts since the last reset.
     let mut counted = Outcome::default();
     let mut left = commands;
     while left > 0 {
@@ -348,7 +348,7 @@ fn reset_in_traffic<M: Model>(bench: &mut EgressBench<M>, rng: &mut ChaCha8Rng, 
 /// Cycles from the end of one of the longest frames to that of a later one, with nothing in the way: three times
 /// as many frames as fit into the buffer, less one.
 pub fn cycles_of_longest<M: Model>(bench: &mut EgressBench<M>) -> u64 {
-    bench.set_calm();
+    bench.stop_stimulus();
     bench.settle();
     let before = bench.wire.total();
     let frames = longest_frames(&bench.setup);
@@ -371,16 +371,16 @@ pub fn longest_frames(setup: &Setup) -> u64 {
     3 * (setup.buffer_beats / setup.beats(setup.max_frame))
 }
 
-/// Where the frames lie in memory.
+/// Placement of the frames in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// That many bytes behind the start of a line, all of them.
+    /// All at this offset from the start of a line, in bytes.
     Offset(u64),
     /// Each at another place of its line.
     Everywhere,
 }
 
-/// What was counted for frames of one size, in clock cycles.
+/// Measured clock cycles for frames of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Cycles a frame, back to back: from the end of one to that of a later one, divided by their number.

@@ -1,6 +1,6 @@
 //! The reference model, and what it is compared with beside the buses.
 
-use super::config::{LineJudge, PIECE, Setup};
+use super::config::{LineResponses, PIECE, Setup};
 use crate::reference::Pins;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ impl Outcome {
 #[derive(Debug)]
 struct Pending {
     command: Command,
-    /// Why it comes to nothing, as far as is known.
+    /// The first failure so far.
     fault: Option<Fault>,
     /// Bursts that were not seen yet.
     bursts: VecDeque<(u64, u64)>,
@@ -102,7 +102,7 @@ impl Reference {
     }
 
     /// A read was seen, and its lines were judged.
-    pub(super) fn read(&mut self, read: &SlaveBurst, judge: &LineJudge) -> Result<(), String> {
+    pub(super) fn read(&mut self, read: &SlaveBurst, responses: &LineResponses) -> Result<(), String> {
         let seen = read.burst;
         let mut waiting = self
             .pending
@@ -120,7 +120,7 @@ impl Reference {
             ));
         }
         for _ in 0..seen.beats {
-            let response = judge.take().ok_or("a line was not judged")?;
+            let response = responses.take().ok_or("a line was not judged")?;
             pending.fault = pending.fault.or(Fault::of_response(response));
         }
         Ok(())
@@ -215,7 +215,7 @@ impl Reference {
     }
 }
 
-/// What the path showed in a cycle.
+/// Outputs in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
     /// The cycle.
@@ -228,12 +228,12 @@ pub(super) struct Shown {
 
 /// Looks at answers and errors, and checks that nothing is written and lines are always taken.
 #[derive(Debug, Default)]
-pub(super) struct OutputWatch {
-    /// What the path showed in the last cycle.
+pub(super) struct OutputMonitor {
+    /// Outputs in the last cycle.
     pub(super) shown: Shown,
 }
 
-impl crate::reference::Reference for OutputWatch {
+impl crate::reference::Reference for OutputMonitor {
     fn check(&self, pins: Pins<'_>) -> Result<(), String> {
         pins.expect("m_axi_pspin_no_awvalid", false)?;
         pins.expect("m_axi_pspin_no_wvalid", false)?;
@@ -275,7 +275,7 @@ pub struct Command {
     pub length: u64,
 }
 
-/// Why a command comes to nothing.
+/// Why a command fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A line was answered with SLVERR, before any with DECERR.
@@ -289,7 +289,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What `egress_dma_last_error` says.
+    /// Returns the value of `egress_dma_last_error`.
     pub fn code(self) -> u64 {
         match self {
             Self::SlaveError => 4,
@@ -299,12 +299,12 @@ impl Fault {
         }
     }
 
-    /// Whether nothing is read.
+    /// Returns whether the command is refused before any read.
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::Length | Self::Address)
     }
 
-    /// What a bad response makes of a command.
+    /// Converts an error response to a fault.
     pub fn of_response(response: Response) -> Option<Self> {
         match response {
             Response::Okay => None,
@@ -315,7 +315,7 @@ impl Fault {
 }
 
 impl Command {
-    /// Why the command is refused, if it is.
+    /// Returns why the command is refused, if it is.
     pub fn refusal(&self, setup: &Setup) -> Option<Fault> {
         if self.length == 0 || self.length > setup.max_frame {
             return Some(Fault::Length);

@@ -24,7 +24,7 @@ use spinneret_sim::dma::{RamPort, SegmentedRam, Status, Transfer};
 use spinneret_sim::prelude::*;
 use write_model::WriteModel;
 
-pub use config::{Behaviour, Counters, Guard, HalfCounters, Setup, Window, behaviours};
+pub use config::{Counters, Guard, HalfCounters, Setup, Stimulus, Window, stimuli};
 pub use plan::{Piece, WritePlan, is_possible, span};
 pub use round::{Latencies, Rates, Totals, Traffic, latencies, rates, run_round};
 
@@ -33,7 +33,7 @@ pub use round::{Latencies, Rates, Totals, Traffic, latencies, rates, run_round};
 pub struct HostDmaBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
-    /// What the host DMA was generated with.
+    /// Parameters of the host DMA.
     pub setup: Setup,
     /// The cluster; bursts are sent by [`write`](Self::write) and [`read`](Self::read) of the bench.
     pub cluster: AxiMaster,
@@ -55,11 +55,11 @@ pub struct HostDmaBench<M: Model> {
     pub descriptors: [u64; 2],
     write_model: WriteModel,
     read_model: ReadModel,
-    /// What the counters said at the last reset that they went through.
+    /// Counters at the last reset that they outlived.
     counted_before: Counters,
-    /// How many statuses nobody waits for, of writes and of reads.
+    /// Rate of unsolicited statuses, of writes and of reads.
     strays: [u32; 2],
-    /// What was taken at the last reset.
+    /// Transfers up to the last reset.
     taken: [[u64; 2]; 2],
     read_ram: SegmentedRam,
     guard: Option<Guard>,
@@ -70,24 +70,24 @@ impl<M: Model> HostDmaBench<M> {
     ///
     /// # Panics
     /// If the design has not the ports of the host DMA.
-    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+    pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
-        let behaviour = behaviour.fit(&setup);
+        let stimulus = stimulus.fit(&setup);
         let host = HostMemory::new(sim.seed().0);
         let ram = || SegmentedRam::new(setup.ram, sim.seed());
         let (write_ram, read_ram) = (ram(), ram());
-        let strays = [behaviour.writes.strays, behaviour.reads.strays];
+        let strays = [stimulus.writes.strays, stimulus.reads.strays];
         let config = MasterConfig {
-            pauses: behaviour.cluster,
-            skew: behaviour.skew,
+            pauses: stimulus.cluster,
+            skew: stimulus.skew,
         };
         let bench = Self {
             cluster: sim.axi_master("s_axi", config),
-            writes: sim.corundum_dma(Transfer::ToHost, &host, &write_ram, behaviour.writes),
-            reads: sim.corundum_dma(Transfer::FromHost, &host, &read_ram, behaviour.reads),
-            ram_writes: sim.ram_write_port("ram_wr", &write_ram, behaviour.ram_writes),
-            ram_reads: sim.ram_read_port("ram_rd", &read_ram, behaviour.ram_reads),
+            writes: sim.corundum_dma(Transfer::ToHost, &host, &write_ram, stimulus.writes),
+            reads: sim.corundum_dma(Transfer::FromHost, &host, &read_ram, stimulus.reads),
+            ram_writes: sim.ram_write_port("ram_wr", &write_ram, stimulus.ram_writes),
+            ram_reads: sim.ram_read_port("ram_rd", &read_ram, stimulus.ram_reads),
             last_write: None,
             last_read: None,
             descriptors: [0; 2],
@@ -113,8 +113,8 @@ impl<M: Model> HostDmaBench<M> {
     /// At the first thing that is wrong.
     pub fn cycle(&mut self) {
         self.sim.cycle();
-        let looked_at = self.observe();
-        self.sim.expect(looked_at);
+        let observed = self.observe();
+        self.sim.expect(observed);
     }
 
     /// Simulates some cycles.
@@ -195,7 +195,7 @@ impl<M: Model> HostDmaBench<M> {
         [self.write_model.left(), self.read_model.left()]
     }
 
-    /// What was counted since the last reset of either side.
+    /// Returns the counts since the last reset of either side.
     pub fn counters(&self) -> Counters {
         Counters::read(&self.sim).since(&self.counted_before)
     }
@@ -210,7 +210,7 @@ impl<M: Model> HostDmaBench<M> {
         self.write_model.reset();
         self.read_model.reset();
         self.counted_before = Counters::default();
-        // What was in flight may have been written or not.
+        // Writes in flight may or may not have reached memory.
         self.host.adopt();
     }
 
@@ -256,7 +256,7 @@ impl<M: Model> HostDmaBench<M> {
         self.cluster.take_reads();
     }
 
-    /// What the host DMA has taken of writes, and of reads: addresses and beats.
+    /// Returns the addresses and beats that the host DMA has taken, of writes and of reads.
     fn taken(&self) -> [[u64; 2]; 2] {
         let writes = self.cluster.write_monitor().map(|monitor| monitor.counts());
         let reads = self.cluster.read_monitor().map(|monitor| monitor.counts());
@@ -266,7 +266,7 @@ impl<M: Model> HostDmaBench<M> {
         ]
     }
 
-    /// Whether a descriptor is valid, of writes and of reads.
+    /// Returns whether a descriptor is valid, for writes and for reads.
     fn offered(&self) -> [bool; 2] {
         let dut = self.sim.dut.instance();
         [Transfer::ToHost, Transfer::FromHost].map(|transfer| {
@@ -344,10 +344,10 @@ impl<M: Model> HostDmaBench<M> {
 /// Cycles in which something goes on, with the longest pauses of any test.
 const PATIENCE: u64 = 10_000;
 /// Cycles in which the counters come to rest.
-const REST_CYCLES: u64 = 8;
+const SETTLE_CYCLES: u64 = 8;
 /// Cycles in which a burst would be taken into use for which there is no room.
 const FULL_CYCLES: u64 = 100;
-/// Where the last bursts of a test go.
+/// Address of the last bursts of a test.
 const FILL_ADDRESS: u64 = 0x5_0000_0000;
 
 impl<M: Model> HostDmaBench<M> {
@@ -357,7 +357,7 @@ impl<M: Model> HostDmaBench<M> {
     /// At the first difference, and if a burst is not answered.
     pub fn settle(&mut self) {
         self.wait_for_at_most([0, 0]);
-        // What was in flight at a reset of this side has no burst any more, and is waited for as well.
+        // Wait also for transfers that outlived a reset of this side.
         let deadline = self.sim.cycle_count() + PATIENCE;
         while self.write_model.drains() || self.read_model.drains() {
             assert!(
@@ -405,7 +405,7 @@ impl<M: Model> HostDmaBench<M> {
         for dma in [&self.writes, &self.reads] {
             dma.set_strays(0);
         }
-        self.run(REST_CYCLES);
+        self.run(SETTLE_CYCLES);
         if let Err(difference) = self.host.check() {
             panic!("{}: {difference} (seed {})", M::NAME, self.sim.seed());
         }

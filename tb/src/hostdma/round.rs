@@ -1,7 +1,7 @@
 //! Rounds of random traffic, and cycles of bursts.
 
 use super::HostDmaBench;
-use super::config::{Behaviour, Counters, HalfCounters, Setup, Window};
+use super::config::{Counters, HalfCounters, Setup, Stimulus, Window};
 use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::fmt;
@@ -12,7 +12,7 @@ const BATCH: u64 = 200;
 /// Most transfers of each kind that wait in the cluster.
 const WAITING: usize = 100;
 
-/// What became of all transfers.
+/// Transfers by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Bursts that were answered, by kind of answer, and statuses.
@@ -76,9 +76,9 @@ impl fmt::Display for Totals {
 ///
 /// # Panics
 /// At the first byte, response or counter that is wrong, and if a tag or a line is lost.
-pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, transfers: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, transfers: u64) -> Totals {
     let mut rng = sim.rng("transfers");
-    let mut bench = HostDmaBench::new(sim, behaviour);
+    let mut bench = HostDmaBench::new(sim, stimulus);
     let mut traffic = Traffic::new(bench.setup, bench.sim.rng("traffic"));
     let mut totals = Totals::default();
     let mut left = transfers;
@@ -98,7 +98,7 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, transfers: 
     totals.counters += bench.counters();
     totals.descriptors = bench.descriptors;
     totals.cycles = bench.sim.cycle_count();
-    // What atomic operations load counts as a read of its own.
+    // The load of an atomic operation counts as a read.
     assert!(totals.transfers() >= transfers, "{totals}");
     bench.finish();
     totals
@@ -127,9 +127,9 @@ fn reset_in_traffic<M: Model>(bench: &mut HostDmaBench<M>, traffic: &mut Traffic
     }
 }
 
-/// Where the writes of a measurement go.
+/// Start address of measured writes.
 const ADDRESS: u64 = 0x4000_0000;
-/// How far behind them the reads come from.
+/// Distance from the writes to the reads in bytes.
 const READS_BEHIND: u64 = 0x4000_0000;
 /// Bytes that are moved each way before counting starts: twice what a ring holds.
 const WARM_UP: u64 = 2 * 16384;
@@ -158,7 +158,7 @@ pub struct Latencies {
 
 /// A host DMA with a DMA of that latency; nobody pauses, and all windows are open.
 fn bench<M: Model>(sim: Simulation<M>, latency: u64) -> HostDmaBench<M> {
-    let mut bench = HostDmaBench::new(sim, Behaviour::latency(latency));
+    let mut bench = HostDmaBench::new(sim, Stimulus::latency(latency));
     bench.open_windows(ADDRESS);
     bench
 }
@@ -338,7 +338,7 @@ impl Traffic {
             _ => self.impossible(),
         };
         burst.address += PAGES * PAGE;
-        // Whether it is legal only the monitors want to know; they watch the slave in any case.
+        // The monitors always check the slave, so even legal reads may be marked illegal.
         let user = self.user(self.setup.user_bits[1]);
         let request = ReadRequest::new(burst).illegal().with_user(user);
         if self.rng.random_ratio(1, 50) {

@@ -1,4 +1,4 @@
-//! What a path was generated with, contexts, and how everything around it behaves.
+//! Parameters of a path, its contexts, its stimulus, and its counters.
 
 use super::slots::{Class, Release, SlotMap};
 use crate::bench::Parameters;
@@ -8,7 +8,7 @@ use spinneret_sim::prelude::*;
 use std::fmt;
 use std::ops::{AddAssign, Index, IndexMut};
 
-/// What a path was generated with, as far as its bench depends on it.
+/// Parameters of a path that its bench depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Bytes of a beat, at most 64.
@@ -32,7 +32,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// That of a model in the catalog.
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model, or the bench cannot test it.
@@ -104,11 +104,11 @@ impl Setup {
     }
 }
 
-/// How everything around the path behaves.
+/// Stimulus of the path: pauses, responses, frees.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
-    /// Whether there certainly is room and a slot for every packet, so that each one's fate is predicted.
-    pub calm: bool,
+pub struct Stimulus {
+    /// Whether room and a slot are guaranteed for every packet, so that each outcome is predicted.
+    pub uncongested: bool,
     /// Packets under way at most, with those whose slot the cluster has; random traffic waits so long.
     pub most_under_way: u64,
     /// Gaps between beats from the wire.
@@ -121,7 +121,7 @@ pub struct Behaviour {
     pub slave: SlaveConfig,
     /// Gaps between frees.
     pub feedback: Pause,
-    /// When slots are freed.
+    /// Policy by which the cluster frees slots.
     pub release: Release,
     /// Large slots that the cluster has already when random traffic begins, so that there are few.
     pub occupied: u64,
@@ -130,10 +130,10 @@ pub struct Behaviour {
 }
 
 /// No pauses, no errors, slots freed at once.
-impl Default for Behaviour {
+impl Default for Stimulus {
     fn default() -> Self {
         Self {
-            calm: true,
+            uncongested: true,
             most_under_way: u64::MAX,
             input: Pause::Never,
             nic: Pause::Never,
@@ -147,7 +147,7 @@ impl Default for Behaviour {
     }
 }
 
-/// What became of the packets since the last comparison.
+/// Packets by outcome since the last comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Unmatched packets, all of which came out.
@@ -163,7 +163,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What was counted between two readings of the counters.
+    /// Returns the difference of two readings of the counters.
     pub(super) fn between(base: &Counters, now: &Counters) -> Self {
         let mut drops = Drops::default();
         for cause in Cause::ALL {
@@ -195,7 +195,7 @@ pub const CONTEXTS: usize = 4;
 /// All contexts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contexts {
-    /// Which of them are enabled.
+    /// Enabled contexts.
     pub enabled: [bool; CONTEXTS],
     /// The fields of each, in the order of [`FIELDS`].
     pub fields: [[u64; FIELDS.len()]; CONTEXTS],
@@ -242,7 +242,7 @@ fn set(dut: &mut Instance, name: &str, value: &[u8]) {
     dut.set_bytes(port.unwrap_or_else(|error| panic!("{error}")), value);
 }
 
-/// Why a matched packet is dropped, in the order in which causes are asked for.
+/// Cause of a dropped packet, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// No room in front of the DMA.
@@ -354,7 +354,7 @@ pub struct Refusals {
     pub early: u64,
 }
 
-/// What the path has counted since its reset.
+/// Counters of the path since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Matched packets.

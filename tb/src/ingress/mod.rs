@@ -27,12 +27,12 @@ use spinneret_sim::prelude::*;
 use std::rc::Rc;
 
 pub use config::{
-    Behaviour, CONTEXTS, Cause, Contexts, Counters, Drops, FIELDS, Occupancy, Outcome, Refusals, Setup,
+    CONTEXTS, Cause, Contexts, Counters, Drops, FIELDS, Occupancy, Outcome, Refusals, Setup, Stimulus,
 };
 pub use packet::{BypassSink, OddBeat, Packet, PacketSource};
 pub use round::{
-    Load, MARK, Named, Path, Totals, behaviours, load_mark, marked, measure, random_contexts, random_packet,
-    run_round,
+    Load, MARK, Named, Path, Totals, load_mark, marked, measure, random_contexts, random_packet, run_round,
+    stimuli,
 };
 pub use slots::{Class, Release, Slot, SlotMap, SlotRange};
 
@@ -44,7 +44,7 @@ const PATIENCE: u64 = 50_000;
 pub struct IngressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
-    /// What the path was generated with.
+    /// Parameters of the path.
     pub setup: Setup,
     /// The packets from the wire.
     pub source: PacketSource,
@@ -71,8 +71,8 @@ impl<M: Model> IngressBench<M> {
     ///
     /// # Panics
     /// If the design has not the ports of the path.
-    pub fn new(sim: Simulation<M>, behaviour: Behaviour) -> Self {
-        let mut bench = Self::closed(sim, behaviour);
+    pub fn new(sim: Simulation<M>, stimulus: Stimulus) -> Self {
+        let mut bench = Self::closed(sim, stimulus);
         bench.run(bench.setup.opening_cycles());
         bench
     }
@@ -81,22 +81,22 @@ impl<M: Model> IngressBench<M> {
     ///
     /// # Panics
     /// If the design has not the ports of the path.
-    pub fn closed(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+    pub fn closed(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
-        let source = packet_source(&mut sim, behaviour.input);
-        let nic = BypassSink::attach(&mut sim, behaviour.nic);
-        let slave = sim.axi_write_slave("m_axi_pspin_ni", behaviour.slave);
+        let source = packet_source(&mut sim, stimulus.input);
+        let nic = BypassSink::attach(&mut sim, stimulus.nic);
+        let slave = sim.axi_write_slave("m_axi_pspin_ni", stimulus.slave);
         let meta = FIELDS.map(|name| format!("meta_{name}"));
         let fields: Vec<&str> = HER_FIELDS
             .into_iter()
             .chain(meta.iter().map(String::as_str))
             .collect();
-        let her = sim.channel_sink("her", &fields, behaviour.her);
+        let her = sim.channel_sink("her", &fields, stimulus.her);
         let feedback = ["her_addr", "her_size", "msgid"];
-        let feedback = sim.channel_source("feedback", &feedback, behaviour.feedback);
+        let feedback = sim.channel_source("feedback", &feedback, stimulus.feedback);
         let rng = sim.rng("frees");
-        let (release, bad_frees) = (behaviour.release, behaviour.bad_frees);
+        let (release, bad_frees) = (stimulus.release, stimulus.bad_frees);
         let releases = Releases::new(feedback, setup.slots, release, bad_frees, rng);
         let counters = CounterPorts::find(sim.dut.instance());
         let arvalid = sim
@@ -112,7 +112,7 @@ impl<M: Model> IngressBench<M> {
             last_her: None,
             releases,
             uses: SlotUses::new(&setup),
-            reference: Reference::new(setup, behaviour.calm),
+            reference: Reference::new(setup, stimulus.uncongested),
             counters,
             arvalid: arvalid.unwrap_or_else(|error| panic!("{error}")),
             base: Counters::default(),
@@ -128,8 +128,8 @@ impl<M: Model> IngressBench<M> {
     /// At the first thing that is wrong.
     pub fn cycle(&mut self) {
         self.sim.cycle();
-        let looked_at = self.observe();
-        self.sim.expect(looked_at);
+        let observed = self.observe();
+        self.sim.expect(observed);
         let (counters, dut) = (&self.counters, self.sim.dut.instance());
         self.releases.step(|| counters.read(dut));
     }
@@ -180,8 +180,8 @@ impl<M: Model> IngressBench<M> {
     }
 
     /// From now on there certainly is room and a slot for every packet, or not.
-    pub fn set_calm(&mut self, calm: bool) {
-        self.reference.calm = calm;
+    pub fn set_uncongested(&mut self, uncongested: bool) {
+        self.reference.uncongested = uncongested;
     }
 
     /// Changes when slots are freed.
@@ -306,7 +306,7 @@ impl<M: Model> IngressBench<M> {
 }
 
 /// Cycles in which a free, a dropped packet and the counters come to rest.
-const REST_CYCLES: u64 = 64;
+const SETTLE_CYCLES: u64 = 64;
 
 impl<M: Model> IngressBench<M> {
     /// Runs until every packet has come out or is counted, and compares the counters.
@@ -334,7 +334,7 @@ impl<M: Model> IngressBench<M> {
         while !self.releases.is_idle() {
             self.cycle();
         }
-        self.run(REST_CYCLES);
+        self.run(SETTLE_CYCLES);
         self.releases.policy = policy;
         self.compare()
     }
@@ -348,7 +348,7 @@ impl<M: Model> IngressBench<M> {
         while !self.releases.is_idle() {
             self.cycle();
         }
-        self.run(REST_CYCLES);
+        self.run(SETTLE_CYCLES);
         let counters = self.counters();
         assert_eq!(
             (counters.small.used, counters.large.used, self.uses.live()),
@@ -412,7 +412,7 @@ impl<M: Model> IngressBench<M> {
         outcome
     }
 
-    /// What holds among the counters whatever came.
+    /// Checks invariants between the counters.
     fn check_state(&self, now: &Counters) {
         let allocator = now.drops[Cause::Overload] + now.drops[Cause::NoSlot] + now.drops[Cause::Oversize];
         assert_eq!(now.alloc_dropped, allocator, "alloc_dropped_pkts");

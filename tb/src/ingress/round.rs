@@ -1,7 +1,7 @@
 //! Rounds of random packets, and cycles of frames.
 
 use super::IngressBench;
-use super::config::{Behaviour, CONTEXTS, Contexts, Drops, Outcome, Setup};
+use super::config::{CONTEXTS, Contexts, Drops, Outcome, Setup, Stimulus};
 use super::packet::Packet;
 use super::slots::{Class, Release};
 use crate::bench::Finish;
@@ -16,7 +16,7 @@ use std::ops::AddAssign;
 const BATCH: u64 = 100;
 
 crate::counts! {
-    /// What became of all packets.
+    /// Packets by outcome.
     pub struct Totals {
         /// Packets that came out at the NIC.
         pub bypassed: u64,
@@ -63,11 +63,11 @@ impl fmt::Display for Totals {
 /// # Panics
 /// At the first packet that is neither delivered intact nor counted as dropped, and for everything else that
 /// is wrong.
-pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let mut bench = IngressBench::new(sim, behaviour.clone());
+    let mut bench = IngressBench::new(sim, stimulus.clone());
     let setup = bench.setup;
-    occupy(&mut bench, &behaviour);
+    occupy(&mut bench, &stimulus);
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
@@ -75,15 +75,15 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            bench.wait_for_less_than(behaviour.most_under_way);
+            bench.wait_for_less_than(stimulus.most_under_way);
             bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();
         left -= batch;
         if rng.random_ratio(1, 20) {
             reset_in_traffic(&mut bench, &mut rng);
-            bench.set_calm(behaviour.calm);
-            occupy(&mut bench, &behaviour);
+            bench.set_uncongested(stimulus.uncongested);
+            occupy(&mut bench, &stimulus);
         }
     }
     assert_eq!(totals.packets(), packets, "{totals}");
@@ -93,23 +93,23 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
 }
 
 /// Lets the cluster have slots from the start; the packets for it are not in the totals.
-fn occupy<M: Model>(bench: &mut IngressBench<M>, behaviour: &Behaviour) {
-    if behaviour.occupied > 0 {
+fn occupy<M: Model>(bench: &mut IngressBench<M>, stimulus: &Stimulus) {
+    if stimulus.occupied > 0 {
         load_mark(bench);
         bench.set_release(Release::Never);
         let large = bench.setup.slots[Class::Small].bytes as usize + 1;
-        for number in 0..behaviour.occupied {
+        for number in 0..stimulus.occupied {
             bench.send(bench.setup.matched(large, number));
         }
         bench.settle();
-        bench.set_release(behaviour.release);
+        bench.set_release(stimulus.release);
     }
 }
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
     // They come without regard to how many are under way.
-    bench.set_calm(false);
+    bench.set_uncongested(false);
     for _ in 0..40 {
         bench.send(random_packet(rng, &bench.setup));
     }
@@ -121,7 +121,7 @@ fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng)
 /// Byte 0 of a packet that matches; others start with 0.
 pub const MARK: u8 = 0xff;
 
-/// Which of the packets match.
+/// Share of matching packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// All.
@@ -151,7 +151,7 @@ impl Load {
     }
 }
 
-/// What was counted for packets of one size, in clock cycles.
+/// Measured clock cycles for packets of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// Cycles a packet, back to back: from one HER to a later one, divided by the packets between them.
@@ -174,11 +174,11 @@ pub fn marked<M: Model>(sim: Simulation<M>, response_cycles: u64) -> IngressBenc
         latency: Latency::exactly(response_cycles),
         ..SlaveConfig::default()
     };
-    let behaviour = Behaviour {
+    let stimulus = Stimulus {
         slave,
-        ..Behaviour::default()
+        ..Stimulus::default()
     };
-    let mut bench = IngressBench::new(sim, behaviour);
+    let mut bench = IngressBench::new(sim, stimulus);
     load_mark(&mut bench);
     bench
 }
@@ -335,38 +335,38 @@ pub fn random_contexts(rng: &mut ChaCha8Rng) -> Contexts {
     Contexts::random(rng, enabled)
 }
 
-/// A behaviour with its name.
-pub type Named = (&'static str, Behaviour);
+/// A stimulus with its name.
+pub type Named = (&'static str, Stimulus);
 
-/// The behaviours of random tests with a path: calm ones, in which every packet's fate is predicted, and those under
+/// The stimuli of random tests with a path: uncongested ones, in which every packet's outcome is predicted, and those under
 /// pressure.
 ///
-/// With few slots it is only calm while few packets are under way, so line rate without that limit is there as well.
-/// A path that waits predicts every packet's fate by itself, and is never calm: small packets take large slots.
-pub fn behaviours(setup: &Setup) -> Vec<Named> {
+/// With few slots it is only uncongested while few packets are under way, so line rate without that limit is there as well.
+/// A path that waits predicts every packet's outcome by itself, and is never uncongested: small packets take large slots.
+pub fn stimuli(setup: &Setup) -> Vec<Named> {
     let certain = setup.certain_packets();
     let mut all = for_many_slots(setup);
     if setup.stall {
-        for (_, behaviour) in &mut all {
-            behaviour.calm = false;
+        for (_, stimulus) in &mut all {
+            stimulus.uncongested = false;
         }
     } else if certain < MANY_SLOTS {
-        for (_, behaviour) in all.iter_mut().filter(|(_, behaviour)| behaviour.calm) {
-            behaviour.most_under_way = certain;
+        for (_, stimulus) in all.iter_mut().filter(|(_, stimulus)| stimulus.uncongested) {
+            stimulus.most_under_way = certain;
         }
-        let behaviour = Behaviour {
-            calm: false,
-            ..Behaviour::default()
+        let stimulus = Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
         };
-        all.push(("line rate without limit", behaviour));
+        all.push(("line rate without limit", stimulus));
     }
     all
 }
 
-/// Slots of a class that are never all out in calm traffic, whose rate alone limits the packets under way.
+/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets under way.
 const MANY_SLOTS: u64 = 200;
 
-/// The behaviours for a path with many slots.
+/// The stimuli for a path with many slots.
 fn for_many_slots(setup: &Setup) -> Vec<Named> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
@@ -383,19 +383,19 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
     let never = || Pause::Never;
     let free = |percent, most| Release::Random { percent, most };
     vec![
-        ("line rate", Behaviour::default()),
+        ("line rate", Stimulus::default()),
         (
             "line rate, late responses, errors",
-            Behaviour {
+            Stimulus {
                 slave: slave(never(), never(), 1, 30, 3),
                 release: free(90, 60),
                 bad_frees: 20,
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "gaps and light pauses",
-            Behaviour {
+            Stimulus {
                 input: random(60),
                 nic: random(20),
                 her: random(20),
@@ -403,55 +403,55 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
                 feedback: random(30),
                 release: free(50, 60),
                 bad_frees: 20,
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "slow cluster",
-            Behaviour {
-                calm: false,
+            Stimulus {
+                uncongested: false,
                 her: random(92),
                 slave: slave(never(), never(), 1, 10, 3),
                 release: free(30, 100),
                 bad_frees: 10,
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "slow memory",
-            Behaviour {
-                calm: false,
+            Stimulus {
+                uncongested: false,
                 nic: random(5),
                 slave: slave(bursty(20, 60), bursty(40, 100), 20, 120, 3),
                 her: bursty(20, 20),
                 feedback: random(20),
                 release: free(60, 100),
                 bad_frees: 10,
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "few slots",
-            Behaviour {
-                calm: false,
+            Stimulus {
+                uncongested: false,
                 input: bursty(100, 20),
                 slave: slave(random(10), random(10), 1, 30, 2),
                 release: free(1, most_but(setup.slots.total(), 10) as usize),
                 occupied: most_but(setup.slots[Class::Large].count, 6),
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "everything stalls",
-            Behaviour {
-                calm: false,
+            Stimulus {
+                uncongested: false,
                 input: random(20),
                 nic: bursty(50, 50),
                 her: bursty(10, 80),
                 slave: slave(random(50), random(50), 1, 60, 10),
                 feedback: bursty(5, 30),
                 release: free(20, 400),
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
     ]

@@ -10,7 +10,7 @@ mod translate;
 pub use question::{Ledger, Mutation, Outcome, Question, Verdict, mutations, questions};
 pub use translate::{Problem, prepare, prepare_broken, text};
 
-/// How far a proof reaches.
+/// A proof method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// For all times: checked for this many cycles from the start, and by temporal induction over at most as
@@ -38,11 +38,11 @@ pub struct Proof {
     pub block: &'static str,
     /// Parameter values; the harness sees each as a macro in capitals.
     pub settings: &'static [(&'static str, u64)],
-    /// How far it reaches.
+    /// Proof method.
     pub method: Method,
     /// Whether it takes about a minute at most, so that `./dev test` runs it.
     pub fast: bool,
-    /// What is shown, in a few words.
+    /// The proven property, in a few words.
     pub shows: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the solver is asked, and what it has answered before.
+//! Questions for the solver, mutations of blocks, and recorded answers.
 
 use super::translate::{Problem, inputs, missing, prepare, prepare_broken, text};
 use super::{Method, Proof, find, proofs};
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 pub enum Question {
     /// Whether a proof holds.
     Holds(&'static Proof),
-    /// Whether a proof finds out that its block is broken.
-    FindsOut(Mutation),
+    /// Whether a proof detects a mutation.
+    Detects(Mutation),
 }
 
 /// All questions: every proof, then every broken block.
 pub fn questions() -> impl Iterator<Item = Question> {
-    let broken = mutations().into_iter().map(Question::FindsOut);
+    let broken = mutations().into_iter().map(Question::Detects);
     proofs().map(Question::Holds).chain(broken)
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Holds(proof) => f.write_str(proof.name),
-            Self::FindsOut(mutation) => {
+            Self::Detects(mutation) => {
                 let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                 let Mutation {
                     proof,
@@ -50,11 +50,11 @@ impl fmt::Display for Question {
 }
 
 impl Question {
-    /// Whether the answer takes about a minute at most.
+    /// Returns whether the answer takes about a minute at most.
     pub fn is_fast(&self) -> bool {
         match self {
             Self::Holds(proof) => proof.fast,
-            Self::FindsOut(_) => true,
+            Self::Detects(_) => true,
         }
     }
 
@@ -62,7 +62,7 @@ impl Question {
     fn problem(&self) -> Result<(&'static Proof, String)> {
         match self {
             Self::Holds(proof) => Ok((proof, text(proof)?)),
-            Self::FindsOut(mutation) => {
+            Self::Detects(mutation) => {
                 let name = mutation.proof;
                 let proof = find(name).with_context(|| format!("there is no proof {name}"))?;
                 let good = text(proof)?;
@@ -73,7 +73,7 @@ impl Question {
         }
     }
 
-    /// What tells this question from all others: a digest of everything that the solver is given.
+    /// Returns a digest of the solver's input, which identifies the question.
     ///
     /// # Errors
     /// The block cannot be generated, or a harness cannot be read.
@@ -85,7 +85,7 @@ impl Question {
         };
         let asked = match self {
             Self::Holds(_) => method,
-            Self::FindsOut(_) => format!("broken, {method}"),
+            Self::Detects(_) => format!("broken, {method}"),
         };
         let mut digest = Sha256::new();
         for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {
@@ -105,7 +105,7 @@ impl Question {
     /// A tool is missing, refuses what it is given, or gives up.
     pub fn ask(&self, folder: &Path) -> Result<Option<String>> {
         let (proof, text) = self.problem()?;
-        let Self::FindsOut(_) = self else {
+        let Self::Detects(_) = self else {
             let outcome = prepare(proof, folder)?.solve()?;
             let why = format!("{self}: {:?}", outcome.verdict);
             return Ok((!outcome.holds()).then_some(why));
@@ -128,7 +128,7 @@ impl Question {
 pub struct Ledger(BTreeSet<String>);
 
 impl Ledger {
-    /// Where it is kept.
+    /// Path of the ledger.
     pub fn path() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs/answered.txt")
     }
@@ -148,8 +148,8 @@ impl Ledger {
         ))
     }
 
-    /// Whether a question need not be asked again. One in sixteen is asked nevertheless, so that a wrong ledger is found out.
-    pub fn spares(&self, key: &str) -> bool {
+    /// Returns whether the recorded answer suffices. One question in sixteen is asked anyway, to detect a wrong ledger.
+    pub fn may_skip(&self, key: &str) -> bool {
         !key.starts_with('0') && self.0.contains(key)
     }
 
@@ -165,7 +165,7 @@ impl Ledger {
         for question in questions {
             let name = match question {
                 Question::Holds(proof) => format!("{} holds", proof.name),
-                Question::FindsOut(mutation) => format!("{} finds out", mutation.proof),
+                Question::Detects(mutation) => format!("{} finds out", mutation.proof),
             };
             writeln!(text, "{} {name}", question.key()?)?;
         }
@@ -177,7 +177,7 @@ impl Ledger {
 /// The solver gives up after this time, in seconds.
 const LIMIT: u32 = 600;
 
-/// What became of a proof.
+/// The result of a proof.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The proof.
@@ -199,7 +199,7 @@ pub enum Verdict {
     Failed {
         /// The assertion, or the cover statement that cannot be reached.
         property: String,
-        /// Whether it failed from the start, that is, really; else induction is too weak.
+        /// Whether the failure is reachable from reset; if not, induction is too weak.
         from_start: bool,
         /// A waveform of the counterexample; none for a cover statement.
         trace: Option<PathBuf>,
@@ -207,7 +207,7 @@ pub enum Verdict {
 }
 
 impl Outcome {
-    /// Whether all that was to be shown is shown.
+    /// Returns whether the proof is complete.
     pub fn holds(&self) -> bool {
         !matches!(self.verdict, Verdict::Failed { .. })
     }
@@ -307,7 +307,7 @@ fn said(output: &Output) -> String {
     )
 }
 
-/// What follows a phrase, on each line that has it.
+/// Returns the rest of each line after a phrase.
 fn after<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines()
         .filter_map(move |line| line.split_once(phrase).map(|(_, rest)| rest.trim()))
@@ -318,7 +318,7 @@ fn after<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = &'a str> {
 pub struct Mutation {
     /// The proof that has to find it out.
     pub proof: &'static str,
-    /// What the change breaks, as a sentence.
+    /// The broken promise, as a sentence.
     pub breaks: &'static str,
     /// The text that is replaced where it stands first.
     pub from: String,

@@ -26,7 +26,7 @@ const FREE_CLOCKS: &str = "(* clocks = \"free\" *)";
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub(super) proof: Proof,
-    /// Where the problem is, and the counterexample will be.
+    /// Folder of the problem and of the counterexample.
     pub(super) folder: PathBuf,
 }
 

@@ -1,11 +1,11 @@
 //! The testbench of `pspin_ctrl_regs`.
 //!
 //! ```text
-//!  LiteMaster => s_axil [pspin_ctrl_regs] outputs, stdout => Surroundings
+//!  LiteMaster => s_axil [pspin_ctrl_regs] outputs, stdout => Environment
 //!                                         live inputs     <=
 //! ```
 //!
-//! The surroundings drive what the registers show, and compare every output in every cycle with the contract:
+//! The environment drive what the registers show, and compare every output in every cycle with the contract:
 //! the table's model in `spinneret_regmap`, with the clocks that the block promises around it.
 
 mod contract;
@@ -15,7 +15,7 @@ use crate::bench::Finish;
 use spinneret_regmap::{cl, me};
 use spinneret_sim::prelude::*;
 
-pub use contract::{Activity, Surroundings};
+pub use contract::{Activity, Environment};
 pub use ports::Layout;
 
 /// The block with everything around it.
@@ -23,11 +23,11 @@ pub use ports::Layout;
 pub struct Bench<M: Model> {
     /// The simulation.
     pub sim: Simulation<M>,
-    /// Who accesses the registers.
+    /// The AXI4-Lite master.
     pub master: LiteMaster,
-    /// What is around the block.
-    pub around: Surroundings,
-    /// What the block has.
+    /// Environment of the block.
+    pub around: Environment,
+    /// Parameters of the block.
     pub layout: Layout,
 }
 
@@ -40,7 +40,7 @@ impl<M: Model> Bench<M> {
     /// The same with pauses and activity.
     pub fn with(mut sim: Simulation<M>, config: MasterConfig, activity: Activity) -> Self {
         let master = sim.axil_master("s_axil", config);
-        let around = Surroundings::attach(&mut sim, activity);
+        let around = Environment::attach(&mut sim, activity);
         sim.reset();
         Self {
             sim,
@@ -84,19 +84,19 @@ impl<M: Model> Bench<M> {
 
 impl<M: Model> Finish for Bench<M> {}
 
-/// How the surroundings of the registers behave.
+/// Stimulus of the registers.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
-    /// Who accesses the registers.
+pub struct Stimulus {
+    /// The AXI4-Lite master.
     pub master: MasterConfig,
-    /// What happens around the block.
+    /// Activity of inputs and standard output.
     pub activity: Activity,
     /// Chance in percent of a reset behind a batch of accesses, in the middle of the last ones.
     pub reset_percent: u32,
 }
 
-/// Every behaviour, with a name.
-pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
+/// Every stimulus, with a name.
+pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
     let random = |percent| Pause::Random { percent };
     let slow_answers = MasterPauses {
         response: random(70),
@@ -111,7 +111,7 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
     };
     let bursty = Pause::Bursty { busy: 12, idle: 12 };
     let skewed = Skew::Random { most: 6 };
-    let behaviour = |pauses, skew, live_percent, stdout_percent, reset_percent| Behaviour {
+    let stimulus = |pauses, skew, live_percent, stdout_percent, reset_percent| Stimulus {
         master: MasterConfig { pauses, skew },
         activity: Activity {
             live_percent,
@@ -121,18 +121,18 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
     };
     let never = MasterPauses::default;
     vec![
-        ("no pauses", behaviour(never(), Skew::Together, 20, 5, 0)),
-        ("skewed", behaviour(never(), skewed, 50, 30, 0)),
-        ("slow answers", behaviour(slow_answers, Skew::Together, 50, 5, 0)),
-        ("slow requests", behaviour(slow_requests, skewed, 50, 5, 0)),
+        ("no pauses", stimulus(never(), Skew::Together, 20, 5, 0)),
+        ("skewed", stimulus(never(), skewed, 50, 30, 0)),
+        ("slow answers", stimulus(slow_answers, Skew::Together, 50, 5, 0)),
+        ("slow requests", stimulus(slow_requests, skewed, 50, 5, 0)),
         (
             "all pause",
-            behaviour(MasterPauses::all(&random(40)), skewed, 90, 20, 0),
+            stimulus(MasterPauses::all(&random(40)), skewed, 90, 20, 0),
         ),
-        ("bursts", behaviour(MasterPauses::all(&bursty), skewed, 30, 2, 0)),
+        ("bursts", stimulus(MasterPauses::all(&bursty), skewed, 30, 2, 0)),
         (
             "resets",
-            behaviour(MasterPauses::all(&random(30)), skewed, 50, 20, 25),
+            stimulus(MasterPauses::all(&random(30)), skewed, 50, 20, 25),
         ),
     ]
 }
@@ -231,7 +231,7 @@ impl Traffic {
 const BATCH: u64 = 40;
 
 crate::counts! {
-    /// What became of the accesses.
+    /// Accesses by outcome.
     pub struct Totals {
         /// Writes that were answered with OKAY.
         pub written: u64,
@@ -261,14 +261,14 @@ impl Totals {
 ///
 /// # Panics
 /// If the block breaks its contract.
-pub fn run_round<M: Model>(mut sim: Simulation<M>, behaviour: Behaviour, accesses: u64) -> Totals {
+pub fn run_round<M: Model>(mut sim: Simulation<M>, stimulus: Stimulus, accesses: u64) -> Totals {
     sim.set_cycle_limit(u64::MAX);
     let mut rng = sim.rng("round");
-    let Behaviour {
+    let Stimulus {
         master,
         activity,
         reset_percent,
-    } = behaviour;
+    } = stimulus;
     let mut bench = Bench::with(sim, master, activity);
     let mut traffic = Traffic::new(&bench.layout, bench.sim.rng("traffic"));
     let mut totals = Totals::default();
@@ -304,7 +304,7 @@ fn run_batch<M: Model>(bench: &mut Bench<M>, until: u64, totals: &mut Totals) {
     bench.master.clear();
     bench.sim.reset();
     totals.resets += 1;
-    // What had been begun is sent again or forgotten; both are answered in the next batch.
+    // Accesses that had started are sent again or forgotten; either way they end in the next batch.
     bench.master.clear();
     bench.settle();
 }

@@ -3,24 +3,24 @@
 mod hers;
 
 use crate::bench::Finish;
-use hers::{LINE, Seen, judge};
+use hers::{LINE, Seen, check_her};
 use spinneret_sim::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-pub use hers::{Her, Places};
+pub use hers::{Her, MemoryMap};
 
-/// How everything around a stand-in behaves.
+/// Stimulus of a stand-in: pauses, delays and faults.
 #[derive(Clone, Debug, Default)]
-pub struct Behaviour {
+pub struct Stimulus {
     /// All channels of the three masters and of the host, HERs, feedback and commands.
     pub pause: Pause,
     /// Most clocks from a command to its response, and most from a burst of the host to its answer.
     pub delay: u64,
     /// Probability in percent that stdout is not read in a clock.
     pub unread_percent: u32,
-    /// How writes of the host fail.
+    /// Slave that takes writes to the host.
     pub writes: SlaveConfig,
-    /// How reads of the host fail.
+    /// Slave that answers reads of the host.
     pub reads: SlaveConfig,
 }
 
@@ -29,28 +29,28 @@ pub struct Behaviour {
 pub struct StubBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
-    /// Where addresses lie.
-    pub places: Places,
+    /// Address map of the memory.
+    pub memory_map: MemoryMap,
     /// The masters at `ni`, `no` and `host`.
     pub masters: [AxiMaster; 3],
     /// Commands of the cluster.
     pub commands: ChannelSink,
     /// Feedback of the cluster.
     pub feedback: ChannelSink,
-    /// What the memory has to hold.
+    /// Expected contents of the memory.
     pub memory: Memory,
     /// Words of stdout that were read.
     pub words: u64,
     /// HERs that were done.
     pub done: u64,
-    /// Whether stdout is read at all; what comes while it is full and not read is dropped.
+    /// Whether stdout is read at all. A word that arrives while it is full is dropped.
     pub reads_stdout: bool,
     writes: AxiSlave,
     reads: AxiSlave,
     hers: ChannelSource,
     responses: ChannelSource,
     rng: ChaCha8Rng,
-    behaviour: Behaviour,
+    stimulus: Stimulus,
     /// HERs that are not done.
     open: VecDeque<Her>,
     seen: Seen,
@@ -63,9 +63,9 @@ pub struct StubBench<M: Model> {
     given: VecDeque<u32>,
     /// The word that was seen and not taken.
     offered: Option<u32>,
-    /// What reads of the masters have to return, by master and number.
+    /// Expected results of reads, by master and number.
     wanted: BTreeMap<(usize, u64), (Burst, Response, Memory)>,
-    /// What writes of the masters have to answer.
+    /// Expected responses to writes, by master and number.
     written: BTreeMap<(usize, u64), Response>,
     stdout: [PortHandle; 3],
 }
@@ -75,22 +75,22 @@ impl<M: Model> StubBench<M> {
     ///
     /// # Panics
     /// If the design is no stand-in.
-    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+    pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         sim.set_cycle_limit(u64::MAX);
-        let pause = &behaviour.pause;
+        let pause = &stimulus.pause;
         let config = || MasterConfig {
             pauses: MasterPauses::all(pause),
             skew: Skew::Random { most: 3 },
         };
         let masters = ["ni", "no", "host"].map(|prefix| sim.axi_master(prefix, config()));
         for master in &masters {
-            // What is refused on purpose is no fault.
+            // Illegal bursts are sent on purpose.
             let monitors = [master.write_monitor(), master.read_monitor()];
             monitors.iter().flatten().for_each(AxiMonitor::check_slave_only);
         }
-        let writes = sim.axi_write_slave("m_axi", behaviour.writes.clone());
+        let writes = sim.axi_write_slave("m_axi", stimulus.writes.clone());
         let shared = writes.shared_memory();
-        let reads = AxiSlave::attach(&mut sim, "m_axi", Half::Read, behaviour.reads.clone(), shared);
+        let reads = AxiSlave::attach(&mut sim, "m_axi", Half::Read, stimulus.reads.clone(), shared);
         let her = [
             "msgid",
             "addr",
@@ -112,14 +112,14 @@ impl<M: Model> StubBench<M> {
             responses: sim.channel_source("response", &["data"], Pause::Never),
             stdout: ["stdout_rd_en", "stdout_dout", "stdout_data_valid"].map(|name| port(&sim, name)),
             rng: sim.rng("stand-in"),
-            places: Places::of::<M>(),
+            memory_map: MemoryMap::of::<M>(),
             masters,
             writes,
             memory: Memory::default(),
             words: 0,
             done: 0,
             reads_stdout: true,
-            behaviour,
+            stimulus,
             open: VecDeque::new(),
             seen: Seen::default(),
             command: 0,
@@ -173,7 +173,7 @@ impl<M: Model> StubBench<M> {
         let response = self.response(&burst);
         if response == Response::Okay {
             for (number, beat) in (0..).zip(&request.beats) {
-                let place = self.places.of_address(burst.beat_address(number) & !(LINE - 1));
+                let place = self.memory_map.offset(burst.beat_address(number) & !(LINE - 1));
                 self.memory.write(place.unwrap_or(0), &beat.bytes, beat.strobes);
             }
         }
@@ -187,7 +187,7 @@ impl<M: Model> StubBench<M> {
         let mut lines = Memory::default();
         for number in 0..burst.beats {
             let line = burst.beat_address(number) & !(LINE - 1);
-            let place = self.places.of_address(line).unwrap_or(0);
+            let place = self.memory_map.offset(line).unwrap_or(0);
             for (offset, byte) in (0..).zip(self.memory.read(place, LINE as usize)) {
                 if let Some(byte) = byte {
                     lines.fill(line + offset, &[byte]);
@@ -198,11 +198,11 @@ impl<M: Model> StubBench<M> {
         self.wanted.insert((master, number), (burst, response, lines));
     }
 
-    /// How a burst has to be answered.
+    /// Returns the expected response to a burst.
     fn response(&self, burst: &Burst) -> Response {
         if burst.kind != BurstKind::Incrementing || burst.size > LINE {
             Response::SlaveError
-        } else if self.places.of_address(burst.address).is_none() {
+        } else if self.memory_map.offset(burst.address).is_none() {
             Response::DecodeError
         } else {
             Response::Okay
@@ -242,8 +242,8 @@ impl<M: Model> StubBench<M> {
             self.responses.send(&[id]);
         }
         self.sim.cycle();
-        let looked_at = self.observe();
-        self.sim.expect(looked_at);
+        let observed = self.observe();
+        self.sim.expect(observed);
     }
 
     /// Simulates some clocks.
@@ -268,7 +268,7 @@ impl<M: Model> StubBench<M> {
         let [enable, word, valid] = self.stdout;
         let word = self.sim.dut.instance().value(word) as u32;
         let is_valid = self.sim.dut.instance().is_high(valid);
-        let takes = self.reads_stdout && self.rng.random_range(0..100) >= self.behaviour.unread_percent;
+        let takes = self.reads_stdout && self.rng.random_range(0..100) >= self.stimulus.unread_percent;
         self.sim.dut.instance_mut().set_high(enable, takes);
         if let Some(offered) = self.offered.take() {
             assert!(is_valid && word == offered, "a word of stdout went away");
@@ -300,11 +300,11 @@ impl<M: Model> StubBench<M> {
             if self.sim.get("command_zero") != 0 {
                 return Err("a command has a nid, fid or user pointer".to_owned());
             }
-            let due = command.cycle + self.rng.random_range(0..=self.behaviour.delay);
+            let due = command.cycle + self.rng.random_range(0..=self.stimulus.delay);
             self.unanswered.push_back((due, command.values[0]));
             self.seen.commands.push(command);
         }
-        self.judge_feedback()?;
+        self.check_feedback()?;
         while let (Some(given), Some(expected)) = (self.given.front(), self.expected.front()) {
             if given != expected {
                 return Err(format!("stdout gave {given:#x} instead of {expected:#x}"));
@@ -315,16 +315,16 @@ impl<M: Model> StubBench<M> {
         Ok(())
     }
 
-    fn judge_feedback(&mut self) -> Result<(), String> {
+    fn check_feedback(&mut self) -> Result<(), String> {
         while let Some(feedback) = self.feedback.receive() {
             let her = self.open.pop_front().ok_or("there is feedback for nothing")?;
             let seen = std::mem::take(&mut self.seen);
-            let (words, copied) = judge(&her, &seen, &feedback, self.command)?;
+            let (words, copied) = check_her(&her, &seen, &feedback, self.command)?;
             self.command = (self.command + seen.commands.len() as u64) % 64;
             self.expected.extend(words);
             if !self.reads_stdout {
                 // Nobody takes a word, so exactly as many are inside as there is room for.
-                self.expected.truncate(self.places.words as usize);
+                self.expected.truncate(self.memory_map.words as usize);
             }
             self.settle_memories(&her, &seen, &copied)?;
             self.done += 1;
@@ -332,7 +332,7 @@ impl<M: Model> StubBench<M> {
         Ok(())
     }
 
-    /// What a HER has read from the host is in the memory, and what it has copied is in the host.
+    /// Checks the bytes that a HER read from the host into the memory and copied to the host.
     fn settle_memories(
         &mut self,
         her: &Her,
@@ -340,12 +340,12 @@ impl<M: Model> StubBench<M> {
         copied: &[(u64, std::ops::Range<usize>)],
     ) -> Result<(), String> {
         if seen.reads.iter().any(|read| read.response == Response::Okay) {
-            let place = self.places.of_address(her.handler & !(LINE - 1)).unwrap_or(0);
+            let place = self.memory_map.offset(her.handler & !(LINE - 1)).unwrap_or(0);
             let mut bytes = [0; LINE as usize];
             self.reads.memory().overlay(her.fetched_line(), &mut bytes);
             self.memory.fill(place, &bytes);
         }
-        let place = self.places.of_address(her.address).unwrap_or(0);
+        let place = self.memory_map.offset(her.address).unwrap_or(0);
         let packet = self.memory.read(place, her.size as usize);
         for (at, range) in copied {
             let bytes: Option<Vec<u8>> = packet[range.clone()].iter().copied().collect();

@@ -4,7 +4,7 @@ use crate::{all_contexts, bench, bench_with, send_matched, send_unmatched, start
 use spinneret_regmap::{bar, bar_access, caps, cl, me};
 use spinneret_sim::axil::Response::{DecodeError, Okay, SlaveError};
 use spinneret_sim::prelude::*;
-use spinneret_tb::app::{Actions, AppBench, Behaviour, CLUSTER, Clocks, from_host, random_size};
+use spinneret_tb::app::{Actions, AppBench, CLUSTER, Clocks, Stimulus, from_host, random_size};
 use spinneret_tb::bench::{Finish, case, with};
 
 /// Offsets outside of all windows.
@@ -175,7 +175,7 @@ fn traffic(bench: &mut AppBench, rng: &mut ChaCha8Rng, count: usize) {
 
 /// A block whose cluster sends every packet back, copies it and prints.
 fn busy(run: &mut TestRun, clocks: Clocks) -> AppBench {
-    let mut bench = bench_with(run, clocks, &Behaviour::default());
+    let mut bench = bench_with(run, clocks, &Stimulus::default());
     bench.bring_up(all_contexts(Actions::of(15)));
     bench.model.complete = false;
     bench

@@ -4,7 +4,7 @@ use crate::{all_contexts, bench, bench_with, send_matched, send_unmatched, start
 use spinneret_regmap::{bar, caps, cl, events, guard, host_read, host_write, stats};
 use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
-    Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, NO_WORD, READ_OFFSET, offset_of,
+    Actions, AppBench, CONTEXTS, Clocks, Context, NO_WORD, READ_OFFSET, Stimulus, offset_of,
 };
 use spinneret_tb::bench::{Finish, case, with};
 
@@ -36,7 +36,7 @@ fn all_actions_of_all_contexts_reach_wire_host_and_console() {
     run_test(2, |run| {
         let mut rng = run.rng("packets");
         for clocks in [Clocks::BOARD, Clocks::EQUAL, Clocks::period(2100)] {
-            let mut bench = bench_with(run, clocks, &Behaviour::default());
+            let mut bench = bench_with(run, clocks, &Stimulus::default());
             let contexts = std::array::from_fn(|number| Some(Context::new(number, Actions::of(15))));
             bench.bring_up(contexts);
             for actions in 0..16 {
@@ -56,7 +56,7 @@ fn all_actions_of_all_contexts_reach_wire_host_and_console() {
 }
 
 #[test]
-fn software_sees_what_was_built_and_how_the_cluster_is() {
+fn software_reads_the_configuration_and_the_cluster_status() {
     case(1, bench, |bench| {
         bench.find_hardware();
         assert_eq!(bench.get(caps::offset("core_clock_khz")), 250_000);
@@ -75,7 +75,7 @@ fn software_sees_what_was_built_and_how_the_cluster_is() {
 fn memory_of_the_cluster_is_written_and_read_through_the_bar() {
     run_test(1, |run| {
         for clocks in [Clocks::BOARD, Clocks::EQUAL] {
-            let mut bench = bench_with(run, clocks, &Behaviour::default());
+            let mut bench = bench_with(run, clocks, &Stimulus::default());
             bench.release_cluster();
             for first in [
                 0x1c00_0000,
@@ -207,11 +207,11 @@ fn data_of_the_host_reaches_the_cluster() {
 }
 
 #[test]
-fn windows_hold_the_cluster_to_its_memory() {
+fn windows_confine_the_cluster_to_its_memory() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
-        let behaviour = Behaviour::default();
-        let mut bench = bench_with(run, Clocks::BOARD, &behaviour);
+        let stimulus = Stimulus::default();
+        let mut bench = bench_with(run, Clocks::BOARD, &stimulus);
         let base = 0x5_0000_0000;
         bench.bring_up(only(at(0, BOTH, base)));
         bench.set(guard::ENFORCE.offset, 1);
@@ -280,7 +280,7 @@ fn a_context_does_not_reach_the_window_of_another() {
         bench.model.configure(contexts(own));
         send_matched(bench, &mut rng, 1, 500);
         bench.settle();
-        // What is not enforced is not held to anything.
+        // Without enforcement every address is allowed.
         bench.load_contexts(&astray);
         bench.model.configure(astray);
         bench.set(guard::ENFORCE.offset, 0);

@@ -5,21 +5,21 @@ mod host;
 
 use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
-    Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, Crossing, Flow, Session, Totals, Work,
-    from_host, from_wire, matched, measure_latency, measure_rate, measure_work, prepare_work, random_size,
-    run_round, unmatched,
+    Actions, AppBench, CONTEXTS, Clocks, Context, Crossing, Flow, Session, Stimulus, Totals, Work, from_host,
+    from_wire, matched, measure_latency, measure_rate, measure_work, prepare_work, random_size, run_round,
+    unmatched,
 };
 use spinneret_tb::bench::{Finish, case, with};
 
 /// A block between models, not configured.
-fn bench_with(run: &mut TestRun, clocks: Clocks, behaviour: &Behaviour) -> AppBench {
+fn bench_with(run: &mut TestRun, clocks: Clocks, stimulus: &Stimulus) -> AppBench {
     let sim = run.simulation_with(&clocks.domains());
-    AppBench::new(sim, clocks, behaviour)
+    AppBench::new(sim, clocks, stimulus)
 }
 
 /// The same without pauses, with a cluster of 40 MHz.
 fn bench(run: &mut TestRun) -> AppBench {
-    bench_with(run, Clocks::BOARD, &Behaviour::default())
+    bench_with(run, Clocks::BOARD, &Stimulus::default())
 }
 
 /// Four contexts that do the same.
@@ -29,7 +29,7 @@ fn all_contexts(actions: Actions) -> [Option<Context>; CONTEXTS] {
 
 /// A block whose contexts all do the same, ready for packets.
 fn started(run: &mut TestRun, (clocks, actions): (Clocks, Actions)) -> AppBench {
-    let mut bench = bench_with(run, clocks, &Behaviour::default());
+    let mut bench = bench_with(run, clocks, &Stimulus::default());
     bench.bring_up(all_contexts(actions));
     bench
 }
@@ -49,7 +49,7 @@ fn send_unmatched(bench: &mut AppBench, rng: &mut ChaCha8Rng, interface: usize, 
 }
 
 #[test]
-fn each_way_adds_its_clocks_and_no_more() {
+fn each_path_has_its_latency() {
     case(1, with(started, (Clocks::BOARD, Actions::SEND)), |bench| {
         for size in [1, 60, 64, 65, 128, 129, 300, 1500] {
             let found = Crossing::ALL.map(|crossing| measure_latency(bench, crossing, size));
@@ -78,12 +78,12 @@ fn passing_frames_take_one_beat_a_clock() {
 fn interface_1_is_untouched_while_interface_0_is_overloaded() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             to_host: [Pause::Random { percent: 90 }, Pause::Never],
             wire: [Pause::Random { percent: 90 }, Pause::Random { percent: 20 }],
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = bench_with(run, Clocks::period(40_000), &behaviour);
+        let mut bench = bench_with(run, Clocks::period(40_000), &stimulus);
         bench.bring_up(all_contexts(Actions::SEND));
         bench.model.complete = false;
         for number in 0..600 {
@@ -137,12 +137,12 @@ fn frames_of_host_and_cluster_leave_whole() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
         let tx = Pause::Bursty { busy: 200, idle: 300 };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             tx: [tx, Pause::Never],
             wire: [Pause::Random { percent: 20 }, Pause::Never],
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = bench_with(run, Clocks::EQUAL, &behaviour);
+        let mut bench = bench_with(run, Clocks::EQUAL, &stimulus);
         bench.bring_up(all_contexts(Actions::SEND));
         for number in 0..40 {
             for _ in 0..5 {
@@ -182,11 +182,11 @@ fn completions_of_our_frames_stay_inside() {
 fn completions_wait_for_the_host_and_none_is_lost() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             completions: Pause::Random { percent: 70 },
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = bench_with(run, Clocks::EQUAL, &behaviour);
+        let mut bench = bench_with(run, Clocks::EQUAL, &stimulus);
         bench.bring_up(all_contexts(Actions::SEND));
         for number in 0..100 {
             let interface = rng.random_range(0..2);
@@ -203,7 +203,7 @@ fn completions_wait_for_the_host_and_none_is_lost() {
 /// Of so many HERs one more or less may be counted, and phases differ.
 const TOLERANCE: f64 = 1.005;
 
-/// What is done, bytes of a packet, and core clocks a packet with the cluster at 40 MHz and at 250.
+/// Work, bytes of a packet, and core clocks per packet with the cluster at 40 MHz and at 250 MHz.
 const RATES: [(Work, usize, [f64; 2]); 7] = [
     (Work::Take, 64, [37.5, 6.0]),
     (Work::Take, 1500, [375.0, 60.0]),
@@ -262,8 +262,8 @@ fn hardware_and_register_model_agree_on_every_read() {
         let mut rng = run.rng("sessions");
         for number in 0..BENCHES {
             let clocks = Clocks::random(&mut rng);
-            let behaviour = Behaviour::random(&mut rng);
-            let mut bench = bench_with(run, clocks, &behaviour);
+            let stimulus = Stimulus::random(&mut rng);
+            let mut bench = bench_with(run, clocks, &stimulus);
             let contexts = std::array::from_fn(|number| {
                 Some(Context::new(number, Actions::of(rng.random_range(0..16))))
             });

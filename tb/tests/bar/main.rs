@@ -5,7 +5,7 @@ mod timing;
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_regmap::bar::{self, Destination, WINDOWS};
 use spinneret_sim::prelude::*;
-use spinneret_tb::bar::{BarBench, Behaviour, ClusterConfig, Counters, WRITABLE};
+use spinneret_tb::bar::{BarBench, ClusterConfig, Counters, Stimulus, WRITABLE};
 use spinneret_tb::bench::{Finish, case};
 
 spinneret_tb::each_model! {
@@ -36,7 +36,7 @@ const DEAD: ClusterConfig = ClusterConfig {
 
 /// A bench in which nobody pauses.
 fn calm<M: Model>(run: &mut TestRun) -> BarBench<M> {
-    BarBench::new(run.simulation::<M>(), Behaviour::default())
+    BarBench::new(run.simulation::<M>(), Stimulus::default())
 }
 
 /// Words at both ends of each window and in it, as far as the BAR reaches.
@@ -123,7 +123,7 @@ fn every_strobe_and_protection_type_is_passed_on() {
 }
 
 #[test]
-fn what_the_registers_answer_is_passed_on() {
+fn responses_of_the_registers_are_passed_on() {
     case(1, calm::<SpinneretBar>, |bench| {
         for response in [Response::SlaveError, Response::DecodeError] {
             let faults = Faults::At(vec![(0..=0xffff, response)]);
@@ -189,7 +189,7 @@ fn both_halves_count_in_one_clock() {
 }
 
 #[test]
-fn a_cluster_in_reset_is_answered_for_at_once() {
+fn access_to_a_cluster_in_reset_fails_at_once() {
     case(1, calm::<SpinneretBar>, |bench| {
         bench.hold(true);
         let (written, read) = (bench.write_now(0x1000, 1, 15), bench.read_now(0x40_0000));
@@ -209,7 +209,7 @@ fn a_cluster_in_reset_is_answered_for_at_once() {
 }
 
 #[test]
-fn an_access_under_way_ends_when_the_cluster_is_reset() {
+fn reset_of_the_cluster_ends_an_access_in_flight() {
     case(1, calm::<SpinneretBarLarge>, |bench| {
         for cycles in 0..12 {
             for config in [ClusterConfig::STUCK, DEAD] {

@@ -3,13 +3,13 @@
 use crate::{DEAD, REGISTERS, WRITABLE_AT, calm, slow};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::bar::{BarBench, Behaviour, ClusterConfig, Counters, WRITABLE};
+use spinneret_tb::bar::{BarBench, ClusterConfig, Counters, Stimulus, WRITABLE};
 use spinneret_tb::bench::{Finish, case};
 
 const OUTSIDE: u64 = 0x90_0000;
 
 #[test]
-fn one_clock_there_and_one_back() {
+fn adds_one_clock_in_each_direction() {
     case(1, calm::<SpinneretBar>, |bench| {
         // The registers and the cluster answer in the clock after the transfer, so one of three clocks is theirs.
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 3);
@@ -61,11 +61,11 @@ fn address_and_data_come_in_any_order() {
             skew: Skew::Random { most: 12 },
             ..MasterConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             host,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = BarBench::new(run.simulation::<SpinneretBar>(), behaviour);
+        let mut bench = BarBench::new(run.simulation::<SpinneretBar>(), stimulus);
         let mut early = [0; 2];
         for index in 0..200 {
             let address = [0x1000, WRITABLE_AT, OUTSIDE][index % 3];
@@ -106,7 +106,7 @@ fn registers_do_not_wait_for_a_stuck_cluster() {
 }
 
 #[test]
-fn a_cluster_has_its_time_and_no_more() {
+fn cluster_timeout_is_exact() {
     case(1, calm::<SpinneretBar>, |bench| {
         let most = bench.setup.timeout_cycles;
         // The access is offered one clock after it was taken, and taken at once.
@@ -129,7 +129,7 @@ fn a_cluster_has_its_time_and_no_more() {
                 (written.latency_cycles(), read.latency_cycles()),
                 (expected, expected)
             );
-            // What is late comes, and is dropped.
+            // The late answer arrives and is dropped.
             bench.run(10);
         }
         assert_eq!(bench.counters().timeouts, 4);
@@ -166,7 +166,7 @@ fn valid_stays_after_a_timeout() {
 }
 
 #[test]
-fn a_late_answer_is_not_taken_for_another() {
+fn late_answer_is_dropped() {
     case(1, calm::<SpinneretBarLarge>, |bench| {
         let most = bench.setup.timeout_cycles;
         for late in 1..20 {
@@ -185,7 +185,7 @@ fn a_late_answer_is_not_taken_for_another() {
 }
 
 #[test]
-fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
+fn timeout_of_two_clocks_suffices_for_the_fastest_answer_only() {
     case(1, calm::<SpinneretBarSmall>, |bench| {
         for _ in 0..20 {
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
@@ -254,7 +254,7 @@ fn pause(rng: &mut ChaCha8Rng) -> Pause {
     }
 }
 
-fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
+fn stimulus(rng: &mut ChaCha8Rng) -> Stimulus {
     let pauses = MasterPauses {
         write_address: pause(rng),
         write_data: pause(rng),
@@ -262,7 +262,7 @@ fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
         read_address: pause(rng),
         read_data: pause(rng),
     };
-    Behaviour {
+    Stimulus {
         host: MasterConfig {
             pauses,
             skew: Skew::Random { most: 3 },
@@ -319,8 +319,8 @@ fn address<M: Model>(rng: &mut ChaCha8Rng, bench: &BarBench<M>, is_write: bool) 
 
 fn traffic<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("traffic");
-    let behaviour = behaviour(&mut rng);
-    let mut bench = BarBench::new(run.simulation::<M>(), behaviour);
+    let stimulus = stimulus(&mut rng);
+    let mut bench = BarBench::new(run.simulation::<M>(), stimulus);
     let timeout = bench.setup.timeout_cycles;
     let (mut sent, mut held_left, mut held) = ([0; 2], 0_u64, false);
     let mut total = Counters::default();
@@ -361,7 +361,7 @@ fn traffic<M: Model>(run: &mut TestRun) {
     total += bench.expected_counters();
     let happened = [total.held, total.timeouts, total.errors];
     assert!(happened.iter().all(|count| *count > 20), "{total:?}");
-    // What was taken and never answered goes with a reset of the cluster.
+    // A reset of the cluster discards accesses that were never answered.
     bench.hold(true);
     bench.run(2);
     bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
@@ -373,16 +373,16 @@ fn seeds<M: Model>() {
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says() {
+fn random_accesses_match_the_model() {
     seeds::<SpinneretBar>();
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says_in_a_large_bar() {
+fn random_accesses_to_a_large_bar_match_the_model() {
     seeds::<SpinneretBarLarge>();
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says_without_patience() {
+fn random_accesses_with_a_short_timeout_match_the_model() {
     seeds::<SpinneretBarSmall>();
 }

@@ -41,7 +41,7 @@ fn packet(address: u64, context: u64) -> Packet {
     }
 }
 
-fn behaviours() -> Vec<Pauses> {
+fn stimuli() -> Vec<Pauses> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let never = || Pause::Never;
@@ -61,7 +61,7 @@ fn random_traffic<M: Model>() {
     run_test(1, |run| {
         let mut rng = run.rng("traffic");
         let (mut hers, mut dropped) = (0, 0);
-        for pauses in behaviours() {
+        for pauses in stimuli() {
             let mut bench = HerBench::new(run.simulation::<M>(), pauses);
             bench.random(&mut rng, 2_000);
             bench.settle();
@@ -227,7 +227,7 @@ fn packets_of_a_context_that_does_not_exist_use_context_0() {
 }
 
 #[test]
-fn packets_that_no_context_serves_are_dropped_counted_and_hold_nothing_up() {
+fn packets_without_a_context_are_dropped_counted_and_block_nothing() {
     case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0010));
         let start = bench.sim.cycle_count();
@@ -249,7 +249,7 @@ fn packets_that_no_context_serves_are_dropped_counted_and_hold_nothing_up() {
 }
 
 #[test]
-fn a_stalled_output_stops_only_packets_that_go_there_and_those_behind() {
+fn stalled_output_blocks_only_its_own_packets_and_later_ones() {
     case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0010));
         let always = Pause::AlwaysAfter(0);
@@ -296,7 +296,7 @@ fn a_stalled_output_stops_only_packets_that_go_there_and_those_behind() {
 }
 
 #[test]
-fn what_is_half_written_is_never_used() {
+fn partly_written_configuration_is_never_used() {
     case(1, reference, |bench| {
         let mut rng = bench.sim.rng("configurations");
         let mut old = configuration([1, 2, 3, 4], 0b1111);
@@ -325,7 +325,7 @@ fn what_is_half_written_is_never_used() {
 }
 
 #[test]
-fn a_her_that_waits_keeps_its_context_and_the_next_one_has_the_new() {
+fn waiting_her_keeps_its_context_and_the_next_uses_the_new_one() {
     case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b1111));
         bench.hers.set_pause(Pause::AlwaysAfter(0));
@@ -383,7 +383,7 @@ fn reset_disables_all_contexts_and_clears_the_counters() {
 fn reset_in_the_middle_of_traffic_forgets_what_is_inside() {
     run_test(1, |run| {
         let mut rng = run.rng("resets");
-        for pauses in behaviours() {
+        for pauses in stimuli() {
             let params = HerParams::of::<PspinHerGenBoard>();
             let mut bench: HerBench<PspinHerGenBoard> = HerBench::new(run.simulation(), pauses);
             for _ in 0..60 {

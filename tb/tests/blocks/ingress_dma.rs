@@ -25,8 +25,8 @@ fn packet(address: u64, length: usize) -> Packet {
     Packet::new(address, length as u64 ^ 0xa5a5, bytes)
 }
 
-/// Different behaviours of all bus models.
-fn behaviours() -> Vec<(Pauses, SlaveConfig)> {
+/// Different stimuli of all bus models.
+fn stimuli() -> Vec<(Pauses, SlaveConfig)> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let pauses = |stream, descriptor, her, free| Pauses {
@@ -68,9 +68,9 @@ fn behaviours() -> Vec<(Pauses, SlaveConfig)> {
 fn random_traffic<M: Model>(run: &mut TestRun, sizes: (u64, u64), packets: u64) {
     let mut rng = run.rng("packets");
     let mut total = Outcome::default();
-    let behaviours = behaviours();
-    let share = packets / behaviours.len() as u64;
-    for (pauses, slave) in behaviours {
+    let stimuli = stimuli();
+    let share = packets / stimuli.len() as u64;
+    for (pauses, slave) in stimuli {
         let mut bench = DmaBench::new(run.simulation::<M>(), sizes, pauses, slave);
         for _ in 0..share.div_ceil(500) {
             for _ in 0..share.min(500) {

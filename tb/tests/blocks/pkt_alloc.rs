@@ -200,7 +200,7 @@ fn oversize_packets_are_dropped_with_a_descriptor_whatever_is_free() {
 }
 
 #[test]
-fn small_packets_take_large_slots_when_the_small_ones_are_gone() {
+fn small_packets_use_large_slots_when_small_ones_run_out() {
     case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         let given: Vec<u64> = (0..9).map(|_| bench.allocate(10).address).collect();
         assert_eq!(given, [0x280, 0x2c0, 0x300, 0x340, 0x380, 0x40, 0x100, 0x1c0, 0]);
@@ -311,7 +311,7 @@ fn one_packet_and_one_free_every_clock() {
 }
 
 #[test]
-fn missing_slots_never_hold_packets_back() {
+fn missing_slots_never_block_packets() {
     case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         bench.packets.extend((0..100).map(|tag| (tag, 1 + tag)));
         bench.run(100);

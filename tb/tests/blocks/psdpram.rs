@@ -114,7 +114,7 @@ fn random_traffic<M: Model>(commands: usize) {
 }
 
 #[test]
-fn does_what_its_model_does_in_all_traffic() {
+fn matches_its_model_in_random_traffic() {
     random_traffic::<models::SpinneretPsdpram>(300);
     random_traffic::<models::SpinneretPsdpramBoard>(200);
     random_traffic::<models::SpinneretPsdpramSmall>(1500);
@@ -202,7 +202,7 @@ fn a_read_that_waits_inside_sees_later_writes() {
 }
 
 #[test]
-fn writes_the_enabled_bytes_alone_and_is_done_without_any() {
+fn writes_only_enabled_bytes_and_completes_without_any() {
     case(0x0005_94a3, small, |tb| {
         tb.write(3, 2, 0xf, &[1, 2, 3, 4]);
         for be in 0..16_u128 {
@@ -237,7 +237,7 @@ fn address_bits_above_the_size_are_ignored() {
 }
 
 #[test]
-fn segments_take_no_notice_of_each_other() {
+fn segments_are_independent() {
     case(0x0007_94a3, small, |tb| {
         let mut rng = tb.sim.rng("lines");
         tb.ram.fill(&mut rng);

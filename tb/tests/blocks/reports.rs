@@ -71,7 +71,7 @@ fn a_message_leaves_two_clocks_after_its_event() {
 }
 
 #[test]
-fn a_line_tells_once_until_it_is_cleared() {
+fn line_sends_one_message_until_cleared() {
     case(1, with(enabled::<SpinneretEvents>, 0), |tb| {
         (0..20).for_each(|_| tb.step(0b100, 0));
         assert_eq!(tb.messages().len(), 1);
@@ -86,7 +86,7 @@ fn a_line_tells_once_until_it_is_cleared() {
 }
 
 #[test]
-fn what_happened_before_it_was_enabled_is_told_then() {
+fn pending_event_is_sent_when_its_line_is_enabled() {
     case(1, disabled::<SpinneretEvents>, |tb| {
         tb.step(0b1010, 0);
         tb.sim.run(10);
@@ -107,7 +107,7 @@ fn what_happened_before_it_was_enabled_is_told_then() {
 }
 
 #[test]
-fn messages_of_a_line_keep_their_distance() {
+fn messages_of_a_line_are_moderated() {
     each(1, [0, 1, 7, 1000], |run, moderation| {
         let mut tb = enabled::<SpinneretEvents>(run, moderation);
         let end = tb.sim.cycle_count() + 10 * (moderation + 4);
@@ -135,7 +135,7 @@ fn messages_of_a_line_keep_their_distance() {
 }
 
 #[test]
-fn a_slow_host_hears_of_every_line_in_turn() {
+fn slow_host_gets_messages_of_all_lines_in_turn() {
     case(1, with(enabled::<SpinneretEventsSmall>, 0), |tb| {
         let one_in_ten = (0..10).map(|clock| clock > 0).collect();
         tb.sink.set_pause(Pause::Cycle(one_in_ten));
@@ -226,7 +226,7 @@ impl Bench {
 }
 
 #[test]
-fn every_growth_is_reported_once() {
+fn every_increment_is_reported_once() {
     run_test(20, |run| {
         let mut rng = run.rng("growth");
         let mut bench = Bench::new(run);
@@ -248,7 +248,7 @@ fn every_growth_is_reported_once() {
 }
 
 #[test]
-fn a_large_growth_takes_several_increments() {
+fn large_increment_is_split() {
     run_test(1, |run| {
         let mut bench = Bench::new(run);
         bench.counters[3] = 5 << 24;
@@ -286,7 +286,7 @@ fn levels_are_not_reported() {
 }
 
 #[test]
-fn a_look_takes_eight_clocks() {
+fn poll_of_a_counter_takes_eight_clocks() {
     case(1, Bench::new, |bench| {
         bench.settle();
         let mut cycles = Vec::new();

@@ -117,13 +117,13 @@ fn random_traffic<M: Model>(frames: usize) {
 }
 
 #[test]
-fn every_frame_and_every_completion_arrives_where_it_should() {
+fn frames_and_completions_reach_their_destination() {
     random_traffic::<models::PspinTxInject>(600);
     random_traffic::<models::PspinTxInjectOdd>(1500);
 }
 
 #[test]
-fn starts_anew_after_a_reset_at_any_time() {
+fn recovers_from_a_reset_at_any_time() {
     each(0x0002_72c4, patterns(), |run, pauses| {
         let mut rng = run.rng("traffic");
         let mut tb = Tb::<models::PspinTxInjectOdd>::new(run, pauses);
@@ -258,7 +258,7 @@ fn only_the_error_bit_and_the_highest_bit_of_the_tag_change_in_our_frames() {
 }
 
 #[test]
-fn completions_of_ours_are_swallowed_and_stop_nobody() {
+fn our_completions_are_removed_and_block_nothing() {
     case(0x0006_72c4, with(Tb::<models::PspinTxInject>::new, NEVER), |tb| {
         // Ready is low in the first clock after reset.
         tb.sim.run(1);

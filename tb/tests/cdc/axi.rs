@@ -13,7 +13,7 @@ spinneret_tb::each_model! {
 
 /// Bursts of each kind in a run.
 const BURSTS: usize = 60;
-/// Where bursts go: so many bytes from 0 on.
+/// Bytes of memory that bursts use, from address 0.
 const BYTES: u64 = 3 * 4096;
 
 fn some(rng: &mut ChaCha8Rng) -> Pause {
@@ -50,7 +50,7 @@ fn write(rng: &mut ChaCha8Rng, bus: u64) -> WriteRequest {
     WriteRequest::new(burst, beats)
 }
 
-/// What a write has to make of a memory.
+/// Applies a write to the expected memory.
 fn apply(memory: &mut Memory, write: &WriteRequest, bus: u64) {
     for (number, beat) in (0..).zip(&write.beats) {
         let address = write.burst.beat_address(number);

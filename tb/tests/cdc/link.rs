@@ -134,7 +134,7 @@ fn waits_for_a_far_clock_that_stands() {
     });
 }
 
-/// What is on its way in each direction.
+/// Transfers in flight in each direction.
 #[derive(Debug, Default)]
 struct Board {
     there: VecDeque<u64>,

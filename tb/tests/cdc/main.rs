@@ -118,7 +118,7 @@ fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
             );
             lost += bench.source.counts().beats - bench.sink.total();
             bench.source.clear();
-            // What comes in before the other side is out of its reset is not lost.
+            // Elements that arrive before the other side leaves reset are not lost.
             bench.send(base + 500..base + 520);
             let [first, second] = order(&mut rng);
             bench.sim.set_reset(first, false);

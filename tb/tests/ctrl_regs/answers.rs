@@ -1,4 +1,4 @@
-//! What each access is answered, and which accesses there are.
+//! Responses to every kind of access.
 
 use crate::{answer, calm};
 use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
@@ -12,7 +12,7 @@ spinneret_tb::each_model! {
     [PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd]:
         1 registers_begin_with_what_the_table_says,
         1 bytes_are_written_by_their_strobes,
-        1 what_cannot_be_done_is_refused_and_changes_nothing,
+        1 illegal_accesses_are_refused_without_effect,
         1 the_lowest_two_bits_of_an_address_are_ignored,
         1 every_word_of_the_window_is_at_one_address_only,
         2 addresses_beyond_the_window_reach_nothing;
@@ -80,7 +80,7 @@ fn bytes_are_written_by_their_strobes<M: Model>(run: &mut TestRun) {
     );
 }
 
-fn what_cannot_be_done_is_refused_and_changes_nothing<M: Model>(run: &mut TestRun) {
+fn illegal_accesses_are_refused_without_effect<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     let read_only = [
         cl::FIFO.offset,

@@ -6,7 +6,7 @@ use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_regmap::{cl, events, guard, her, her_meta, me, stats};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::case;
-use spinneret_tb::regs::{Bench, Totals, behaviours, measure, run_round};
+use spinneret_tb::regs::{Bench, Totals, measure, run_round, stimuli};
 
 spinneret_tb::each_model! {
     [PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd]:
@@ -14,13 +14,13 @@ spinneret_tb::each_model! {
         1 address_and_data_come_in_any_order,
         1 reads_and_writes_do_not_wait_for_each_other,
         1 a_read_that_meets_a_write_gives_the_value_of_before,
-        1 what_is_answered_can_be_read,
+        1 written_value_is_readable_after_the_response,
         1 one_more_write_and_two_more_reads_are_kept,
         1 outputs_hold_elements_side_by_side,
         1 every_read_takes_one_word_and_none_when_there_is_none,
-        1 nothing_else_takes_a_word,
-        1 a_word_waits_with_its_answer,
-        1 a_reset_leaves_the_words_that_were_not_taken;
+        1 only_reads_of_the_fifo_take_a_word,
+        1 word_waits_with_its_read_response,
+        1 reset_keeps_words_that_were_not_taken;
 }
 
 /// A bench in which the master does not pause and nothing happens by itself.
@@ -28,7 +28,7 @@ fn calm<M: Model>(run: &mut TestRun) -> Bench<M> {
     Bench::new(run.simulation())
 }
 
-/// What a read was answered.
+/// Data and response of a read.
 fn answer(done: LiteReadDone) -> (u64, Response) {
     (done.data, done.response)
 }
@@ -108,7 +108,7 @@ fn a_read_that_meets_a_write_gives_the_value_of_before<M: Model>(run: &mut TestR
 
 /// Software that writes, waits for the response and reads sees what it wrote; so does one that sends its read in
 /// the clock of the response.
-fn what_is_answered_can_be_read<M: Model>(run: &mut TestRun) {
+fn written_value_is_readable_after_the_response<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     bench.write(WORD, 7);
     let done = bench.write(WORD, 8);
@@ -121,7 +121,7 @@ fn what_is_answered_can_be_read<M: Model>(run: &mut TestRun) {
     assert_eq!((read.address_cycle, read.data), (write.response_cycle, 9));
 }
 
-/// What is taken while nobody takes responses: three writes and reads at most, of which one and two are kept.
+/// Without a taker of responses the block accepts at most three writes and reads, and keeps one and two of them.
 fn one_more_write_and_two_more_reads_are_kept<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     bench.master.set_pauses(&MasterPauses {
@@ -149,11 +149,11 @@ fn one_more_write_and_two_more_reads_are_kept<M: Model>(run: &mut TestRun) {
 const ACCESSES: u64 = 70_000;
 
 fn random_accesses<M: Model>(run: &mut TestRun) {
-    let all = behaviours();
+    let all = stimuli();
     let share = ACCESSES / all.len() as u64;
     let mut totals = Totals::default();
-    for (_, behaviour) in all {
-        totals += run_round(run.simulation::<M>(), behaviour, share);
+    for (_, stimulus) in all {
+        totals += run_round(run.simulation::<M>(), stimulus, share);
     }
     assert_eq!(totals.accesses(), ACCESSES);
     // Each kind of answer was seen often.
@@ -317,7 +317,7 @@ fn every_read_takes_one_word_and_none_when_there_is_none<M: Model>(run: &mut Tes
     assert_eq!(bench.around.take_printed(), words);
 }
 
-fn nothing_else_takes_a_word<M: Model>(run: &mut TestRun) {
+fn only_reads_of_the_fifo_take_a_word<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     bench.around.print(0x41);
     assert_eq!(bench.write(FIFO, 0).response, Response::SlaveError);
@@ -337,7 +337,7 @@ fn nothing_else_takes_a_word<M: Model>(run: &mut TestRun) {
 }
 
 /// A read whose answer waits keeps its word, and takes one only.
-fn a_word_waits_with_its_answer<M: Model>(run: &mut TestRun) {
+fn word_waits_with_its_read_response<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     bench.master.set_pauses(&MasterPauses {
         read_data: Pause::AlwaysAfter(0),
@@ -358,7 +358,7 @@ fn a_word_waits_with_its_answer<M: Model>(run: &mut TestRun) {
     assert_eq!(bench.around.take_printed(), [2, 3, 4]);
 }
 
-fn a_reset_leaves_the_words_that_were_not_taken<M: Model>(run: &mut TestRun) {
+fn reset_keeps_words_that_were_not_taken<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     for clocks in 0..8 {
         bench.around.print(clocks);
@@ -370,7 +370,7 @@ fn a_reset_leaves_the_words_that_were_not_taken<M: Model>(run: &mut TestRun) {
         bench.settle();
         bench.master.take_reads();
         bench.around.take_printed();
-        // What was not taken is still there, in its order.
+        // Words that were not taken remain, in order.
         while bench.around.printed_left() > 0 {
             assert_ne!(bench.read(FIFO).data, EMPTY);
             assert_eq!(bench.around.take_printed().len(), 1);

@@ -5,7 +5,7 @@ use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgres
 use spinneret_sim::axi::Response::{self, DecodeError, SlaveError};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case, with};
-use spinneret_tb::egress::{Behaviour, EgressBench, LineFaults, cycles_of_longest};
+use spinneret_tb::egress::{EgressBench, LineFaults, Stimulus, cycles_of_longest};
 
 const CODES: [(Response, u64); 2] = [(SlaveError, 4), (DecodeError, 5)];
 
@@ -99,7 +99,7 @@ fn good_commands_leave_the_last_error_and_newer_ones_replace_it() {
 fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
     run_test(1, |run| {
         let mut bench: EgressBench<PspinEgressDatapathBoard> =
-            EgressBench::new(run.simulation(), Behaviour::after(1));
+            EgressBench::new(run.simulation(), Stimulus::after(1));
         bench.send(command(0, 0));
         bench.settle();
         assert_eq!(bench.last_error(), 12);
@@ -128,7 +128,7 @@ fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
 
 /// Refuses these commands, each with its code, one by one and between good ones.
 fn refuses<M: Model>(run: &mut TestRun, wrong: &[(u64, u64, u64)]) {
-    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Behaviour::after(3));
+    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Stimulus::after(3));
     for (source, length, code) in wrong {
         let before = bench.slave.monitor().counts();
         bench.send(command(*source, *length));
@@ -287,7 +287,7 @@ impl Raw {
 }
 
 #[test]
-fn lines_that_nobody_asked_for_are_ignored() {
+fn unsolicited_lines_are_ignored() {
     run_test(1, |run| {
         let mut raw = Raw::new(run);
         for stray in 0..5 {
@@ -304,7 +304,7 @@ fn lines_that_nobody_asked_for_are_ignored() {
 }
 
 #[test]
-fn ids_and_last_of_lines_are_not_looked_at() {
+fn ids_and_last_of_lines_are_ignored() {
     run_test(1, |run| {
         let mut raw = Raw::new(run);
         assert_eq!(

@@ -6,8 +6,8 @@ use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgres
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::egress::{
-    Behaviour, Command, EgressBench, LineFaults, Place, Totals, behaviours, cycles_of_longest,
-    longest_frames, measure, run_round,
+    Command, EgressBench, LineFaults, Place, Stimulus, Totals, cycles_of_longest, longest_frames, measure,
+    run_round, stimuli,
 };
 
 spinneret_tb::each_model! {
@@ -22,7 +22,7 @@ type Bench = EgressBench<PspinEgressDatapath>;
 
 /// The path with everything ready, and lines after that many cycles.
 fn after(run: &mut TestRun, cycles: u64) -> Bench {
-    let mut bench = EgressBench::new(run.simulation(), Behaviour::after(cycles));
+    let mut bench = EgressBench::new(run.simulation(), Stimulus::after(cycles));
     // In the first cycle after a reset it takes nothing.
     bench.run(2);
     bench
@@ -69,7 +69,7 @@ fn reads_stop_while_the_buffer_has_no_room_for_the_longest_frame() {
 
 /// Longest frames go through at a beat a clock, before and after a wire that stands still, and errors.
 fn no_room_is_lost_by_errors_and_a_slow_wire<M: Model>(run: &mut TestRun) {
-    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Behaviour::after(1));
+    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Stimulus::after(1));
     let wanted = (longest_frames(&bench.setup) - 1) * bench.setup.beats(bench.setup.max_frame);
     assert_eq!(cycles_of_longest(&mut bench), wanted);
     for round in 0..20_u32 {
@@ -125,9 +125,9 @@ const BARS: [(u64, f64); 2] = [(64, 1.2), (1500, 24.5)];
 fn small_and_large_frames_take_no_longer_than_they_may() {
     run_test(1, |run| {
         let mut reference: EgressBench<PspinEgressDatapath> =
-            EgressBench::new(run.simulation(), Behaviour::after(40));
+            EgressBench::new(run.simulation(), Stimulus::after(40));
         let mut board: EgressBench<PspinEgressDatapathBoard> =
-            EgressBench::new(run.simulation(), Behaviour::after(40));
+            EgressBench::new(run.simulation(), Stimulus::after(40));
         for (size, most) in BARS {
             let rates = [
                 measure(&mut reference, size, Place::Offset(0)),
@@ -146,7 +146,7 @@ fn small_and_large_frames_take_no_longer_than_they_may() {
 fn small_frames_take_one_clock_a_line_from_every_place_of_it() {
     run_test(1, |run| {
         let mut bench: EgressBench<PspinEgressDatapath> =
-            EgressBench::new(run.simulation(), Behaviour::after(40));
+            EgressBench::new(run.simulation(), Stimulus::after(40));
         for offset in 0..64 {
             let rate = measure(&mut bench, 64, Place::Offset(offset));
             let lines = if offset == 0 { 1.0 } else { 2.0 };
@@ -161,7 +161,7 @@ fn sends_a_line_of_memory_a_clock_whatever_the_latency() {
     run_test(1, |run| {
         for latency in [1, 10, 40] {
             let mut bench: EgressBench<PspinEgressDatapath> =
-                EgressBench::new(run.simulation(), Behaviour::after(latency));
+                EgressBench::new(run.simulation(), Stimulus::after(latency));
             for size in [1, 64, 65, 128, 256, 512, 1024, 1500, 1514, 4096, 9600] {
                 for place in [
                     Place::Offset(0),
@@ -185,7 +185,7 @@ fn sends_a_line_of_memory_a_clock_whatever_the_latency() {
 /// Cycles of a frame of one line, with lines after that many cycles.
 fn cycles_of_small_frames(run: &mut TestRun, latency: u64) -> f64 {
     let mut bench: EgressBench<PspinEgressDatapath> =
-        EgressBench::new(run.simulation(), Behaviour::after(latency));
+        EgressBench::new(run.simulation(), Stimulus::after(latency));
     let rate = measure(&mut bench, 64, Place::Offset(0));
     bench.finish();
     rate.per_frame
@@ -210,7 +210,7 @@ fn cycles(bench: &mut Bench, source: u64, length: u64) -> [u64; 4] {
         bench.cycle();
         let counts = bench.slave.monitor().counts();
         if read.is_none() && bench.sim.dut.get("m_axi_pspin_no_arvalid").unwrap() == 1_u8.into() {
-            // What is shown behind the rising edge belongs to the next cycle.
+            // Outputs after the rising edge belong to the next cycle.
             read = Some(cycle + 1);
         }
         if last_line.is_none() && counts.data.beats == lines {
@@ -258,7 +258,7 @@ fn a_refused_command_is_answered_after_four_clocks() {
 
 /// Frames of every length up to three lines from every place of a line.
 fn frames_of_every_length_from_every_place_of_a_line<M: Model>(run: &mut TestRun) {
-    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Behaviour::after(5));
+    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Stimulus::after(5));
     let beat = bench.setup.beat;
     for offset in 0..beat {
         for length in 1..=3 * beat + 1 {
@@ -302,7 +302,7 @@ fn the_last_bytes_of_the_address_space_are_sent() {
 fn frames_on_a_board_have_a_tag_that_corundum_never_gives() {
     run_test(1, |run| {
         let mut bench: EgressBench<PspinEgressDatapathBoard> =
-            EgressBench::new(run.simulation(), Behaviour::after(3));
+            EgressBench::new(run.simulation(), Stimulus::after(3));
         bench.send(command(0, 1500));
         bench.settle();
         let frame = bench.last_frame.clone().expect("a frame").frame;
@@ -388,13 +388,13 @@ fn as_many_commands_are_under_way_as_can_wait_for_their_answer() {
 const COMMANDS: u64 = 14_000;
 
 fn random_commands<M: Model>(run: &mut TestRun) {
-    let behaviours = behaviours();
-    let share = COMMANDS.div_ceil(behaviours.len() as u64);
+    let stimuli = stimuli();
+    let share = COMMANDS.div_ceil(stimuli.len() as u64);
     let mut totals = Totals::default();
-    for (index, (_, behaviour)) in behaviours.into_iter().enumerate() {
+    for (index, (_, stimulus)) in stimuli.into_iter().enumerate() {
         let mut sim = run.simulation::<M>();
         sim.set_seed(Seed(run.seed().0.wrapping_add(index as u64)));
-        totals += run_round(sim, behaviour, share);
+        totals += run_round(sim, stimulus, share);
     }
     let outcome = totals.outcome;
     assert!(

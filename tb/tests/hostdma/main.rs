@@ -3,7 +3,7 @@
 use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case, with};
-use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic, latencies, rates};
+use spinneret_tb::hostdma::{Counters, HostDmaBench, Stimulus, Traffic, latencies, rates};
 
 /// Makes a test of each generic function for each configuration of the host DMA.
 macro_rules! test_each {
@@ -19,19 +19,19 @@ mod errors;
 mod guard;
 mod transfers;
 
-/// Where tests write, unless it matters.
+/// Default address of writes.
 const BASE: u64 = 0x12_3456_7000;
 
 /// A host DMA with all windows open.
-fn open<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> HostDmaBench<M> {
-    let mut bench = HostDmaBench::new(run.simulation(), behaviour);
+fn open<M: Model>(run: &mut TestRun, stimulus: Stimulus) -> HostDmaBench<M> {
+    let mut bench = HostDmaBench::new(run.simulation(), stimulus);
     bench.open_windows(BASE);
     bench
 }
 
 /// A host DMA of a board with all windows open.
-fn board_with(run: &mut TestRun, behaviour: Behaviour) -> HostDmaBench<PspinHostmemDmaBoard> {
-    open(run, behaviour)
+fn board_with(run: &mut TestRun, stimulus: Stimulus) -> HostDmaBench<PspinHostmemDmaBoard> {
+    open(run, stimulus)
 }
 
 /// An incrementing burst.
@@ -69,11 +69,11 @@ fn between(low: u32, high: u32, width: u32) -> u128 {
 }
 
 /// A DMA that takes its time, fails nothing, and answers out of order.
-fn slow() -> Behaviour {
-    let mut behaviour = Behaviour::latency(40);
-    behaviour.writes.spread = 60;
-    behaviour.reads.spread = 60;
-    behaviour
+fn slow() -> Stimulus {
+    let mut stimulus = Stimulus::latency(40);
+    stimulus.writes.spread = 60;
+    stimulus.reads.spread = 60;
+    stimulus
 }
 
 spinneret_tb::each_model! {
@@ -158,7 +158,7 @@ fn answers_wait_for_the_cluster<M: Model>(run: &mut TestRun) {
 
 /// While one half is stuck the other goes on.
 fn halves_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     for stuck in 0..2 {
         bench.cluster.set_pauses(&MasterPauses {
             response: Pause::AlwaysAfter(if stuck == 0 { 0 } else { u64::MAX }),
@@ -178,7 +178,7 @@ fn halves_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
 
 /// Data long before its address, and long after it.
 fn data_and_addresses_come_in_any_order<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     bench.cluster.set_skew(Skew::Random { most: 100 });
     send(&mut bench, 400);
     bench.settle();
@@ -193,12 +193,12 @@ fn segments_of_the_ram_wait_each_by_itself<M: Model>(run: &mut TestRun) {
             commands: Pause::Random { percent },
             latency: Latency { least: 1, most },
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             ram_writes: ram.clone(),
             ram_reads: ram,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = open::<M>(run, behaviour);
+        let mut bench = open::<M>(run, stimulus);
         send(&mut bench, 300);
         bench.settle();
         bench.finish();
@@ -218,7 +218,7 @@ fn descriptors_wait_for_the_dma<M: Model>(run: &mut TestRun) {
 
 /// A line with holes stays in use until its last run is written, also when the ring is full behind it.
 fn a_line_is_kept_until_all_its_runs_are_written<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes;
     // The first descriptor is taken, the second waits.
     bench.writes.set_pause(Pause::AlwaysAfter(1));
@@ -276,7 +276,7 @@ fn works<M: Model>(bench: &mut HostDmaBench<M>) {
 /// Resets both sides in each cycle of some bursts.
 fn a_reset_of_both_sides_in_every_cycle_leaves_nothing_behind<M: Model>(run: &mut TestRun) {
     for latency in [0, 20] {
-        let mut bench = open::<M>(run, Behaviour::latency(latency));
+        let mut bench = open::<M>(run, Stimulus::latency(latency));
         for cycles in 1..60 + latency {
             (0..4).for_each(|number| send_both(&mut bench, number));
             bench.run(cycles);
@@ -291,8 +291,8 @@ fn a_reset_of_both_sides_in_every_cycle_leaves_nothing_behind<M: Model>(run: &mu
 /// Resets both sides in the middle of random traffic.
 fn resets_in_random_traffic_leave_nothing_behind<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("resets");
-    for (name, behaviour) in spinneret_tb::hostdma::behaviours() {
-        let mut bench = open::<M>(run, behaviour);
+    for (name, stimulus) in spinneret_tb::hostdma::stimuli() {
+        let mut bench = open::<M>(run, stimulus);
         let mut traffic = Traffic::new(bench.setup, run.rng(name));
         for _ in 0..10 {
             for _ in 0..60 {
@@ -312,7 +312,7 @@ fn resets_in_random_traffic_leave_nothing_behind<M: Model>(run: &mut TestRun) {
 fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
     run_test(1, |run| {
         for latency in [0, 1, 3, 20] {
-            let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(latency));
+            let mut bench = open::<PspinHostmemDmaBoard>(run, Stimulus::latency(latency));
             for cycles in 1..60 + latency {
                 (0..4).for_each(|number| send_both(&mut bench, number));
                 bench.run(cycles);
@@ -329,7 +329,7 @@ fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
 /// transfer.
 #[test]
 fn nothing_is_taken_before_the_last_old_status() {
-    case(1, with(board_with, Behaviour::latency(500)), |bench| {
+    case(1, with(board_with, Stimulus::latency(500)), |bench| {
         (0..40).for_each(|number| send_both(bench, number));
         bench.run(300);
         assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
@@ -346,7 +346,7 @@ fn nothing_is_taken_before_the_last_old_status() {
 /// A descriptor that waits for the DMA when the reset comes stays valid and is waited for.
 #[test]
 fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
-    case(1, with(board_with, Behaviour::latency(5)), |bench| {
+    case(1, with(board_with, Stimulus::latency(5)), |bench| {
         for dma in [&bench.writes, &bench.reads] {
             dma.set_pause(Pause::AlwaysAfter(0));
         }
@@ -363,17 +363,17 @@ fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
     });
 }
 
-/// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
+/// RAM answers to commands from before a reset of this side alone do not reach a new transfer.
 #[test]
 fn late_answers_of_the_ram_meet_no_new_transfer() {
     run_test(1, |run| {
         for cycles in [1, 2, 8, 20, 30] {
-            let behaviour = Behaviour {
+            let stimulus = Stimulus {
                 ram_writes: RamConfig::after(cycles),
                 ram_reads: RamConfig::after(cycles),
-                ..Behaviour::default()
+                ..Stimulus::default()
             };
-            let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
+            let mut bench = open::<PspinHostmemDmaBoard>(run, stimulus);
             for before in 1..60 + 2 * cycles {
                 (0..4).for_each(|number| send_both(&mut bench, number));
                 bench.run(before);
@@ -389,7 +389,7 @@ fn late_answers_of_the_ram_meet_no_new_transfer() {
 /// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
 #[test]
 fn a_reset_of_the_dma_forgets_everything() {
-    case(1, with(board_with, Behaviour::latency(100_000)), |bench| {
+    case(1, with(board_with, Stimulus::latency(100_000)), |bench| {
         (0..4).for_each(|number| send_both(bench, number));
         bench.run(100);
         assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
@@ -411,7 +411,7 @@ fn a_reset_of_the_dma_forgets_everything() {
 /// While the DMA is in reset it gets no descriptors, and bursts wait.
 #[test]
 fn nothing_is_given_to_a_dma_in_reset() {
-    case(1, with(board_with, Behaviour::default()), |bench| {
+    case(1, with(board_with, Stimulus::default()), |bench| {
         bench.hold_dma(true);
         bench.run(2);
         (0..6).for_each(|number| send_both(bench, number));
@@ -430,8 +430,8 @@ fn nothing_is_given_to_a_dma_in_reset() {
 fn resets_of_one_side_or_both_in_random_traffic_leave_nothing_behind() {
     run_test(1, |run| {
         let mut rng = run.rng("resets");
-        for (name, behaviour) in spinneret_tb::hostdma::behaviours() {
-            let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
+        for (name, stimulus) in spinneret_tb::hostdma::stimuli() {
+            let mut bench = open::<PspinHostmemDmaBoard>(run, stimulus);
             let mut traffic = Traffic::new(bench.setup, run.rng(name));
             for _ in 0..20 {
                 for _ in 0..60 {

@@ -4,11 +4,11 @@ use crate::{BASE, between, burst, open, slow, strobed};
 use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case, with};
-use spinneret_tb::hostdma::{Behaviour, Setup, Totals, behaviours, run_round};
+use spinneret_tb::hostdma::{Setup, Stimulus, Totals, run_round, stimuli};
 
 /// Beats of every size from every lane, 1 to 3 of them and as many as a burst may have, written and read.
 fn beats_of_every_size_from_every_address<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let mut rng = run.rng("data");
     let bus = bench.setup.beat_bytes;
     let mut page = BASE;
@@ -63,7 +63,7 @@ fn every_number_of_beats<M: Model>(run: &mut TestRun) {
 
 /// Bursts that end with their page, and with memory.
 fn the_last_bytes_of_a_page_and_of_memory<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     for page in [BASE + 4096, 4096, 0u64] {
         bench.settle();
@@ -111,8 +111,8 @@ fn the_last_write_to_a_place_counts<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-/// What was written is read back, byte by byte.
-fn what_was_written_is_read<M: Model>(run: &mut TestRun) {
+/// Reads back the written bytes.
+fn written_bytes_are_read_back<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, slow());
     let mut rng = run.rng("ranges");
     let bus = bench.setup.beat_bytes as usize;
@@ -134,7 +134,7 @@ fn what_was_written_is_read<M: Model>(run: &mut TestRun) {
 
 /// Exclusive accesses are done as others, and never answered with EXOKAY.
 fn exclusive_accesses_are_ordinary<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     bench.write(WriteRequest::bytes(1, BASE, &[1, 2, 3, 4], bus).exclusive());
     bench.settle();
@@ -150,7 +150,7 @@ fn exclusive_accesses_are_ordinary<M: Model>(run: &mut TestRun) {
 
 /// Writes the beats with these strobes, each burst at an address of its own.
 fn write_all<M: Model>(run: &mut TestRun, bursts: impl IntoIterator<Item = Vec<u128>>) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let mut address = BASE;
     for (number, strobes) in (0..).zip(bursts) {
         let bytes = strobes.len() as u64 * bench.setup.beat_bytes;
@@ -213,7 +213,7 @@ fn beats_without_strobes_write_nothing<M: Model>(run: &mut TestRun) {
 }
 
 /// A hole of one lane, a byte alone, every second byte.
-fn single_lanes_are_told_apart<M: Model>(run: &mut TestRun) {
+fn single_lanes_are_distinguished<M: Model>(run: &mut TestRun) {
     let width = lanes::<M>();
     let all = between(0, width - 1, width);
     let single = (0..width).flat_map(|lane| [vec![1 << lane], vec![all & !(1 << lane)]]);
@@ -294,13 +294,13 @@ const REFERENCE: u64 = 8000;
 const OTHERS: u64 = 6000;
 
 fn random_transfers<M: Model>(run: &mut TestRun, transfers: u64) {
-    let all = behaviours();
+    let all = stimuli();
     let share = transfers.div_ceil(all.len() as u64);
     let mut totals = Totals::default();
-    for (index, (_, behaviour)) in (0..).zip(all) {
+    for (index, (_, stimulus)) in (0..).zip(all) {
         let mut sim = run.simulation::<M>();
         sim.set_seed(Seed(run.seed().0.wrapping_add(index)));
-        totals += run_round(sim, behaviour, share);
+        totals += run_round(sim, stimulus, share);
     }
     let guarded = Setup::of::<M>().windows.is_some();
     for half in [totals.counters.writes, totals.counters.reads] {
@@ -337,12 +337,12 @@ test_each!(
     every_number_of_beats,
     the_last_bytes_of_a_page_and_of_memory,
     the_last_write_to_a_place_counts,
-    what_was_written_is_read,
+    written_bytes_are_read_back,
     exclusive_accesses_are_ordinary,
     one_beat_from_every_lane_to_every_lane,
     two_beats_from_every_lane_to_every_lane,
     two_beats_with_holes,
     beats_without_strobes_write_nothing,
-    single_lanes_are_told_apart,
+    single_lanes_are_distinguished,
     long_bursts_with_random_strobes
 );

@@ -5,7 +5,7 @@ use crate::{
 };
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, MARK, Packet};
+use spinneret_tb::ingress::{Cause, Class, Contexts, MARK, Packet, Stimulus};
 
 #[test]
 fn one_refused_burst_drops_its_packet_alone() {
@@ -65,7 +65,7 @@ fn random_errors_are_counted_one_by_one() {
 
 /// A path without contexts for packets that ruleset 0 matches, and with one for ruleset 1.
 fn without_context(run: &mut TestRun) -> Bench {
-    let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    let mut bench = Bench::new(run.simulation(), Stimulus::default());
     bench.load_rules(Some(&four_rulesets()));
     let contexts = Contexts::random(&mut run.rng("contexts"), [false, true, false, false]);
     bench.load_contexts(&contexts);
@@ -171,10 +171,10 @@ fn overload_comes_before_all_other_causes() {
 fn slow_cluster(run: &mut TestRun) -> Bench {
     marked_with(
         run,
-        Behaviour {
-            calm: false,
+        Stimulus {
+            uncongested: false,
             her: Pause::Random { percent: 75 },
-            ..Behaviour::default()
+            ..Stimulus::default()
         },
     )
 }
@@ -194,7 +194,7 @@ fn nothing_is_lost_when_the_cluster_takes_one_her_in_four() {
         );
         // At an eighth of the rate nothing has to be dropped at all.
         bench.source.set_pause(Pause::Random { percent: 88 });
-        bench.set_calm(true);
+        bench.set_uncongested(true);
         for number in 0..500 {
             bench.send(matched(64, number));
         }
@@ -209,11 +209,11 @@ fn dropped_packets_and_their_slots_leave_room_for_later_ones() {
             latency: Latency { least: 1, most: 30 },
             ..SlaveConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             slave,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = marked_with(run, behaviour);
+        let mut bench = marked_with(run, stimulus);
         // Many times as many as there are slots.
         for round in 0..3 {
             for number in 0..1500 {
@@ -360,11 +360,11 @@ fn a_bad_first_beat_drops_the_frame() {
 fn bad_unmatched_frames_pass_untouched() {
     run_test(1, |run| {
         for nic in [Pause::Never, Pause::Random { percent: 50 }] {
-            let behaviour = Behaviour {
+            let stimulus = Stimulus {
                 nic,
-                ..Behaviour::default()
+                ..Stimulus::default()
             };
-            let mut bench = marked_with(run, behaviour);
+            let mut bench = marked_with(run, stimulus);
             for size in [1, 64, 65, 1500, 9600] {
                 bench.send(unmatched(size, 1).marked_bad());
             }

@@ -4,7 +4,7 @@ use crate::{any_marked_with, for_this_ruleset, four_rulesets, one, without_frees
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
 use spinneret_tb::ingress::{
-    Behaviour, CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Packet, Refusals, Setup,
+    CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Packet, Refusals, Setup, Stimulus,
 };
 
 spinneret_tb::test_models! {
@@ -27,7 +27,7 @@ spinneret_tb::test_models! {
 
 /// A path that matches packets by their first byte, without pauses.
 fn marked<M: Model>(run: &mut TestRun) -> IngressBench<M> {
-    any_marked_with(run, Behaviour::default())
+    any_marked_with(run, Stimulus::default())
 }
 
 /// Sizes at the borders of beats and slots, those that fit a slot and those that do not.
@@ -45,7 +45,7 @@ fn sizes(setup: &Setup) -> [Vec<usize>; 2] {
 
 fn every_size_is_delivered_intact_with_its_exact_length<M: Model>(run: &mut TestRun) {
     for percent in [0, 60] {
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             input: Pause::Random { percent },
             slave: SlaveConfig {
                 address: Pause::Random { percent: percent / 3 },
@@ -53,9 +53,9 @@ fn every_size_is_delivered_intact_with_its_exact_length<M: Model>(run: &mut Test
                 latency: Latency { least: 1, most: 20 },
                 ..SlaveConfig::default()
             },
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench: IngressBench<M> = any_marked_with(run, behaviour);
+        let mut bench: IngressBench<M> = any_marked_with(run, stimulus);
         let large = bench.setup.slots[Class::Large].bytes as usize;
         let [borders, _] = sizes(&bench.setup);
         // A rule needs a whole word, so there is nothing to match in fewer bytes.
@@ -173,11 +173,11 @@ fn impossible_tkeep_drops_matched_frames_and_nothing_else<M: Model>(run: &mut Te
 fn unmatched_frames_pass_untouched_and_in_order<M: Model>(run: &mut TestRun) {
     for nic in [Pause::Never, Pause::Random { percent: 40 }] {
         let mut rng = run.rng("side band");
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             nic,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench: IngressBench<M> = any_marked_with(run, behaviour);
+        let mut bench: IngressBench<M> = any_marked_with(run, stimulus);
         let setup = bench.setup;
         for size in (1..=300).chain([1500, 1514, 1536, 1537, 4284, 9000, 9600, 16384]) {
             let mut user = || rng.random::<u128>() >> (128 - setup.user_bits);
@@ -195,7 +195,7 @@ fn unmatched_frames_pass_untouched_and_in_order<M: Model>(run: &mut TestRun) {
 }
 
 fn hers_carry_message_ids_lengths_and_the_context_that_serves<M: Model>(run: &mut TestRun) {
-    let mut bench: IngressBench<M> = IngressBench::new(run.simulation(), Behaviour::default());
+    let mut bench: IngressBench<M> = IngressBench::new(run.simulation(), Stimulus::default());
     let setup = bench.setup;
     let contexts = Contexts::random(&mut run.rng("contexts"), [true, false, true, true]);
     bench.load_rules(Some(&four_rulesets()));
@@ -313,9 +313,9 @@ fn wrong_frees_are_refused_and_change_nothing<M: Model>(run: &mut TestRun) {
 fn a_reset_in_every_cycle_of_a_frame_leaves_nothing_behind<M: Model>(run: &mut TestRun) {
     let mut bench: IngressBench<M> = any_marked_with(
         run,
-        Behaviour {
-            calm: false,
-            ..Behaviour::default()
+        Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
         },
     );
     let setup = bench.setup;

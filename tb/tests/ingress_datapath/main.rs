@@ -13,7 +13,7 @@ use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{
-    Behaviour, Cause, Class, Contexts, Counters, Drops, IngressBench, Packet, Refusals, Release, Setup,
+    Cause, Class, Contexts, Counters, Drops, IngressBench, Packet, Refusals, Release, Setup, Stimulus,
     load_mark,
 };
 use std::sync::LazyLock;
@@ -25,33 +25,33 @@ static REFERENCE: LazyLock<Setup> = LazyLock::new(Setup::of::<PspinIngressDatapa
 type Bench = IngressBench<PspinIngressDatapath>;
 
 /// A path in any configuration that matches packets whose first byte is the mark, all contexts enabled.
-fn any_marked_with<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> IngressBench<M> {
-    let mut bench = IngressBench::new(run.simulation(), behaviour);
+fn any_marked_with<M: Model>(run: &mut TestRun, stimulus: Stimulus) -> IngressBench<M> {
+    let mut bench = IngressBench::new(run.simulation(), stimulus);
     load_mark(&mut bench);
     bench
 }
 
 /// The same in the reference configuration.
-fn marked_with(run: &mut TestRun, behaviour: Behaviour) -> Bench {
-    any_marked_with(run, behaviour)
+fn marked_with(run: &mut TestRun, stimulus: Stimulus) -> Bench {
+    any_marked_with(run, stimulus)
 }
 
 /// The same, without pauses.
 fn marked(run: &mut TestRun) -> Bench {
-    marked_with(run, Behaviour::default())
+    marked_with(run, Stimulus::default())
 }
 
 /// A path without rules, without pauses.
 fn unloaded(run: &mut TestRun) -> Bench {
-    Bench::new(run.simulation(), Behaviour::default())
+    Bench::new(run.simulation(), Stimulus::default())
 }
 
 /// Packets may lack room or a slot, and nobody frees slots.
-fn without_frees() -> Behaviour {
-    Behaviour {
-        calm: false,
+fn without_frees() -> Stimulus {
+    Stimulus {
+        uncongested: false,
         release: Release::Never,
-        ..Behaviour::default()
+        ..Stimulus::default()
     }
 }
 
@@ -237,9 +237,12 @@ fn bad_frames_wait_for_a_slot_too() {
 }
 
 /// Packets of all kinds through a path that is stuck, then not any more: all are delivered.
-fn waits_for(run: &mut TestRun, stuck: Behaviour, recover: impl Fn(&mut StallBench)) {
-    let behaviour = Behaviour { calm: false, ..stuck };
-    let mut bench: StallBench = any_marked_with(run, behaviour);
+fn waits_for(run: &mut TestRun, stuck: Stimulus, recover: impl Fn(&mut StallBench)) {
+    let stimulus = Stimulus {
+        uncongested: false,
+        ..stuck
+    };
+    let mut bench: StallBench = any_marked_with(run, stimulus);
     let setup = bench.setup;
     for number in 0..300 {
         bench.send(setup.matched([64, 1500, 128, 60][number as usize % 4], number));
@@ -270,11 +273,11 @@ fn everything_waits_for_the_memory_and_the_cluster() {
                 data,
                 ..SlaveConfig::default()
             };
-            let behaviour = Behaviour {
+            let stimulus = Stimulus {
                 slave,
-                ..Behaviour::default()
+                ..Stimulus::default()
             };
-            waits_for(run, behaviour, |bench| {
+            waits_for(run, stimulus, |bench| {
                 bench.slave.set_pauses(Pause::Never, Pause::Never);
             });
         }
@@ -282,29 +285,29 @@ fn everything_waits_for_the_memory_and_the_cluster() {
             latency: Latency::exactly(20_000),
             ..SlaveConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             slave,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        waits_for(run, behaviour, |bench| {
+        waits_for(run, stimulus, |bench| {
             bench.slave.set_latency(Latency::exactly(1))
         });
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             her: stuck(),
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        waits_for(run, behaviour, |bench| bench.her.set_pause(Pause::Never));
+        waits_for(run, stimulus, |bench| bench.her.set_pause(Pause::Never));
     });
 }
 
 #[test]
 fn before_the_slots_are_there_packets_wait_and_frees_are_refused() {
     run_test(1, |run| {
-        let behaviour = Behaviour {
-            calm: false,
-            ..Behaviour::default()
+        let stimulus = Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
         };
-        let mut bench: StallBench = any_marked_with(run, behaviour);
+        let mut bench: StallBench = any_marked_with(run, stimulus);
         // The rules stay where they are, so that a packet matches while the slots are still being filled in.
         bench.reset();
         let slots = bench.setup.slots;

@@ -4,9 +4,7 @@ use crate::{any_marked_with, marked, marked_with, marked_without_frees, matched,
 use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathSmall};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
-use spinneret_tb::ingress::{
-    Behaviour, Cause, Class, IngressBench, Occupancy, Release, Setup, Slot, SlotMap,
-};
+use spinneret_tb::ingress::{Cause, Class, IngressBench, Occupancy, Release, Setup, Slot, SlotMap, Stimulus};
 
 #[test]
 fn small_packets_take_large_slots_when_there_are_no_small_ones() {
@@ -33,7 +31,7 @@ fn small_packets_take_large_slots_when_there_are_no_small_ones() {
         let counters = bench.counters();
         assert_eq!((counters.small.peak, counters.large.peak), (1024, 256));
         bench.set_release(Release::AtOnce);
-        bench.set_calm(true);
+        bench.set_uncongested(true);
         for number in 0..2000 {
             bench.send(matched([64, 1500][number as usize % 2], number));
         }
@@ -62,9 +60,9 @@ fn freed_at_random(run: &mut TestRun) -> IngressBench<PspinIngressDatapath> {
     let release = Release::Random { percent, most };
     marked_with(
         run,
-        Behaviour {
+        Stimulus {
             release,
-            ..Behaviour::default()
+            ..Stimulus::default()
         },
     )
 }
@@ -87,11 +85,11 @@ fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
             latency: Latency::exactly(300),
             ..SlaveConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             slave,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = marked_with(run, behaviour);
+        let mut bench = marked_with(run, stimulus);
         let first = |class| Slot {
             class,
             address: bench_slots()[class].address(0),
@@ -196,24 +194,24 @@ fn a_slot_is_given_out_once_while_the_cluster_has_it() {
 type Bench = IngressBench<PspinIngressDatapathSmall>;
 
 /// A path whose packets may lack room or a slot; the cluster frees slots at once.
-fn pressed(run: &mut TestRun, behaviour: Behaviour) -> Bench {
+fn pressed(run: &mut TestRun, stimulus: Stimulus) -> Bench {
     any_marked_with(
         run,
-        Behaviour {
-            calm: false,
-            ..behaviour
+        Stimulus {
+            uncongested: false,
+            ..stimulus
         },
     )
 }
 
 /// A memory whose responses come so late that none does while the test looks.
-fn late() -> Behaviour {
-    Behaviour {
+fn late() -> Stimulus {
+    Stimulus {
         slave: SlaveConfig {
             latency: Latency::exactly(40_000),
             ..SlaveConfig::default()
         },
-        ..Behaviour::default()
+        ..Stimulus::default()
     }
 }
 
@@ -249,13 +247,13 @@ fn as_many_packets_as_it_has_places_for_are_under_way() {
 #[test]
 fn a_frame_is_let_in_only_if_the_longest_would_find_room() {
     run_test(1, |run| {
-        let stuck = Behaviour {
+        let stuck = Stimulus {
             slave: SlaveConfig {
                 address: Pause::AlwaysAfter(0),
                 data: Pause::AlwaysAfter(0),
                 ..SlaveConfig::default()
             },
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
         let mut bench = pressed(run, stuck);
         let setup = bench.setup;
@@ -337,9 +335,9 @@ fn nothing_behind_the_matching_engine_blocks_unmatched_frames() {
         passes_by(pressed(run, late()), |bench| {
             bench.slave.set_latency(Latency::exactly(1));
         });
-        let cluster = Behaviour {
+        let cluster = Stimulus {
             her: stuck(),
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
         passes_by(pressed(run, cluster), |bench| bench.her.set_pause(Pause::Never));
         for (address, data) in [(stuck(), Pause::Never), (Pause::Never, stuck())] {
@@ -348,9 +346,9 @@ fn nothing_behind_the_matching_engine_blocks_unmatched_frames() {
                 data,
                 ..SlaveConfig::default()
             };
-            let memory = Behaviour {
+            let memory = Stimulus {
                 slave,
-                ..Behaviour::default()
+                ..Stimulus::default()
             };
             passes_by(pressed(run, memory), |bench| {
                 bench.slave.set_pauses(Pause::Never, Pause::Never);

@@ -10,8 +10,8 @@ use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{
-    Behaviour, CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Load, Refusals, Release, Setup,
-    Totals, behaviours, load_mark, measure, random_packet, run_round,
+    CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Load, Refusals, Release, Setup, Stimulus,
+    Totals, load_mark, measure, random_packet, run_round, stimuli,
 };
 use spinneret_tb::ip_frames::Headers;
 
@@ -90,8 +90,8 @@ fn by_udp_port() -> RuleTable {
 #[test]
 fn a_udp_port_matches_behind_any_ip_header_and_the_message_id_follows_it() {
     run_test(1, |run| {
-        let behaviour = Behaviour::default();
-        let mut bench = IngressBench::<PspinIngressDatapathBoard>::new(run.simulation(), behaviour);
+        let stimulus = Stimulus::default();
+        let mut bench = IngressBench::<PspinIngressDatapathBoard>::new(run.simulation(), stimulus);
         bench.load_rules(Some(&by_udp_port()));
         let contexts = Contexts::random(&mut run.rng("contexts"), [true; CONTEXTS]);
         bench.load_contexts(&contexts);
@@ -124,7 +124,7 @@ const PACKETS: u64 = 20_000;
 /// Packets of all tests of each of the others.
 const PACKETS_OF_OTHERS: u64 = 12_000;
 
-/// Why packets are dropped that have a slot.
+/// Causes for which packets with a slot are dropped.
 const THEIR_OWN: [Cause; 4] = [
     Cause::WriteError,
     Cause::BadFrame,
@@ -132,16 +132,16 @@ const THEIR_OWN: [Cause; 4] = [
     Cause::NoContext,
 ];
 
-/// Random packets under the behaviours that are wanted, each with its share of them.
-fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Behaviour) -> bool) -> Totals {
-    let all = behaviours(&Setup::of::<M>());
+/// Random packets under the stimuli that are wanted, each with its share of them.
+fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Stimulus) -> bool) -> Totals {
+    let all = stimuli(&Setup::of::<M>());
     let share = packets.div_ceil(all.len() as u64);
     let mut totals = Totals::default();
-    for (index, (_, behaviour)) in all.into_iter().enumerate() {
-        if wanted(&behaviour) {
+    for (index, (_, stimulus)) in all.into_iter().enumerate() {
+        if wanted(&stimulus) {
             let mut sim = run.simulation::<M>();
             sim.set_seed(Seed(run.seed().0.wrapping_add(index as u64)));
-            totals += run_round(sim, behaviour, share);
+            totals += run_round(sim, stimulus, share);
         }
     }
     let packets = totals.packets();
@@ -164,7 +164,7 @@ fn assert_causes(totals: &Totals, causes: &[Cause]) {
 #[test]
 fn random_packets_with_room_are_delivered_or_dropped_for_their_own_cause() {
     run_test(1, |run| {
-        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| behaviour.calm);
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |stimulus| stimulus.uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -172,7 +172,7 @@ fn random_packets_with_room_are_delivered_or_dropped_for_their_own_cause() {
 #[test]
 fn random_packets_under_pressure_are_delivered_or_counted() {
     run_test(2, |run| {
-        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| !behaviour.calm);
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |stimulus| !stimulus.uncongested);
         assert_causes(&totals, &Cause::ALL);
     });
 }
@@ -180,8 +180,8 @@ fn random_packets_under_pressure_are_delivered_or_counted() {
 #[test]
 fn few_slots_and_small_queues_are_enough_for_few_packets() {
     run_test(3, |run| {
-        let calm = |behaviour: &Behaviour| behaviour.calm;
-        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, calm);
+        let uncongested = |stimulus: &Stimulus| stimulus.uncongested;
+        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -189,7 +189,7 @@ fn few_slots_and_small_queues_are_enough_for_few_packets() {
 #[test]
 fn few_slots_and_small_queues_under_pressure_lose_nothing_silently() {
     run_test(4, |run| {
-        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let pressed = |stimulus: &Stimulus| !stimulus.uncongested;
         let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, pressed);
         assert_causes(&totals, &Cause::ALL);
     });
@@ -206,8 +206,8 @@ fn a_path_that_waits_drops_nothing_for_lack_of_room_or_slots() {
 #[test]
 fn rules_relative_to_the_ip_payload_decide_with_room() {
     run_test(6, |run| {
-        let calm = |behaviour: &Behaviour| behaviour.calm;
-        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, calm);
+        let uncongested = |stimulus: &Stimulus| stimulus.uncongested;
+        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -215,7 +215,7 @@ fn rules_relative_to_the_ip_payload_decide_with_room() {
 #[test]
 fn rules_relative_to_the_ip_payload_decide_under_pressure() {
     run_test(7, |run| {
-        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let pressed = |stimulus: &Stimulus| !stimulus.uncongested;
         let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, pressed);
         // The queue of boards is longer than a round of these packets, so that there is room for all of them.
         let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Overload);
@@ -262,15 +262,15 @@ fn resets_in_random_traffic_leave_nothing_behind() {
             latency: Latency { least: 1, most: 40 },
             ..SlaveConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             slave,
             her: Pause::Random { percent: 50 },
             feedback: Pause::Random { percent: 50 },
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = marked_with(run, behaviour);
+        let mut bench = marked_with(run, stimulus);
         for _ in 0..40 {
-            bench.set_calm(false);
+            bench.set_uncongested(false);
             bench.set_release(Release::Random {
                 percent: 20,
                 most: 50,
@@ -285,7 +285,7 @@ fn resets_in_random_traffic_leave_nothing_behind() {
             }
             bench.run(rng.random_range(1..400));
             bench.reset();
-            bench.set_calm(true);
+            bench.set_uncongested(true);
             bench.set_release(Release::AtOnce);
             bench.slave.set_faults(Faults::Never);
             works(&mut bench);
@@ -298,7 +298,7 @@ fn resets_in_random_traffic_leave_nothing_behind() {
 fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
     case(1, marked, |bench| {
         for stall in 0..4 {
-            bench.set_calm(false);
+            bench.set_uncongested(false);
             bench.set_release(Release::Never);
             match stall {
                 0 => bench.her.set_pause(Pause::AlwaysAfter(0)),
@@ -315,7 +315,7 @@ fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
             bench.her.set_pause(Pause::Never);
             bench.nic.set_pause(Pause::Never);
             bench.slave.set_pauses(Pause::Never, Pause::Never);
-            bench.set_calm(true);
+            bench.set_uncongested(true);
             bench.set_release(Release::AtOnce);
             works(bench);
         }
@@ -325,11 +325,11 @@ fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
 #[test]
 fn before_the_slots_are_there_matched_packets_have_none() {
     run_test(1, |run| {
-        let behaviour = Behaviour {
-            calm: false,
-            ..Behaviour::default()
+        let stimulus = Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
         };
-        let mut bench = Bench::closed(run.simulation(), behaviour);
+        let mut bench = Bench::closed(run.simulation(), stimulus);
         load_mark(&mut bench);
         for number in 0..50 {
             bench.send(matched([64, 1500][number as usize % 2], number));
@@ -352,7 +352,7 @@ fn before_the_slots_are_there_matched_packets_have_none() {
 }
 
 fn just_reset(run: &mut TestRun) -> Bench {
-    Bench::closed(run.simulation(), Behaviour::default())
+    Bench::closed(run.simulation(), Stimulus::default())
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn frees_before_the_slots_are_there_are_refused() {
         };
         assert_eq!(bench.settle().refused, refused);
         // None of them is there twice.
-        bench.set_calm(false);
+        bench.set_uncongested(false);
         bench.set_release(Release::Never);
         for number in 0..1300 {
             bench.send(matched(100, number));

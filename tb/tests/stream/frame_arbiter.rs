@@ -49,7 +49,7 @@ impl Reference for ArbiterReference {
         }
         let turn = self.turn(pins).filter(|_| self.output.is_none());
         for input in 0..self.inputs {
-            // What ready is where valid is low does not matter.
+            // Ready is a don't-care while valid is low.
             if pins.high(&format!("s_{input}_valid")) {
                 pins.expect(&format!("s_{input}_ready"), turn == Some(input))?;
             }

@@ -144,7 +144,7 @@ impl<M: Model> Tb<M> {
     }
 }
 
-/// Whether what arrived is what was sent, in order, with frames left out.
+/// Returns whether the frames that arrived are a subsequence of those sent.
 fn is_subsequence(received: &[(u64, u64)], sent: &[(u64, u64)]) -> bool {
     let mut sent = sent.iter();
     received.iter().all(|frame| sent.any(|other| other == frame))
@@ -234,7 +234,7 @@ fn drops_what_does_not_fit_whole() {
 }
 
 #[test]
-fn drops_what_it_is_told_to_drop() {
+fn drops_marked_frames() {
     run_test(0x0005_ff1f, |run| {
         let mut tb = Tb::<models::FrameFifo8>::new(run, 8, (Pause::Never, Pause::Never));
         for (tag, beats) in [

@@ -3,7 +3,7 @@
 use spinneret_models::{SpinneretRateLimiter, SpinneretRateLimiterSmall};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{STALLED, case, each, patterns, with};
-use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterShape, Settings};
+use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterParams, Settings};
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);
 const OPEN: Settings = Settings {
@@ -42,8 +42,8 @@ fn random_frame(rng: &mut ChaCha8Rng, longest: usize) -> Frame {
 }
 
 /// Often what matters at the ends, else anything up to two beats a clock.
-fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
-    let fastest = shape.bytes as u64 * shape.period;
+fn random_settings(rng: &mut ChaCha8Rng, params: LimiterParams) -> Settings {
+    let fastest = params.bytes as u64 * params.period;
     let rates = [
         0,
         1,
@@ -52,8 +52,8 @@ fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
         fastest,
         rng.random_range(0..fastest),
     ];
-    let most = (1 << shape.credit) - 1;
-    let bursts = [0, 1, shape.bytes as u64, most, rng.random_range(0..=most)];
+    let most = (1 << params.credit) - 1;
+    let bursts = [0, 1, params.bytes as u64, most, rng.random_range(0..=most)];
     Settings {
         enforce: rng.random_range(0..5) > 0,
         rate: rates[rng.random_range(0..rates.len())],
@@ -62,18 +62,18 @@ fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
 }
 
 fn random_traffic<M: Model>() {
-    let shape = LimiterShape::of::<M>();
+    let params = LimiterParams::of::<M>();
     each(0x0001_1191, patterns(), |run, pauses| {
         let mut rng = run.rng("frames");
         let mut tb = LimiterBench::new(run.simulation::<M>(), pauses, OPEN);
         tb.source.monitor().allow_null_last();
         tb.sink.monitor().allow_null_last();
         let sent: Vec<_> = (0..500)
-            .map(|_| random_frame(&mut rng, 8 * shape.bytes))
+            .map(|_| random_frame(&mut rng, 8 * params.bytes))
             .collect();
         sent.iter().for_each(|frame| tb.source.send(frame.clone()));
         for _ in 0..60 {
-            let settings = random_settings(&mut rng, shape);
+            let settings = random_settings(&mut rng, params);
             tb.set(settings);
             tb.sim.run(rng.random_range(1..100));
         }
@@ -133,7 +133,7 @@ fn a_frame_waits_until_the_debt_of_the_one_before_is_paid() {
 }
 
 #[test]
-fn what_was_saved_passes_at_once_and_no_more_is_saved_than_the_burst() {
+fn saved_credit_passes_at_once_up_to_the_burst() {
     case(0x0004_1191, with(small, limit(8, 20)), |tb| {
         tb.sim.run(1000);
         // 20 bytes of credit, and a byte in every clock: six frames of 4 bytes leave 2 bytes, the seventh a debt of 1.
@@ -143,7 +143,7 @@ fn what_was_saved_passes_at_once_and_no_more_is_saved_than_the_burst() {
 }
 
 #[test]
-fn a_frame_that_has_begun_is_not_held() {
+fn started_frame_is_not_throttled() {
     case(0x0005_1191, with(small, limit(0, 0)), |tb| {
         // Without any rate the first frame passes at one beat a clock, and the second never begins.
         tb.source.send(Frame::new(vec![1; 400]));
@@ -195,7 +195,7 @@ fn four_beats_are_inside_while_the_output_stalls() {
         tb.source.send(Frame::new(vec![1; 40]));
         tb.sim.run(50);
         assert_eq!(tb.source.monitor().counts().beats, 4);
-        // Who waits for the output is not held by the credit.
+        // A frame that waits for the output is not throttled by the credit.
         assert_eq!(tb.sim.get("cycles_held"), 0);
         tb.sink.set_pause(Pause::Never);
         tb.drain();
@@ -256,7 +256,7 @@ fn no_window_has_more_than_burst_rate_and_one_frame() {
 }
 
 #[test]
-fn starts_anew_after_a_reset_at_any_time() {
+fn recovers_from_a_reset_at_any_time() {
     each(0x000b_1191, patterns(), |run, pauses| {
         let mut rng = run.rng("frames");
         let settings = limit(12, 50);

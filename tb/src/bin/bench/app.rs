@@ -36,7 +36,7 @@ pub(crate) fn run(name: &'static str) -> Result<Figures> {
     for clocks in CLOCKS {
         let sim = Simulation::with_domains(MqnicAppBlock::with_seed(1), &clocks.domains());
         let mut bench = prepare_work(sim.context("the model cannot be simulated")?, clocks);
-        // What passes does not know the cluster's clock.
+        // Passing frames do not depend on the cluster's clock.
         if clocks == Clocks::BOARD {
             rows.extend(
                 Crossing::ALL
@@ -61,7 +61,7 @@ cycles a packet: back to back; of matched packets from HER to HER, with the wire
 find no room. The cluster is the stand-in, which does one packet after the other: these are its figures, not PsPIN's
 DMA latency: clocks until the model of Corundum's DMA begins to move bytes, one line of the RAM a clock";
 
-/// What passes, with frames of all sizes.
+/// Passing frames of all sizes.
 fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<Row> {
     let path = crossing.name();
     let Some(flow) = crossing.flow() else {
@@ -81,7 +81,7 @@ fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<Row> {
     PASSING.map(row).into()
 }
 
-/// What the cluster is given, with packets of all sizes and DMAs near and far.
+/// Work for the cluster, with packets of all sizes and DMAs near and far.
 fn working(bench: &mut AppBench, work: Work) -> Vec<Row> {
     let far: &[u64] = if work.is_host() {
         &DMA_CLOCKS

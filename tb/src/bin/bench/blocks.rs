@@ -200,7 +200,7 @@ pub(crate) fn egress<M: Model>(name: &'static str) -> Result<Figures> {
     let (mut rows, mut cycles) = (Vec::new(), 0);
     for latency in EGRESS_LATENCIES {
         let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
-        let mut bench = egress::EgressBench::new(sim, egress::Behaviour::after(latency));
+        let mut bench = egress::EgressBench::new(sim, egress::Stimulus::after(latency));
         for size in EGRESS_SIZES {
             rows.push(EgressRow::aligned(&mut bench, size, latency));
             if EGRESS_EVERYWHERE.contains(&size) {

@@ -97,13 +97,13 @@ fn work() -> Result<()> {
     figures.write(&json.unwrap_or_else(default))
 }
 
-/// What a bench has measured.
+/// Results of a bench.
 struct Figures {
     /// Name of the bench.
     name: &'static str,
     /// The rows for people.
     table: Table,
-    /// How the figures were counted, behind the table.
+    /// Explanation printed below the table.
     explanation: String,
     /// The rows for programs.
     rows: Vec<Value>,

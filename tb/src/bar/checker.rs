@@ -1,4 +1,4 @@
-//! What has to become of every access to the BAR, clock by clock.
+//! Cycle-accurate checker of the accesses to the BAR.
 
 use super::cluster::{Answer, Setup, Taken, Traffic};
 use spinneret_regmap::bar::{self, Destination};
@@ -14,7 +14,7 @@ pub(super) struct Access {
     pub(super) written: Option<(u32, u8)>,
 }
 
-/// How it was answered.
+/// The answer to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// The clock in which all of it was taken.
@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 }
 
 crate::counts! {
-    /// What the counters show.
+    /// Counters of the BAR.
     pub struct Counters {
         /// Accesses outside of all windows.
         pub outside: u64,
@@ -50,12 +50,12 @@ struct Sent {
     answered: bool,
 }
 
-/// What has to become of the accesses of one direction.
+/// Checks the accesses of one direction.
 #[derive(Debug)]
-pub(super) struct Oracle {
+pub(super) struct Checker {
     setup: Setup,
     traffic: Traffic,
-    /// What the registers saw.
+    /// Accesses seen at the registers.
     pub(super) registers: VecDeque<LiteAccess>,
     /// The last access to the cluster.
     sent: Option<Sent>,
@@ -64,7 +64,7 @@ pub(super) struct Oracle {
     pub(super) counters: Counters,
 }
 
-impl Oracle {
+impl Checker {
     pub(super) fn new(setup: Setup) -> Self {
         Self {
             setup,
@@ -89,7 +89,7 @@ impl Oracle {
     }
 
     /// Compares the answer to an access with what it has to be; `held` is the level of `cluster_held` by clock.
-    pub(super) fn judge(&mut self, access: Access, outcome: Outcome, held: &[bool]) -> Result<(), String> {
+    pub(super) fn check(&mut self, access: Access, outcome: Outcome, held: &[bool]) -> Result<(), String> {
         let expected = match bar::decode(access.address as u32) {
             // Beyond 32 bits there is no BAR at all.
             _ if access.address > u64::from(u32::MAX) => self.outside(outcome),
@@ -216,7 +216,7 @@ impl Oracle {
         answers.find(|answer| answer.cycle == cycle).copied()
     }
 
-    /// Whether what an access waits for whose time was over in a clock came before another.
+    /// Returns whether the late answer of an access that timed out came before cycle `start`.
     fn late_answer_came(&self, over: u64, start: u64, held: &[bool]) -> bool {
         let is_held = |cycle: u64| held.get(cycle as usize).copied().unwrap_or(false);
         (over + 1..start).any(|cycle| is_held(cycle) || self.answer_at(cycle).is_some())
@@ -277,7 +277,7 @@ impl Oracle {
 /// Offset in the registers from which on the bench lets the host write; below, they hold a known pattern.
 pub const WRITABLE: u64 = 0x8000;
 
-/// What the registers hold where nobody writes.
+/// Returns the contents of a read-only register.
 pub(super) fn register(offset: u32) -> u32 {
     (offset / 4).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995
 }

@@ -16,7 +16,7 @@ const REPORT_CLOCKS: u64 = 2500;
 /// The number of the first statistic.
 const FIRST_STATISTIC: u64 = 2048;
 
-/// What became of the packets since the last reset of the core, as the counters say.
+/// Packets by outcome since the last reset of the core, from the counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Packets that matched nothing.
@@ -131,7 +131,7 @@ impl AppBench {
         }
     }
 
-    /// What the cluster did before a reset is not compared: nobody knows how far it came.
+    /// Work of the cluster before a reset is not compared, as its progress is unknown.
     pub fn forget_effects(&mut self) {
         self.console.clear();
         self.model.rest();
@@ -152,7 +152,7 @@ impl AppBench {
             && self.reads.in_flight() == 0
     }
 
-    /// What the cluster has read from host memory is in its memory.
+    /// Compares the words that the cluster read from host memory.
     fn compare_reads(&mut self) {
         let contexts = *self.model.contexts();
         let read = std::mem::take(&mut self.model.read);
