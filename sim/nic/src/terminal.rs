@@ -103,7 +103,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 pub(crate) fn megahertz(text: &str) -> Result<u64, String> {
     match MHZ_PS / number(text)? {
         ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
-        _ => Err("clocks are 1 to 1000 MHz".to_owned()),
+        _ => Err("must be 1 to 1000 MHz".to_owned()),
     }
 }
 
@@ -111,14 +111,14 @@ pub(crate) fn megahertz(text: &str) -> Result<u64, String> {
 pub(crate) fn megabits(text: &str) -> Result<u64, String> {
     match (number(text)? * 1e6).round() {
         bits if bits >= 1.0 => Ok(bits as u64),
-        _ => Err("nothing is sent at less than one bit a second".to_owned()),
+        _ => Err("must be at least one bit per second".to_owned()),
     }
 }
 
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => Err("it is no number".to_owned()),
+        _ => Err("not a number".to_owned()),
     }
 }
 

@@ -136,7 +136,7 @@ impl Run {
         self.collect().map_err(Failure::Work)?;
         if !self.inside.is_empty() {
             return Err(Failure::Work(anyhow!(
-                "{} packets did not come out of the matcher",
+                "the matcher lost {} packets",
                 self.inside.len()
             )));
         }
@@ -163,7 +163,7 @@ impl Run {
             let packet = self
                 .inside
                 .pop_front()
-                .context("a packet came out of the matcher that did not go in")?;
+                .context("the matcher returned a packet that it did not receive")?;
             let bytes = outcome.frame.len();
             let packet = Packet {
                 data: outcome.frame,
@@ -290,7 +290,7 @@ impl fmt::Display for Report {
             let cut_short = self.cut_short;
             writeln!(
                 f,
-                "{cut_short} packets were cut short by the capture and sorted by what is there"
+                "{cut_short} packets are truncated in the capture and were sorted by the bytes that are there"
             )?;
         }
         Ok(())

@@ -268,7 +268,7 @@ fn send(arguments: &SendArguments) -> Result<(), Failure> {
 fn read(path: &Path, config: SenderConfig) -> anyhow::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
     // Devices and pipes may have no end.
-    anyhow::ensure!(found.is_file(), "it is no file");
+    anyhow::ensure!(found.is_file(), "not a regular file");
     Sender::new(config, 0, found.len())?;
     Ok(fs::read(path)?)
 }
@@ -313,7 +313,7 @@ fn show(
         return print(format_args!("{result:#}\n"));
     }
     let what = match arguments.mode {
-        Reliability::None => "sent, and nobody knows whether it arrived",
+        Reliability::None => "sent without acknowledgements",
         _ => "delivered",
     };
     print_folded(format_args!(

@@ -174,7 +174,7 @@ fn plan(
 fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
     let socket = folder.join(name);
     let bound = std::fs::create_dir_all(folder).and_then(|()| Server::bind(&socket));
-    let bound = bound.with_context(|| format!("{} cannot be listened at", socket.display()));
+    let bound = bound.with_context(|| format!("cannot listen at {}", socket.display()));
     bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
 }
 
@@ -204,7 +204,7 @@ fn tell_where(arguments: &FabricArguments, plans: &HashMap<usize, Plan>) {
     if let (Some(folder), 1..) = (&arguments.sockets, waiting) {
         let folder = folder.display();
         tell(format_args!(
-            "{waiting} NICs wait for applications, at unix:{folder}/NAME; time begins when all have come"
+            "{waiting} NICs wait for applications at unix:{folder}/NAME; simulated time starts when all are connected"
         ));
     }
 }
@@ -237,7 +237,7 @@ impl Observer for Look {
             (ExternalWait::ApplicationToConnect, "no application has opened"),
             (
                 ExternalWait::ApplicationToAct,
-                "time stands still until it waits or computes: the application of",
+                "simulated time waits for the application of",
             ),
         ] {
             let names: Vec<&str> = by

@@ -153,7 +153,7 @@ impl FabricArguments {
     fn sockets(&self) -> Result<&PathBuf, Failure> {
         self.sockets.as_ref().ok_or_else(|| {
             Failure::Usage(anyhow!(
-                "applications are to come, and --sockets does not say where they find their NICs"
+                "--sockets is missing: name a folder for the sockets of the applications"
             ))
         })
     }

@@ -73,7 +73,7 @@ pub(super) fn check_clocks(config: &NicConfig) -> Result<(), Failure> {
     match config.core_ps.max(config.cluster_ps) <= SLOWEST_PS {
         true => Ok(()),
         false => Err(Failure::Usage(anyhow!(
-            "clocks of NICs in a fabric are {} MHz and more",
+            "clocks of NICs in a fabric must be at least {} MHz",
             1_000_000 / SLOWEST_PS
         ))),
     }

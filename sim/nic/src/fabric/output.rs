@@ -158,7 +158,7 @@ impl fmt::Display for Shown {
         let simulated = self.report.time_ps as f64 / 1e12;
         writeln!(
             f,
-            "simulated {:.3} ms in {:.2} s: {:.0} clocks of NICs a second, {} rounds",
+            "simulated {:.3} ms in {:.2} s: {:.0} NIC clocks per second, {} epochs",
             simulated * 1e3,
             self.wall_seconds,
             clocks as f64 / self.wall_seconds.max(1e-9),
@@ -166,7 +166,7 @@ impl fmt::Display for Shown {
         )?;
         writeln!(
             f,
-            "digest {}: the same if all NICs got the same frames at the same times",
+            "digest {} (equal if all NICs received the same frames at the same times)",
             self.digest
         )
     }

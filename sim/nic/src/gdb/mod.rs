@@ -195,10 +195,10 @@ impl Gdb {
                     End::Killed => self.interrupt.set(),
                     _ if !self.tells => {}
                     End::Interrupted => {}
-                    End::Detached => tell("gdb has gone; the run goes on without it"),
-                    End::Failed(why) => {
-                        tell(format_args!("gdb has gone ({why}); the run goes on without it"))
-                    }
+                    End::Detached => tell("gdb disconnected; the run continues without it"),
+                    End::Failed(why) => tell(format_args!(
+                        "gdb disconnected ({why}); the run continues without it"
+                    )),
                 }
             }
         }

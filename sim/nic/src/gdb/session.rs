@@ -81,7 +81,7 @@ impl Input {
     pub(super) fn listen(&mut self) -> Result<(), End> {
         let mut bytes = [0; 4096];
         match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
-            Ok((_, 0)) => Err(End::failed("the connection has ended")),
+            Ok((_, 0)) => Err(End::failed("connection closed")),
             Ok((_, count)) => bytes[..count].iter().try_for_each(|byte| self.take_in(*byte)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(End::failed(error)),
@@ -95,7 +95,7 @@ impl Input {
                 // gdb greets with one; nothing was sent that it could confirm.
                 b'+' | b'-' | CTRL_C if !self.is_gdb => {}
                 b'+' | b'-' | CTRL_C => self.waiting.push_back(byte),
-                _ => return Err(End::failed(format_args!("{byte:#04x} begins no packet"))),
+                _ => return Err(End::failed(format_args!("unexpected byte {byte:#04x}"))),
             }
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl Input {
                 self.waiting.extend(self.packet.drain(..));
                 Ok(())
             }
-            [_, .., b'#', _, _] => Err(End::failed("the check sum of a packet is wrong")),
+            [_, .., b'#', _, _] => Err(End::failed("wrong checksum")),
             _ => Ok(()),
         }
     }
@@ -289,12 +289,12 @@ mod tests {
     #[test]
     fn others_are_refused() {
         for (stranger, why) in [
-            ("GET / HTTP/1.1\r\n\r\n", "0x47 begins no packet"),
-            ("\x16\x03\x01", "0x16 begins no packet"),
-            ("$qSupported#38", "the check sum of a packet is wrong"),
-            ("$a#+6", "the check sum of a packet is wrong"),
-            ("$a##1", "the check sum of a packet is wrong"),
-            ("$qSupported#37GET", "0x47 begins no packet"),
+            ("GET / HTTP/1.1\r\n\r\n", "unexpected byte 0x47"),
+            ("\x16\x03\x01", "unexpected byte 0x16"),
+            ("$qSupported#38", "wrong checksum"),
+            ("$a#+6", "wrong checksum"),
+            ("$a##1", "wrong checksum"),
+            ("$qSupported#37GET", "unexpected byte 0x47"),
         ] {
             assert_eq!(come(stranger.as_bytes()), Err(why.to_owned()), "{stranger:?}");
         }

@@ -105,7 +105,7 @@ pub trait Sink {
 fn tell_dropped(interface: &str, frames: u64) {
     if frames > 0 {
         tell(format_args!(
-            "interface `{interface}` did not take {frames} frames of the NIC: it was down, had no room, or they did not fit it"
+            "interface `{interface}` rejected {frames} frames of the NIC: it was down, its queue was full, or they were too long"
         ));
     }
 }
@@ -123,7 +123,7 @@ pub enum NetError {
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// A packet of a capture is no frame.
-    #[error("{}: packet {packet} has no bytes, so there is nothing to send", file.display())]
+    #[error("{}: packet {packet} is empty", file.display())]
     EmptyPacket {
         /// The capture.
         file: PathBuf,
@@ -209,7 +209,7 @@ pub enum NetError {
         problem: String,
     },
     /// The program that has the packets wants no more of it.
-    #[error("the program that has the packets ended the run: {0}")]
+    #[error("the program ended the run: {0}")]
     Program(String),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]

@@ -41,7 +41,7 @@ pub enum ControlError {
     #[error("there is no control register at {0:#06x}")]
     NoRegister(u32),
     /// The BAR does not reach an address in the cluster.
-    #[error("there is no memory of the cluster at {0:#010x} that the BAR reaches")]
+    #[error("the BAR does not reach {0:#010x} in the cluster")]
     NoMemory(u32),
 }
 

@@ -500,7 +500,7 @@ fn attach_dma(
 #[derive(Debug, thiserror::Error)]
 pub enum NicError {
     /// The hardware has other ports.
-    #[error("the simulated hardware is not the one this program was made for: {0}")]
+    #[error("the simulated hardware is not the one this program was built for: {0}")]
     Ports(#[from] ModelError),
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]

@@ -437,7 +437,7 @@ pub enum ReportError {
     },
     /// The page cannot be served.
     #[error(
-        "the page cannot be served at port {port} of loopback: {source}; name another port, or none for any that is free"
+        "cannot serve the page at port {port} of localhost: {source}; use another port, or no number for a free one"
     )]
     Page {
         /// The port that was asked for.

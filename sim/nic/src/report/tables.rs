@@ -167,14 +167,14 @@ impl Summary {
         if self.cut_short > 0 {
             writeln!(
                 f,
-                "cut short: {} packets, of which the capture holds the beginning only; they came as they are",
+                "cut short: {} packets are truncated in the capture and were sent as they are",
                 self.cut_short
             )?;
         }
         for hpu in &self.broken {
             writeln!(
                 f,
-                "HPU {}.{} stands still: {} in {}",
+                "HPU {}.{} stopped: {} in {}",
                 hpu.cluster, hpu.core, hpu.cause, hpu.place
             )?;
         }
@@ -183,20 +183,20 @@ impl Summary {
         if others > 0 {
             writeln!(
                 f,
-                "refused: {others} x command or copy that names no memory, or that no handler asked for"
+                "refused: {others} x command or copy without memory or without a handler"
             )?;
         }
         if self.left > 0 {
             writeln!(
                 f,
-                "left: {} packets were in the cluster when the run ended",
+                "left: {} packets were still in the cluster at the end of the run",
                 self.left
             )?;
         }
         if self.dropped_by_resets > 0 {
             writeln!(
                 f,
-                "dropped by resets: {} packets were in the NIC when it, or its cluster, was reset, which was {} times",
+                "dropped by resets: {} packets were in the NIC during {} resets of it or its cluster",
                 self.dropped_by_resets, self.resets
             )?;
         }
@@ -206,7 +206,7 @@ impl Summary {
         if !self.unbalanced.is_empty() {
             writeln!(
                 f,
-                "  nothing was on its way any more, so the hardware, its model or this program counts wrong: please report it"
+                "  the NIC was idle, so the hardware, its model or this program counts incorrectly: please report it"
             )?;
         }
         Ok(())

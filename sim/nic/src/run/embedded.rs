@@ -98,7 +98,7 @@ impl Embedded {
     ) -> Result<Outcome> {
         ensure!(
             !self.is_broken,
-            "packets of a run that was ended are still in this NIC: make a new one"
+            "this NIC still holds packets of an aborted run: create a new one"
         );
         self.is_broken = true;
         let messages = Messages::default();

@@ -46,7 +46,7 @@ pub enum BuildError {
     Data(#[from] DataError),
     /// There is no place for results.
     #[error(
-        "{path} cannot be written to, and neither can the cache of this user: {source}; copy the folder to where you may write"
+        "cannot write to {path} or to the cache of this user: {source}; copy the folder to a place where you may write"
     )]
     NoFolder {
         /// The folder.
@@ -72,7 +72,7 @@ pub enum BuildError {
         output: String,
     },
     /// Make left no program, or several.
-    #[error("{path} holds {count} ELF files after make: name the one to run")]
+    #[error("make left {count} ELF files in {path}: name the one to run")]
     Unclear {
         /// The folder with the results.
         path: PathBuf,

@@ -124,7 +124,7 @@ fn libc(version: Version, folder: Option<&Path>) -> anyhow::Result<Libc> {
     let config = Config::of_folder(folder.map(Path::to_owned));
     Libc::new(version, config).with_context(|| {
         let folder = folder.unwrap_or(Path::new("."));
-        format!("{} cannot be opened as a folder", folder.display())
+        format!("cannot open the folder {}", folder.display())
     })
 }
 

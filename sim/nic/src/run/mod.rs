@@ -217,23 +217,21 @@ pub(crate) fn fault_message(summary: &Summary) -> Option<String> {
         summary.broken.first().map(|hpu| {
             let (core, others) = (format!("{}.{}", hpu.cluster, hpu.core), summary.broken.len() - 1);
             let others = if others > 0 {
-                format!(", and so do {others} others")
+                format!(", and so did {others} others")
             } else {
                 String::new()
             };
-            format!(
-                "HPU {core} stands still after {} in {}{others}",
-                hpu.cause, hpu.place
-            )
+            format!("HPU {core} stopped after {} in {}{others}", hpu.cause, hpu.place)
         }),
         kinds("handlers were refused something", &summary.refusals),
-        (others > 0).then(|| format!("{others} commands or copies were refused that no handler asked for")),
-        (no_context > 0).then(|| format!("{no_context} packets were dropped because no program served them")),
+        (others > 0).then(|| format!("{others} commands or copies without a handler were refused")),
+        (no_context > 0)
+            .then(|| format!("{no_context} packets were dropped because no handlers were loaded for them")),
     ];
     let troubles: Vec<String> = troubles.into_iter().flatten().collect();
     (!troubles.is_empty()).then(|| {
         let troubles = troubles.join("; ");
-        format!("{troubles}. With --allow-faults the command succeeds all the same")
+        format!("{troubles}. Use --allow-faults to exit with success")
     })
 }
 
@@ -295,7 +293,7 @@ mod tests {
                     broken: vec![broken],
                     ..Summary::default()
                 },
-                "HPU 1.2 stands still after store in start. ",
+                "HPU 1.2 stopped after store in start. ",
             ),
             (
                 Summary {
@@ -303,14 +301,14 @@ mod tests {
                     refused_commands: 3,
                     ..Summary::default()
                 },
-                "handlers were refused something once: packet in a_ph, app.c:4; 2 commands or copies were refused that no ",
+                "handlers were refused something once: packet in a_ph, app.c:4; 2 commands or copies without a handler were refused",
             ),
             (
                 Summary {
                     drops: [(NO_CONTEXT.to_owned(), 4)].into(),
                     ..Summary::default()
                 },
-                "4 packets were dropped because no program served them. ",
+                "4 packets were dropped because no handlers were loaded for them. ",
             ),
         ];
         for (summary, begin) in cases {

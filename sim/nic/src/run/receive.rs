@@ -292,7 +292,7 @@ impl Inbox {
     /// If the one message has not come.
     pub(super) fn finish(&self) -> Result<()> {
         match self.store.is_single() && !self.is_stored {
-            true => bail!("no message came"),
+            true => bail!("no message was received"),
             false => Ok(()),
         }
     }
@@ -335,7 +335,7 @@ impl Store {
         match (many, path.is_dir()) {
             (true, true) => Ok(Self::Folder(path.to_owned())),
             (true, false) => anyhow::bail!(
-                "{} is no folder, and with --many each message gets a file of its own",
+                "{} is not a folder: --many needs a folder for the files",
                 path.display()
             ),
             (false, true) => anyhow::bail!("{} is a folder: name a file, or give --many", path.display()),
@@ -439,7 +439,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room");
         let refused = |path: &Path, many| Store::new(path, many).unwrap_err().to_string();
         assert!(refused(folder.path(), false).ends_with("is a folder: name a file, or give --many"));
-        assert!(refused(&folder.path().join("file"), true).contains("is no folder"));
+        assert!(refused(&folder.path().join("file"), true).contains("is not a folder"));
         assert!(refused(&folder.path().join("nowhere/file"), false).starts_with("there is no folder"));
     }
 }

@@ -66,7 +66,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     setup.host = Some(listen(arguments, &setup.nic)?);
     if let Some(gdb) = &gdb {
         tell(format_args!(
-            "gdb may come at any time: target remote {}",
+            "gdb can connect at any time: target remote {}",
             gdb.address()
         ));
     }
@@ -92,9 +92,9 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
             });
             (path, serving.map(|serving| Box::new(serving) as _))
         }
-        (None, None) => return Err(Failure::usage(anyhow::anyhow!("there is no socket: name one"))),
+        (None, None) => return Err(Failure::usage(anyhow::anyhow!("no socket: name one"))),
     };
-    let host = host.with_context(|| format!("{} cannot be listened at", path.display()));
+    let host = host.with_context(|| format!("cannot listen at {}", path.display()));
     let host = host.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
     let kind = if arguments.pci.is_some() {
         "vfio-user"

@@ -492,12 +492,12 @@ impl StuckDetector {
 pub(super) fn why_left(cluster: &Cluster, left: u64) -> anyhow::Error {
     let Some((HpuId { cluster: group, core }, task)) = cluster.endless() else {
         return anyhow!(
-            "{left} packets are still in the cluster, and nothing goes on there: HPUs stand still, or packets wait for others"
+            "{left} packets are stuck in the cluster: HPUs have stopped, or packets wait for others"
         );
     };
     anyhow!(
-        "{left} packets are still in the cluster: HPU {group}.{core} has had packet {} (message {}) for more than {} clocks \
-         (--watchdog), and with --strict-pspin nothing ends a handler",
+        "{left} packets are stuck in the cluster: HPU {group}.{core} has had packet {} (message {}) for more than {} clocks \
+         (--watchdog), and with --strict-pspin there is no watchdog",
         task.packet,
         task.her.message,
         cluster.config().watchdog,

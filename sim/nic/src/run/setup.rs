@@ -85,7 +85,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
         let contexts = rules.rulesets.len();
         let program = HostPing::new(&program, &setup.nic, contexts).ok_or_else(|| {
             Failure::usage(anyhow!(
-                "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
+                "--host-ping: {} has no variable `__host_data`, which handlers such as host_ping use",
                 elf.display()
             ))
         })?;
@@ -224,8 +224,8 @@ pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
         anyhow::ensure!(!simulated.is_interrupted(), "interrupted");
         anyhow::ensure!(
             nic.now_ps() < limit_ps,
-            "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them: look for what \
-             `init_handlers` waits for, or link the handlers with the start-up code of runtime/ (docs/cluster/runtime.md)",
+            "{} of {} HPUs do not wait for packets 100 ms after their start, so the run did not begin: check what \
+             `init_handlers` waits for, or link the handlers with the start-up code in runtime/ (docs/cluster/runtime.md)",
             nic.cluster().starting(),
             nic.cluster().busy().count()
         );
@@ -294,7 +294,9 @@ pub(super) fn open_packets(arguments: &PacketArguments) -> Result<PacketIo, Fail
     let live = &arguments.live;
     let interfaces = [&live.tap, &live.attach, &arguments.generate];
     match arguments.pcap.is_none() && interfaces.into_iter().all(Option::is_none) {
-        true => Err(Failure::usage(anyhow!("there are no packets"))),
+        true => Err(Failure::usage(anyhow!(
+            "no packets: give --pcap, --generate, --tap or --attach"
+        ))),
         false => open_any_packets(arguments),
     }
 }

@@ -332,11 +332,11 @@ fn without_a_watchdog_a_run_ends_all_the_same() {
         ),
         (
             "volatile char large[3000]; for (int at = 2999; at >= 0; --at) large[at] = at;",
-            "stand still",
+            "HPUs have stopped",
         ),
         (
             "for (volatile uint32_t *word = (uint32_t *)&args; ; --word) *word = 0x1b205000;",
-            "packets are still in the cluster",
+            "packets are stuck in the cluster",
         ),
     ] {
         let folder = kit::handlers(

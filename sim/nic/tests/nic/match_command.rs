@@ -260,7 +260,7 @@ fn packets_that_the_capture_cut_short_are_reported() {
         "b.pcap",
     ]);
     assert!(
-        text(&output.stdout).contains("1 packets were cut short by the capture"),
+        text(&output.stdout).contains("1 packets are truncated in the capture"),
         "{output:?}"
     );
     assert_eq!(captured(bench.path("b.pcap")), [packet]);

@@ -162,7 +162,7 @@ fn a_port_that_is_taken_is_told() {
     let watch = format!("--watch={port}");
     let told = refusal(&[ICMP, "--generate", PINGS, &watch]);
     assert!(
-        told.contains(&format!("the page cannot be served at port {port} of loopback")),
+        told.contains(&format!("cannot serve the page at port {port} of localhost")),
         "{told}"
     );
 }

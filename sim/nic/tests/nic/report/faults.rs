@@ -49,11 +49,11 @@ fn every_fault_is_told_in_words_with_its_source() {
         &["packet 2 ", "handlers may not use csrrs", "mhartid"],
         &[
             "packet 4 ",
-            "load from 0x40000000, which is not this task's (no memory is there)",
+            "load from 0x40000000, which does not belong to this task (no memory)",
         ],
         &[
             "packet 5 ",
-            "store or atomic operation at 0x40000000, which this task may not change",
+            "store or atomic operation at 0x40000000, which this task may not write",
         ],
         &[
             "packet 6 ",
@@ -62,13 +62,9 @@ fn every_fault_is_told_in_words_with_its_source() {
         ],
         &[
             "packet 7 ",
-            "0x1d000100, which this task may not change (program memory)",
+            "0x1d000100, which this task may not write (program memory)",
         ],
-        &[
-            "packet 8 ",
-            "it jumped to 0x40000000",
-            "there is no code of the program",
-        ],
+        &["packet 8 ", "jump to 0x40000000", "no code of the program"],
         &[
             "packet 9 ",
             "the watchdog ended it: it ran for 20000 clocks",
@@ -76,7 +72,7 @@ fn every_fault_is_told_in_words_with_its_source() {
             "case 9: for",
         ],
         &["packet 10 ", "dive", "faults.c:"],
-        &["packet 11 ", "it stopped itself: abort"],
+        &["packet 11 ", "it terminated itself: abort"],
         &["packet 12 ", "environment call that does not exist"],
         &["packet 15 ", "packets)", "case 15:"],
     ] {
@@ -105,7 +101,7 @@ fn who_used_an_atomic_instruction_is_told_what_to_use() {
             &text,
             &[
                 &failed,
-                "atomic instructions are for words of L2",
+                "atomic instructions work on words of L2",
                 "amo_add",
                 instruction,
             ],
