@@ -1,13 +1,13 @@
-//! What applications use a spinneret NIC with: handlers, rules, shared memory, counters.
+//! The library for applications that use a spinneret NIC: handlers, rules, shared memory, counters.
 //!
 //! ```text
 //! Nic ── open_context ──► Context: handlers from a Program, packets by a Ruleset, HostMemory, HandlerMemory
-//!  │                       (up to four; gone when dropped)
+//!  │                       (up to four; closed when dropped)
 //!  ├── counters, stdout
 //!  └── Device: a simulated NIC in this process or behind a Unix socket, or a card's device files
 //! ```
 //!
-//! All of it works the same on every [`Device`]. Registers are reached through `spinneret-regmap` alone.
+//! All of it works the same on every [`Device`]. Register offsets come from `spinneret-regmap` only.
 //!
 //! ```no_run
 //! use spinneret_host::{Nic, Options, Program, Ruleset};

@@ -20,7 +20,7 @@ pub struct spinneret_context {
     _opaque: [u8; 0],
 }
 
-/// What a context gets.
+/// Resources of a context.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spinneret_options {
@@ -28,7 +28,7 @@ pub struct spinneret_options {
     pub host_bytes: u32,
     /// Handler memory in bytes; 0 for a quarter of what the program leaves.
     pub handler_bytes: u32,
-    /// Scratchpad in each cluster in bytes; 0 for a quarter of what there is.
+    /// Scratchpad in each cluster in bytes; 0 for a quarter of the available memory.
     pub scratchpad_bytes: u32,
 }
 
@@ -51,7 +51,7 @@ impl Object for OpenContext {
         Some(self.nic)
     }
 
-    /// If another thread uses it just now, it ends as soon as that is done.
+    /// If another thread is using it, it is closed when that thread is done.
     fn close(self: Arc<Self>) -> Result<(), Failure> {
         let Some(Self {
             services, context, ..
@@ -76,7 +76,7 @@ impl Object for Program {}
 /// Reads a program: an ELF file with handlers.
 ///
 /// # Safety
-/// `path` is a string; the handle is left at `program`.
+/// `path` is a string; the handle is written to `program`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_program_open(
     path: *const c_char,
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn spinneret_program_open(
     })
 }
 
-/// Closes a program. Contexts that run it go on.
+/// Closes a program. Contexts that run it continue.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_program_close(program: *mut spinneret_program) -> c_int {
     guarded(|| {
@@ -102,12 +102,12 @@ pub extern "C" fn spinneret_program_close(program: *mut spinneret_program) -> c_
     })
 }
 
-/// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of the program,
-/// where NAME is `handlers`. All contexts of a NIC share one program.
+/// Opens a context: the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of the program, where NAME is `handlers`, handle packets
+/// that match `rules`. All contexts of a NIC share one program.
 ///
 /// # Safety
 /// `handlers` is a string; `rules` and `options` can be read, and `options` may be null for 1 MiB of host memory and a quarter
-/// of everything; the handle is left at `context`.
+/// of the other resources; the handle is written to `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_open_context(
     nic: *mut spinneret_nic,
@@ -153,8 +153,8 @@ unsafe fn read(options: *const spinneret_options) -> Options {
     }
 }
 
-/// Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is used up, even
-/// if something fails.
+/// Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is invalid
+/// afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close_context(context: *mut spinneret_context) -> c_int {
     guarded(|| {
@@ -163,7 +163,7 @@ pub extern "C" fn spinneret_close_context(context: *mut spinneret_context) -> c_
     })
 }
 
-/// Changes which packets go to a context.
+/// Changes the rules that select the packets of a context.
 ///
 /// # Safety
 /// `rules` can be read.
@@ -180,11 +180,11 @@ pub unsafe extern "C" fn spinneret_set_rules(
     })
 }
 
-/// Reads what handlers have counted with `push_counter(&__host_data.counters[index], value)`: the sum of the values, modulo
-/// 2^32, and how many there were.
+/// Reads a counter that handlers update with `push_counter(&__host_data.counters[index], value)`: the sum of the values,
+/// modulo 2^32, and their number.
 ///
 /// # Safety
-/// The results are left at `sum` and `count`.
+/// The results are written to `sum` and `count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_handler_counter(
     context: *mut spinneret_context,
@@ -208,17 +208,17 @@ pub unsafe extern "C" fn spinneret_handler_counter(
 
 /// A packet matches if all rules match.
 pub const SPINNERET_ALL: u32 = 0;
-/// A packet matches if one rule matches or more.
+/// A packet matches if at least one rule matches.
 pub const SPINNERET_ANY: u32 = 1;
-/// Most rules that decide.
+/// Maximum number of rules, without the end-of-message rule.
 pub const SPINNERET_RULES: usize = 3;
 
-/// A rule: the word of the packet at bytes 4 * word to 4 * word + 3, first byte most significant, and with the mask, is at
-/// least `first` and at most `last`.
+/// A rule: it matches if a word of the packet, masked, is from `first` to `last`. The word is at bytes 4 * word to
+/// 4 * word + 3, in network order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spinneret_rule {
-    /// Which word.
+    /// Index of the word.
     pub word: u32,
     /// Its bits that are compared.
     pub mask: u32,
@@ -230,19 +230,19 @@ pub struct spinneret_rule {
     pub in_ip_payload: u32,
 }
 
-/// Which packets go to handlers. All bytes 0: all packets, and each is a message.
+/// Selects packets for handlers. All bytes 0: all packets, and each is a message.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spinneret_ruleset {
     /// `SPINNERET_ALL` or `SPINNERET_ANY`.
     pub join: u32,
-    /// How many of the rules there are. With none, all packets match `SPINNERET_ALL`, and none `SPINNERET_ANY`.
+    /// Number of rules. Without rules, `SPINNERET_ALL` matches all packets, and `SPINNERET_ANY` none.
     pub count: u32,
     /// The rules.
     pub rules: [spinneret_rule; SPINNERET_RULES],
     /// 1: packets that match the next rule end a message; 0: every packet is a message.
     pub has_messages: u32,
-    /// Which packets end a message.
+    /// The rule for packets that end a message.
     pub end_of_message: spinneret_rule,
 }
 
@@ -285,11 +285,10 @@ impl From<&Ruleset> for spinneret_ruleset {
     }
 }
 
-/// Reads the rules of one ruleset of a rule file, as docs/rules.md describes them; its number counts from 0. Gives back how
-/// many rulesets the file has.
+/// Reads one ruleset of a rule file (docs/rules.md); its number counts from 0. Returns the number of rulesets in the file.
 ///
 /// # Safety
-/// `path` is a string; the rules are left at `rules`.
+/// `path` is a string; the rules are written to `rules`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_read_rules(
     path: *const c_char,
@@ -372,13 +371,13 @@ pub extern "C" fn spinneret_rule_udp_source_port(first: u16, last: u16) -> spinn
     Rule::udp_source_port(first, last).into()
 }
 
-/// UDP (or TCP) destination port from `first` to `last`, behind any IP header. The public design cannot do it.
+/// UDP (or TCP) destination port from `first` to `last`, behind any IP header. FPsPIN cannot do it.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rule_ip_payload_destination_port(first: u16, last: u16) -> spinneret_rule {
     Rule::ip_payload_destination_port(first, last).into()
 }
 
-/// UDP (or TCP) source port from `first` to `last`, behind any IP header. The public design cannot do it.
+/// UDP (or TCP) source port from `first` to `last`, behind any IP header. FPsPIN cannot do it.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rule_ip_payload_source_port(first: u16, last: u16) -> spinneret_rule {
     Rule::ip_payload_source_port(first, last).into()

@@ -1,4 +1,4 @@
-//! Between C and Rust: what comes in is looked at, what goes wrong becomes a number and a message.
+//! The boundary between C and Rust: validates arguments, converts errors to numbers and messages, and has the handles.
 
 use spinneret_host::{DeviceError, Error, ErrorKind, ProgramError};
 use std::any::Any;
@@ -12,27 +12,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A call succeeded.
 pub const SPINNERET_OK: c_int = 0;
-/// An argument is wrong: a null pointer, a handle that is closed, a name that is not there, memory that is not there.
+/// Invalid argument: a null pointer, a closed handle, an unknown name, an invalid range of memory.
 pub const SPINNERET_ERROR_ARGUMENT: c_int = -1;
-/// There is no such NIC, or somebody else has it.
+/// There is no such NIC, or another program uses it.
 pub const SPINNERET_ERROR_OPEN: c_int = -2;
-/// The file is no program for the NIC, or has no such handlers.
+/// The file is not a program for the NIC, or does not have the handlers.
 pub const SPINNERET_ERROR_PROGRAM: c_int = -3;
-/// There is no context or no memory left, or other contexts run another program.
+/// No context or no memory is left, or other contexts run another program.
 pub const SPINNERET_ERROR_NO_ROOM: c_int = -4;
-/// The NIC refused something, or did not answer as it should.
+/// The NIC refused a request, or did not answer as expected.
 pub const SPINNERET_ERROR_DEVICE: c_int = -5;
 /// The NIC, its driver or the process that simulates it is gone.
 pub const SPINNERET_ERROR_GONE: c_int = -6;
-/// It did not happen in time.
+/// Timeout.
 pub const SPINNERET_ERROR_TIMEOUT: c_int = -7;
-/// A fault of the library.
+/// Internal error of the library.
 pub const SPINNERET_ERROR_INTERNAL: c_int = -8;
 
-/// Most bytes of a name or a path, without the 0 at its end.
+/// Maximum length of a name or path in bytes, without the terminating 0.
 pub const SPINNERET_LONGEST_NAME: usize = 4095;
 
-/// What a call that failed gives back, and what it leaves to be read.
+/// A failed call: its result and its message.
 #[derive(Debug)]
 pub struct Failure {
     code: c_int,
@@ -103,9 +103,9 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs a call. Panics do not get out of it.
+/// Runs a call, and catches panics.
 pub fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
-    // What a panic leaves half done is locked by nobody and used by nobody: the next call begins anew.
+    // State that a panic leaves inconsistent is neither locked nor used again.
     let result = catch_unwind(AssertUnwindSafe(call));
     match result.unwrap_or_else(|panic| Err(Failure::internal(&*panic))) {
         Ok(value) => value,
@@ -116,13 +116,13 @@ pub fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
     }
 }
 
-/// Text for C, in which a 0 would be the end.
+/// Converts a text for C, without zero bytes.
 pub fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
-/// Why the last call of this thread that failed did so: one sentence in UTF-8. It is there until the next call of this
-/// thread that fails; it is empty if none has.
+/// Returns the error message of the last failed call of this thread: one sentence in UTF-8, empty if no call has failed. It
+/// is valid until the next call of this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_error_message() -> *const c_char {
     LAST.with_borrow(|message| message.as_ptr())
@@ -151,7 +151,7 @@ pub unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c str, Fai
     text.ok_or_else(|| Failure::argument(format!("{what} is not UTF-8")))
 }
 
-/// Leaves a value at a place of the caller.
+/// Writes a value to a pointer of the caller.
 ///
 /// # Safety
 /// The place is null, or a value can be written there.
@@ -162,7 +162,7 @@ pub unsafe fn put<T>(place: *mut T, what: &str, value: T) -> Result<(), Failure>
     Ok(())
 }
 
-/// Whether there is a place at all, before something is done whose result would have none.
+/// Checks a pointer for a result, before the call has effects.
 pub fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
     match place.is_null() {
         true => Err(Failure::argument(format!("{what} is a null pointer"))),
@@ -183,7 +183,7 @@ pub unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], 
     }
 }
 
-/// Leaves bytes in a buffer of the caller.
+/// Writes bytes to a buffer of the caller.
 ///
 /// # Safety
 /// The buffer is null, or so many bytes can be written there.
@@ -209,20 +209,20 @@ fn check_buffer(buffer: *const c_void, count: usize) -> Result<(), Failure> {
     }
 }
 
-/// What can have a handle.
+/// A kind of object with a handle.
 pub trait Kind: Object {
     /// Its name in messages.
     const NAME: &str;
 }
 
-/// The same, of any kind.
+/// An object with a handle.
 pub trait Object: Any + Send + Sync {
-    /// The handle of what it belongs to, and is closed with.
+    /// The handle of its owner, which closes it as well.
     fn owner(&self) -> Option<usize> {
         None
     }
 
-    /// Ends it, once it has no handle any more.
+    /// Closes the object, after its handle was removed.
     fn close(self: Arc<Self>) -> Result<(), Failure> {
         Ok(())
     }
@@ -238,12 +238,12 @@ static TABLE: Mutex<Table> = Mutex::new(Table {
     objects: BTreeMap::new(),
 });
 
-/// Nothing that is done to the table can panic half-way.
+/// Ignores poisoning, because changes of the table do not panic.
 fn table() -> MutexGuard<'static, Table> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives it a handle.
+/// Adds an object, and returns its handle.
 pub fn insert<K: Kind, C>(object: K) -> *mut C {
     let mut table = table();
     table.last += 1;
@@ -252,7 +252,7 @@ pub fn insert<K: Kind, C>(object: K) -> *mut C {
     without_provenance_mut(handle)
 }
 
-/// What a handle is for.
+/// Returns the object of a handle.
 pub fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     let table = table();
     let object = table.objects.get(&handle.addr()).cloned();
@@ -261,14 +261,14 @@ pub fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
         .ok_or_else(|| wrong::<K, C>(handle))
 }
 
-/// Takes a handle away.
+/// Removes a handle, and returns its object.
 pub fn remove<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     let found = get::<K, C>(handle)?;
     table().objects.remove(&handle.addr());
     Ok(found)
 }
 
-/// Takes the handles of everything away that belongs to another one.
+/// Removes the handles of all objects of an owner.
 pub fn remove_all<C>(owner: *mut C) -> Vec<Arc<dyn Object>> {
     let mut table = table();
     let belongs = |object: &mut Arc<dyn Object>| object.owner() == Some(owner.addr());
@@ -288,7 +288,7 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Err(_) => panic!("a version has no 0"),
 };
 
-/// The version of the library that runs, such as `0.1.0`. `SPINNERET_VERSION` is that of the header.
+/// Returns the version of the loaded library, such as `0.1.0`. `SPINNERET_VERSION` is that of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_version() -> *const c_char {
     VERSION.as_ptr()

@@ -1,4 +1,4 @@
-//! NICs: opening, time, counters, lines of handlers.
+//! NICs: opening, time, counters, output of handlers, and simulated networks.
 
 use crate::ffi::{
     self, Failure, Kind, Object, SPINNERET_OK, bytes, c_string, check_place, guarded, put, put_bytes, text,
@@ -15,15 +15,15 @@ pub struct spinneret_nic {
     _opaque: [u8; 0],
 }
 
-/// Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three.
+/// Maximum size of a handler's line in bytes, with the terminating 0. An invalid byte takes three.
 pub const SPINNERET_LONGEST_LINE: usize = 12289;
 const _: () = assert!(SPINNERET_LONGEST_LINE == 3 * Lines::LONGEST + 1);
 
-/// Gets the name and the value of a counter, and the pointer that came with the question.
+/// A callback for counters: it receives the pointer `user`, and the name and value of a counter.
 pub type spinneret_each_counter =
     Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char, value: u32)>;
 
-/// A NIC with a handle, and what its handlers have printed.
+/// A NIC with a handle, and the output of its handlers.
 #[derive(Debug)]
 pub(crate) struct OpenNic {
     pub(crate) nic: Nic,
@@ -43,10 +43,10 @@ struct Output {
 }
 
 /// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, the device file of a card, such as
-/// `/dev/spinneret0`, or `card` for the one of this machine. Whatever was on it is stopped. One program has it at a time.
+/// `/dev/spinneret0`, or `card` for the one of this machine. Stops what runs on it. Only one program can use a NIC.
 ///
 /// # Safety
-/// `name` is a string; the handle is left at `nic`.
+/// `name` is a string; the handle is written to `nic`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spinneret_nic) -> c_int {
     guarded(|| {
@@ -64,8 +64,8 @@ pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spin
     })
 }
 
-/// Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are used up,
-/// even if something fails.
+/// Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are invalid
+/// afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     guarded(|| {
@@ -78,7 +78,7 @@ pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     })
 }
 
-/// Lets time pass. On a simulated NIC packets are handled only while time passes.
+/// Waits. A simulated NIC handles packets only while time passes.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
     guarded(|| {
@@ -88,10 +88,10 @@ pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c
     })
 }
 
-/// Time since the NIC was opened: simulated for a simulated one.
+/// Returns the time since the NIC was opened; simulated time for a simulated NIC.
 ///
 /// # Safety
-/// The time is left at `nanoseconds`.
+/// The time is written to `nanoseconds`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mut u64) -> c_int {
     guarded(|| {
@@ -103,11 +103,11 @@ pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mu
     })
 }
 
-/// Reads a counter of the hardware by its name in the register table, such as `ingress.hers`. Cards behind the public driver
-/// have none.
+/// Reads a hardware counter by its name in the register table, such as `ingress.hers`. Cards with FPsPIN's driver do not have
+/// them.
 ///
 /// # Safety
-/// `name` is a string; the value is left at `value`.
+/// `name` is a string; the value is written to `value`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_counter(
     nic: *mut spinneret_nic,
@@ -133,8 +133,8 @@ pub unsafe extern "C" fn spinneret_counter(
     })
 }
 
-/// Reads all counters of the hardware, and calls `each` for every one, in the order of their registers. The name is there
-/// during the call only.
+/// Reads all hardware counters, and calls `each` for each of them, in the order of their registers. The name is valid only
+/// during the call.
 ///
 /// # Safety
 /// `each` is a function that returns, or null; `user` is whatever it takes.
@@ -156,12 +156,12 @@ pub unsafe extern "C" fn spinneret_counters(
     })
 }
 
-/// Takes the next line that a handler has printed: 1 if there is one, 0 if not. If it does not fit into `size` bytes, which
-/// is an error, it stays. `SPINNERET_LONGEST_LINE` bytes are enough for every line.
+/// Takes the next line that a handler has printed. Returns 1 if there is one, 0 if not. Fails, and keeps the line, if it does
+/// not fit into `size` bytes; `SPINNERET_LONGEST_LINE` bytes are enough for every line.
 ///
 /// # Safety
-/// The line, with a 0 at its end, is left at `line`, where there is room for `size` bytes, its cluster and its HPU at
-/// `cluster` and `hpu`, which may be null.
+/// The line is written to `line`, with a terminating 0 and at most `size` bytes; its cluster and HPU to `cluster` and `hpu`,
+/// which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_line(
     nic: *mut spinneret_nic,
@@ -212,8 +212,8 @@ pub struct spinneret_addresses {
     pub ip: [u8; 4],
 }
 
-/// Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled meanwhile;
-/// on a card it has passed already, and nothing is done.
+/// Accounts for computation of the program. On a simulated NIC this time passes, and packets are handled meanwhile. On a card it
+/// has passed already, so nothing happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_compute(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
     guarded(|| {
@@ -223,10 +223,10 @@ pub extern "C" fn spinneret_compute(nic: *mut spinneret_nic, nanoseconds: u64) -
     })
 }
 
-/// Tells the addresses of a NIC of `spinneret fabric`: 1 if it has some, 0 if it has none.
+/// Returns the addresses of a NIC of `spinneret fabric`. Returns 1 if it has addresses, else 0.
 ///
 /// # Safety
-/// The addresses are left at `address`.
+/// The addresses are written to `address`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_address(
     nic: *mut spinneret_nic,
@@ -245,8 +245,8 @@ pub unsafe extern "C" fn spinneret_address(
     })
 }
 
-/// Sends an Ethernet frame without its check sequence from a simulated NIC, as the host: 1 if it is on its way, 0 if there is
-/// no room for it before time passes. On a card this is what a socket of the network interface does.
+/// Sends an Ethernet frame without its check sequence, as the host of a simulated NIC. Returns 1 if it is sent, 0 if the queue
+/// is full; wait and retry. On a card, use a socket of the network interface instead.
 ///
 /// # Safety
 /// `size` bytes can be read at `frame`.
@@ -264,8 +264,8 @@ pub unsafe extern "C" fn spinneret_transmit(
     })
 }
 
-/// Takes the next Ethernet frame that came to the host of a simulated NIC because no rule matched it: its bytes, without its
-/// check sequence, or 0 if there is none. `capacity` is 9216 or more, so that every frame fits.
+/// Takes the next Ethernet frame for the host of a simulated NIC, which no rule matched. Returns its length without the check
+/// sequence, or 0 if there is none. `capacity` must be at least 9216, so that every frame fits.
 ///
 /// # Safety
 /// `capacity` bytes can be written at `frame`.
@@ -293,5 +293,5 @@ pub unsafe extern "C" fn spinneret_receive(
     })
 }
 
-/// Most bytes of a frame, without its check sequence.
+/// Maximum size of a frame in bytes, without its check sequence.
 pub const SPINNERET_LARGEST_FRAME: usize = 9216;

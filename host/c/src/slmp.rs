@@ -1,4 +1,4 @@
-//! Messages of SLMP over UDP, between programs, or to handlers on a NIC.
+//! SLMP messages over UDP, between programs or to handlers on a NIC, and services for calls of handlers.
 
 use crate::context::{OpenContext, spinneret_context};
 use crate::ffi::{
@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who receives messages of SLMP at a UDP port.
+/// A receiver of SLMP messages at a UDP port.
 #[derive(Debug)]
 pub struct spinneret_receiver {
     _opaque: [u8; 0],
@@ -49,8 +49,8 @@ impl From<UdpError> for Failure {
     }
 }
 
-/// Sends a message over this machine's network, and returns when it has arrived. At most `window` segments are on their way
-/// without an acknowledgement; 64 are a good number.
+/// Sends a message over this machine's network, and returns when it has arrived. At most `window` segments are
+/// unacknowledged; 64 is a good value.
 ///
 /// # Safety
 /// `to` is a string, address and port such as `10.0.0.1:9330`; `size` bytes can be read at `message`.
@@ -74,11 +74,11 @@ pub unsafe extern "C" fn spinneret_slmp_send(
     })
 }
 
-/// Receives messages at an address and port of this machine, such as `0.0.0.0:9330`; port 0 is one that is free, which
-/// `port` tells.
+/// Receives messages at an address and port of this machine, such as `0.0.0.0:9330`. Port 0 selects a free one, which is
+/// returned in `port`.
 ///
 /// # Safety
-/// `at` is a string; the handle is left at `receiver`, the port at `port`, which may be null.
+/// `at` is a string; the handle is written to `receiver`, the port to `port`, which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_listen(
     at: *const c_char,
@@ -102,12 +102,11 @@ pub unsafe extern "C" fn spinneret_slmp_listen(
     })
 }
 
-/// Waits for the next message: 1 if one has come, 0 if none has in that time of the clock on the wall. If it has more than
-/// `capacity` bytes, which is an error, `size` tells how many, and it stays. Senders whose acknowledgement was lost are
-/// answered in here only.
+/// Waits for the next message, up to a timeout in wall-clock time. Returns 1 if there is one, else 0. Fails, and keeps the
+/// message, if it has more than `capacity` bytes; `size` is its length. Lost acknowledgements are repeated only in this call.
 ///
 /// # Safety
-/// The message is left at `message`, where there is room for `capacity` bytes, and its length at `size`.
+/// The message is written to `message`, which has room for `capacity` bytes, and its length to `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_receive(
     receiver: *mut spinneret_receiver,
@@ -146,7 +145,7 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
     })
 }
 
-/// Closes a receiver. The handle is used up, even if something fails.
+/// Closes a receiver. The handle is invalid afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_receiver) -> c_int {
     guarded(|| {
@@ -155,7 +154,7 @@ pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_receiver) -> c_i
     })
 }
 
-/// The next message that comes whole in that time. What was given up is nothing to wait for any longer.
+/// Waits for the next complete message; ignores those that are given up.
 fn next(listener: &mut Listener, timeout: Duration) -> Result<Option<Received>, Failure> {
     let start = Instant::now();
     loop {
@@ -201,10 +200,10 @@ fn services(open: &OpenContext) -> MutexGuard<'_, Option<BackgroundService>> {
     open.services.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers the calls of a context's handlers from now on, as `spinneret run --services` does, on a thread of the library: what
-/// they print by `spin_stdio.h` goes to standard error, in lines that begin with the HPU and have no characters that a terminal obeys,
-/// and the files that they open are those of a folder, which they
-/// cannot leave. Without a folder they open none. It needs host memory behind the pages of `spin_host.h`: a MiB is enough for 16 HPUs.
+/// Starts a thread that answers the calls of a context's handlers, as `spinneret run --services` does. Their output with
+/// `spin_stdio.h` goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
+/// in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of `spin_host.h`: 1 MiB is
+/// enough for 16 HPUs.
 ///
 /// # Safety
 /// `folder` is a string or null.
@@ -228,22 +227,26 @@ pub unsafe extern "C" fn spinneret_services_open(
         }
         let offer = Offer::default();
         let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
-        // Who asks for a folder that is not there hears of it here, not the thread.
+        // Report a missing folder here, not in the thread.
         libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
-        *services = Some(BackgroundService::open(Arc::clone(&open.context), &offer, move |server| {
-            // If the folder has gone since, nothing is answered.
-            if let Ok(libc) = libc() {
-                let libc = Rc::new(libc);
-                server.add(opcode::LIBC, libc.clone());
-                server.add(opcode::SPINNERET, libc);
-            }
-        })?);
+        *services = Some(BackgroundService::open(
+            Arc::clone(&open.context),
+            &offer,
+            move |server| {
+                // If the folder has been removed since, no calls are answered.
+                if let Ok(libc) = libc() {
+                    let libc = Rc::new(libc);
+                    server.add(opcode::LIBC, libc.clone());
+                    server.add(opcode::SPINNERET, libc);
+                }
+            },
+        )?);
         Ok(SPINNERET_OK)
     })
 }
 
-/// Answers what handlers have called, and nothing from then on; closing the context does the same. `calls` may be null, or
-/// gets how many were answered.
+/// Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
+/// `calls`, which may be null.
 ///
 /// # Safety
 /// A number can be written at `calls`, if it is not null.

@@ -16,9 +16,9 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// A NIC as software reaches it. Everything above works on any of them.
+/// Access to a NIC. The rest of the library works on any implementation.
 pub trait Device: fmt::Debug {
-    /// Whether the device gives access to a register: drivers know those of the public design only.
+    /// Whether the device gives access to a register; FPsPIN's driver knows only some of them.
     fn has_register(&self, offset: u32) -> bool;
 
     /// Reads a control register, by its offset in their window.
@@ -46,8 +46,8 @@ pub trait Device: fmt::Debug {
     /// As [`read_cluster`](Self::read_cluster).
     fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError>;
 
-    /// Writes a word of L2 memory of the cluster and need not wait until it is there: words come there in their order, before whatever
-    /// is accessed after them. One that is refused may be told by a later call.
+    /// Writes a word of L2 memory of the cluster without waiting for completion. Words arrive in order, before later accesses. A
+    /// later call may report an error.
     ///
     /// # Errors
     /// As [`write_cluster`](Self::write_cluster).
@@ -55,7 +55,7 @@ pub trait Device: fmt::Debug {
         self.write_cluster(address, &word.to_le_bytes())
     }
 
-    /// Puts a program into the cluster's memory, which is out of reset and fetches nothing.
+    /// Loads a program into the cluster's memory. The cluster is out of reset with instruction fetch off.
     ///
     /// # Errors
     /// As [`write_cluster`](Self::write_cluster).
@@ -76,16 +76,16 @@ pub trait Device: fmt::Debug {
         Ok(())
     }
 
-    /// Takes host memory for a context, all of it 0; it has the size that was asked for, or more.
+    /// Allocates zeroed host memory for a context, of at least the requested size.
     ///
     /// # Errors
-    /// If there is not so much, or somebody has it.
+    /// There is not enough memory, or the context has some already.
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError>;
 
-    /// Gives the host memory of a context back.
+    /// Frees the host memory of a context.
     fn close_area(&mut self, context: u32);
 
-    /// Reads host memory of a context, which was taken and reaches so far.
+    /// Reads host memory of a context. The caller has checked the range.
     ///
     /// # Errors
     /// If the device is gone.
@@ -94,8 +94,8 @@ pub trait Device: fmt::Debug {
         Ok(())
     }
 
-    /// Writes host memory of a context, which was taken and reaches so far. Up to 8 bytes at a multiple of their size are
-    /// written at once.
+    /// Writes host memory of a context. The caller has checked the range. Up to 8 bytes at a multiple of their size are
+    /// written atomically.
     ///
     /// # Errors
     /// If the device is gone.
@@ -104,8 +104,7 @@ pub trait Device: fmt::Debug {
         Ok(())
     }
 
-    /// Where in this process the host memory of a context begins, which was taken and is not empty. It stays there until it is
-    /// given back.
+    /// Returns a pointer to the host memory of a context, valid until it is freed.
     fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
         self.host_mapping(context).map(Mapping::start)
     }
@@ -116,36 +115,36 @@ pub trait Device: fmt::Debug {
         None
     }
 
-    /// The file in which the host memory of a context lies, for another process to map.
+    /// Returns the file of the host memory of a context, for another process to map.
     ///
     /// # Errors
-    /// If it is in no file, as that of cards is, or was not taken.
+    /// The memory has no file, as on cards, or was not allocated.
     fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
         Err(DeviceError::Refused(format!(
             "the host memory of context {context} is in no file"
         )))
     }
 
-    /// Whether the cluster tells the host DMA which context asks, so that each can be held to its own memory.
+    /// Whether the host DMA knows the context of a request, so that each can be confined to its own memory.
     fn tells_contexts(&self) -> bool;
 
-    /// Clusters that it has, and HPUs of each.
+    /// Returns the number of clusters, and of HPUs in each.
     fn shape(&self) -> [u32; 2] {
         [spinneret_regmap::CLUSTERS, 8]
     }
 
-    /// Time since the device was opened: simulated for a simulated one.
+    /// Returns the time since the device was opened; simulated time for a simulated device.
     fn now(&self) -> Duration;
 
-    /// The last moment that there is: simulated time does not go on for ever.
+    /// Returns the end of simulated time.
     fn last_moment(&self) -> Duration {
         Duration::MAX
     }
 
-    /// The moment after so much time.
+    /// Returns the moment after the given time.
     ///
     /// # Errors
-    /// If it is behind the last one.
+    /// It is after [`last_moment`](Self::last_moment).
     fn moment_after(&self, time: Duration) -> Result<Duration, DeviceError> {
         let moment = self.now().checked_add(time);
         moment
@@ -159,19 +158,18 @@ pub trait Device: fmt::Debug {
             })
     }
 
-    /// Lets so much time pass.
+    /// Waits.
     ///
     /// # Errors
     /// If the device fails meanwhile.
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError>;
 
-    /// Whether the device can be waited for: it has the registers of events, and messages of its lines come here.
+    /// Whether [`wait_event`](Self::wait_event) works: the device has event registers and delivers interrupts.
     fn has_events(&self) -> bool {
         false
     }
 
-    /// Lets time pass until messages of events come, but not longer than that: the lines that they are of, a bit each. A message
-    /// that has come since the last call ends it at once.
+    /// Waits for events, up to a limit. Returns a bit for each line with an event since the last call.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -180,8 +178,7 @@ pub trait Device: fmt::Debug {
         Ok(0)
     }
 
-    /// The program has computed for so long: on a device whose time is simulated that much of it passes, on others it has
-    /// passed already.
+    /// Accounts for computation of the program: on a simulated device this time passes, on others it has passed already.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -190,24 +187,24 @@ pub trait Device: fmt::Debug {
         Ok(())
     }
 
-    /// Addresses of the NIC in a network, if it has some.
+    /// Returns the addresses of the NIC in a simulated network.
     fn address(&self) -> Option<Address> {
         None
     }
 
-    /// Sends an Ethernet frame without its check sequence, as the host. `false`: there is no room for it now.
+    /// Sends an Ethernet frame without its check sequence, as the host. Returns `false` if the queue is full.
     ///
     /// # Errors
-    /// If the device sends no frames for programs, or the frame is none.
+    /// The device does not send frames for programs, or the length of the frame is impossible.
     fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
         let _ = frame;
         Err(DeviceError::no_frames())
     }
 
-    /// The next frame that came to the host, as no rule matched it.
+    /// Returns the next frame for the host, which no rule matched.
     ///
     /// # Errors
-    /// If the device gives no frames to programs.
+    /// The device does not pass frames to programs.
     fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
         Err(DeviceError::no_frames())
     }
@@ -250,10 +247,10 @@ pub struct Area {
     pub bytes: u32,
 }
 
-/// Why a device did not do what it was asked for.
+/// An error of a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 pub enum DeviceError {
-    /// It answered with an error, or not at all.
+    /// The device refused a request, or did not answer.
     #[error("{0}")]
     Refused(String),
     /// The device or the process that simulates it is gone.
@@ -262,13 +259,13 @@ pub enum DeviceError {
     /// The driver has no access to a register.
     #[error("the driver gives no access to it")]
     NoAccess,
-    /// There is not so much memory.
+    /// There is not enough memory.
     #[error("not enough memory: {0}")]
     NoMemory(String),
 }
 
 impl DeviceError {
-    /// Frames of the host go another way.
+    /// The error of devices whose frames belong to the operating system.
     fn no_frames() -> Self {
         Self::Refused(
             "frames of the host are the operating system's on this device: use a socket of its network interface".to_owned(),
@@ -278,7 +275,7 @@ impl DeviceError {
 
 // How fast time passes on a device whose name says so.
 
-/// A name, and how many times slower than on the wall time passes there: `,slower=N` behind it says so.
+/// Splits `NAME,slower=N` into the name and the factor by which time on the device is slower than wall-clock time.
 fn slower(name: &str) -> Option<(&str, u32)> {
     match name.split_once(",slower=") {
         Some((name, times)) => Some((name, times.parse().ok().filter(|times| *times > 0)?)),

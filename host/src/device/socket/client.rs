@@ -23,7 +23,7 @@ pub struct Client {
     areas: [Option<Mapping>; CONTEXTS as usize],
     /// Files that came with replies.
     files: VecDeque<OwnedFd>,
-    /// Frames that came, and nobody has taken.
+    /// Received frames.
     frames: VecDeque<Vec<u8>>,
 }
 
@@ -52,10 +52,10 @@ pub enum ConnectError {
 }
 
 impl Client {
-    /// Takes the NIC behind a socket.
+    /// Connects to the NIC at a socket.
     ///
     /// # Errors
-    /// If there is none, or somebody else has it.
+    /// No server listens there, or another client uses the NIC.
     pub fn connect(path: &Path) -> Result<Self, ConnectError> {
         let nobody = |source| ConnectError::Nobody {
             path: path.to_owned(),
@@ -69,7 +69,7 @@ impl Client {
         let hello = Request::Hello { version: VERSION };
         let sent = send(&mut stream, &hello);
         let reply = receive(&mut stream);
-        // A server that is in use says so and closes, maybe before it was asked.
+        // A busy server replies and closes, possibly before the request.
         if !matches!(reply, Ok(Reply::Busy)) {
             sent.map_err(nobody)?;
         }
@@ -111,7 +111,7 @@ impl Client {
         }
     }
 
-    /// A request that is answered by bytes.
+    /// Sends a request whose reply is bytes.
     fn fetch(&mut self, request: &Request, bytes: &mut [u8]) -> Result<(), DeviceError> {
         match self.ask(request)? {
             Reply::Bytes(read) if read.len() == bytes.len() => {
@@ -122,7 +122,7 @@ impl Client {
         }
     }
 
-    /// A request that is answered by nothing but that it is done.
+    /// Sends a request whose reply is empty.
     fn tell(&mut self, request: &Request) -> Result<(), DeviceError> {
         match self.ask(request)? {
             Reply::Done => Ok(()),
@@ -135,7 +135,7 @@ fn strange() -> DeviceError {
     DeviceError::Gone("it answered something else than was asked".to_owned())
 }
 
-/// Offsets and bytes of the messages that a long access is divided into.
+/// Splits a long access into messages: offset and range of each.
 fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let starts = (0..bytes).step_by(most);
     starts.map(move |start| (start as u32, start..bytes.min(start + most)))

@@ -1,8 +1,8 @@
-//! A NIC that another process simulates, over a Unix socket.
+//! A simulated NIC in another process, over a Unix socket.
 //!
-//! The client sends a request and waits for its reply; both are frames of a length (4 bytes, little-endian) and a message.
-//! Host memory is shared: the client maps the
-//! file that it gets for each context. One client has the NIC at a time. When it goes, by whatever way, the NIC is cleared as a driver would.
+//! The client sends a request and waits for its reply. Both have a length (4 bytes, little-endian) and a message. Host memory
+//! is shared: the client maps the file that it receives for each context. The server accepts one client at a time. When a
+//! client exits, however it does, the server resets the NIC.
 
 mod client;
 mod peer;
@@ -27,15 +27,15 @@ use std::os::unix::net::UnixStream;
 
 /// Version of these messages; both sides have to have the same.
 pub const VERSION: u32 = 4;
-/// Bytes of the cluster's memory in one message; longer accesses are divided. Each word is an access of its own, so that
-/// nobody waits long for others.
+/// Bytes of the cluster's memory in one message; longer accesses are split, because each word is an access of its own, and
+/// other work has to go on between messages.
 const WORDS_PIECE: usize = 4 << 10;
 /// Most frames in one message.
 const FRAMES_PIECE: usize = 64;
 /// Largest message: an ELF file with debug information. The server may hold it twice.
 const LIMIT: usize = 8 << 20;
 
-/// What the client wants.
+/// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Request {
     Hello { version: u32 },
@@ -51,24 +51,24 @@ enum Request {
     Receive,
 }
 
-/// What the server answers.
+/// A reply of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Reply {
-    /// The server is of that version, and its NIC of that shape.
+    /// Version of the server, and properties of its NIC.
     Hello {
         version: u32,
         shape: [u32; 2],
         tells_contexts: bool,
         address: Option<Address>,
     },
-    /// The NIC belongs to somebody else.
+    /// Another client uses the NIC.
     Busy,
     Done,
     Word(u32),
     Bytes(Vec<u8>),
-    /// Where the NIC sees host memory; a file comes with it, for the client to map, unless there is none.
+    /// Address of host memory on the NIC. Its file is attached, unless the size is 0.
     Area(Area),
-    /// It is that late on the NIC now.
+    /// Current time on the NIC.
     Time {
         nanoseconds: u64,
     },
@@ -99,7 +99,7 @@ fn receive<M: DeserializeOwned>(stream: &mut impl Read) -> io::Result<M> {
     decode(&body)
 }
 
-/// The first message in what has been received, and its bytes; `None` if it is not whole yet.
+/// Takes the first message out of the received bytes; `None` if it is incomplete.
 fn take<M: DeserializeOwned>(received: &mut Vec<u8>) -> io::Result<Option<M>> {
     let Some((length, rest)) = received.split_first_chunk() else {
         return Ok(None);
@@ -139,9 +139,9 @@ fn invalid(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
-// Bytes on the socket, with files beside them.
+// Bytes and file descriptors on the socket.
 
-/// Sends some of the bytes, and a file with the first of them: how many.
+/// Sends some of the bytes, with a file attached to the first. Returns their number.
 fn write(stream: &UnixStream, bytes: &[u8], file: Option<&OwnedFd>) -> io::Result<usize> {
     let files = file.map(AsFd::as_fd);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -158,7 +158,7 @@ fn write(stream: &UnixStream, bytes: &[u8], file: Option<&OwnedFd>) -> io::Resul
     )?)
 }
 
-/// A stream of which files are kept that come with its bytes.
+/// Reads a stream, and keeps the files that are attached to it.
 #[derive(Debug)]
 struct Reader<'s> {
     stream: &'s UnixStream,
