@@ -10,6 +10,7 @@
 #   CLUSTERS  clusters of the NIC (2)        LDFLAGS    more options for the linker
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
 #             is taken if a source seems to need it
+#   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
 # The names that Makefiles of public handlers use are understood too: SPIN_APP_NAME, SPIN_APP_SRCS, SPIN_CFLAGS,
 # SPIN_LDFLAGS, and the target `deploy`. Such Makefiles include rules/spin-handlers.mk, which sets spin_public: then
@@ -84,7 +85,15 @@ spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -L$(RUNTIME) -T $(
 spin_elf := $(spin_build)/$(spin_name).elf
 spin_objects := $(spin_build)/.objects
 spin_user_objects := $(patsubst %,$(spin_objects)/%.o,$(subst ../,up/,$(spin_srcs)))
-spin_runtime_objects := $(patsubst $(RUNTIME)/src/%,$(spin_objects)/runtime/%.o,$(wildcard $(RUNTIME)/src/*.[Sc]))
+
+# Compiling the runtime takes longer than compiling most handlers. A shared folder is named by all that its objects depend
+# on beside their sources: the options and the compiler.
+spin_runtime := $(spin_objects)/runtime
+ifneq ($(SPIN_CACHE),)
+spin_runtime := $(SPIN_CACHE)/$(shell { echo '$(subst ','\'',$(spin_cflags) $(spin_opt))'; \
+    stat -Lc '%n %s %Y' "$$(command -v $(spin_cc))"; } 2>/dev/null | sha256sum | cut -c -16)
+endif
+spin_runtime_objects := $(patsubst $(RUNTIME)/src/%,$(spin_runtime)/%.o,$(wildcard $(RUNTIME)/src/*.[Sc]))
 
 ifndef spin_public
 .PHONY: all deploy clean
@@ -109,9 +118,11 @@ $(spin_objects)/settings: spin-force
 
 # DWARF 5 of assembled text has lengths of sections before the linker shortens them (binutils 2.40): gdb would take handlers
 # behind them for a part of it.
-$(spin_objects)/runtime/%.o: $(RUNTIME)/src/% $(spin_objects)/settings
+# Objects appear whole, after their lists of headers, because others may share them.
+$(spin_runtime)/%.o: $(RUNTIME)/src/% $(if $(SPIN_CACHE),|) $(spin_objects)/settings
 	@mkdir -p $(@D)
-	@$(spin_cc) $(spin_cflags) $(if $(filter %.S,$<),-gdwarf-4) $(spin_opt) -MMD -MP -c $< -o $@
+	@$(spin_cc) $(spin_cflags) $(if $(filter %.S,$<),-gdwarf-4) $(spin_opt) -MMD -MP -MT $@ -MF $@.$$$$.d \
+	    -c $< -o $@.$$$$ && mv $@.$$$$.d $(@:.o=.d) && mv $@.$$$$ $@
 
 # The folder of a source stands in the path of its object, with `up` for `..`.
 define spin_compile

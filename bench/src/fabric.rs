@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 use spinneret_fabric::topology::{Simple, SwitchConfig, Table as Addresses, mac_of};
-use spinneret_fabric::{Left, Settings};
+use spinneret_fabric::{NodeExit, Settings};
 use spinneret_nic::Simulated;
 use spinneret_nic::fabric::{Hosted, run_programs};
 use spinneret_nic::installed::example;
@@ -261,8 +261,8 @@ fn around(nics: usize) -> Result<Value> {
 }
 
 /// The first NIC sends the token, and every other one passes it on when it has it.
-fn pass_on(nic: &Simulated, number: usize, nics: usize) -> Result<(), Left> {
-    let failed = |error: NicError| Left::Failed(error.to_string());
+fn pass_on(nic: &Simulated, number: usize, nics: usize) -> Result<(), NodeExit> {
+    let failed = |error: NicError| NodeExit::Failed(error.to_string());
     while number != 0 && nic.borrow_mut().take_host().is_none() {
         nic.borrow_mut().step(u64::MAX).map_err(failed)?;
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_fabric::Faults;
-use spinneret_nic::mpi::{Exchange, PaperType, Prices, blocks, exchange};
+use spinneret_nic::mpi::{Exchange, HostLatencies, PaperType, blocks, exchange};
 use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 
@@ -90,9 +90,9 @@ pub(crate) fn run(arguments: &Arguments, bars: &mut Bars) -> Result<Value> {
     say(format_args!(
         "All of it is simulated: NICs at 250 MHz, clusters at 40 MHz. A look of the host takes {:?}, a word that it \
          writes {:?}, one that it reads {:?}; prices times {}: so much more. The host that sends takes no time.",
-        Prices::STATED.look,
-        Prices::STATED.written,
-        Prices::STATED.read,
+        HostLatencies::STATED.look,
+        HostLatencies::STATED.written,
+        HostLatencies::STATED.read,
         TIMES[1]
     ));
     let kept: Vec<bool> = promises.iter().map(Promise::is_kept).collect();

@@ -10,7 +10,7 @@
 use anyhow::{Context as _, Error, Result, bail, ensure};
 use spinneret_cluster::Program;
 use spinneret_fabric::topology::Simple;
-use spinneret_fabric::{Counts, Faults, Left, Settings};
+use spinneret_fabric::{Counts, Faults, NodeExit, Settings};
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
 use spinneret_host::{Counters, Nic};
 use spinneret_nic::Simulated;
@@ -194,7 +194,7 @@ struct Hosts<'t> {
 
 impl Hosts<'_> {
     /// Keeps what became of a host; if it has failed, all is over.
-    fn run<T>(&self, place: &Mutex<Option<T>>, done: Result<T>) -> Result<(), Left> {
+    fn run<T>(&self, place: &Mutex<Option<T>>, done: Result<T>) -> Result<(), NodeExit> {
         let failure = match done {
             Ok(done) => {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
@@ -208,7 +208,7 @@ impl Hosts<'_> {
         let text = failure.to_string();
         let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(failure);
-        Err(Left::Failed(text))
+        Err(NodeExit::Failed(text))
     }
 
     /// The host that sends: how long it took, and what it did.

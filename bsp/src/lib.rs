@@ -3,29 +3,171 @@
 //! Vendors' primitives are nowhere else.
 
 pub mod alchitry_cu;
-pub mod alveo;
-mod board;
 pub mod ultrascale;
-
-pub use board::{Board, CorundumDesign, Family, PciExpress, Pin};
 
 /// All boards, in alphabetical order of their names.
 pub fn boards() -> &'static [Board] {
-    const BOARDS: &[Board] = &[
-        alchitry_cu::BOARD,
-        alveo::AU200,
-        alveo::AU250,
-        alveo::AU280,
-        alveo::AU50,
-        alveo::AU55N,
-        alveo::VCU1525,
-    ];
+    const BOARDS: &[Board] = &[alchitry_cu::BOARD, AU200, AU250, AU280, AU50, AU55N, VCU1525];
     BOARDS
 }
 
 /// The board of that name.
 pub fn find(name: &str) -> Option<&'static Board> {
     boards().iter().find(|board| board.name == name)
+}
+
+/// A family of FPGAs, which decides the vendor primitives and the synthesis tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// AMD UltraScale+ (Vivado; in yosys `synth_xilinx -family xcup`).
+    UltraScalePlus,
+    /// Lattice iCE40 (yosys `synth_ice40` and nextpnr).
+    Ice40,
+}
+
+impl Family {
+    /// The name its vendor gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UltraScalePlus => "UltraScale+",
+            Self::Ice40 => "iCE40",
+        }
+    }
+}
+
+/// The PCI Express interface of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PciExpress {
+    /// Generation that the design runs at.
+    pub generation: u8,
+    /// Number of lanes.
+    pub lanes: u8,
+}
+
+/// Where Corundum keeps the 100G design of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CorundumDesign {
+    /// Directories relative to the root of its tree, one of which has the design: the place in the newest tree first, then
+    /// those of older trees. There is at least one.
+    pub directories: &'static [&'static str],
+}
+
+/// One pin of a board's package with the signal it is wired to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pin {
+    /// Name of the signal, `leds[3]` for bit 3 of a bus.
+    pub signal: String,
+    /// Name of the package's ball.
+    pub ball: String,
+}
+
+/// A board.
+#[derive(Clone, Copy, Debug)]
+pub struct Board {
+    /// Name as in `gen-verilog --board`.
+    pub name: &'static str,
+    /// Name as its maker writes it.
+    pub title: &'static str,
+    /// Family of the FPGA.
+    pub family: Family,
+    /// Order number of the FPGA as the synthesis tool wants it.
+    pub part: &'static str,
+    /// Frequency in Hz of the clock that spinneret's blocks run on.
+    pub core_clock_hz: u64,
+    /// The way to the host, if the board has one.
+    pub pci_express: Option<PciExpress>,
+    /// The Corundum design to plug into, if there is one.
+    pub corundum: Option<CorundumDesign>,
+    /// The pins that a design of ours drives itself; none where Corundum's constraints rule them all.
+    pub pins: fn() -> Vec<Pin>,
+}
+
+/// Alveo U50.
+pub const AU50: Board = card(
+    "au50",
+    "AMD Alveo U50",
+    "xcu50-fsvh2104-2-e",
+    &[
+        "fpga/mqnic/Alveo/fpga_100g/fpga_AU50",
+        "fpga/mqnic/AU50/fpga_100g/fpga",
+    ],
+);
+
+/// Alveo U55N, also sold as Varium C1100.
+pub const AU55N: Board = card(
+    "au55n",
+    "AMD Alveo U55N (Varium C1100)",
+    "xcu55n-fsvh2892-2L-e",
+    &["fpga/mqnic/Alveo/fpga_100g/fpga_AU55N"],
+);
+
+/// Alveo U200.
+pub const AU200: Board = card(
+    "au200",
+    "AMD Alveo U200",
+    "xcu200-fsgd2104-2-e",
+    &[
+        "fpga/mqnic/Alveo/fpga_100g/fpga_AU200",
+        "fpga/mqnic/AU200/fpga_100g/fpga_AU200",
+        "fpga/mqnic/AU200/fpga_100g/fpga",
+    ],
+);
+
+/// Alveo U250.
+pub const AU250: Board = card(
+    "au250",
+    "AMD Alveo U250",
+    "xcu250-figd2104-2-e",
+    &[
+        "fpga/mqnic/Alveo/fpga_100g/fpga_AU250",
+        "fpga/mqnic/AU200/fpga_100g/fpga_AU250",
+        "fpga/mqnic/AU250/fpga_100g/fpga",
+    ],
+);
+
+/// Alveo U280.
+pub const AU280: Board = card(
+    "au280",
+    "AMD Alveo U280",
+    "xcu280-fsvh2892-2L-e",
+    &[
+        "fpga/mqnic/Alveo/fpga_100g/fpga_AU280",
+        "fpga/mqnic/AU280/fpga_100g/fpga",
+    ],
+);
+
+/// VCU1525, the board of the FPsPIN paper.
+pub const VCU1525: Board = card(
+    "vcu1525",
+    "AMD VCU1525",
+    "xcvu9p-fsgd2104-2L-e",
+    &[
+        "fpga/mqnic/Alveo/fpga_100g/fpga_VCU1525",
+        "fpga/mqnic/AU200/fpga_100g/fpga_VCU1525",
+        "fpga/mqnic/VCU1525/fpga_100g/fpga",
+    ],
+);
+
+const fn card(
+    name: &'static str,
+    title: &'static str,
+    part: &'static str,
+    directories: &'static [&'static str],
+) -> Board {
+    Board {
+        name,
+        title,
+        family: Family::UltraScalePlus,
+        part,
+        core_clock_hz: 250_000_000,
+        pci_express: Some(PciExpress {
+            generation: 3,
+            lanes: 16,
+        }),
+        corundum: Some(CorundumDesign { directories }),
+        // Corundum's own constraints place every pin of these cards.
+        pins: Vec::new,
+    }
 }
 
 #[cfg(test)]

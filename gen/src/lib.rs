@@ -10,16 +10,10 @@
 pub mod board;
 pub mod cli;
 pub mod error;
-pub mod listing;
-pub mod page;
 pub mod pnr;
 pub mod render;
 pub mod report;
 pub mod request;
-pub mod setting;
 pub mod store;
 pub mod synth;
-pub mod terminal;
 pub mod workspace;
-
-pub use error::Error;

@@ -1,6 +1,6 @@
 //! A request turned into files, all of them in memory.
 
-use crate::Error;
+use crate::error::backend;
 use crate::request::{Chosen, Request};
 use spinneret_hdl::entry::{Config, Parameter};
 use spinneret_verilog::{Library, Port, TopOptions};
@@ -66,7 +66,7 @@ pub struct Block {
 ///
 /// # Errors
 /// A combination of parameters that a block refuses, or a construct that cannot be translated.
-pub fn render(request: &Request) -> Result<Rendered, Error> {
+pub fn render(request: &Request) -> anyhow::Result<Rendered> {
     let mut library = Library::with_prefix_for_all(&request.prefix);
     let mut blocks = BTreeMap::new();
     for chosen in &request.blocks {
@@ -76,10 +76,7 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
         };
         let design = library
             .add(block.as_ref(), &request.top(chosen), &options)
-            .map_err(|source| Error::Backend {
-                module: chosen.entry.name,
-                source,
-            })?;
+            .map_err(backend(chosen.entry.name))?;
         let comment = values_comment(request.config, chosen);
         let block = Block {
             ports: design.ports,

@@ -1,15 +1,19 @@
 //! What a run did or found, as a table for people or JSON for programs.
 
+pub use spinneret_table::table;
+
 use crate::render::{Module, Rendered};
 use crate::request::Request;
 use crate::store::{Difference, Store};
-use crate::terminal::{count, limit_last_column, number, table};
 use serde_json::{Value, json};
-use spinneret_hdl::entry::Parameter;
-use spinneret_table::{Cell, Row};
+use spinneret_bsp::Board;
+use spinneret_hdl::entry::{Config, Entry, Parameter};
+use spinneret_table::{Cell, CellAlignment, ColumnConstraint, Row, Table, Width, for_people};
 use spinneret_verilog::{Port, PortDirection};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// The outcome of a run, ready to be told.
@@ -162,4 +166,185 @@ fn port_json(port: &Port) -> Value {
     json!({
         "name": port.name, "direction": direction, "width": port.width, "signed": port.signed, "doc": port.doc,
     })
+}
+
+/// Everything as tables for people.
+pub fn listing_text(catalog: &[Entry], boards: &[Board]) -> String {
+    let mut text = format!("Configurations (--config)\n{}\n\n", configs());
+    let _ = writeln!(
+        text,
+        "Boards (--board); where the newest Corundum has the design, which older checkouts have elsewhere\n{}\n",
+        board_table(boards)
+    );
+    let _ = writeln!(
+        text,
+        "Modules (--module) and their parameters (--set)\n{}",
+        modules(catalog)
+    );
+    text
+}
+
+/// The same for programs.
+pub fn listing_json(catalog: &[Entry], boards: &[Board]) -> Value {
+    json!({
+        "configs": Config::ALL.map(|config| json!({ "name": config.name(), "doc": config_doc(config) })),
+        "boards": boards.iter().map(board_json).collect::<Vec<_>>(),
+        "modules": catalog.iter().map(entry_json).collect::<Vec<_>>(),
+    })
+}
+
+fn config_doc(config: Config) -> &'static str {
+    match config {
+        Config::Reference => {
+            "each block alone, with the parameter values of the public FPsPIN design (the default)"
+        }
+        Config::Board => "each block with the parameter values that the application block needs on a board",
+    }
+}
+
+fn configs() -> String {
+    let mut table = table(["name", "what it is"]);
+    for config in Config::ALL {
+        table.add_row([config.name(), config_doc(config)]);
+    }
+    table.to_string()
+}
+
+fn board_table(boards: &[Board]) -> String {
+    let mut table = table(["name", "board", "part", "clock", "PCI Express", "Corundum design"]);
+    for board in boards {
+        table.add_row([
+            board.name.to_owned(),
+            board.title.to_owned(),
+            board.part.to_owned(),
+            format!("{} MHz", board.core_clock_hz / 1_000_000),
+            board
+                .pci_express
+                .map(|p| format!("gen{} x{}", p.generation, p.lanes))
+                .unwrap_or_default(),
+            board
+                .corundum
+                .and_then(|design| design.directories.first())
+                .map(|directory| (*directory).to_owned())
+                .unwrap_or_default(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn board_json(board: &Board) -> Value {
+    json!({
+        "name": board.name,
+        "title": board.title,
+        "family": board.family.name(),
+        "part": board.part,
+        "core_clock_hz": board.core_clock_hz,
+        "pci_express": board.pci_express.map(|p| json!({ "generation": p.generation, "lanes": p.lanes })),
+        "corundum_directories": board.corundum.map(|design| design.directories),
+        "pins": (board.pins)().iter()
+            .map(|pin| json!({ "signal": pin.signal, "ball": pin.ball })).collect::<Vec<_>>(),
+    })
+}
+
+fn modules(catalog: &[Entry]) -> String {
+    let values = Config::ALL.map(Config::name);
+    let header = ["module", "parameter"]
+        .into_iter()
+        .chain(values)
+        .chain(["range", "Verilog", "what it is"]);
+    let mut table = table(header);
+    for entry in catalog {
+        let doc = if entry.shipped {
+            entry.doc.to_owned()
+        } else {
+            format!("{} (only written when it is named)", entry.doc)
+        };
+        let blanks = Config::ALL.len() + 3;
+        let blank_cells = std::iter::repeat_n(String::new(), blanks);
+        table.add_row(
+            [entry.name.to_owned()]
+                .into_iter()
+                .chain(blank_cells)
+                .chain([doc]),
+        );
+        let per_config = Config::ALL.map(entry.parameters);
+        for (index, parameter) in per_config[0].iter().enumerate() {
+            let mut row = vec![String::new(), parameter.name.to_owned()];
+            row.extend(per_config.iter().map(|list| list[index].value.to_string()));
+            row.push(format!("{}..{}", parameter.min, parameter.max));
+            row.push(parameter.verilog.unwrap_or_default().to_owned());
+            row.push(parameter.doc.to_owned());
+            table.add_row(row);
+        }
+    }
+    table.to_string()
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    let parameters = (entry.parameters)(Config::Reference);
+    let describe = |index: usize| {
+        let p = &parameters[index];
+        let values: serde_json::Map<String, Value> = Config::ALL
+            .into_iter()
+            .map(|config| (config.name().to_owned(), json!(entry.values(config).get(p.name))))
+            .collect();
+        json!({
+            "name": p.name, "min": p.min, "max": p.max, "values": values,
+            "verilog": p.verilog, "doc": p.doc,
+        })
+    };
+    json!({
+        "name": entry.name,
+        "doc": entry.doc,
+        "shipped": entry.shipped,
+        "parameters": (0..parameters.len()).map(describe).collect::<Vec<_>>(),
+    })
+}
+
+/// Wraps a last column of running text, also where the width of the terminal is unknown.
+pub fn limit_last_column(table: &mut Table) {
+    const CHARACTERS: u16 = 60;
+    let last = table.column_count().saturating_sub(1);
+    if let Some(column) = table.column_mut(last) {
+        column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(CHARACTERS)));
+    }
+}
+
+/// A cell for a number: right-aligned, empty if there is none.
+pub fn number(value: Option<impl ToString>) -> Cell {
+    let text = value.map(|value| value.to_string()).unwrap_or_default();
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// The work is done, but its result could not be printed.
+#[derive(Debug, thiserror::Error)]
+#[error("all is done, but the result cannot be printed: {0}")]
+pub struct NotPrinted(io::Error);
+
+/// Prints a text and a line end.
+///
+/// # Errors
+/// Standard output cannot be written to; a closed pipe (`| head`) is not an error.
+pub fn print(text: &str) -> Result<(), NotPrinted> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(NotPrinted(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Tells people something beside the result; where nobody can read it, nothing is lost.
+pub fn tell(text: fmt::Arguments<'_>) {
+    let _ = write!(io::stderr(), "{}", for_people(&text.to_string(), &io::stderr()));
+}
+
+/// How a command ends that failed: 2 if it was refused, 1 if its result only could not be printed.
+pub fn fail(error: &anyhow::Error, told: fmt::Arguments<'_>) -> ExitCode {
+    tell(told);
+    ExitCode::from(if error.is::<NotPrinted>() { 1 } else { 2 })
+}
+
+/// One of `one` and `many` with its count in front.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }

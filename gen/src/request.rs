@@ -1,9 +1,11 @@
 //! What to generate: names and settings of a command line, resolved against the catalog.
 
-use crate::Error;
-use crate::error::Advice;
-use crate::setting::Setting;
+use crate::error::{Advice, unknown};
+use anyhow::{anyhow, bail};
 use spinneret_hdl::entry::{Config, Entry, Parameter, ParameterError, Values};
+use std::fmt;
+use std::num::IntErrorKind;
+use std::str::FromStr;
 
 /// A configuration and the blocks of it that are to be generated.
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ impl Request {
         config: &str,
         modules: &[String],
         settings: &[String],
-    ) -> Result<Self, Error> {
+    ) -> anyhow::Result<Self> {
         let config = find_config(config)?;
         let entries = select(catalog, modules)?;
         let settings = Setting::parse_all(settings)?;
@@ -71,12 +73,13 @@ impl Request {
     ///
     /// # Errors
     /// If names cannot begin so.
-    pub fn with_prefix(self, prefix: &str) -> Result<Self, Error> {
+    pub fn with_prefix(self, prefix: &str) -> anyhow::Result<Self> {
         let is_plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_plain || prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(Error::MalformedPrefix {
-                text: prefix.to_owned(),
-            });
+            bail!(
+                "`--prefix {prefix}` is not the beginning of a name: write letters, digits and `_`, no digit first, such as \
+                 wide_"
+            );
         }
         Ok(Self {
             whole: false,
@@ -91,19 +94,15 @@ impl Request {
     }
 }
 
-fn find_config(name: &str) -> Result<Config, Error> {
+fn find_config(name: &str) -> anyhow::Result<Config> {
     Config::ALL
         .into_iter()
         .find(|config| config.name() == name)
-        .ok_or_else(|| Error::UnknownName {
-            kind: "configuration",
-            name: name.to_owned(),
-            advice: Advice::new(name, Config::ALL.map(Config::name)),
-        })
+        .ok_or_else(|| unknown("configuration", name, Config::ALL.map(Config::name)))
 }
 
 /// The entries that are asked for; the order is the catalog's, whatever the order of the names.
-fn select(catalog: &'static [Entry], modules: &[String]) -> Result<Vec<&'static Entry>, Error> {
+fn select(catalog: &'static [Entry], modules: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
     for name in modules {
         check_module(catalog, name)?;
     }
@@ -114,16 +113,11 @@ fn select(catalog: &'static [Entry], modules: &[String]) -> Result<Vec<&'static 
     Ok(catalog.iter().filter(wanted).collect())
 }
 
-fn check_module(catalog: &'static [Entry], name: &str) -> Result<(), Error> {
+fn check_module(catalog: &'static [Entry], name: &str) -> anyhow::Result<()> {
     if catalog.iter().any(|entry| entry.name == name) {
         return Ok(());
     }
-    let advice = Advice::new(name, catalog.iter().map(|entry| entry.name));
-    Err(Error::UnknownName {
-        kind: "module",
-        name: name.to_owned(),
-        advice,
-    })
+    Err(unknown("module", name, catalog.iter().map(|entry| entry.name)))
 }
 
 /// A setting must reach at least one parameter, or it is a slip that would pass unnoticed.
@@ -132,15 +126,13 @@ fn check_target(
     selected: &[&'static Entry],
     config: Config,
     setting: &Setting,
-) -> Result<(), Error> {
+) -> anyhow::Result<()> {
     if let Some(module) = &setting.module {
         check_module(catalog, module)?;
         if !selected.iter().any(|entry| entry.name == module) {
-            let setting = setting.to_string();
-            return Err(Error::SettingOfUnselectedModule {
-                setting,
-                module: module.clone(),
-            });
+            bail!(
+                "`--set {setting}` names module `{module}`, which is not selected: add `--module {module}`"
+            );
         }
     }
     let in_reach = |entry: &&&'static Entry| setting.module.as_deref().is_none_or(|own| own == entry.name);
@@ -157,13 +149,11 @@ fn check_target(
     if names.contains(&setting.name.as_str()) {
         return Ok(());
     }
-    Err(Error::UnknownParameter {
-        name: setting.to_string(),
-        advice: Advice::new(&setting.name, names),
-    })
+    let advice = Advice::new(&setting.name, names);
+    bail!("no selected module has a parameter `{setting}`: {advice}")
 }
 
-fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> Result<Chosen, Error> {
+fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> anyhow::Result<Chosen> {
     let mut parameters = (entry.parameters)(config);
     for parameter in &mut parameters {
         let applies = |setting: &&Setting| setting.applies_to(entry.name, parameter.name);
@@ -190,4 +180,173 @@ fn check_range(entry: &Entry, parameter: &Parameter) -> Result<(), ParameterErro
         value: parameter.value,
         reason: format!("it must be from {} to {}", parameter.min, parameter.max),
     })
+}
+
+/// One value for one parameter, of one module or of every selected module that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The module, if the setting names one.
+    pub module: Option<String>,
+    /// The parameter.
+    pub name: String,
+    /// The value.
+    pub value: u64,
+}
+
+impl Setting {
+    /// Parses all settings of a command line.
+    ///
+    /// # Errors
+    /// The first malformed setting, or the first that sets the same name again.
+    pub fn parse_all(texts: &[String]) -> anyhow::Result<Vec<Self>> {
+        let mut settings: Vec<Self> = Vec::new();
+        for text in texts {
+            let setting: Self = text.parse()?;
+            if settings
+                .iter()
+                .any(|s| s.module == setting.module && s.name == setting.name)
+            {
+                bail!("`--set {setting}` is given twice: keep one of the two");
+            }
+            settings.push(setting);
+        }
+        Ok(settings)
+    }
+
+    /// Whether the setting speaks of this parameter of this module.
+    pub fn applies_to(&self, module: &str, parameter: &str) -> bool {
+        self.name == parameter && self.module.as_deref().is_none_or(|own| own == module)
+    }
+}
+
+/// The name without the value, as it was given.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(module) = &self.module {
+            write!(f, "{module}.")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+impl FromStr for Setting {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let malformed = |reason| {
+            anyhow!("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`")
+        };
+        let (target, value) = text.split_once('=').ok_or_else(|| malformed("there is no `=`"))?;
+        let (module, name) = match target.split_once('.') {
+            Some((module, name)) => (Some(module), name),
+            None => (None, target),
+        };
+        if !module.is_none_or(is_identifier) {
+            return Err(malformed("the module name is not an identifier"));
+        }
+        if !is_identifier(name) {
+            return Err(malformed("the parameter name is not an identifier"));
+        }
+        let value = parse_number(value).map_err(malformed)?;
+        Ok(Self {
+            module: module.map(str::to_owned),
+            name: name.to_owned(),
+            value,
+        })
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Reads decimal or `0x` hexadecimal, with `_` between digits allowed.
+fn parse_number(text: &str) -> Result<u64, &'static str> {
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    // A sign is left for the parser to find only behind a digit, where it is refused.
+    if !digits.starts_with(|c: char| c.is_digit(radix)) {
+        return Err("the value is not a whole number (decimal or 0x hexadecimal)");
+    }
+    u64::from_str_radix(&digits.replace('_', ""), radix).map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow => "the value does not fit in 64 bits",
+        _ => "the value is not a whole number (decimal or 0x hexadecimal)",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn setting(module: Option<&str>, name: &str, value: u64) -> Setting {
+        Setting {
+            module: module.map(str::to_owned),
+            name: name.to_owned(),
+            value,
+        }
+    }
+
+    #[test]
+    fn reads_both_forms_and_both_radices() {
+        assert_eq!(
+            "width=512".parse::<Setting>().unwrap(),
+            setting(None, "width", 512)
+        );
+        assert_eq!(
+            "fifo.depth=0x1_0".parse::<Setting>().unwrap(),
+            setting(Some("fifo"), "depth", 16)
+        );
+    }
+
+    #[test]
+    fn every_malformed_form_says_what_is_wrong() {
+        let number = "the value is not a whole number (decimal or 0x hexadecimal)";
+        let cases = [
+            ("width", "there is no `=`"),
+            ("=5", "the parameter name is not an identifier"),
+            (".width=5", "the module name is not an identifier"),
+            ("a.b.c=5", "the parameter name is not an identifier"),
+            ("width=", number),
+            ("width=-1", number),
+            ("width=+1", number),
+            ("width=0x", number),
+            ("width=0x+1", number),
+            ("width=1=2", number),
+            ("width=5 12", number),
+            ("width=_", number),
+            ("width=18446744073709551616", "the value does not fit in 64 bits"),
+        ];
+        for (text, reason) in cases {
+            let expected =
+                format!("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`");
+            assert_eq!(text.parse::<Setting>().unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_set_once_in_general_and_once_for_a_module() {
+        let texts = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
+        assert_eq!(Setting::parse_all(&texts(&["a=1", "m.a=2"])).unwrap().len(), 2);
+        let error = Setting::parse_all(&texts(&["m.a=1", "b=1", "m.a=1"])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`--set m.a` is given twice: keep one of the two"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in ".*") {
+            let _ = text.parse::<Setting>();
+        }
+
+        #[test]
+        fn reads_back_what_it_prints(name in "[a-z_][a-z0-9_]{0,9}", value: u64) {
+            let setting = setting(None, &name, value);
+            prop_assert_eq!(format!("{setting}={value}").parse::<Setting>().unwrap(), setting);
+        }
+    }
 }

@@ -5,8 +5,9 @@
 //! disk under a temporary name before the first file is replaced, and a failure after that puts back what was there. Who
 //! writes holds a lock on the directory, so that two runs do not mix.
 
-use crate::Error;
+use crate::error;
 use crate::render::{File, HASH_HEADER, HEADER};
+use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -68,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     /// The directory cannot be read, or a file with a wanted name is not gen-verilog's.
-    pub fn compare(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
+    pub fn compare(&self, wanted: &[File]) -> anyhow::Result<BTreeMap<String, Difference>> {
         let mut differences = BTreeMap::new();
         for file in wanted.iter().chain([&list_of(wanted)]) {
             if let Some(difference) = self.difference(file)? {
@@ -84,7 +85,7 @@ impl Store {
         Ok(differences)
     }
 
-    fn difference(&self, file: &File) -> Result<Option<Difference>, Error> {
+    fn difference(&self, file: &File) -> anyhow::Result<Option<Difference>> {
         let path = self.directory.join(&file.name);
         let failed = |error| self.failed("read", Some(&file.name), error);
         match is_own(&path) {
@@ -93,9 +94,10 @@ impl Store {
                     && fs::read(&path).map_err(failed)? == file.text.as_bytes();
                 Ok((!is_same).then_some(Difference::Differs))
             }
-            Ok(false) => Err(Error::Foreign {
-                path: self.show(&file.name),
-            }),
+            Ok(false) => bail!(
+                "{} is in the way and was not written by gen-verilog: move it away or choose another `--out`",
+                self.show(&file.name)
+            ),
             Err(error) if is_absence(&error) => Ok(Some(Difference::Missing)),
             Err(error) => Err(failed(error)),
         }
@@ -120,7 +122,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::compare`], or the file system refuses; then nothing has changed.
-    pub fn write(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
+    pub fn write(&self, wanted: &[File]) -> anyhow::Result<BTreeMap<String, Difference>> {
         let created = self.create_directories(wanted)?;
         let result = self.write_alone(wanted);
         if result.is_err() {
@@ -130,7 +132,7 @@ impl Store {
     }
 
     /// The same once nobody else writes.
-    fn write_alone(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
+    fn write_alone(&self, wanted: &[File]) -> anyhow::Result<BTreeMap<String, Difference>> {
         let failed = |error| self.failed("lock", None, error);
         let lock = fs::File::open(&self.directory).map_err(failed)?;
         match lock.lock() {
@@ -167,7 +169,7 @@ impl Store {
     }
 
     /// Creates the directory and the folders of the files; answers those that were missing, innermost first.
-    fn create_directories(&self, wanted: &[File]) -> Result<Vec<PathBuf>, Error> {
+    fn create_directories(&self, wanted: &[File]) -> anyhow::Result<Vec<PathBuf>> {
         let folders: BTreeSet<_> = wanted.iter().map(|file| folder_of(&file.name)).collect();
         let mut missing = Vec::new();
         for folder in [""].into_iter().chain(folders) {
@@ -183,13 +185,13 @@ impl Store {
         Ok(missing)
     }
 
-    fn replace(&self, wanted: &[File], differences: &BTreeMap<String, Difference>) -> Result<(), Error> {
+    fn replace(&self, wanted: &[File], differences: &BTreeMap<String, Difference>) -> anyhow::Result<()> {
         let list = list_of(wanted);
         let all = wanted.iter().chain([&list]);
         let staged = all
             .filter(|file| differences.contains_key(&file.name))
             .map(|file| Ok((file.name.as_str(), self.stage(file)?)))
-            .collect::<Result<Vec<_>, Error>>()?;
+            .collect::<anyhow::Result<Vec<_>>>()?;
         let mut undo = Undo::default();
         let result = self.swap(staged, differences, &mut undo);
         if result.is_err() {
@@ -204,7 +206,7 @@ impl Store {
         staged: Vec<(&str, NamedTempFile)>,
         differences: &BTreeMap<String, Difference>,
         undo: &mut Undo,
-    ) -> Result<(), Error> {
+    ) -> anyhow::Result<()> {
         for (name, file) in staged {
             let path = self.directory.join(name);
             let failed = |error| self.failed("write", Some(name), error);
@@ -224,7 +226,7 @@ impl Store {
     }
 
     /// Puts a text on disk under a temporary name, which vanishes if it is not renamed.
-    fn stage(&self, file: &File) -> Result<NamedTempFile, Error> {
+    fn stage(&self, file: &File) -> anyhow::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(STAGED);
         #[cfg(unix)]
@@ -246,9 +248,9 @@ impl Store {
         Path::new(&self.shown).join(name).display().to_string()
     }
 
-    fn failed(&self, action: &'static str, name: Option<&str>, source: io::Error) -> Error {
+    fn failed(&self, action: &'static str, name: Option<&str>, source: io::Error) -> anyhow::Error {
         let path = name.map_or_else(|| self.shown.clone(), |name| self.show(name));
-        Error::Io { action, path, source }
+        error::failed(action, path)(source)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Where the checkout is, and how paths in it are shown.
 
-use crate::Error;
-use std::env;
-use std::fs;
+use crate::error::failed;
+use anyhow::Context as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// The root of a checkout of spinneret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,16 +17,15 @@ impl Workspace {
     ///
     /// # Errors
     /// There is neither.
-    pub fn find() -> Result<Self, Error> {
-        let current = env::current_dir().map_err(|source| Error::Io {
-            action: "find",
-            path: "the current directory".to_owned(),
-            source,
-        })?;
+    pub fn find() -> anyhow::Result<Self> {
+        let current = env::current_dir().map_err(failed("find", "the current directory"))?;
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
         Self::above(&current)
             .or_else(|| Self::above(built_from))
-            .ok_or(Error::NoWorkspace)
+            .context(
+                "this is not inside a checkout of spinneret, so there is no gen/verilog to use: change into the checkout or \
+                 choose a directory with `--out`",
+            )
     }
 
     /// The nearest checkout among a directory and those above it.
@@ -58,6 +58,33 @@ fn is_root(directory: &Path) -> bool {
     holds("Cargo.toml", "[workspace]") && holds("gen/Cargo.toml", "name = \"spinneret-gen\"")
 }
 
+/// Replaces what stands between two marks; `None` if the text lacks one of them.
+pub fn between(text: &str, [begin, end]: [&str; 2], new: &str) -> Option<String> {
+    let (before, rest) = text.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{new}{end}{after}"))
+}
+
+/// Returns the error text for a page that lacks the marks.
+pub fn no_marks(page: &str, [begin, end]: [&str; 2]) -> String {
+    format!("{page} has no lines `{begin}` and `{end}` for the figures to stand between: put them back")
+}
+
+/// Replaces a page as a whole; it keeps its permissions.
+///
+/// # Errors
+/// The file system refuses; then the page is as it was.
+pub fn replace(page: &Path, text: &str) -> io::Result<()> {
+    let folder = page.parent().unwrap_or(Path::new("."));
+    let mut staged = tempfile::NamedTempFile::new_in(folder)?;
+    staged.write_all(text.as_bytes())?;
+    staged
+        .as_file()
+        .set_permissions(fs::metadata(page)?.permissions())?;
+    staged.persist(page).map_err(|error| error.error)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +110,16 @@ mod tests {
         assert_eq!(found.root(), root);
         assert_eq!(found.show(&root.join("gen/verilog")), "gen/verilog");
         assert_eq!(found.show(Path::new("/elsewhere")), "/elsewhere");
+    }
+
+    #[test]
+    fn replaces_only_what_is_between_the_marks() {
+        let marks = ["<a>", "<b>"];
+        assert_eq!(
+            between("x<a>old<b>y", marks, "new\n").as_deref(),
+            Some("x<a>\nnew\n<b>y")
+        );
+        assert_eq!(between("x<a>old", marks, "new\n"), None);
+        assert_eq!(between("<b><a>", marks, "new\n"), None);
     }
 }

@@ -1,9 +1,8 @@
-//! An execution context: handlers, their memory, and the packets that they get.
+//! Execution contexts: handlers, their memory, and their packets.
 
-use crate::control::{Control, Memories};
+use crate::control::{self, Control, Memories, Part};
 use crate::device::{Device, DeviceError, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
-use crate::layout::{self, Part};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::{Counter, Nic, State};
 use spinneret_program::{Program, Variable};
@@ -14,19 +13,19 @@ use std::path::PathBuf;
 
 /// The variable in which handlers count with `push_counter`.
 const HOST_DATA: &str = "__host_data";
-/// Offset of the counters in the variable `__host_data`, in bytes. A counter is its sum and how often, 32 bits each.
+/// Offset of the counters in the variable `__host_data`, in bytes. A counter is a sum and a number of values, 32 bits each.
 pub const HOST_DATA_COUNTERS: u32 = 128;
 /// Counters in the variable `__host_data`.
 pub const HANDLER_COUNTERS: u32 = 16;
 
-/// What a context gets.
+/// Resources of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Host memory in bytes; 0 for none.
     pub host_bytes: u32,
-    /// Handler memory in L2 in bytes; a quarter of what the program leaves, if not given.
+    /// Handler memory in L2 in bytes; by default a quarter of what the program leaves.
     pub handler_bytes: Option<u32>,
-    /// Scratchpad in each cluster's L1 in bytes; a quarter of what there is, if not given.
+    /// Scratchpad in each cluster's L1 in bytes; by default a quarter of the available memory.
     pub scratchpad_bytes: Option<u32>,
 }
 
@@ -41,7 +40,7 @@ impl Default for Options {
     }
 }
 
-/// Handlers on the NIC. Dropping it ends them, frees their memory, and leads their packets to the host again.
+/// Handlers on the NIC. Dropping the context ends them, frees their memory, and sends their packets to the host again.
 #[derive(Debug)]
 pub struct Context<D: Device = OpenDevice> {
     nic: Nic<D>,
@@ -52,21 +51,21 @@ pub struct Context<D: Device = OpenDevice> {
     is_open: bool,
 }
 
-/// What stays known of a program while a context runs it.
+/// Properties of a program that a context runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramNotes {
     /// Its file.
     pub path: PathBuf,
-    /// What its stubs of typed calls say of themselves ([`Program::services`]).
+    /// The description of its typed calls ([`Program::services`]).
     pub services: Vec<u8>,
 }
 
 impl<D: Device> Nic<D> {
-    /// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of a
-    /// program. While a context is opened or closed no packet is matched, so for a few microseconds all go to the host.
+    /// Opens a context: the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of a program handle packets that match `rules`. While a
+    /// context is opened or closed, matching is off, so for a few microseconds all packets go to the host.
     ///
     /// # Errors
-    /// If there is no context or no memory left, the program has no such handlers, or other contexts run another program.
+    /// No context or no memory is left, the program has no such handlers, or other contexts run another program.
     pub fn open_context(
         &self,
         program: &Program,
@@ -80,7 +79,7 @@ impl<D: Device> Nic<D> {
         let mut state = self.lock();
         let free = state.contexts.iter().position(Option::is_none);
         let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
-        let whole = layout::handler_memory(program.free_memory);
+        let whole = control::handler_memory(program.free_memory);
         let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
         state.run(program).of(CALL, number)?;
         let host = state
@@ -93,7 +92,7 @@ impl<D: Device> Nic<D> {
             scratchpad,
             host,
         };
-        // From here on the context is there, and leaves no traces if anything fails.
+        // From here on the context exists, and is cleaned up if anything fails.
         state.contexts[number as usize] = Some(memories);
         let opened = Control(&mut state.device).open(number, &memories, rules);
         drop(state);
@@ -113,12 +112,12 @@ impl<D: Device> Nic<D> {
 }
 
 impl<D: Device> State<D> {
-    /// Memory for one more context: L2 for its handlers, and scratchpads.
+    /// Allocates L2 memory and scratchpads for another context.
     fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
         let taken = || self.contexts.iter().flatten();
         let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
-            let bytes = wanted.unwrap_or_else(|| layout::share(whole));
-            layout::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
+            let bytes = wanted.unwrap_or_else(|| control::share(whole));
+            control::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
                 DeviceError::NoMemory(format!(
                     "{bytes} bytes of {what} are not free; there are {} for all contexts",
                     whole.bytes
@@ -130,7 +129,7 @@ impl<D: Device> State<D> {
         let pads = taken().map(|memories| memories.scratchpad).collect();
         let pad = place(
             "scratchpads",
-            layout::scratchpads(),
+            control::scratchpads(),
             pads,
             options.scratchpad_bytes,
         )?;
@@ -139,37 +138,37 @@ impl<D: Device> State<D> {
 }
 
 impl<D: Device> Context<D> {
-    /// Its number, which is that of its ruleset, too.
+    /// Returns its number, which is also that of its ruleset.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// The NIC that it is on.
+    /// Returns the NIC that it is on.
     pub fn nic(&self) -> &Nic<D> {
         &self.nic
     }
 
-    /// What is known of its program.
+    /// Returns the properties of its program.
     pub fn program(&self) -> &ProgramNotes {
         &self.program
     }
 
-    /// Changes which packets it gets.
+    /// Changes the rules that select its packets.
     ///
     /// # Errors
-    /// If the hardware cannot hold the rules, or does not answer.
+    /// The hardware does not support the rules, or does not answer.
     pub fn set_ruleset(&self, rules: &Ruleset) -> Result<(), Error> {
         self.nic
             .set_ruleset(self.number, rules)
             .of("Context::set_ruleset", self.number)
     }
 
-    /// Host memory that its handlers and this program share.
+    /// Returns the host memory that its handlers and this program share.
     pub fn host_memory(&self) -> HostMemory<D> {
         HostMemory::new(self.nic.clone(), self.number, self.memories.host)
     }
 
-    /// L2 memory of its handlers.
+    /// Returns the L2 memory of its handlers.
     pub fn handler_memory(&self) -> HandlerMemory<D> {
         let part = self.memories.handler;
         HandlerMemory::new(
@@ -181,10 +180,10 @@ impl<D: Device> Context<D> {
         )
     }
 
-    /// A global variable of the program. All contexts of a program share it.
+    /// Returns a global variable of the program, which all contexts of the program share.
     ///
     /// # Errors
-    /// If the program has no variable of that name in L2.
+    /// The program has no variable of that name in L2.
     pub fn variable(&self, name: &str) -> Result<HandlerMemory<D>, Error> {
         let variable = self.variables.get(name).ok_or_else(|| self.no_variable(name));
         let Variable { address, size } = *variable.of("Context::variable", self.number)?;
@@ -209,10 +208,10 @@ impl<D: Device> Context<D> {
         }
     }
 
-    /// What handlers have counted with `push_counter(&__host_data.counters[index], value)`.
+    /// Reads a counter that handlers update with `push_counter(&__host_data.counters[index], value)`.
     ///
     /// # Errors
-    /// If there are no such counters, or the NIC does not answer.
+    /// The program has no such counter, or the NIC does not answer.
     pub fn handler_counter(&self, index: u32) -> Result<Counter, Error> {
         let data = self.variable(HOST_DATA)?;
         let offset = HOST_DATA_COUNTERS + 8 * index.min(HANDLER_COUNTERS);
@@ -222,7 +221,7 @@ impl<D: Device> Context<D> {
         })
     }
 
-    /// Ends it, and says whether that went well; dropping it does the same in silence.
+    /// Closes the context, and reports errors; dropping it ignores them.
     ///
     /// # Errors
     /// If the NIC does not answer.
@@ -230,7 +229,7 @@ impl<D: Device> Context<D> {
         self.end().of("Context::close", self.number)
     }
 
-    /// Leaves the handlers on the NIC, where they go on until somebody takes the NIC anew.
+    /// Leaves the handlers running until a program opens the NIC again.
     pub fn leave(mut self) {
         self.is_open = false;
     }
@@ -245,7 +244,7 @@ impl<D: Device> Context<D> {
 
 impl<D: Device> Drop for Context<D> {
     fn drop(&mut self) {
-        // Whoever wants to know calls `close`. If the NIC is gone, so is the context.
+        // Callers that want errors use `close`. If the NIC is gone, so is the context.
         let _ = self.end();
     }
 }

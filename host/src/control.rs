@@ -1,34 +1,33 @@
-//! What has to be written where: the order of accesses that starts the cluster, contexts and rules.
+//! Register sequences that start the cluster, contexts and rules, and the allocation of the cluster's memory.
 
 use crate::device::{Area, Device, DeviceError};
 use crate::error::ErrorKind;
-use crate::layout::Part;
 use spinneret_program::{Code, Program};
-use spinneret_regmap::pspin::L1_SCRATCHPADS;
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
 use spinneret_regmap::{
     CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me,
 };
 use spinneret_rules::Ruleset;
 use std::time::Duration;
 
-/// Looks at a state before it is given up.
+/// Number of polls before a state change times out.
 const LOOKS: usize = 10_000;
-/// Between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_micros(1);
-/// Until all slots for packets are there, after the cluster has left reset: 1027 clocks of the core.
+/// Time to initialise the packet slots after the cluster leaves reset: 1027 clocks of the core.
 const SLOTS: Duration = Duration::from_micros(10);
-/// Until the HPUs of a program that does not tell wait for packets.
+/// Start-up time of a program that does not report when it is ready.
 const BOOT: Duration = Duration::from_millis(1);
-/// Longest that a program which tells may prepare itself.
+/// Maximum start-up time of a program that reports when it is ready.
 const START: Duration = Duration::from_millis(100);
-/// The variable by which it tells, and its values: runtime/src/start.c.
+/// The variable in which it reports, and its values: runtime/src/start.c.
 const STATE: &str = "__spin_state";
 const STARTING: u32 = 1;
 const READY: u32 = 2;
 const FAILED: u32 = 3;
-/// What part of the time that has gone by goes by until the next look at it.
+/// The polling interval during start-up is this fraction of the time waited so far.
 const START_PATIENCE: u32 = 16;
-/// Longest that handlers of a context which gets no more packets are waited for.
+/// Number of polls for which closing a context waits for its packets.
 const DRAIN_LOOKS: u32 = 1000;
 /// A flag for each cluster of the generated hardware.
 const FETCH_ALL: u32 = (1 << spinneret_regmap::CLUSTERS) - 1;
@@ -36,7 +35,7 @@ const FETCH_ALL: u32 = (1 << spinneret_regmap::CLUSTERS) - 1;
 const RUNNING: u32 = 1;
 const IN_RESET: u32 = 3;
 
-/// What the packets of a context are handled with.
+/// Handlers and memory of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Memories {
     pub(crate) handlers: [Code; 3],
@@ -61,7 +60,7 @@ impl<D: Device> Control<'_, D> {
             .map_err(|source| failed("write", register, source))
     }
 
-    /// Writes a register that the public design does not have, if the device gives access to it.
+    /// Writes a register that FPsPIN does not have, if the device gives access to it.
     fn set_ours(&mut self, register: u32, value: u32) -> Result<(), ErrorKind> {
         match self.0.has_register(register) {
             true => self.set(register, value),
@@ -88,7 +87,7 @@ impl<D: Device> Control<'_, D> {
         })
     }
 
-    /// Finds out that it is one of ours, and leaves it without rules, contexts and program.
+    /// Checks that the device is a spinneret NIC, and removes rules, contexts and program.
     pub(crate) fn take(&mut self) -> Result<(), ErrorKind> {
         if self.0.has_register(caps::MAGIC.offset) {
             self.wait_for(
@@ -113,7 +112,7 @@ impl<D: Device> Control<'_, D> {
         self.set(me::VALID.offset, 1)
     }
 
-    /// Has events told from now on, if the device can be waited for.
+    /// Enables events, if the device supports them.
     fn listen(&mut self) -> Result<(), ErrorKind> {
         if !self.0.has_events() {
             return Ok(());
@@ -124,8 +123,7 @@ impl<D: Device> Control<'_, D> {
         self.set(events::ENABLE.offset, all)
     }
 
-    /// Lets time pass until something may have happened, but not longer than that. Whoever looks for it then misses nothing: what
-    /// happens from now on is told again.
+    /// Waits for an event, up to a limit. Later events are reported again, so a check after this call misses none.
     pub(crate) fn wait_event(&mut self, limit: Duration) -> Result<(), ErrorKind> {
         match self.0.wait_event(limit)? {
             0 => Ok(()),
@@ -149,18 +147,18 @@ impl<D: Device> Control<'_, D> {
         self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
         match program.variables.get(STATE) {
             Some(state) => self.wait_until_ready(program, state.address).inspect_err(|_| {
-                // Whoever comes next finds it as before; why it did not start is what matters.
+                // Restore the state before; the error that matters is why the program did not start.
                 let _ = self.stop();
             }),
             None => Ok(self.0.wait(BOOT)?),
         }
     }
 
-    /// Waits until the runtime of a program says that packets may come.
+    /// Waits until the runtime of a program reports that it is ready for packets.
     fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
         let begun = self.0.now();
         loop {
-            // Who prepares itself for long is found out a little later.
+            // Back off during a long start-up.
             let waited = self.0.now().saturating_sub(begun);
             self.0.wait(SLOTS.max(waited / START_PATIENCE))?;
             let mut word = [0; 4];
@@ -233,7 +231,7 @@ impl<D: Device> Control<'_, D> {
         self.set_ours(there(guard::size(number))?, host.bytes)
     }
 
-    /// Which packets go to a context; without a ruleset, none.
+    /// Sets the packets of a context; without a ruleset, none.
     fn set_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
         let never = Ruleset::any();
         let ruleset = ruleset.unwrap_or(&never);
@@ -257,7 +255,7 @@ impl<D: Device> Control<'_, D> {
         Ok(())
     }
 
-    /// Leads packets to a context. Nothing is matched meanwhile.
+    /// Opens a context, with matching off meanwhile.
     pub(crate) fn open(
         &mut self,
         number: u32,
@@ -270,25 +268,25 @@ impl<D: Device> Control<'_, D> {
         self.set(me::VALID.offset, 1)
     }
 
-    /// Leads no more packets to a context, and waits for those that are there.
+    /// Closes a context, after its packets in flight.
     pub(crate) fn close(&mut self, number: u32) -> Result<(), ErrorKind> {
         self.change_ruleset(number, None)?;
         self.drain()?;
         self.set_context(number, None)
     }
 
-    /// Changes rules while nothing is matched.
+    /// Changes rules, with matching off meanwhile.
     pub(crate) fn change_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
         self.set(me::VALID.offset, 0)?;
         self.set_ruleset(number, ruleset)?;
         self.set(me::VALID.offset, 1)
     }
 
-    /// Waits until all packets are done with, but not for ever: others may always have some. Where nobody tells how many
-    /// there are, handlers get all of that time: clusters say that they are busy as long as they fetch instructions.
+    /// Waits until no packet is in flight, up to a limit, because other contexts may always have some. If the device does not
+    /// count packets, waits for all of that time: the busy flag of a cluster is set whenever it fetches instructions.
     fn drain(&mut self) -> Result<(), ErrorKind> {
         if self.packets_inside()?.is_none() {
-            // Many short sleeps would take far longer than they say.
+            // Many short sleeps would take far longer in total.
             return Ok(self.0.wait(SLOTS * DRAIN_LOOKS)?);
         }
         for _ in 0..DRAIN_LOOKS {
@@ -300,7 +298,7 @@ impl<D: Device> Control<'_, D> {
         Ok(())
     }
 
-    /// Packets that handlers are not done with, if somebody tells.
+    /// Packets in flight, if the device counts them.
     pub(crate) fn packets_inside(&mut self) -> Result<Option<u32>, ErrorKind> {
         let mut packets = 0;
         for used in ["large_used", "small_used"] {
@@ -322,7 +320,7 @@ const SCRATCHPADS: [[&str; 2]; 4] = [
     ["scratchpad_3_addr", "scratchpad_3_size"],
 ];
 
-/// A register that the table has for every context.
+/// Unwraps the offset of a register that exists for every context.
 fn there<T>(register: Option<T>) -> Result<T, ErrorKind> {
     register
         .ok_or_else(|| DeviceError::Refused("the table of registers has no such context".to_owned()).into())
@@ -344,5 +342,92 @@ pub(crate) fn name(offset: u32) -> String {
             _ => format!("{}.{}[{index}] ({offset:#06x})", register.group, register.name),
         },
         None => format!("{offset:#06x}"),
+    }
+}
+
+/// Allocation unit of memory.
+const LINE: u32 = 64;
+
+/// A range of memory: its first byte and its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) start: u32,
+    pub(crate) bytes: u32,
+}
+
+impl Part {
+    fn end(self) -> u32 {
+        self.start + self.bytes
+    }
+}
+
+/// L2 handler memory that a program leaves to its contexts.
+pub(crate) fn handler_memory(free: u32) -> Part {
+    Part {
+        start: free,
+        bytes: HANDLER_BASE + HANDLER_BYTES - free,
+    }
+}
+
+/// Offsets of scratchpads in L1.
+pub(crate) fn scratchpads() -> Part {
+    Part {
+        start: L1_SCRATCHPADS,
+        bytes: L1_BYTES - L1_SCRATCHPADS,
+    }
+}
+
+/// The equal share of each context.
+pub(crate) fn share(whole: Part) -> u32 {
+    whole.bytes / CONTEXTS / LINE * LINE
+}
+
+/// Allocates bytes first-fit.
+pub(crate) fn place(whole: Part, taken: impl Iterator<Item = Part>, bytes: u32) -> Option<Part> {
+    let bytes = bytes.checked_next_multiple_of(LINE)?;
+    let mut taken: Vec<Part> = taken.collect();
+    taken.sort_unstable_by_key(|part| part.start);
+    let mut start = whole.start;
+    for part in taken {
+        if part.start.saturating_sub(start) >= bytes {
+            break;
+        }
+        start = start.max(part.end());
+    }
+    (bytes <= whole.end().saturating_sub(start)).then_some(Part { start, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Part = Part {
+        start: 0x1000,
+        bytes: 0x400,
+    };
+
+    fn at(start: u32, bytes: u32) -> Part {
+        Part { start, bytes }
+    }
+
+    #[test]
+    fn four_contexts_get_the_same() {
+        assert_eq!(share(WHOLE), 0x100);
+        let mut taken = Vec::new();
+        for number in 0..4 {
+            let part = place(WHOLE, taken.iter().copied(), 0x100).expect("there is room");
+            assert_eq!(part, at(0x1000 + 0x100 * number, 0x100));
+            taken.push(part);
+        }
+        assert_eq!(place(WHOLE, taken.iter().copied(), 1), None);
+    }
+
+    #[test]
+    fn a_gap_is_used_if_it_is_large_enough() {
+        let taken = [at(0x1200, 0x40), at(0x1000, 0x80)];
+        assert_eq!(place(WHOLE, taken.into_iter(), 0x180), Some(at(0x1080, 0x180)));
+        assert_eq!(place(WHOLE, taken.into_iter(), 0x181), Some(at(0x1240, 0x1c0)));
+        assert_eq!(place(WHOLE, taken.into_iter(), 0x1c1), None);
+        assert_eq!(place(WHOLE, taken.into_iter(), u32::MAX), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What went wrong: which call, which context, which register.
+//! Errors of the library, with the call, the context and the register.
 
 use crate::device::{DeviceError, OpenError};
 use spinneret_program::ProgramError;
@@ -31,7 +31,7 @@ pub enum ErrorKind {
         /// Why.
         source: DeviceError,
     },
-    /// A register did not come to the value that it should.
+    /// A register did not reach the expected value.
     #[error("{what} did not happen: register {register} stays {value:#010x}")]
     State {
         /// What was waited for.
@@ -59,7 +59,7 @@ pub enum ErrorKind {
     /// The program has no such handlers.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The rules cannot be held by the hardware.
+    /// The hardware does not support the rules.
     #[error(transparent)]
     Ruleset(#[from] RulesetError),
     /// All contexts are taken.
@@ -76,12 +76,12 @@ pub enum ErrorKind {
         /// The file that was asked for.
         wanted: String,
     },
-    /// The program does not come so far that it takes packets.
+    /// The program does not start.
     #[error("{program} does not start: {why}")]
     NoStart {
         /// The file.
         program: String,
-        /// How far it comes.
+        /// The reason.
         why: String,
     },
     /// Memory that is not there.
@@ -116,7 +116,7 @@ pub enum ErrorKind {
         /// What there is.
         found: String,
     },
-    /// Handlers that need a scratchpad in each cluster, and a NIC that has not so many.
+    /// The handlers need a scratchpad in each cluster, and the NIC has too many clusters.
     #[error("the NIC has {clusters} clusters, and these handlers can have scratchpads in {most} of them")]
     TooManyClusters {
         /// Clusters of the NIC.
@@ -124,7 +124,7 @@ pub enum ErrorKind {
         /// Most clusters with scratchpads.
         most: u32,
     },
-    /// Time is over.
+    /// A condition did not hold in time.
     #[error("{what} did not happen within {limit:?}")]
     TimedOut {
         /// What was waited for.
@@ -143,7 +143,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Reads as the sentence: that is what a program shows whose `main` returns it.
+/// Prints the message, because that is what a program shows whose `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -156,7 +156,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Adds to a failure which call it was.
+/// Adds the call to an error.
 pub(crate) trait In<T> {
     /// In that call.
     fn call(self, call: &'static str) -> Result<T, Error>;

@@ -1,13 +1,13 @@
-//! What applications use a spinneret NIC with: handlers, rules, shared memory, counters.
+//! The library for applications that use a spinneret NIC: handlers, rules, shared memory, counters.
 //!
 //! ```text
 //! Nic ── open_context ──► Context: handlers from a Program, packets by a Ruleset, HostMemory, HandlerMemory
-//!  │                       (up to four; gone when dropped)
+//!  │                       (up to four; closed when dropped)
 //!  ├── counters, stdout
 //!  └── Device: a simulated NIC in this process or behind a Unix socket, or a card's device files
 //! ```
 //!
-//! All of it works the same on every [`Device`]. Registers are reached through `spinneret-regmap` alone.
+//! All of it works the same on every [`Device`]. Register offsets come from `spinneret-regmap` only.
 //!
 //! ```no_run
 //! use spinneret_host::{Nic, Options, Program, Ruleset};
@@ -30,24 +30,20 @@ mod context;
 mod control;
 pub mod device;
 mod error;
-mod layout;
 mod memory;
 mod nic;
 pub mod slmp;
-mod stdout;
 
 pub use context::{Context, HANDLER_COUNTERS, HOST_DATA_COUNTERS, Options, ProgramNotes};
 pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
-pub use nic::{Counter, Counters};
-pub use nic::{Nic, NicGuard};
+pub use nic::{Counter, Counters, Lines, NOTHING_PRINTED, Nic, NicGuard, Printed, Stdout, harmless};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use spinneret_rules::{
     Join, MatcherParams, NamedRuleset, RuleFile, RuleFileError, Ruleset, RulesetError,
 };
-pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout, harmless};
 
 /// The examples of the page for users.
 #[cfg(doctest)]

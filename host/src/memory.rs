@@ -5,20 +5,20 @@ use crate::error::{Error, ErrorKind, In as _};
 use crate::nic::Nic;
 use std::ptr::NonNull;
 
-/// Bytes of the words of the cluster's memory.
+/// Word size of the cluster's memory, in bytes.
 const WORD: u32 = 4;
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// A number that memory holds as a whole, little-endian.
+/// An integer that is accessed atomically, in little-endian order.
 pub trait Word: sealed::Sealed + Copy {
     /// Its bytes.
     const BYTES: usize;
-    /// From memory, lowest byte first.
+    /// Converts from the value in memory.
     fn from_bits(bits: u64) -> Self;
-    /// To memory.
+    /// Converts to the value in memory.
     fn to_bits(self) -> u64;
 }
 
@@ -40,7 +40,7 @@ macro_rules! words {
 }
 words!(u32, i32, u64, i64);
 
-/// Host memory of a context. It is gone with its context: then every access is refused.
+/// Host memory of a context. Accesses fail after the context is closed.
 #[derive(Debug)]
 pub struct HostMemory<D: Device = OpenDevice> {
     nic: Nic<D>,
@@ -63,26 +63,26 @@ impl<D: Device> HostMemory<D> {
         Self { nic, context, area }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub fn len(&self) -> u32 {
         self.area.bytes
     }
 
-    /// Whether there is none.
+    /// Whether its size is 0.
     pub fn is_empty(&self) -> bool {
         self.area.bytes == 0
     }
 
-    /// Its address as the NIC sees it, which handlers get in their task.
+    /// Returns its address on the NIC, which handlers find in their task.
     pub fn address(&self) -> u64 {
         self.area.address
     }
 
-    /// Where it begins in this process, for who wants no copies: [`len`](Self::len) bytes, until the context is dropped. The NIC
-    /// writes there whenever its handlers want; words that say that something is complete are read by [`load`](Self::load).
+    /// Returns a pointer to the memory for zero-copy access: [`len`](Self::len) bytes, valid until the context is dropped. Handlers
+    /// write to it at any time; read words that signal completion with [`load`](Self::load).
     ///
     /// # Errors
-    /// If there is none, or its context is gone.
+    /// There is no host memory, or its context is closed.
     pub fn pointer(&self) -> Result<NonNull<u8>, Error> {
         let pointer = self.nic.lock().device.host_pointer(self.context);
         let none = || DeviceError::NoMemory("the context has no host memory".to_owned());
@@ -92,7 +92,7 @@ impl<D: Device> HostMemory<D> {
     /// Reads bytes.
     ///
     /// # Errors
-    /// If they are not within the memory, or the device is gone.
+    /// The bytes are not within the memory, or the device is gone.
     pub fn read(&self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
         const CALL: &str = "HostMemory::read";
         self.check(offset, bytes.len()).of(CALL, self.context)?;
@@ -117,7 +117,7 @@ impl<D: Device> HostMemory<D> {
             .of(CALL, self.context)
     }
 
-    /// Reads a word at once, at a multiple of its size.
+    /// Reads a word atomically, at a multiple of its size.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -128,7 +128,7 @@ impl<D: Device> HostMemory<D> {
         Ok(W::from_bits(u64::from_le_bytes(bytes)))
     }
 
-    /// Writes a word at once, at a multiple of its size.
+    /// Writes a word atomically, at a multiple of its size.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -153,17 +153,17 @@ impl<D: Device> HandlerMemory<D> {
         }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub fn len(&self) -> u32 {
         self.bytes
     }
 
-    /// Whether there is none.
+    /// Whether its size is 0.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// Its address in the cluster.
+    /// Returns its address in the cluster.
     pub fn address(&self) -> u32 {
         self.address
     }
@@ -171,7 +171,7 @@ impl<D: Device> HandlerMemory<D> {
     /// Reads bytes, word by word.
     ///
     /// # Errors
-    /// If they are not within the memory, or the NIC does not answer.
+    /// The bytes are not within the memory, or the NIC does not answer.
     pub fn read(&self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
         const CALL: &str = "HandlerMemory::read";
         self.check(offset, bytes.len()).of(CALL, self.context)?;
@@ -184,8 +184,8 @@ impl<D: Device> HandlerMemory<D> {
         Ok(())
     }
 
-    /// Writes bytes, word by word. Neighbours within the first and the last word are written as they were read, so handlers
-    /// should not change them meanwhile.
+    /// Writes bytes, word by word. A partial first or last word is read, modified and written back, so handlers should not write
+    /// to its other bytes at the same time.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -209,7 +209,7 @@ impl<D: Device> HandlerMemory<D> {
         self.write_words(first, &words).of(CALL, self.context)
     }
 
-    /// Reads a word. One of 8 bytes is read in two halves, the lower first.
+    /// Reads a word. A word of 8 bytes is read in two halves, the lower half first.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -220,8 +220,8 @@ impl<D: Device> HandlerMemory<D> {
         Ok(W::from_bits(u64::from_le_bytes(bytes)))
     }
 
-    /// Writes a word. One of 8 bytes is written in two halves, the upper first, so that who waits for the lower one finds
-    /// both.
+    /// Writes a word. A word of 8 bytes is written in two halves, the upper half first, so that a reader that waits for the
+    /// lower half sees both.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -238,7 +238,7 @@ impl<D: Device> HandlerMemory<D> {
         Ok(())
     }
 
-    /// Makes all of it 0.
+    /// Clears the memory.
     ///
     /// # Errors
     /// As [`read`](Self::read).

@@ -1,25 +1,25 @@
-//! The NIC as an application has it.
+//! The NIC: opening it, time, counters, and the output of handlers.
 
 use crate::control::{Control, Memories};
 use crate::device::{Address, Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use spinneret_program::Program;
-use spinneret_regmap::{CONTEXTS, datapath_counters};
+use spinneret_regmap::{CONTEXTS, cl, datapath_counters};
 use spinneret_rules::Ruleset;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Between two looks at what is waited for.
+/// Polling interval.
 const LOOK: Duration = Duration::from_micros(20);
-/// The same on a NIC that tells when something has happened: what it tells nothing of, such as its own memory, is looked at
-/// that seldom.
+/// Polling interval on a NIC with events, for conditions without an event, such as its own memory.
 const LOOK_BESIDE_EVENTS: Duration = Duration::from_millis(1);
-/// The part of the time waited so far that passes between two looks at most.
+/// The polling interval grows up to this fraction of the time waited so far.
 const PATIENCE: u32 = 16;
 
-/// A NIC, shared by its contexts and memories. It is free for others when all of them are dropped.
+/// A NIC, shared by its contexts and memories. Other programs can open it when all of them are dropped.
 #[derive(Debug)]
 pub struct Nic<D: Device = OpenDevice> {
     state: Arc<Mutex<State<D>>>,
@@ -33,7 +33,7 @@ impl<D: Device> Clone for Nic<D> {
     }
 }
 
-/// What is on the NIC.
+/// State of the NIC.
 #[derive(Debug)]
 pub(crate) struct State<D> {
     pub(crate) device: D,
@@ -41,7 +41,7 @@ pub(crate) struct State<D> {
     pub(crate) contexts: [Option<Memories>; CONTEXTS as usize],
 }
 
-/// The device of a NIC, while nobody else uses it.
+/// Exclusive access to the device of a NIC.
 #[derive(Debug)]
 pub struct NicGuard<'n, D: Device>(MutexGuard<'n, State<D>>);
 
@@ -60,22 +60,22 @@ impl<D: Device> DerefMut for NicGuard<'_, D> {
 }
 
 impl Nic {
-    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, `vfio:0000:00:03.0` a function of the PCI bus
-    /// that is bound to `vfio-pci`, any other path the device file of a card, such as `/dev/spinneret0`, and `card` the one of this
-    /// machine: with our driver, with the public one, or bound to `vfio-pci`, whichever of these comes first.
+    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, `vfio:0000:00:03.0` a PCI function that is
+    /// bound to `vfio-pci`, any other path the device file of a card, such as `/dev/spinneret0`. `card` is the card of this
+    /// machine: the first that is found with our driver, with FPsPIN's driver, or bound to `vfio-pci`.
     ///
     /// # Errors
-    /// If there is none, or somebody else has it.
+    /// There is no such NIC, or another program uses it.
     pub fn open(name: &str) -> Result<Self, Error> {
         Self::new(OpenDevice::open(name).call("Nic::open")?)
     }
 }
 
 impl<D: Device> Nic<D> {
-    /// Takes a device. Whatever was on it is stopped.
+    /// Opens a device, and stops what runs on it.
     ///
     /// # Errors
-    /// If it is no spinneret, or does not answer.
+    /// The device is not a spinneret NIC, or does not answer.
     pub fn new(mut device: D) -> Result<Self, Error> {
         Control(&mut device).take().call("Nic::new")?;
         Ok(Self {
@@ -87,13 +87,13 @@ impl<D: Device> Nic<D> {
         })
     }
 
-    /// Which packets go to a context from now on.
+    /// Sets the packets of a context.
     pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
         rules.check()?;
         Control(&mut self.lock().device).change_ruleset(context, Some(rules))
     }
 
-    /// Takes a context away; the last one leaves the cluster in reset.
+    /// Closes a context; the last one leaves the cluster in reset.
     pub(crate) fn close_context(&self, context: u32) -> Result<(), ErrorKind> {
         let mut state = self.lock();
         let closed = Control(&mut state.device).close(context);
@@ -106,72 +106,72 @@ impl<D: Device> Nic<D> {
         closed
     }
 
-    /// The counters of the hardware.
+    /// Reads the counters of the hardware.
     ///
     /// # Errors
-    /// If a register does not answer.
+    /// A register does not answer.
     pub fn counters(&self) -> Result<Counters, Error> {
         Counters::read(&mut Control(&mut self.lock().device)).call("Nic::counters")
     }
 
-    /// Packets that are on the NIC because handlers are not done with them; `None` on devices that do not tell.
+    /// Returns the number of packets that handlers have not finished; `None` if the device does not count them.
     ///
     /// # Errors
-    /// If a register does not answer.
+    /// A register does not answer.
     pub fn packets_inside(&self) -> Result<Option<u32>, Error> {
         Control(&mut self.lock().device)
             .packets_inside()
             .call("Nic::packets_inside")
     }
 
-    /// Time since the device was opened.
+    /// Returns the time since the device was opened.
     pub fn now(&self) -> Duration {
         self.lock().device.now()
     }
 
-    /// Lets so much time pass; on a simulated NIC, packets are handled only while time passes.
+    /// Waits. On a simulated NIC, packets are handled only while time passes.
     ///
     /// # Errors
-    /// If the device fails meanwhile.
+    /// The device fails meanwhile.
     pub fn wait(&self, time: Duration) -> Result<(), Error> {
         self.lock().device.wait(time).call("Nic::wait")
     }
 
-    /// Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled
-    /// meanwhile; on a card it has passed already, and nothing is done.
+    /// Accounts for computation of the program. On a simulated NIC this time passes, and packets are handled meanwhile. On a
+    /// card it has passed already, so nothing happens.
     ///
     /// # Errors
-    /// If the device fails meanwhile.
+    /// The device fails meanwhile.
     pub fn compute(&self, time: Duration) -> Result<(), Error> {
         self.lock().device.compute(time).call("Nic::compute")
     }
 
-    /// Addresses of the NIC in the network that it is part of, if it is in one that is simulated.
+    /// Returns the addresses of the NIC in a simulated network, if it is in one.
     pub fn address(&self) -> Option<Address> {
         self.lock().device.address()
     }
 
-    /// Sends an Ethernet frame without its check sequence, as the host. Gives `false` if there is no room for it before time
-    /// passes. On a card this is what a socket of the network interface does.
+    /// Sends an Ethernet frame without its check sequence, as the host. Returns `false` if the queue is full; wait and retry. On a
+    /// card, use a socket of the network interface instead.
     ///
     /// # Errors
-    /// If the NIC is not a simulated one, or the frame is none.
+    /// The NIC is not simulated, or the length of the frame is impossible.
     pub fn transmit(&self, frame: &[u8]) -> Result<bool, Error> {
         self.lock().device.transmit(frame).call("Nic::transmit")
     }
 
-    /// The next frame that came to the host because no rule matched it, without its check sequence.
+    /// Returns the next frame for the host, which no rule matched, without its check sequence.
     ///
     /// # Errors
-    /// If the NIC is not a simulated one.
+    /// The NIC is not simulated.
     pub fn receive(&self) -> Result<Option<Vec<u8>>, Error> {
         self.lock().device.receive().call("Nic::receive")
     }
 
-    /// Lets time pass until something is so; `what` is for the message if it is not within the limit.
+    /// Waits until a condition holds; `what` names it in the error.
     ///
     /// # Errors
-    /// If it is not so in time, or the question fails.
+    /// The condition does not hold within the limit, or fails itself.
     pub fn wait_until(
         &self,
         what: &str,
@@ -185,7 +185,7 @@ impl<D: Device> Nic<D> {
                 let what = what.to_owned();
                 return Err(ErrorKind::TimedOut { what, limit }).call("Nic::wait_until");
             }
-            // Who waits for long is found out a little later, and the NIC is not asked all the time.
+            // Back off: a long wait ends a little later, but does not poll the NIC all the time.
             let mut state = self.lock();
             let look = match state.device.has_events() {
                 true => LOOK_BESIDE_EVENTS,
@@ -199,19 +199,19 @@ impl<D: Device> Nic<D> {
         Ok(())
     }
 
-    /// The device itself. Nothing else of the NIC can be used while it is held.
+    /// Locks the device. All other calls on the NIC block until the guard is dropped.
     pub fn device(&self) -> NicGuard<'_, D> {
         NicGuard(self.lock())
     }
 
-    /// Nothing here leaves a state that others could not go on with, so a panic elsewhere is no reason to stop.
+    /// Ignores poisoning, because no call leaves an inconsistent state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<D>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<D: Device> State<D> {
-    /// Starts a program, if it is not the one that runs.
+    /// Starts a program, unless it already runs.
     pub(crate) fn run(&mut self, program: &Program) -> Result<(), ErrorKind> {
         match &self.program {
             Some(running) if running.segments == program.segments => Ok(()),
@@ -230,22 +230,22 @@ impl<D: Device> State<D> {
 
 // The counters of the hardware, and those of handlers.
 
-/// The counters of the hardware at one time, by the names of the register table: `ingress.overload`,
-/// `ingress.hers[0]`, and so on. They count modulo 2^32.
+/// A snapshot of the hardware counters, by the names of the register table: `ingress.dropped_overload`, `ingress.hers`, and
+/// so on. They count modulo 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters(Vec<(String, u32)>);
 
-/// What handlers have counted.
+/// A counter of the handlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
-    /// The sum of what was counted, modulo 2^32.
+    /// Sum of the values, modulo 2^32.
     pub sum: u32,
-    /// How often.
+    /// Number of the values.
     pub count: u32,
 }
 
 impl Counters {
-    /// Reads all that the device gives access to.
+    /// Reads all counters that the device gives access to.
     pub(crate) fn read<D: Device>(control: &mut Control<'_, D>) -> Result<Self, ErrorKind> {
         let mut counters = Vec::new();
         for word in datapath_counters() {
@@ -256,18 +256,18 @@ impl Counters {
         Ok(Self(counters))
     }
 
-    /// A counter by its name; `None` if there is no such counter on this device.
+    /// Returns a counter by its name; `None` if the device does not have it.
     pub fn get(&self, name: &str) -> Option<u32> {
         let found = self.0.iter().find(|(counter, _)| counter == name);
         found.map(|(_, value)| *value)
     }
 
-    /// All of them in the order of their registers.
+    /// Returns all counters in the order of their registers.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.0.iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// What has been counted since an earlier time.
+    /// Returns the differences to an earlier snapshot.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let difference = |(name, value): (&str, u32)| {
@@ -284,5 +284,128 @@ impl fmt::Display for Counters {
             writeln!(f, "{name:<32} {value:>10}")?;
         }
         Ok(())
+    }
+}
+
+/// The word of standard output that means "empty".
+pub const NOTHING_PRINTED: u32 = u32::MAX;
+
+/// A line that an HPU printed. It is displayed as `[cluster.hpu] line`, without control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The HPU's cluster.
+    pub cluster: u32,
+    /// The HPU in its cluster.
+    pub hpu: u32,
+    /// The line without its end.
+    pub line: String,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cluster, hpu, line } = self;
+        write!(f, "[{cluster}.{hpu}] {}", harmless(line))
+    }
+}
+
+/// Escapes control characters, because the output of handlers and file names may contain any. Characters that change the
+/// direction of text are escaped as well; tabs and line ends are kept.
+pub fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' => shown.push(character),
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                shown.extend(character.escape_unicode());
+            }
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+/// Assembles the characters of all HPUs into lines.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    open: BTreeMap<(u32, u32), Vec<u8>>,
+}
+
+impl Lines {
+    /// Maximum length of a line; longer ones are split.
+    pub const LONGEST: usize = 4096;
+
+    /// Adds a word of standard output, {cluster, core, character} in its lowest 24 bits. Returns the line that it ends, if any.
+    pub fn word(&mut self, word: u32) -> Option<Printed> {
+        let [character, hpu, cluster, _] = word.to_le_bytes();
+        let hpu = (u32::from(cluster), u32::from(hpu));
+        let line = self.open.entry(hpu).or_default();
+        if character != b'\n' {
+            line.push(character);
+            if line.len() < Self::LONGEST {
+                return None;
+            }
+        }
+        Some(printed(hpu, &std::mem::take(line)))
+    }
+
+    /// Takes the unfinished line of an HPU.
+    pub fn rest_of(&mut self, cluster: u32, hpu: u32) -> Option<Printed> {
+        let line = self.open.remove(&(cluster, hpu))?;
+        (!line.is_empty()).then(|| printed((cluster, hpu), &line))
+    }
+
+    /// Takes all unfinished lines.
+    pub fn rest(&mut self) -> Vec<Printed> {
+        let open = std::mem::take(&mut self.open);
+        let begun = open.iter().filter(|(_, line)| !line.is_empty());
+        begun.map(|(hpu, line)| printed(*hpu, line)).collect()
+    }
+}
+
+fn printed((cluster, hpu): (u32, u32), line: &[u8]) -> Printed {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = String::from_utf8_lossy(line).into_owned();
+    Printed { cluster, hpu, line }
+}
+
+/// Standard output of the handlers of a NIC.
+#[derive(Debug)]
+pub struct Stdout<D: Device = OpenDevice> {
+    nic: Nic<D>,
+    lines: Lines,
+}
+
+impl<D: Device> Nic<D> {
+    /// Returns the standard output of the handlers.
+    pub fn stdout(&self) -> Stdout<D> {
+        Stdout {
+            nic: self.clone(),
+            lines: Lines::default(),
+        }
+    }
+}
+
+impl<D: Device> Stdout<D> {
+    /// Returns the lines completed since the last call. The hardware buffers some hundred characters; HPUs that print more stall
+    /// until they are read.
+    ///
+    /// # Errors
+    /// The NIC does not answer.
+    pub fn lines(&mut self) -> Result<Vec<Printed>, Error> {
+        let mut lines = Vec::new();
+        let mut state = self.nic.lock();
+        let mut control = Control(&mut state.device);
+        loop {
+            match control.get(cl::FIFO.offset).call("Stdout::lines")? {
+                NOTHING_PRINTED => return Ok(lines),
+                word => lines.extend(self.lines.word(word)),
+            }
+        }
+    }
+
+    /// Takes all unfinished lines.
+    pub fn rest(&mut self) -> Vec<Printed> {
+        self.lines.rest()
     }
 }

@@ -37,7 +37,7 @@ _spinneret.set_data(_DATA)
 
 
 class HandlerFault(Error):
-    """Handlers have failed; `result` is what came of the run all the same."""
+    """Handlers failed. `result` is the complete result of the run."""
 
     result: Result
 
@@ -58,7 +58,7 @@ def run(
     gbps: Optional[float] = None,
     check: bool = False,
 ) -> Result:
-    """Runs handlers on packets, on a NIC made for it; with `check`, a handler that fails raises `HandlerFault`."""
+    """Runs handlers on packets, on a new NIC. With `check`, a failed handler raises `HandlerFault`."""
     nic = Nic(handlers, rules, handler=handler, clusters=clusters, hpus=hpus)
     result = nic.run(packets, on_frame=on_frame, gbps=gbps)
     if check and result.faults:
@@ -67,7 +67,7 @@ def run(
 
 
 def example(name: str) -> Path:
-    """The folder of an example, such as `icmp_ping`."""
+    """Returns the folder of an example, such as `icmp_ping`."""
     folder = Path(_spinneret.runtime()) / "examples" / name
     if not folder.is_dir():
         names = ", ".join(sorted(path.name for path in folder.parent.iterdir() if path.is_dir()))

@@ -1,4 +1,4 @@
-"""What packets may be."""
+"""Types that are accepted as packets."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Protocol, Union
 
 
 class HasBytes(Protocol):
-    """What `bytes()` takes, as packets of scapy."""
+    """Anything that `bytes()` accepts, such as packets of scapy."""
 
     def __bytes__(self) -> bytes: ...
 
 
 Bytes = Union[bytes, bytearray, memoryview, HasBytes]
 
-# An Ethernet frame without its check sequence, or when it comes, in nanoseconds since the run began, and the frame.
+# An Ethernet frame without its check sequence, or a tuple of its arrival time, in nanoseconds since the start of the run, and the frame.
 Packet = Union[Bytes, tuple[float, Bytes]]

@@ -6,7 +6,7 @@ from ._packet import Packet
 __version__: str
 
 class Error(RuntimeError):
-    """What the NIC, its handlers or their rules cannot do, in a sentence."""
+    """An error of the NIC, its handlers or their rules."""
 
 class DropWarning(RuntimeWarning):
     """Packets for handlers were dropped."""
@@ -16,17 +16,17 @@ class Frame:
 
     @property
     def time_ns(self) -> float:
-        """When, since the run began."""
+        """Time since the start of the run."""
     @property
     def data(self) -> bytes: ...
     @property
     def to_host(self) -> bool:
-        """Whether it went to the host, and not to the wire."""
+        """True for a frame to the host, False for a frame to the wire."""
     def __bytes__(self) -> bytes: ...
     def __len__(self) -> int: ...
 
 class Fault:
-    """Faults of handlers of one kind: the same instruction, for the same reason."""
+    """Faults with the same cause at the same instruction."""
 
     @property
     def handler(self) -> str: ...
@@ -34,10 +34,10 @@ class Fault:
     def cause(self) -> str: ...
     @property
     def source(self) -> str:
-        """File and line, or nothing if they are not known."""
+        """File and line; empty if unknown."""
     @property
     def place(self) -> str:
-        """Function and offset, or nothing."""
+        """Function and offset; empty if unknown."""
     @property
     def count(self) -> int: ...
 
@@ -46,27 +46,27 @@ class Result:
 
     @property
     def packets(self) -> int:
-        """Packets that came."""
+        """Number of packets that entered the NIC."""
     @property
     def dropped(self) -> int:
         """Packets for handlers that the NIC dropped; `summary["drops"]` has the causes."""
     @property
     def replies(self) -> list[Frame]:
-        """Frames that left for the wire."""
+        """Frames that the NIC sent to the wire."""
     @property
     def to_host(self) -> list[Frame]:
-        """Packets that went to the host, because no rule matched them."""
+        """Packets that matched no rule."""
     @property
     def faults(self) -> list[Fault]: ...
     @property
     def messages(self) -> str:
-        """What handlers printed, and what is to be said about faults."""
+        """Output of the handlers and descriptions of faults."""
     @property
     def counters(self) -> dict[str, int]:
-        """The counters of the hardware."""
+        """Hardware counters by name."""
     @property
     def summary(self) -> dict[str, Any]:
-        """What `spinneret run --json` prints."""
+        """The output of `spinneret run --json`."""
 
 class Nic:
     """A simulated NIC with handlers, from a folder with a Makefile or an ELF file."""
@@ -91,31 +91,30 @@ class Nic:
         on_frame: Optional[Callable[[Frame], object]] = None,
         gbps: Optional[float] = None,
     ) -> Result:
-        """Runs until all packets are done with. What `packets` or `on_frame` raise ends the run, and comes out here.
+        """Runs until the NIC has processed all packets. An exception in `packets` or `on_frame` ends the run and is raised here.
 
-        Packets without a time come at `gbps`, or as fast as the NIC takes them, which drops none. Warns with
-        `DropWarning` if packets were dropped.
+        Packets without a time arrive at `gbps`. Without `gbps` they arrive as fast as the NIC accepts them, and none is
+        dropped. Warns with `DropWarning` if packets were dropped.
         """
     @property
     def now_ns(self) -> float:
-        """Simulated time since the NIC was made."""
+        """Simulated time since the NIC was created."""
     def read_host(self, offset: int, size: int, *, context: int = 0) -> bytes:
-        """Host memory of the context of a ruleset."""
+        """Reads host memory of a context; contexts are numbered like rulesets."""
     def write_host(self, offset: int, data: bytes, *, context: int = 0) -> None: ...
     @overload
     def variable(self, name: str, *, context: int = 0) -> bytes: ...
     @overload
     def variable(self, name: str, format: str, *, context: int = 0) -> Any:
-        """A global variable of the handlers: its bytes, or its values in a format of the module `struct`.
+        """Reads a global variable of the handlers, as bytes or with a format of the module `struct`.
 
-        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. Bytes are in the NIC's order, the lowest
-        first, unless the format says otherwise.
+        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. The default byte order is little-endian.
         """
     @overload
     def set_variable(self, name: str, value: bytes, *, context: int = 0) -> None: ...
     @overload
     def set_variable(self, name: str, value: object, format: str, *, context: int = 0) -> None:
-        """Writes a global variable of the handlers: bytes, or with a format a value, or a tuple of them."""
+        """Writes a global variable of the handlers: bytes, or a value or tuple with a format."""
 
 def set_data(folder: Union[str, os.PathLike[str]]) -> None: ...
 def runtime() -> os.PathLike[str]: ...

@@ -6,7 +6,7 @@
 //! that exist, `_RESET` the value after reset where the table knows it.
 
 use crate::pspin::{self, driver};
-use crate::register::{Bits, Register, Reset};
+use crate::register::{Access, Bits, Register, Reset};
 use crate::{
     CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, pci, registers,
 };
@@ -291,4 +291,43 @@ static inline uint32_t spinneret_rule_bytes(uint32_t value)
 }
 
 #endif
+";
+
+/// Writes the table of registers for the kernel driver, `kernel/table.h`: a line for each register, of a macro that whoever includes it defines.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn kernel_table(out: &mut impl Write) -> fmt::Result {
+    out.write_str(KERNEL_BEGIN)?;
+    registers().try_for_each(|register| kernel_line(out, register))
+}
+
+fn kernel_line(out: &mut impl Write, register: &Register) -> fmt::Result {
+    let Register {
+        group,
+        name,
+        offset,
+        count,
+        extension,
+        ..
+    } = register;
+    let access = match register.access {
+        Access::ReadWrite | Access::WriteClears => "REG_READ | REG_WRITE",
+        Access::ReadOnly => "REG_READ",
+        Access::ReadPops => "REG_READ | REG_POPS",
+        Access::WritePulse => "REG_WRITE",
+    };
+    writeln!(
+        out,
+        "SPINNERET_REGISTER(\"{group}\", \"{name}\", {offset:#06x}, {count}, {access}, {extension})"
+    )
+}
+
+const KERNEL_BEGIN: &str = "\
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Control registers: group, name, offset, elements, access, and whether the public design does not have it.
+ *
+ * Generated from the tables of the crate spinneret-regmap: change those, then run `./dev docs`.
+ */
 ";

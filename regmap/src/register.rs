@@ -1,6 +1,6 @@
 //! What one line of the register table says.
 
-use crate::sizes::REGISTER_BYTES;
+use crate::REGISTER_BYTES;
 use core::fmt;
 
 /// One register, or an array of equal registers, of the control register window.

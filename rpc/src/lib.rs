@@ -18,25 +18,20 @@
 
 pub mod client;
 pub mod handle;
-pub mod header;
 pub mod layout;
-mod locks;
 pub mod memory;
 pub mod opcode;
 pub mod packet;
 pub mod place;
-mod port;
 pub mod process;
 pub mod status;
 
-pub use client::Client;
+pub use client::{Client, Port};
 pub use layout::{Announcement, Layout, LayoutError, Version};
 pub use memory::{Memory, Words};
 pub use packet::Packet;
-pub use port::Port;
 pub use process::Process;
-pub use status::Fault;
-pub use status::Status;
+pub use status::{Fault, Status};
 
 #[cfg(feature = "server")]
 pub mod clib;
@@ -58,9 +53,9 @@ pub use clib::Libc;
 #[cfg(feature = "server")]
 pub use emissary::Emissary;
 #[cfg(feature = "nic")]
-pub use nic::{Beside, Copies, Offer, Services, ServicesError};
+pub use nic::{BackgroundService, Copies, Offer, Services, ServicesError};
 #[cfg(feature = "server")]
-pub use server::{Call, Refusal, Server, Service, Way};
+pub use server::{Call, CallMode, Refusal, Server, Service};
 #[cfg(feature = "server")]
 pub use shared::{Buffer, Mapping};
 #[cfg(feature = "server")]

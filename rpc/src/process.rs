@@ -12,11 +12,11 @@
 //! So only a second receive in a row acknowledges the first one. Every send is mirrored by a receive; a client starts with
 //! a send.
 
-use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES};
-use crate::locks::Locks;
+use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES, Version};
 use crate::memory::Memory;
 use crate::status::Fault;
 use core::mem;
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// The mask of lanes: there is one.
 const MASK: u64 = 1;
@@ -347,6 +347,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     }
 
     /// Ends a call, and leaves a port that is this side's by now for the next one: whoever looks again finds it so.
+    #[cfg(feature = "server")]
     pub(crate) fn pass_on(&self, state: &mut State) {
         (state.receive, state.owns) = (false, false);
     }
@@ -360,5 +361,43 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
             generation: self.header(port)?.generation.wrapping_add(1),
         };
         self.memory.write(self.header_place(port), &header.to_words())
+    }
+}
+
+// Locks of ports.
+
+const BITS: u32 = u32::BITS;
+const LOCK_WORDS: usize = (Version::V23.max_ports() / BITS) as usize;
+
+/// One bit for each port: bit i % 32 of word i / 32.
+#[derive(Debug)]
+pub(crate) struct Locks([AtomicU32; LOCK_WORDS]);
+
+impl Locks {
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU32::new(0) }; LOCK_WORDS])
+    }
+
+    /// Takes a port if nobody has it. What its last owner did is then seen.
+    #[inline]
+    pub(crate) fn try_take(&self, port: u32) -> bool {
+        let bit = 1 << (port % BITS);
+        let is_free = self.0[(port / BITS) as usize].fetch_or(bit, Ordering::Relaxed) & bit == 0;
+        if is_free {
+            fence(Ordering::Acquire);
+        }
+        is_free
+    }
+
+    /// Gives a port back.
+    #[inline]
+    pub(crate) fn free(&self, port: u32) {
+        fence(Ordering::Release);
+        self.0[(port / BITS) as usize].fetch_and(!(1 << (port % BITS)), Ordering::Relaxed);
+    }
+
+    /// Whether somebody has a port.
+    pub(crate) fn is_taken(&self, port: u32) -> bool {
+        self.0[(port / BITS) as usize].load(Ordering::Relaxed) & 1 << (port % BITS) != 0
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::opcode::{TEST_INCREMENT, TEST_INTERFACE, TEST_STREAM};
 use crate::packet::Packet;
-use crate::server::{Answer, Call, Service, Way};
+use crate::server::{Answer, Call, CallMode, Service};
 use std::rc::Rc;
 
 /// Longest stream that is sent back.
@@ -13,10 +13,10 @@ const STREAM_BYTES: usize = 1 << 20;
 pub struct TestCalls;
 
 impl Service for TestCalls {
-    fn handles(&self, opcode: u32) -> Option<Way> {
+    fn handles(&self, opcode: u32) -> Option<CallMode> {
         match opcode {
-            TEST_INCREMENT => Some(Way::AtOnce),
-            TEST_INTERFACE | TEST_STREAM => Some(Way::Stepwise),
+            TEST_INCREMENT => Some(CallMode::Immediate),
+            TEST_INTERFACE | TEST_STREAM => Some(CallMode::Async),
             _ => None,
         }
     }

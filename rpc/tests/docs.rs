@@ -1,6 +1,6 @@
 //! The header of handlers is what the tables say.
 
-use spinneret_rpc::header::c_header;
+use spinneret_rpc::place::c_header;
 use std::path::Path;
 
 #[test]

@@ -3,22 +3,20 @@
 mod domain;
 mod domains;
 
-use crate::agent::Agent;
-use crate::clocking::Clocking;
+pub use domain::ClockDomain;
+pub use domains::DOMAINS_RESET_CYCLES;
+
+use crate::agent::{Agent, Violation};
 use crate::model::{Model, ModelError};
-use crate::seed::Seed;
+use crate::seed::{self, Seed};
+use domain::{Clocking, Domain};
 use num_bigint::BigUint;
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
-
-use domain::Domain;
-
-pub use crate::failure::{Cause, Failure};
-pub use domain::ClockDomain;
-pub use domains::DOMAINS_RESET_CYCLES;
+use thiserror::Error;
 
 /// Length of a clock cycle in waveforms: 250 MHz.
 pub const PERIOD_PS: u64 = 4000;
@@ -413,4 +411,48 @@ impl<M: Model + fmt::Debug> fmt::Debug for Simulation<M> {
             .field("agents", &agents)
             .finish_non_exhaustive()
     }
+}
+
+/// Why a simulation cannot go on.
+#[derive(Debug, Error)]
+#[error("{model}, cycle {cycle}: {cause} (reproduce with {}={seed})", seed::VARIABLE)]
+pub struct Failure {
+    /// Name of the model.
+    pub model: &'static str,
+    /// Cycles since the simulation was made.
+    pub cycle: u64,
+    /// What the random choices depended on.
+    pub seed: Seed,
+    /// What happened.
+    #[source]
+    pub cause: Cause,
+}
+
+/// What stopped a simulation.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The design broke a rule of a bus.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+    /// The design cannot be simulated, or its waveform cannot be written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The simulation takes longer than was expected.
+    #[error("the limit of {limit} cycles is reached; is there a deadlock?{state}")]
+    CycleLimit {
+        /// The limit in cycles.
+        limit: u64,
+        /// A line for each agent.
+        state: String,
+    },
+    /// No clock of the design runs.
+    #[error("all clocks stand: let one run before going on")]
+    AllClocksStand,
+    /// Something is left at the end.
+    #[error("the test ended too early:{state}")]
+    Unfinished {
+        /// A line for each agent that is not idle.
+        state: String,
+    },
 }

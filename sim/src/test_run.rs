@@ -1,18 +1,14 @@
 //! The frame around a test: its seed, and a waveform when it fails.
 
-use crate::failure::{Cause, Failure};
 use crate::model::Model;
 use crate::seed::{self, Seed};
-use crate::simulation::{ClockDomain, Progress, Simulation};
-use crate::waves;
+use crate::simulation::{Cause, ClockDomain, Failure, Progress, Simulation};
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
-use std::env;
-use std::fs;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::thread;
+use std::{env, fs, thread};
 
 /// The environment variable that asks for the waveforms of all tests when it is `1`.
 pub const WAVES_VARIABLE: &str = "SPINNERET_WAVES";
@@ -145,8 +141,8 @@ impl TestRun {
 
     fn wave_path(&self, index: usize) -> PathBuf {
         match index {
-            0 => waves::path(&self.name),
-            _ => waves::path(&format!("{}.{}", self.name, index + 1)),
+            0 => waveform_path(&self.name),
+            _ => waveform_path(&format!("{}.{}", self.name, index + 1)),
         }
     }
 
@@ -238,4 +234,28 @@ fn record(failed: TestRun, test: &impl Fn(&mut TestRun)) {
             failed.name
         );
     }
+}
+
+/// The file for a waveform of that name, in the folder `waves` of Cargo's target directory.
+fn waveform_path(name: &str) -> PathBuf {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let file: String = name.chars().map(plain).collect();
+    target_dir().join("waves").join(file + ".fst")
+}
+
+/// Cargo's target directory, which the running test is in; `target` here if it was moved elsewhere.
+fn target_dir() -> PathBuf {
+    let program = env::current_exe().unwrap_or_default();
+    let is_target = |folder: &&Path| folder.join(".rustc_info.json").is_file();
+    program
+        .ancestors()
+        .skip(1)
+        .find(is_target)
+        .map_or_else(|| PathBuf::from("target"), Path::to_owned)
 }

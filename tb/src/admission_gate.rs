@@ -1,8 +1,8 @@
-//! What the gate of the matched path has to do, as a reference model in plain Rust.
+//! Reference model of the gate of the matched path, in plain Rust.
 //!
 //! Beats have 32 bits: `s_data` is {bad, last, keep, data}, `m_data` {cut, over, bad, beyond, last, keep, data}.
 
-use crate::reference::{Beside, PassQueue, Pins, Reference};
+use crate::reference::{OutputRegister, PassQueue, Pins, Reference};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -18,9 +18,9 @@ pub const FULL: u64 = 0xf;
 /// Places for verdicts, that in the output register included.
 const VERDICTS: usize = 9;
 
-/// What a gate was made with.
+/// Parameters of a gate.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct GateParams {
     /// Beats of a large slot.
     pub limit: usize,
     /// Beats that can wait.
@@ -91,7 +91,7 @@ pub fn marks(frame: &[Beat], limit: usize) -> Vec<u64> {
 /// The contract of the gate.
 #[derive(Debug)]
 pub struct GateReference {
-    shape: Shape,
+    params: GateParams,
     queue: PassQueue,
     /// Beats of the frame that has begun; empty between frames.
     frame: Vec<Beat>,
@@ -108,15 +108,15 @@ pub struct GateReference {
 
 impl GateReference {
     /// A gate after reset, which writes down whether each frame that begins is admitted.
-    pub fn new(shape: Shape, log: Rc<RefCell<Vec<bool>>>) -> Self {
+    pub fn new(params: GateParams, log: Rc<RefCell<Vec<bool>>>) -> Self {
         Self {
-            shape,
+            params,
             queue: PassQueue::new(
-                shape.queue,
-                if shape.block {
-                    Beside::FirstToWait
+                params.queue,
+                if params.block {
+                    OutputRegister::FirstWaiting
                 } else {
-                    Beside::First
+                    OutputRegister::First
                 },
             ),
             frame: Vec::new(),
@@ -143,7 +143,7 @@ impl GateReference {
             bad: word >> BAD_AT & 1 == 1,
         });
         let ends = word >> LAST_AT & 1 == 1;
-        let entered = mark(&self.frame, ends, self.shape.limit).filter(|_| self.admitted);
+        let entered = mark(&self.frame, ends, self.params.limit).filter(|_| self.admitted);
         if ends {
             self.frame.clear();
         }
@@ -154,7 +154,7 @@ impl GateReference {
     fn step_metas(&mut self, pins: Pins<'_>) -> Result<(), String> {
         let there = |came: u64| came < self.cycle;
         let verdict = self.verdicts.front().copied().filter(|(_, came)| there(*came));
-        let room = self.cycle > 0 && self.metas.len() <= self.shape.packets;
+        let room = self.cycle > 0 && self.metas.len() <= self.params.packets;
         pins.expect("meta_s_ready", verdict.is_some() && room)?;
         let output = self.metas.front().copied().filter(|(_, came)| there(*came));
         pins.expect("meta_m_valid", output.is_some())?;
@@ -177,11 +177,11 @@ impl GateReference {
 
 impl Reference for GateReference {
     fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
-        let limit = self.shape.limit as u64;
-        let places = self.cycle > 0 && self.under_way < self.shape.packets;
+        let limit = self.params.limit as u64;
+        let places = self.cycle > 0 && self.under_way < self.params.packets;
         let room = places && !self.queue.almost_full(limit);
         let within = !self.frame.is_empty();
-        let stalls = self.shape.stall && !within && !room;
+        let stalls = self.params.stall && !within && !room;
         let full = self.verdicts.len() == VERDICTS;
         pins.expect("s_ready", self.cycle > 0 && !full && !stalls)?;
         let takes = pins.fires("s");
@@ -202,7 +202,7 @@ impl Reference for GateReference {
     }
 
     fn reset(&mut self) {
-        *self = Self::new(self.shape, Rc::clone(&self.log));
+        *self = Self::new(self.params, Rc::clone(&self.log));
     }
 
     fn inside(&self) -> usize {

@@ -1,17 +1,17 @@
 //! The block of events: its contract in plain Rust, compared in every cycle, and a bench that drives its inputs.
 
-use crate::parameters::Parameters;
+use crate::bench::{Finish, Parameters};
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 
-/// What the contract knows of a line.
+/// State of a line.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     pending: bool,
     /// A message was chosen for what is pending.
-    told: bool,
+    notified: bool,
     /// The first cycle in which it may be chosen again.
-    rested: u64,
+    ready_at: u64,
 }
 
 /// The contract.
@@ -53,8 +53,8 @@ impl Contract {
         let count = self.lines.len();
         (1..=count).map(|step| (self.last + step) % count).find(|number| {
             let line = self.lines[*number];
-            let is_due = line.pending && !line.told && enable >> number & 1 == 1;
-            is_due && self.cycle >= line.rested && self.output != Some(*number)
+            let is_due = line.pending && !line.notified && enable >> number & 1 == 1;
+            is_due && self.cycle >= line.ready_at && self.output != Some(*number)
         })
     }
 }
@@ -69,16 +69,16 @@ impl Reference for Contract {
             self.last = chosen.unwrap_or(self.last);
             self.output = chosen;
             if let Some(line) = chosen {
-                self.lines[line].told = true;
+                self.lines[line].notified = true;
             }
         }
         if let Some(line) = taken {
             self.sent += 1;
-            self.lines[line].rested = self.cycle + 1 + pins.value("moderation");
+            self.lines[line].ready_at = self.cycle + 1 + pins.value("moderation");
         }
         for (number, line) in self.lines.iter_mut().enumerate() {
             let bit = |word: u64| word >> number & 1 == 1;
-            line.told &= bit(enable) && !bit(clear);
+            line.notified &= bit(enable) && !bit(clear);
             line.pending = line.pending && !bit(clear) || bit(happened);
         }
         self.cycle += 1;
@@ -113,6 +113,8 @@ pub struct EventsBench<M: Model> {
     /// A bit for each line.
     pub all: u64,
 }
+
+impl<M: Model> Finish for EventsBench<M> {}
 
 impl<M: Model> EventsBench<M> {
     /// Resets the block, with these pauses of the sink; nothing happens, and no line is enabled.

@@ -1,5 +1,6 @@
 //! The ingress DMA between bus models and its reference model.
 
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
@@ -8,7 +9,7 @@ pub const BUFFER_START: u64 = spinneret_regmap::pspin::PACKET_BASE as u64;
 /// Bytes of the packet buffer.
 pub const BUFFER_BYTES: u64 = 512 * 1024;
 
-/// How the bus models behave.
+/// Pauses of the bus models.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
     /// Gaps in the stream.
@@ -45,7 +46,7 @@ impl Packet {
         }
     }
 
-    /// Whether frame and descriptor fit to each other and to the bus.
+    /// Returns whether the descriptor matches its frame and is aligned to the bus.
     fn is_sound(&self, beat: u64) -> bool {
         self.length == self.frame.bytes.len() as u64 && self.address.is_multiple_of(beat)
     }
@@ -66,15 +67,16 @@ impl Packet {
     }
 }
 
-/// What the last comparison saw, in packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Passed on to the HER generator.
-    pub good: u64,
-    /// Failed because of a response.
-    pub write_errors: u64,
-    /// Failed because of the frame or the address.
-    pub bad_frames: u64,
+crate::counts! {
+    /// Packets by outcome.
+    pub struct Outcome {
+        /// Passed on to the HER generator.
+        pub good: u64,
+        /// Failed because of a response.
+        pub write_errors: u64,
+        /// Failed because of the frame or the address.
+        pub bad_frames: u64,
+    }
 }
 
 /// A DMA with bus models on all its ports; everything that comes out is compared.
@@ -163,18 +165,11 @@ impl<M: Model> DmaBench<M> {
             );
             self.sim.cycle();
         }
-        // What is left of the last frame, if it was too long.
+        // Drain the rest of a last frame that is too long.
         while !self.source.is_idle() {
             self.sim.cycle();
         }
         self.compare()
-    }
-
-    /// Ends the test: nothing may be left anywhere.
-    pub fn finish(mut self) {
-        self.settle();
-        self.sim.run(64);
-        self.sim.finish();
     }
 
     /// Resets the design in whatever it does, and gets the bus models out of the middle of frames.
@@ -278,6 +273,14 @@ impl<M: Model> DmaBench<M> {
         self.sim.run(2);
         assert_eq!(self.sim.get("write_error_pkts_o"), self.total.write_errors);
         assert_eq!(self.sim.get("bad_frame_pkts_o"), self.total.bad_frames);
+    }
+}
+
+impl<M: Model> Finish for DmaBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.sim.run(64);
+        self.sim.finish();
     }
 }
 

@@ -41,7 +41,7 @@ impl Headers {
         (0..=2).flat_map(behind).collect()
     }
 
-    /// Where the payload starts, by counting bytes; for headers that are right.
+    /// Returns the offset of the payload, for valid headers.
     pub fn bytes(&self) -> usize {
         let ip = if self.kind == 0x86dd {
             40

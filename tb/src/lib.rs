@@ -3,6 +3,7 @@
 pub mod admission_gate;
 pub mod app;
 pub mod bar;
+pub mod bench;
 pub mod egress;
 pub mod events;
 pub mod her_gen;
@@ -10,8 +11,6 @@ pub mod hostdma;
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;
-pub mod parameters;
-pub mod pauses;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;

@@ -1,6 +1,6 @@
 //! The matching engine between bus models and its reference, and its cycles.
 
-use crate::parameters::Parameters;
+use crate::bench::{Finish, Parameters};
 use spinneret_packets::matching::drive_rules;
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_regmap::matching::Rule;
@@ -8,7 +8,7 @@ use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// How the engine builds the message id.
+/// Format of the message id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MessageId {
     /// Bits that go into the tag.
@@ -76,13 +76,14 @@ impl Pauses {
     }
 }
 
-/// What the last comparison saw, in frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Frames that went on to the NIC.
-    pub bypassed: u64,
-    /// Frames that went to the cluster.
-    pub matched: u64,
+crate::counts! {
+    /// Frames by destination.
+    pub struct Counts {
+        /// Frames that went on to the NIC.
+        pub bypassed: u64,
+        /// Frames that went to the cluster.
+        pub matched: u64,
+    }
 }
 
 /// An engine with bus models on all its streams; everything that comes out is compared.
@@ -190,13 +191,6 @@ impl<M: Model> MatchBench<M> {
         self.compare()
     }
 
-    /// Ends the test: nothing may be left anywhere.
-    pub fn finish(mut self) {
-        self.settle();
-        self.sim.run(64);
-        self.sim.finish();
-    }
-
     /// Even with nine pauses for a transfer on each of four streams this is enough.
     fn patience(&self) -> u64 {
         let frames = self
@@ -244,6 +238,14 @@ impl<M: Model> MatchBench<M> {
             );
         }
         counts
+    }
+}
+
+impl<M: Model> Finish for MatchBench<M> {
+    fn finish(mut self) {
+        self.settle();
+        self.sim.run(64);
+        self.sim.finish();
     }
 }
 
@@ -350,7 +352,7 @@ fn random_rule(rng: &mut ChaCha8Rng, words: u32) -> Rule {
     }
 }
 
-/// Which of the frames match.
+/// Share of matching frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// None.
@@ -383,7 +385,7 @@ impl Traffic {
     }
 }
 
-/// What was counted for frames of one size, in clock cycles.
+/// Measured clock cycles for frames of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycles {
     /// Cycles a frame, back to back, all outputs ready.

@@ -1,5 +1,6 @@
 //! The segmented RAM: its driver, and its contract in plain Rust, compared in every cycle.
 
+use crate::bench::Parameters;
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use spinneret_sim::stream::Pauses;
@@ -43,7 +44,7 @@ pub struct Response {
     pub cycle: u64,
 }
 
-/// When the sides of a segment pause.
+/// Pauses of a segment's buses.
 #[derive(Clone, Debug)]
 pub struct RamPauses {
     /// Writes.
@@ -62,23 +63,20 @@ pub struct RamDriver {
 
 impl RamDriver {
     /// Puts a driver on the ports of a RAM; the model's memory is undefined, as the RAM's is.
-    pub fn attach<M: Model>(sim: &mut Simulation<M>, sizes: RamSizes, pauses: &RamPauses) -> Self {
-        let dut = sim.dut.instance();
-        let ports = Ports::find(dut);
+    pub fn attach<M: Model>(sim: &mut Simulation<M>, pauses: &RamPauses) -> Self {
+        let sizes = RamSizes::of::<M>();
         let widths = [
-            (ports.be, sizes.bytes),
-            (ports.write_addr, sizes.address),
-            (ports.data, 8 * sizes.bytes),
-            (ports.write_valid, 1),
-            (ports.read_addr, sizes.address),
-            (ports.response_ready, 1),
+            sizes.bytes,
+            sizes.address,
+            8 * sizes.bytes,
+            1,
+            sizes.address,
+            1,
+            1,
         ];
-        for (port, width) in widths {
-            assert_eq!(
-                port.width(),
-                sizes.segments * width,
-                "the sizes are those of the RAM"
-            );
+        for (name, width) in INPUTS.iter().zip(widths) {
+            let found = port(sim.dut.instance(), name).width();
+            assert_eq!(found, sizes.segments * width, "width of {name}");
         }
         let segment = |number: usize| {
             let pauses_of = |what: &str, pause: &Pause| {
@@ -95,7 +93,6 @@ impl RamDriver {
         let state = State {
             segments: (0..sizes.segments).map(segment).collect(),
             sizes,
-            ports,
         };
         Self {
             state: reference::attach(sim, state),
@@ -142,7 +139,7 @@ impl RamDriver {
             .set(pause);
     }
 
-    /// Whether all commands are taken and all responses have left.
+    /// Returns whether all commands are taken and all responses have left.
     pub fn is_idle(&self) -> bool {
         self.state.borrow().segments.iter().all(Segment::is_idle)
     }
@@ -159,6 +156,22 @@ impl RamDriver {
 }
 
 impl RamSizes {
+    /// The sizes of a model.
+    ///
+    /// # Panics
+    /// If the model is no segmented RAM.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        let [segments, bytes] = [("ram_seg_count", 1), ("ram_seg_data_width", 8)]
+            .map(|(name, unit)| parameters.get(name) as usize / unit);
+        Self {
+            segments,
+            bytes,
+            lines: parameters.get("size") / (segments * bytes) as u64,
+            address: parameters.get("ram_addr_width") as usize - (segments * bytes).ilog2() as usize,
+        }
+    }
+
     /// A write of random bytes, of all of them or of random ones.
     pub fn random_write(&self, rng: &mut ChaCha8Rng, addr: u64, all: bool) -> Write {
         let mask = u128::MAX >> (128 - self.bytes);
@@ -239,7 +252,7 @@ impl Segment {
         self.writes.is_empty() && self.reads.is_empty() && self.inside.is_empty() && !self.wrote
     }
 
-    /// What the outputs must be in this cycle: write ready, done, read ready, and whether a response is there.
+    /// Expected outputs in this cycle: write ready, done, read ready, response valid.
     fn expected(&self, cycle: u64) -> [bool; 4] {
         let open = self.age > 0;
         let first = self.inside.front();
@@ -294,7 +307,7 @@ impl Segment {
     }
 }
 
-/// What is transferred in a cycle.
+/// Transfers in a cycle.
 #[derive(Clone, Copy, Debug)]
 struct Fired {
     write: bool,
@@ -306,22 +319,15 @@ struct Fired {
 struct State {
     segments: Vec<Segment>,
     sizes: RamSizes,
-    ports: Ports,
 }
 
 impl State {
     /// Compares the outputs of one segment, and says what is transferred.
     fn check_segment(&self, dut: &Instance, number: usize, cycle: u64) -> Result<Fired, String> {
         let segment = &self.segments[number];
-        let outputs = [
-            ("ram_wr_cmd_ready", self.ports.write_ready),
-            ("ram_wr_done", self.ports.done),
-            ("ram_rd_cmd_ready", self.ports.read_ready),
-            ("ram_rd_resp_valid", self.ports.response_valid),
-        ];
         let expected = segment.expected(cycle);
-        for ((name, port), expected) in outputs.into_iter().zip(expected) {
-            if bit(dut, port, number) != expected {
+        for (name, expected) in OUTPUTS.into_iter().zip(expected) {
+            if bit(dut, name, number) != expected {
                 return Err(format!(
                     "{name} of segment {number} is {}, not {expected}",
                     !expected
@@ -331,7 +337,7 @@ impl State {
         let [write_ready, _, read_ready, shows] = expected;
         if shows {
             let bytes = self.sizes.bytes;
-            let line = &dut.bytes(self.ports.response_data)[number * bytes..][..bytes];
+            let line = &dut.bytes(port(dut, "ram_rd_resp_data"))[number * bytes..][..bytes];
             let known = segment
                 .inside
                 .front()
@@ -351,15 +357,15 @@ impl State {
         Ok(Fired {
             write: segment.write_on_bus && write_ready,
             read: segment.read_on_bus && read_ready,
-            response: shows && bit(dut, self.ports.response_ready, number),
+            response: shows && bit(dut, "ram_rd_resp_ready", number),
         })
     }
 }
 
 impl Reference for State {
     fn drive(&mut self, dut: &mut Instance) {
-        let (ports, sizes) = (self.ports, self.sizes);
-        let mut packed = Ports::ALL_IN.map(|port| Packed::new(port(&ports)));
+        let sizes = self.sizes;
+        let mut packed = INPUTS.map(|name| Packed::new(port(dut, name)));
         let [
             be,
             write_addr,
@@ -393,29 +399,20 @@ impl Reference for State {
     }
 
     fn drive_idle(&self, dut: &mut Instance) {
-        let ports = self.ports;
-        for port in [ports.write_valid, ports.read_valid, ports.response_ready] {
-            dut.set_value(port, 0);
+        for name in ["ram_wr_cmd_valid", "ram_rd_cmd_valid", "ram_rd_resp_ready"] {
+            dut.set_value(port(dut, name), 0);
         }
     }
 
     fn check_reset(&self, pins: Pins<'_>) -> Result<(), String> {
-        for name in [
-            "ram_wr_cmd_ready",
-            "ram_wr_done",
-            "ram_rd_cmd_ready",
-            "ram_rd_resp_valid",
-        ] {
-            pins.expect(name, 0_u64)?;
-        }
-        Ok(())
+        OUTPUTS.iter().try_for_each(|name| pins.expect(name, 0_u64))
     }
 
     fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
         let (dut, cycle) = (pins.dut(), pins.cycle());
         for number in 0..self.segments.len() {
             let fired = self.check_segment(dut, number, cycle)?;
-            if bit(dut, self.ports.done, number) {
+            if bit(dut, "ram_wr_done", number) {
                 self.segments[number].dones.push(cycle);
             }
             self.segments[number].step(cycle, fired);
@@ -439,61 +436,34 @@ impl Reference for State {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Ports {
-    be: PortHandle,
-    write_addr: PortHandle,
-    data: PortHandle,
-    write_valid: PortHandle,
-    write_ready: PortHandle,
-    done: PortHandle,
-    read_addr: PortHandle,
-    read_valid: PortHandle,
-    read_ready: PortHandle,
-    response_data: PortHandle,
-    response_valid: PortHandle,
-    response_ready: PortHandle,
+/// Inputs, in the order in which they are driven: enables, address, data and valid of writes, address and valid of reads,
+/// ready of responses.
+const INPUTS: [&str; 7] = [
+    "ram_wr_cmd_be",
+    "ram_wr_cmd_addr",
+    "ram_wr_cmd_data",
+    "ram_wr_cmd_valid",
+    "ram_rd_cmd_addr",
+    "ram_rd_cmd_valid",
+    "ram_rd_resp_ready",
+];
+
+/// Outputs of one bit for each segment, in the order of [`Segment::expected`].
+const OUTPUTS: [&str; 4] = [
+    "ram_wr_cmd_ready",
+    "ram_wr_done",
+    "ram_rd_cmd_ready",
+    "ram_rd_resp_valid",
+];
+
+fn port(dut: &Instance, name: &str) -> PortHandle {
+    dut.find(name)
+        .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()))
 }
 
-impl Ports {
-    /// Inputs, in the order in which they are driven.
-    const ALL_IN: [fn(&Self) -> PortHandle; 7] = [
-        |ports| ports.be,
-        |ports| ports.write_addr,
-        |ports| ports.data,
-        |ports| ports.write_valid,
-        |ports| ports.read_addr,
-        |ports| ports.read_valid,
-        |ports| ports.response_ready,
-    ];
-
-    fn find(dut: &Instance) -> Self {
-        let port = |name: &str, direction| {
-            dut.port(name, direction)
-                .unwrap_or_else(|error| panic!("{error}"))
-        };
-        let input = |name: &str| port(name, Direction::Input);
-        let output = |name: &str| port(name, Direction::Output);
-        Self {
-            be: input("ram_wr_cmd_be"),
-            write_addr: input("ram_wr_cmd_addr"),
-            data: input("ram_wr_cmd_data"),
-            write_valid: input("ram_wr_cmd_valid"),
-            write_ready: output("ram_wr_cmd_ready"),
-            done: output("ram_wr_done"),
-            read_addr: input("ram_rd_cmd_addr"),
-            read_valid: input("ram_rd_cmd_valid"),
-            read_ready: output("ram_rd_cmd_ready"),
-            response_data: output("ram_rd_resp_data"),
-            response_valid: output("ram_rd_resp_valid"),
-            response_ready: input("ram_rd_resp_ready"),
-        }
-    }
-}
-
-/// Whether a segment's bit of a port is high.
-fn bit(dut: &Instance, port: PortHandle, number: usize) -> bool {
-    dut.bytes(port)[number / 8] >> (number % 8) & 1 == 1
+/// Returns whether a segment's bit of a port is high.
+fn bit(dut: &Instance, name: &str, number: usize) -> bool {
+    dut.bytes(port(dut, name))[number / 8] >> (number % 8) & 1 == 1
 }
 
 /// The value of an input that carries all segments side by side.

@@ -1,5 +1,6 @@
 //! The rate limiter: its contract in plain Rust, compared in every cycle, and a bench with its settings.
 
+use crate::bench::{Finish, Parameters};
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
@@ -10,9 +11,9 @@ pub const LATENCY: u64 = 3;
 /// Clocks until a counter shows an event.
 pub const COUNTER_LATENCY: u64 = 2;
 
-/// What the block was made with.
+/// Parameters of the block.
 #[derive(Clone, Copy, Debug)]
-pub struct LimiterShape {
+pub struct LimiterParams {
     /// Bytes of a beat.
     pub bytes: usize,
     /// Clocks of a period.
@@ -21,19 +22,19 @@ pub struct LimiterShape {
     pub credit: u32,
 }
 
-impl LimiterShape {
-    /// The reference configuration.
-    pub const REFERENCE: Self = Self {
-        bytes: 64,
-        period: 1024,
-        credit: 18,
-    };
-    /// The model `spinneret_rate_limiter_small`.
-    pub const SMALL: Self = Self {
-        bytes: 4,
-        period: 8,
-        credit: 7,
-    };
+impl LimiterParams {
+    /// The parameters of a model.
+    ///
+    /// # Panics
+    /// If the model is no rate limiter.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        Self {
+            bytes: parameters.get("data_width") as usize / 8,
+            period: parameters.get("period"),
+            credit: parameters.get("credit_width") as u32,
+        }
+    }
 }
 
 /// Values of the setting inputs.
@@ -54,7 +55,7 @@ struct Beat {
     last: bool,
 }
 
-/// What the bench looks at.
+/// Observations shared with the bench.
 #[derive(Debug, Default)]
 struct Seen {
     /// Bytes that left in each cycle since the bench was made.
@@ -65,7 +66,7 @@ struct Seen {
 
 /// The contract: where each beat is, what the credit is, and what was counted.
 struct Contract {
-    shape: LimiterShape,
+    params: LimiterParams,
     /// No cycle of work yet since reset.
     fresh: bool,
     /// Beats that wait behind the input register, in both places before the output, and there.
@@ -85,9 +86,9 @@ struct Contract {
 }
 
 impl Contract {
-    fn new(shape: LimiterShape, seen: Rc<RefCell<Seen>>) -> Self {
+    fn new(params: LimiterParams, seen: Rc<RefCell<Seen>>) -> Self {
         Self {
-            shape,
+            params,
             fresh: true,
             spare: None,
             counted: None,
@@ -118,10 +119,10 @@ impl Contract {
 
     /// Credit behind this cycle, in which that many bytes were paid for.
     fn earn(&mut self, settings: Settings, paid: u64) {
-        let period = self.shape.period as i64;
+        let period = self.params.period as i64;
         let earned = if self.full { 0 } else { settings.rate as i64 };
         self.full = self.credit > settings.burst as i64 * period;
-        let most_debt = (2 << self.shape.credit) * period;
+        let most_debt = (2 << self.params.credit) * period;
         self.credit = (self.credit + earned - paid as i64 * period).max(-most_debt);
     }
 
@@ -187,7 +188,7 @@ impl Reference for Contract {
 
     fn reset(&mut self) {
         self.seen.borrow_mut().inside = 0;
-        *self = Self::new(self.shape, Rc::clone(&self.seen));
+        *self = Self::new(self.params, Rc::clone(&self.seen));
     }
 
     fn inside(&self) -> usize {
@@ -210,18 +211,18 @@ pub struct LimiterBench<M: Model> {
     seen: Rc<RefCell<Seen>>,
 }
 
+impl<M: Model> Finish for LimiterBench<M> {}
+
 impl<M: Model> LimiterBench<M> {
     /// Resets the block, with these pauses of source and sink, and waits until it takes beats.
-    pub fn new(
-        mut sim: Simulation<M>,
-        shape: LimiterShape,
-        pauses: (Pause, Pause),
-        settings: Settings,
-    ) -> Self {
+    pub fn new(mut sim: Simulation<M>, pauses: (Pause, Pause), settings: Settings) -> Self {
         let source = sim.source("s_axis", pauses.0);
         let sink = sim.sink("m_axis", pauses.1);
         let seen = Rc::<RefCell<Seen>>::default();
-        reference::attach(&mut sim, Contract::new(shape, Rc::clone(&seen)));
+        reference::attach(
+            &mut sim,
+            Contract::new(LimiterParams::of::<M>(), Rc::clone(&seen)),
+        );
         let mut bench = Self {
             sim,
             source,
@@ -250,12 +251,6 @@ impl<M: Model> LimiterBench<M> {
         self.sim
             .run_until(|_| source.is_idle() && seen.borrow().inside == 0);
         self.sim.run(COUNTER_LATENCY);
-    }
-
-    /// The value of a counter.
-    pub fn count(&self, name: &str) -> u128 {
-        let dut = self.sim.dut.instance();
-        dut.find(name).map_or(u128::MAX, |port| dut.value(port))
     }
 
     /// Bytes that left in each cycle since the bench was made.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What a design must do, cycle by cycle.
+/// A cycle-accurate predictor of a design's outputs.
 pub trait Reference: 'static {
     /// Compares the outputs of this cycle.
     fn check(&self, pins: Pins<'_>) -> Result<(), String> {
@@ -35,7 +35,7 @@ pub trait Reference: 'static {
     /// Back to the state after reset.
     fn reset(&mut self);
 
-    /// How many elements are inside.
+    /// Number of elements inside.
     fn inside(&self) -> usize;
 }
 
@@ -66,9 +66,17 @@ impl<'a> Pins<'a> {
 
     /// The value of a port of at most 128 bits.
     pub fn wide(self, name: &str) -> u128 {
+        self.dut.value(self.port(name))
+    }
+
+    fn port(self, name: &str) -> PortHandle {
         let port = self.dut.find(name);
-        let port = port.unwrap_or_else(|| panic!("{} has no port {name}", self.dut.name()));
-        self.dut.value(port)
+        port.unwrap_or_else(|| panic!("{} has no port {name}", self.dut.name()))
+    }
+
+    /// The bytes of a port of any width, lowest first.
+    pub fn bytes(self, name: &str) -> &'a [u8] {
+        self.dut.bytes(self.port(name))
     }
 
     /// The value of a port.
@@ -76,12 +84,12 @@ impl<'a> Pins<'a> {
         u64::try_from(self.wide(name)).unwrap_or_else(|_| panic!("{name} has more than 64 bits"))
     }
 
-    /// Whether a port of one bit is high.
+    /// Returns whether a port of one bit is high.
     pub fn high(self, name: &str) -> bool {
         self.value(name) == 1
     }
 
-    /// Whether something is transferred on a bus at the end of this cycle.
+    /// Returns whether valid and ready of a bus are both high.
     pub fn fires(self, bus: &str) -> bool {
         self.high(&format!("{bus}_valid")) && self.high(&format!("{bus}_ready"))
     }
@@ -163,14 +171,14 @@ impl<R: Reference> Agent for Comparison<R> {
     }
 }
 
-/// What a FIFO that lets elements pass has beside its memory.
+/// The output register of a FIFO that lets elements pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum OutputRegister {
     /// Nothing: what waits is shown from the memory.
-    Nothing,
+    None,
     /// A register for the first element that has to wait, which block RAM could not show in the next cycle. Those behind
     /// it are shown from the memory, two cycles after they came at the earliest.
-    FirstToWait,
+    FirstWaiting,
     /// A register for whatever is the first.
     First,
 }
@@ -179,8 +187,8 @@ pub enum Beside {
 #[derive(Clone, Debug)]
 pub struct PassQueue {
     depth: u64,
-    beside: Beside,
-    /// What is in the register beside the FIFO.
+    register: OutputRegister,
+    /// Contents of the output register.
     first: Option<u64>,
     /// Elements in the FIFO with the cycle in which they came.
     stored: VecDeque<(u64, u64)>,
@@ -190,31 +198,31 @@ pub struct PassQueue {
 
 impl PassQueue {
     /// A queue whose FIFO has `depth` places.
-    pub fn new(depth: u64, beside: Beside) -> Self {
+    pub fn new(depth: u64, register: OutputRegister) -> Self {
         Self {
             depth,
-            beside,
+            register,
             first: None,
             stored: VecDeque::new(),
             cycle: 0,
         }
     }
 
-    /// Whether it takes an element in this cycle.
+    /// Returns whether the queue accepts an element in this cycle.
     pub fn ready(&self) -> bool {
         self.cycle > 0 && (self.stored.len() as u64) < self.depth
     }
 
-    /// Whether at most `margin` more elements fit into the FIFO.
+    /// Returns whether at most `margin` more elements fit into the FIFO.
     pub fn almost_full(&self, margin: u64) -> bool {
         self.stored.len() as u64 + margin >= self.depth
     }
 
-    /// What it shows in this cycle, if that comes in.
+    /// Returns the output of this cycle, given its input.
     pub fn output(&self, input: Option<u64>) -> Option<u64> {
-        let latency = match self.beside {
-            Beside::FirstToWait => 2,
-            Beside::Nothing | Beside::First => 1,
+        let latency = match self.register {
+            OutputRegister::FirstWaiting => 2,
+            OutputRegister::None | OutputRegister::First => 1,
         };
         match (self.first, self.stored.front()) {
             (Some(first), _) => Some(first),
@@ -232,13 +240,13 @@ impl PassQueue {
             self.stored.pop_front();
         }
         if let Some(element) = input.filter(|_| !(empty && gives)) {
-            if self.beside != Beside::Nothing && (empty || (only_first && gives)) {
+            if self.register != OutputRegister::None && (empty || (only_first && gives)) {
                 self.first = Some(element);
             } else {
                 self.stored.push_back((element, self.cycle));
             }
         }
-        if self.beside == Beside::First && self.first.is_none() {
+        if self.register == OutputRegister::First && self.first.is_none() {
             self.first = self.stored.pop_front().map(|(element, _)| element);
         }
         self.cycle += 1;
@@ -251,7 +259,7 @@ impl PassQueue {
         self.cycle = 0;
     }
 
-    /// How many elements are inside.
+    /// Number of elements inside.
     pub fn inside(&self) -> usize {
         self.stored.len() + usize::from(self.first.is_some())
     }

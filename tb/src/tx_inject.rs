@@ -1,6 +1,7 @@
 //! The block that joins our frames with Corundum's: its contract in plain Rust, compared in every cycle, and the
 //! driver of completions.
 
+use crate::bench::Parameters;
 use crate::reference::{self, Pins, Reference};
 use spinneret_sim::channel::{ChannelMonitor, Handshake, Incoming, Outgoing, Payload, Sink, Source};
 use spinneret_sim::model::ModelError;
@@ -28,6 +29,23 @@ pub struct TxWidths {
 }
 
 impl TxWidths {
+    /// The widths of a model.
+    ///
+    /// # Panics
+    /// If the model is of another block.
+    pub fn of<M: Model>() -> Self {
+        let parameters = Parameters::of::<M>();
+        let width = |name: &str| parameters.get(name) as usize;
+        Self {
+            bytes: width("data_width") / 8,
+            id: width("id_width"),
+            dest: width("dest_width"),
+            user: width("user_width"),
+            tag: width("tag_width"),
+            timestamp: width("timestamp_width"),
+        }
+    }
+
     /// The bit of tuser that says whose frame it is: 1 for the host's.
     pub fn host_bit(&self) -> u128 {
         1 << self.tag
@@ -70,7 +88,7 @@ impl TxWidths {
 /// A completion of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// When the frame was sent.
+    /// Time at which the frame was sent.
     pub timestamp: u128,
     /// Its tag.
     pub tag: u64,
@@ -134,11 +152,11 @@ impl TxReference {
     ///
     /// # Panics
     /// If the design is another block.
-    pub fn attach<M: Model>(sim: &mut Simulation<M>, widths: TxWidths, pauses: (Pause, Pause)) -> Self {
+    pub fn attach<M: Model>(sim: &mut Simulation<M>, pauses: (Pause, Pause)) -> Self {
         let dut = sim.dut.instance();
         let sent = Completions::find(dut, "s_axis_tx_cpl", Direction::Input);
         let taken = Completions::find(dut, "m_axis_tx_cpl", Direction::Output);
-        let contract = Contract::new(dut, widths);
+        let contract = Contract::new(dut, TxWidths::of::<M>());
         Self {
             contract: reference::attach(sim, contract),
             sent: Source::of(sim, sent, pauses.0).unwrap_or_else(|error| panic!("{error}")),
@@ -166,7 +184,7 @@ impl TxReference {
         self.sent.waiting()
     }
 
-    /// Whether nothing is inside and no completion waits.
+    /// Returns whether the block is empty and no completion waits.
     pub fn is_idle(&self) -> bool {
         self.sent.is_idle() && self.contract.borrow().inside() == 0
     }
@@ -175,7 +193,7 @@ impl TxReference {
 /// All signals of a beat.
 type Beat = (Vec<u8>, StreamBeat);
 
-/// What the block holds.
+/// State of the block.
 #[derive(Debug)]
 struct Contract {
     widths: TxWidths,

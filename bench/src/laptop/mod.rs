@@ -147,7 +147,7 @@ fn round_trips(example: &str, protocol: &str) -> Result<Vec<RoundTrip>> {
         settle(&mut nic)?;
         let took_ps = exchange(&mut nic, &recipe.frame(1), alone)?;
         let cycles = settle(&mut nic)?.into_iter().find_map(|event| match event {
-            Event::Ran(run) => Some(run.ended - run.begun),
+            Event::Finished(run) => Some(run.ended - run.begun),
             _ => None,
         });
         Ok(RoundTrip {

@@ -1,15 +1,16 @@
 //! `./dev bench rpc`: what calls of handlers to the host cost, and which bars they keep.
 
 mod message;
+mod ranks;
 mod simulated;
 mod threads;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 use message::Message;
+use ranks::{Variant, WINDOW, run as run_rank};
 use serde_json::{Value, json};
 use spinneret_mpi_sys::Mpi;
-use spinneret_nic::services::ranks::{Variant, WINDOW, run as run_rank};
 use spinneret_table::bench::Bars;
 use std::path::PathBuf;
 

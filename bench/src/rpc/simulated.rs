@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow, ensure};
 use serde::{Serialize, Serializer};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::nic::NicConfig;
-use spinneret_nic::services::{Pace, Paced};
+use spinneret_nic::services::{ServiceTimes, TimedServices};
 use spinneret_nic::{Simulated, installed, run};
 use spinneret_packets::udp;
 use spinneret_rpc::clib::Config;
@@ -202,7 +202,7 @@ pub(super) fn show(rows: &[(Row, Bar)], bars: &mut Bars) {
         };
     }
     println!("{table}");
-    let pace = Pace::default();
+    let pace = ServiceTimes::default();
     say(format_args!(
         "All of it is simulated: clusters at 40 MHz, 450 ns to host memory and back. The host looks at all mailboxes in {} ns \
          and works {} ns for each port that has something to do, one after the other; its caches and other work of its processor \
@@ -226,7 +226,7 @@ fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row> {
         .end_of_message(Rule::NEVER);
     let context = nic.open_context(&program, "rpc", &rules, &Options::default())?;
     let services = Services::open(context, offer, add)?;
-    let mut paced = Paced::new(vec![services], Pace::default());
+    let mut paced = TimedServices::new(vec![services], ServiceTimes::default());
     // The first round brings the program into the caches, and tells HPUs where their ports are.
     let mut took = Vec::new();
     for count in [WARM_CALLS, calls] {
@@ -268,7 +268,7 @@ fn add(server: &mut Server<Window>) {
 }
 
 /// Until all packets have come back: the clocks that each handler took.
-fn round(simulated: &Simulated, paced: &mut Paced, hpus: u32) -> Result<Vec<u32>> {
+fn round(simulated: &Simulated, paced: &mut TimedServices, hpus: u32) -> Result<Vec<u32>> {
     let end_ps = simulated.borrow().now_ps() + LIMIT_PS;
     let (mut clocks, mut seen) = (Vec::new(), Vec::new());
     while clocks.len() < hpus as usize {

@@ -1,8 +1,8 @@
 //! Builds the bitstream of a board with open tools; `board --help` says how.
 
 use clap::Parser as _;
-use spinneret_gen::board::build::{Arguments, run};
-use spinneret_gen::terminal::fail;
+use spinneret_gen::board::alchitry_cu::{Arguments, run};
+use spinneret_gen::report::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

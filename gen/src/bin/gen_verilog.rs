@@ -2,7 +2,7 @@
 
 use clap::Parser as _;
 use spinneret_gen::cli::{Arguments, Outcome, run};
-use spinneret_gen::terminal::fail;
+use spinneret_gen::report::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,8 +1,8 @@
 //! Places and routes generated blocks with nextpnr; `pnr --help` says how.
 
 use clap::Parser as _;
-use spinneret_gen::pnr::cli::{Arguments, Outcome, run};
-use spinneret_gen::terminal::fail;
+use spinneret_gen::pnr::{Arguments, Outcome, run};
+use spinneret_gen::report::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,31 +1,25 @@
 //! Everything that a board needs, as files in memory.
 
 pub mod alchitry_cu;
-pub mod build;
 pub mod corundum;
-mod library;
-mod output;
-mod report;
 
-pub use library::{Contents, RTL};
-pub use output::BoardOutput;
-pub use report::BoardReport;
-
-use crate::Error;
-use crate::error::Advice;
+use crate::error::unknown;
+use crate::render::{File, HEADER, LICENCE};
+use crate::report::{changes, differences_text};
+use crate::store::{Difference, Store};
+use anyhow::{anyhow, bail};
+use serde_json::{Value, json};
 use spinneret_bsp::{self as bsp, Board, Family};
+use spinneret_verilog::Library;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The board of that name.
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find(name: &str) -> Result<&'static Board, Error> {
-    bsp::find(name).ok_or_else(|| Error::UnknownName {
-        kind: "board",
-        name: name.to_owned(),
-        advice: Advice::new(name, bsp::boards().iter().map(|board| board.name)),
-    })
+pub fn find(name: &str) -> anyhow::Result<&'static Board> {
+    bsp::find(name).ok_or_else(|| unknown("board", name, bsp::boards().iter().map(|board| board.name)))
 }
 
 /// All files of a board; `directory` is where they will be.
@@ -36,12 +30,12 @@ pub fn render(
     board: &'static Board,
     options: &corundum::Options,
     directory: &Path,
-) -> Result<BoardOutput, Error> {
+) -> anyhow::Result<BoardOutput> {
     match board.family {
-        Family::Ice40 if *options != corundum::Options::default() => Err(Error::UselessOption {
-            option: "--corundum, --cluster, --cluster-mhz, --corundum-dir or --pspin-dir",
-            because: "this board has no Corundum and no cluster",
-        }),
+        Family::Ice40 if *options != corundum::Options::default() => bail!(
+            "`--corundum`, `--cluster`, `--cluster-mhz`, `--corundum-dir` and `--pspin-dir` cannot be used here, because this \
+             board has no Corundum and no cluster: leave them out"
+        ),
         Family::Ice40 => alchitry_cu::render(board),
         Family::UltraScalePlus => corundum::render(board, options, directory, &corundum::build_app),
     }
@@ -51,21 +45,158 @@ pub fn render(
 ///
 /// # Errors
 /// The text is no such number.
-pub fn parse_megahertz(text: &str) -> Result<u64, Error> {
+pub fn parse_megahertz(text: &str) -> anyhow::Result<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits =
         |text: &str, most| !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_digit());
+    let wrong = || {
+        anyhow!(
+            "`--cluster-mhz {text}` is not a frequency: write a number of MHz with at most 6 decimals, such as 40 or 62.5"
+        )
+    };
     if !digits(whole, 6) || !digits(fraction, 6) {
-        return Err(Error::NoFrequency {
-            text: text.to_owned(),
-        });
+        return Err(wrong());
     }
     // At most twelve digits, which a u64 holds.
-    format!("{whole}{fraction:0<6}")
-        .parse()
-        .map_err(|_| Error::NoFrequency {
-            text: text.to_owned(),
+    format!("{whole}{fraction:0<6}").parse().map_err(|_| wrong())
+}
+
+/// Folder of the modules.
+pub const RTL: &str = "rtl";
+/// Folder of the declarations of modules that come from elsewhere, which only tools that lack those may read.
+const LINT: &str = "lint";
+
+/// Prefix of the modules that a user's tree could have as well.
+const PREFIX: &str = "spinneret_";
+/// Names that need no prefix: those of the public design's blocks and of what is inside.
+const CONTRACT_PREFIXES: [&str; 2] = ["pspin_", "mqnic_"];
+/// What marks a declaration without content.
+const BLACK_BOX: &str = "(* blackbox *)";
+
+/// The modules of a board.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    /// What is built, a module after all that it instantiates; paths are below the output directory.
+    pub sources: Vec<File>,
+    /// Declarations of modules that come from elsewhere, such as the vendor's primitives, for lint.
+    pub declarations: Vec<File>,
+}
+
+impl Contents {
+    /// An empty library for the modules of a board.
+    pub fn library() -> Library {
+        Library::with_prefix(PREFIX, &CONTRACT_PREFIXES)
+    }
+
+    /// The modules of all designs of a library.
+    pub fn of(library: &Library) -> Self {
+        let mut contents = Self::default();
+        for module in library.modules() {
+            contents.add(&module.name, &module.text);
+        }
+        contents
+    }
+
+    /// Adds a module behind those that it instantiates.
+    pub fn add(&mut self, name: &str, text: &str) {
+        if text.contains(BLACK_BOX) {
+            self.declarations.push(verilog_file(LINT, name, text));
+        } else {
+            self.sources.push(verilog_file(RTL, name, text));
+        }
+    }
+
+    /// The list of the sources, in their order; `top` is the module that they are for.
+    pub fn file_list(&self, top: &str) -> File {
+        let mut text = format!("{HEADER}\n{LICENCE}\n");
+        text.push_str("// Dependency order; names are relative to this folder (`verilator -F`).\n");
+        text.push_str(&format!("// block: {top}\n"));
+        for file in &self.sources {
+            text.push_str(&file.name);
+            text.push('\n');
+        }
+        File {
+            name: crate::render::FILE_LIST.to_owned(),
+            text,
+        }
+    }
+}
+
+/// Verilog in a file of its own.
+fn verilog_file(folder: &str, name: &str, text: &str) -> File {
+    File {
+        name: format!("{folder}/{name}.sv"),
+        text: format!("{HEADER}\n{LICENCE}\n{}\n", text.trim_end()),
+    }
+}
+
+/// What a board is written for.
+#[derive(Clone, Debug)]
+pub struct BoardOutput {
+    /// The board.
+    pub board: &'static Board,
+    /// All files.
+    pub files: Vec<File>,
+    /// What people should know of them, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The outcome of a run for a board, ready to be told.
+#[derive(Debug)]
+pub struct BoardReport<'a> {
+    /// What the board needs.
+    pub output: &'a BoardOutput,
+    /// The directory.
+    pub store: &'a Store,
+    /// What differed before the run, by file name.
+    pub differences: BTreeMap<String, Difference>,
+}
+
+impl BoardReport<'_> {
+    /// After writing: what is where, in one line.
+    pub fn headline(&self) -> String {
+        let board = self.output.board;
+        let changes = changes(&self.differences, self.output.files.len());
+        format!(
+            "{} ({}) in {}: {changes}\n",
+            board.title,
+            board.part,
+            self.store.shown()
+        )
+    }
+
+    /// After writing: what is where, and what to know of it.
+    pub fn written(&self) -> String {
+        let mut text = self.headline();
+        for note in &self.output.notes {
+            text.push_str(note);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// After checking: each difference and the command that repairs them.
+    pub fn checked(&self, repair: &str) -> String {
+        differences_text(self.store, &self.differences, self.output.files.len(), repair)
+    }
+
+    /// The same for programs.
+    pub fn json(&self, checked: bool) -> Value {
+        let differences: BTreeMap<_, _> = self
+            .differences
+            .iter()
+            .map(|(name, difference)| (name, difference.name()))
+            .collect();
+        json!({
+            "board": self.output.board.name,
+            "directory": self.store.shown(),
+            "checked_only": checked,
+            "up_to_date_before": self.differences.is_empty(),
+            "differences_before": differences,
+            "files": self.output.files.iter().map(|file| &file.name).collect::<Vec<_>>(),
+            "notes": self.output.notes,
         })
+    }
 }
 
 #[cfg(test)]

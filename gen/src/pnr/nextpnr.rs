@@ -1,7 +1,8 @@
 //! Runs nextpnr on a block, and reads what it reports.
 
-use crate::synth::Error;
+use crate::error::failed;
 use crate::synth::yosys::{Folder, Mapper, scratch_failed};
+use anyhow::{anyhow, bail};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ impl Nextpnr {
     ///
     /// # Errors
     /// A tool is missing or refuses the design.
-    pub fn place(&self, folder: &Folder, block: &str) -> Result<Placed, Error> {
+    pub fn place(&self, folder: &Folder, block: &str) -> anyhow::Result<Placed> {
         let scratch = tempfile::tempdir().map_err(scratch_failed)?;
         folder.write_netlist(block, Mapper::Ecp5, &scratch.path().join("netlist.json"))?;
         let seeds = self.seeds.clone();
@@ -82,7 +83,7 @@ impl Nextpnr {
         Ok(middle(placed?))
     }
 
-    fn place_once(&self, scratch: &File, block: &str, seed: u32) -> Result<Placed, Error> {
+    fn place_once(&self, scratch: &File, block: &str, seed: u32) -> anyhow::Result<Placed> {
         // Names without folders: the packaged tool sees the folder that it is started in, and no other.
         let output = Command::new(&self.program)
             .current_dir(scratch)
@@ -105,28 +106,21 @@ impl Nextpnr {
             .args(["--timing-allow-fail", "--quiet", "--seed", &seed.to_string()])
             .output();
         let output = output.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::NoNextpnr {
-                tool: self.program.display().to_string(),
-            },
-            _ => Error::Io {
-                action: "run",
-                path: self.program.display().to_string(),
-                source,
-            },
+            io::ErrorKind::NotFound => anyhow!(
+                "{} is not installed: `./dev pnr` installs it, or give another one with --nextpnr",
+                self.program.display()
+            ),
+            _ => failed("run", self.program.display())(source),
         })?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             let line = said.lines().rfind(|line| line.starts_with("ERROR"));
-            return Err(Error::Nextpnr {
-                module: block.to_owned(),
-                message: line.unwrap_or("it said nothing").to_owned(),
-            });
+            let message = line.unwrap_or("it said nothing");
+            bail!("nextpnr cannot place and route `{block}`: {message}");
         }
         let text = fs::read_to_string(scratch.join("report.json")).map_err(scratch_failed)?;
-        read(block, &text).map_err(|source| Error::PlaceReport {
-            module: block.to_owned(),
-            source,
-        })
+        read(block, &text)
+            .map_err(|source| anyhow!("the report of nextpnr on `{block}` cannot be read: {source}"))
     }
 }
 

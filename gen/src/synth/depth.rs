@@ -4,9 +4,8 @@
 //! Depth is structural: a path counts even if no values ever travel all of it. Of paths with
 //! equally many levels the one with the most cells is taken.
 
-use super::Error;
-use super::cells::Kind;
-use super::netlist::{Direction, Net, Netlist};
+use super::netlist::{Direction, Kind, Net, Netlist};
+use anyhow::bail;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -41,7 +40,7 @@ impl Depth {
     ///
     /// # Errors
     /// A cell of unknown kind, or a combinational loop.
-    pub fn of(netlist: &Netlist) -> Result<Self, Error> {
+    pub fn of(netlist: &Netlist) -> anyhow::Result<Self> {
         let graph = Graph::new(netlist)?;
         let order = graph.topological_order()?;
         let outputs: HashMap<Net, End<'_>> = netlist
@@ -93,7 +92,7 @@ struct End<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(netlist: &'a Netlist) -> Result<Self, Error> {
+    fn new(netlist: &'a Netlist) -> anyhow::Result<Self> {
         let mut graph = Self {
             arcs: Vec::new(),
             leaving: HashMap::new(),
@@ -101,10 +100,7 @@ impl<'a> Graph<'a> {
             captured: HashMap::new(),
         };
         for (name, cell) in &netlist.cells {
-            let kind = Kind::of(&cell.kind).ok_or_else(|| Error::UnknownCell {
-                cell: name.clone(),
-                kind: cell.kind.clone(),
-            })?;
+            let kind = Kind::of_cell(name, cell)?;
             if kind.is_clocked() {
                 graph
                     .launched
@@ -148,7 +144,7 @@ impl<'a> Graph<'a> {
     }
 
     /// All arcs, each after every arc that leads to its beginning.
-    fn topological_order(&self) -> Result<Vec<usize>, Error> {
+    fn topological_order(&self) -> anyhow::Result<Vec<usize>> {
         let mut waiting: HashMap<Net, usize> = HashMap::new();
         for arc in &self.arcs {
             *waiting.entry(arc.to).or_default() += 1;
@@ -182,12 +178,8 @@ impl<'a> Graph<'a> {
             .iter()
             .enumerate()
             .filter(|(index, _)| !done.contains(index));
-        let cell = stuck
-            .map(|(_, arc)| arc.cell)
-            .min()
-            .unwrap_or_default()
-            .to_owned();
-        Err(Error::Loop { cell })
+        let cell = stuck.map(|(_, arc)| arc.cell).min().unwrap_or_default();
+        bail!("there is a combinational loop through cell `{cell}`")
     }
 
     /// The longest way from any of the beginnings to every net that can be reached.

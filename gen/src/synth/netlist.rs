@@ -1,7 +1,7 @@
 //! The flat netlist of a block as yosys writes it with `write_json`.
 
-use super::Error;
-use serde::Deserialize;
+use anyhow::{Context as _, anyhow};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 /// One net of one bit.
@@ -78,14 +78,11 @@ impl Netlist {
     ///
     /// # Errors
     /// The text is not such a JSON or has no such module.
-    pub fn parse(json: &str, top: &str) -> Result<Self, Error> {
-        let mut file: File = serde_json::from_str(json).map_err(|source| Error::Netlist {
-            module: top.to_owned(),
-            source,
-        })?;
-        file.modules.remove(top).ok_or_else(|| Error::NoTop {
-            module: top.to_owned(),
-        })
+    pub fn parse(json: &str, top: &str) -> anyhow::Result<Self> {
+        let mut file: File = serde_json::from_str(json)
+            .map_err(|source| anyhow!("the netlist of `{top}` cannot be read: {source}"))?;
+        let module = file.modules.remove(top);
+        module.with_context(|| format!("the netlist does not hold the module `{top}`"))
     }
 
     /// The nets of all ports of one direction.
@@ -144,4 +141,187 @@ fn nets(bits: &[Bit]) -> impl Iterator<Item = Net> + '_ {
         Bit::Net(net) => Some(*net),
         Bit::Constant(_) => None,
     })
+}
+
+/// What a primitive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A look-up table, or an inverter that yosys could not put into one.
+    Lut,
+    /// A multiplexer that joins look-up tables of one slice.
+    WideMux,
+    /// Four bits of a carry chain.
+    Carry,
+    /// A flip-flop.
+    FlipFlop,
+    /// Look-up tables used as a memory; the number says how many.
+    LutRam(u32),
+    /// A look-up table used as a shift register.
+    ShiftRegister,
+    /// Half of a block RAM.
+    BlockRam18,
+    /// A whole block RAM.
+    BlockRam36,
+    /// An ultra RAM.
+    UltraRam,
+    /// A buffer of clocks or pads, which costs no logic.
+    Buffer,
+}
+
+impl Kind {
+    /// The kind of a primitive by its name; `None` if it is not known here.
+    pub fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "LUT1" | "LUT2" | "LUT3" | "LUT4" | "LUT5" | "LUT6" | "INV" => Self::Lut,
+            "MUXF7" | "MUXF8" | "MUXF9" => Self::WideMux,
+            "CARRY4" => Self::Carry,
+            "FDRE" | "FDSE" | "FDCE" | "FDPE" | "FDRE_1" | "FDSE_1" | "FDCE_1" | "FDPE_1" => Self::FlipFlop,
+            "RAM32X1S" | "RAM64X1S" => Self::LutRam(1),
+            "RAM32X1D" | "RAM64X1D" | "RAM128X1S" => Self::LutRam(2),
+            "RAM32M" | "RAM64M" | "RAM128X1D" | "RAM256X1S" => Self::LutRam(4),
+            "RAM32M16" | "RAM64M8" | "RAM256X1D" | "RAM512X1S" => Self::LutRam(8),
+            "SRL16E" | "SRLC16E" | "SRLC32E" => Self::ShiftRegister,
+            "RAMB18E2" => Self::BlockRam18,
+            "RAMB36E2" => Self::BlockRam36,
+            "URAM288" => Self::UltraRam,
+            "BUFG" | "IBUF" | "OBUF" => Self::Buffer,
+            _ => return None,
+        })
+    }
+
+    /// The kind of a cell of a netlist.
+    ///
+    /// # Errors
+    /// It is not known here.
+    pub fn of_cell(name: &str, cell: &Cell) -> anyhow::Result<Self> {
+        Self::of(&cell.kind).with_context(|| {
+            let kind = &cell.kind;
+            format!(
+                "cell `{name}` is a {kind}, whose timing arcs are unknown: describe it in {}",
+                file!()
+            )
+        })
+    }
+
+    /// Whether its outputs hold something that a clock put there, so that paths begin and end at it.
+    pub fn is_clocked(self) -> bool {
+        match self {
+            Self::Lut | Self::WideMux | Self::Carry | Self::Buffer => false,
+            Self::FlipFlop
+            | Self::LutRam(_)
+            | Self::ShiftRegister
+            | Self::BlockRam18
+            | Self::BlockRam36
+            | Self::UltraRam => true,
+        }
+    }
+
+    /// LUT levels from an input to an output without a clock; `None` if there is no such way.
+    ///
+    /// A carry chain counts as one level where a path enters it and as nothing from one of its
+    /// cells to the next; a wide multiplexer is part of the slice of the tables it joins.
+    pub fn levels(self, input: &str, output: &str) -> Option<u32> {
+        match self {
+            Self::Lut => Some(1),
+            Self::WideMux | Self::Buffer => Some(0),
+            Self::Carry => Some(u32::from(input != "CI")),
+            Self::LutRam(_) => reads(input, output).then_some(1),
+            Self::ShiftRegister => (input.starts_with('A') && output == "Q").then_some(1),
+            Self::FlipFlop | Self::BlockRam18 | Self::BlockRam36 | Self::UltraRam => None,
+        }
+    }
+}
+
+/// Whether an input of a LUT RAM is part of the address that an output is read at.
+fn reads(input: &str, output: &str) -> bool {
+    match output {
+        "DPO" => input.starts_with("DPRA"),
+        "SPO" | "O" => input.starts_with('A') && !input.starts_with("ADDR"),
+        _ => match (input.strip_prefix("ADDR"), output.strip_prefix("DO")) {
+            (Some(address), Some(data)) => address == data,
+            _ => false,
+        },
+    }
+}
+
+/// Resources of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Look-up tables used as logic (LUT1 to LUT6 and inverters; yosys does not share a table for two functions).
+    pub lut: u32,
+    /// Multiplexers behind look-up tables (MUXF7 to MUXF9).
+    pub muxf: u32,
+    /// Carry cells of four bits.
+    pub carry4: u32,
+    /// Flip-flops.
+    pub ff: u32,
+    /// Look-up tables used as memory.
+    pub lutram: u32,
+    /// Look-up tables used as shift registers.
+    pub srl: u32,
+    /// Half block RAMs.
+    pub ramb18: u32,
+    /// Whole block RAMs.
+    pub ramb36: u32,
+    /// Ultra RAMs.
+    pub uram: u32,
+}
+
+impl Resources {
+    /// Counts the cells of a netlist.
+    ///
+    /// # Errors
+    /// A cell of a kind that is not known.
+    pub fn count(netlist: &Netlist) -> anyhow::Result<Self> {
+        let mut sum = Self::default();
+        for (name, cell) in &netlist.cells {
+            match Kind::of_cell(name, cell)? {
+                Kind::Lut => sum.lut += 1,
+                Kind::WideMux => sum.muxf += 1,
+                Kind::Carry => sum.carry4 += 1,
+                Kind::FlipFlop => sum.ff += 1,
+                Kind::LutRam(tables) => sum.lutram += tables,
+                Kind::ShiftRegister => sum.srl += 1,
+                Kind::BlockRam18 => sum.ramb18 += 1,
+                Kind::BlockRam36 => sum.ramb36 += 1,
+                Kind::UltraRam => sum.uram += 1,
+                Kind::Buffer => {}
+            }
+        }
+        Ok(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memories_in_tables_are_read_through_their_own_address_only() {
+        let ram = Kind::of("RAM64M8").unwrap();
+        assert_eq!(ram.levels("ADDRA", "DOA"), Some(1));
+        assert_eq!(ram.levels("ADDRH", "DOA"), None);
+        assert_eq!(ram.levels("DIA", "DOA"), None);
+        assert_eq!(ram.levels("WE", "DOA"), None);
+        let dual = Kind::of("RAM64X1D").unwrap();
+        assert_eq!(dual.levels("DPRA3", "DPO"), Some(1));
+        assert_eq!(dual.levels("A3", "DPO"), None);
+        assert_eq!(dual.levels("A3", "SPO"), Some(1));
+    }
+
+    #[test]
+    fn a_carry_chain_costs_one_level_on_entry() {
+        assert_eq!(Kind::Carry.levels("S", "CO"), Some(1));
+        assert_eq!(Kind::Carry.levels("CI", "CO"), Some(0));
+    }
+
+    #[test]
+    fn clocked_cells_but_memories_in_tables_have_no_way_through() {
+        assert_eq!(Kind::of("FDRE").unwrap().levels("D", "Q"), None);
+        assert_eq!(
+            Kind::of("RAMB36E2").unwrap().levels("ADDRARDADDR", "DOUTADOUT"),
+            None
+        );
+        assert_eq!(Kind::of("LDCE"), None, "latches have no place in our designs");
+    }
 }

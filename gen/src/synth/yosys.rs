@@ -1,9 +1,9 @@
 //! Runs yosys on a folder that gen-verilog wrote.
 
-use super::Error;
 use super::netlist::Netlist;
-use crate::error::Advice;
+use crate::error::{Advice, failed};
 use crate::render::FILE_LIST;
+use anyhow::{anyhow, bail};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,17 +47,12 @@ impl Folder {
     ///
     /// # Errors
     /// There is no file list or it cannot be read.
-    pub fn open(path: &Path, shown: String) -> Result<Self, Error> {
+    pub fn open(path: &Path, shown: String) -> anyhow::Result<Self> {
         let list = fs::read_to_string(path.join(FILE_LIST)).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::NoFileList {
-                folder: shown.clone(),
-                file: FILE_LIST,
-            },
-            _ => Error::Io {
-                action: "read",
-                path: format!("{shown}/{FILE_LIST}"),
-                source,
-            },
+            io::ErrorKind::NotFound => {
+                anyhow!("{shown} has no {FILE_LIST}: write it with `cargo run --release --bin gen-verilog`")
+            }
+            _ => failed("read", format_args!("{shown}/{FILE_LIST}"))(source),
         })?;
         let (comments, files): (Vec<_>, Vec<_>) = list
             .lines()
@@ -85,14 +80,10 @@ impl Folder {
     ///
     /// # Errors
     /// A name that the folder does not hold.
-    pub fn select(&self, names: &[String]) -> Result<Vec<&str>, Error> {
+    pub fn select(&self, names: &[String]) -> anyhow::Result<Vec<&str>> {
         if let Some(name) = names.iter().find(|name| !self.blocks.contains(name)) {
             let advice = Advice::new(name, self.blocks.iter().map(String::as_str));
-            return Err(Error::UnknownBlock {
-                folder: self.shown.clone(),
-                name: name.clone(),
-                advice,
-            });
+            bail!("{} has no block `{name}`: {advice}", self.shown);
         }
         let wanted = |block: &&String| names.is_empty() || names.contains(block);
         Ok(self.blocks.iter().filter(wanted).map(String::as_str).collect())
@@ -102,7 +93,7 @@ impl Folder {
     ///
     /// # Errors
     /// yosys is missing or refuses the design.
-    pub fn synthesise(&self, block: &str, mapper: Mapper) -> Result<Netlist, Error> {
+    pub fn synthesise(&self, block: &str, mapper: Mapper) -> anyhow::Result<Netlist> {
         let scratch = tempfile::tempdir().map_err(scratch_failed)?;
         let json = scratch.path().join("netlist.json");
         self.write_netlist(block, mapper, &json)?;
@@ -118,7 +109,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::synthesise`].
-    pub fn write_netlist(&self, block: &str, mapper: Mapper, json: &Path) -> Result<(), Error> {
+    pub fn write_netlist(&self, block: &str, mapper: Mapper, json: &Path) -> anyhow::Result<()> {
         let scratch = tempfile::tempdir().map_err(scratch_failed)?;
         let flat = scratch.path().join("flat.il");
         self.run(block, &self.elaboration(block, &flat))?;
@@ -127,25 +118,20 @@ impl Folder {
         self.run(block, &mapping(block, mapper, &flat, json))
     }
 
-    fn run(&self, block: &str, script: &str) -> Result<(), Error> {
+    fn run(&self, block: &str, script: &str) -> anyhow::Result<()> {
         let output = Command::new("yosys")
             .args(["-q", "-p", script])
             .current_dir(&self.path)
             .output();
         let output = output.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::NoYosys,
-            _ => Error::Io {
-                action: "run",
-                path: "yosys".to_owned(),
-                source,
-            },
+            io::ErrorKind::NotFound => {
+                anyhow!("yosys is not installed: run `./dev setup` in the project's root, which installs it")
+            }
+            _ => failed("run", "yosys")(source),
         })?;
         if !output.status.success() {
             let message = last_error(&output.stderr, &output.stdout);
-            return Err(Error::Yosys {
-                module: block.to_owned(),
-                message,
-            });
+            bail!("yosys cannot synthesise `{block}`: {message}");
         }
         Ok(())
     }
@@ -178,12 +164,8 @@ fn without_counter(design: &str) -> String {
 }
 
 /// What went wrong in a temporary folder.
-pub(crate) fn scratch_failed(source: io::Error) -> Error {
-    Error::Io {
-        action: "use",
-        path: "a temporary folder".to_owned(),
-        source,
-    }
+pub(crate) fn scratch_failed(source: io::Error) -> anyhow::Error {
+    failed("use", "a temporary folder")(source)
 }
 
 /// The line in which yosys says what is wrong, or the end of what it said.
@@ -204,7 +186,7 @@ fn last_error(stderr: &[u8], stdout: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn folder(list: Option<&str>) -> (tempfile::TempDir, Result<Folder, Error>) {
+    fn folder(list: Option<&str>) -> (tempfile::TempDir, anyhow::Result<Folder>) {
         let scratch = tempfile::tempdir().unwrap();
         if let Some(list) = list {
             fs::write(scratch.path().join(FILE_LIST), list).unwrap();

@@ -167,13 +167,13 @@ fn every_tool_reads_the_application_block_with_the_cluster_declared_from_a_relat
     let list = text(&output, "filelist.f");
     assert!(!list.contains("pspin_wrap"), "{list}");
     assert!(text(&output, "lint/pspin_wrap.sv").contains("(* blackbox *)\nmodule pspin_wrap #("));
-    for place in ["nic", "./nic/", "../nic"] {
-        let from = if place == "../nic" {
-            &directory
-        } else {
-            scratch.path()
-        };
-        run(Command::new(lint_tool()).args([place, TOP]).current_dir(from));
+    // All files are read for a small module as well.
+    for (place, top, from) in [
+        ("nic", TOP, scratch.path()),
+        ("./nic/", "spinneret_cluster_clock", scratch.path()),
+        ("../nic", "spinneret_cluster_clock", &directory),
+    ] {
+        run(Command::new(lint_tool()).args([place, top]).current_dir(from));
     }
 }
 

@@ -2,11 +2,14 @@
 //! [snapshot of all messages](crate::messages).
 
 use crate::trees::{TEMPLATE, corundum, files, fpspin, output, template};
-use spinneret_gen::board::corundum::{Options, REVISIONS};
+use spinneret_gen::board::corundum::{Options, Pspin, REVISIONS, SimulationList, build_app, render};
+use spinneret_gen::board::find;
+use spinneret_gen::render::HEADER;
 use spinneret_hdl::app::Cluster;
 use spinneret_hdl::app::corundum::Generation;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const NEW: Generation = Generation::Corundum202312;
 
@@ -173,4 +176,218 @@ fn the_documentation_has_the_revisions_that_fit() {
         );
         assert!(page.contains(&row), "{row}");
     }
+}
+
+const HW: &str = "fpga/app/pspin/deps/pspin/hw";
+const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
+
+/// A checkout with the wrapper and these files of the cluster, which are listed in this order.
+fn checkout(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let mut list = "SYN_FILES = rtl/fpga.v\nSYN_FILES += app/pspin/rtl/pspin_wrap.sv\n".to_owned();
+    write(WRAPPER, "module pspin_wrap;\nendmodule\n");
+    for (name, text) in files {
+        write(&format!("{HW}/{name}"), text);
+        list.push_str(&format!("SYN_FILES += app/pspin/deps/pspin/hw/{name}\n"));
+    }
+    write("fpga/mqnic/VCU1525/fpga_100g/fpga_pspin/Makefile", &list);
+    if files.iter().all(|(name, _)| *name != "src/pspin.sv") {
+        write(&format!("{HW}/src/pspin.sv"), "module pspin;\nendmodule\n");
+    }
+    for folder in [
+        "axi/include",
+        "common_cells/include",
+        "cluster_interconnect/rtl/low_latency_interco",
+        "riscv/include",
+    ] {
+        fs::create_dir_all(root.path().join(HW).join("deps").join(folder)).unwrap();
+    }
+    root
+}
+
+fn simulation(checkout: &TempDir) -> Result<SimulationList, String> {
+    Pspin::open(checkout.path())
+        .and_then(|pspin| pspin.simulation())
+        .map_err(|error| error.to_string())
+}
+
+/// Paths below the cluster's folder.
+fn below(checkout: &TempDir, paths: &[PathBuf]) -> Vec<String> {
+    let root = checkout.path().canonicalize().unwrap().join(HW);
+    let name = |path: &PathBuf| path.strip_prefix(&root).unwrap_or(path).display().to_string();
+    paths.iter().map(name).collect()
+}
+
+/// A cluster whose own list is in no order that works, with everything that looks like a package or its use.
+const CLUSTER: &[(&str, &str)] = &[
+    (
+        "src/pspin.sv",
+        "import top_pkg::*;\nmodule pspin (input top_pkg::word_t a);\n  import late_pkg::*;\nendmodule\n",
+    ),
+    ("deps/include/macros.svh", "`define A top_pkg::word_t\n"),
+    (
+        "deps/include/more.v",
+        "// Only macros.\n`define B module no;\nimport base_pkg::*;\n",
+    ),
+    (
+        "src/top_pkg.sv",
+        "// early_pkg::x, import none::*;\n/* none::a */\n`include \"none::b\"\n\
+         package automatic top_pkg;\n  import base_pkg::*;\n  localparam string S = \"none::c // \";\n  \
+         typedef base_pkg::word_t word_t;\n`ifdef NOT_DEFINED\n  import none::*;\n`endif\nendpackage\n",
+    ),
+    (
+        "src/late_pkg.sv",
+        "package late_pkg;\n  localparam int unsigned X = top_pkg::word_t'(1), Y = base_pkg::Z;\nendpackage : late_pkg\n",
+    ),
+    (
+        "src/base_pkg.sv",
+        "`ifdef TARGET_SYNTHESIS\npackage base_pkg;\n  typedef logic [7:0] word_t;\n  localparam Z = 1;\nendpackage\n`endif\n",
+    ),
+    (
+        "src/user.sv",
+        "module user #(parameter type T = word_t) (input T a);\n  T::x y;\nendmodule\n",
+    ),
+];
+
+#[test]
+fn packages_come_first_each_behind_those_that_it_uses() {
+    let checkout = checkout(CLUSTER);
+    // The same file twice in the list is read once.
+    let list = checkout
+        .path()
+        .join("fpga/mqnic/VCU1525/fpga_100g/fpga_pspin/Makefile");
+    let twice = fs::read_to_string(&list).unwrap().repeat(2);
+    fs::write(&list, twice).unwrap();
+    let found = simulation(&checkout).unwrap();
+    let files = below(&checkout, &found.files);
+    let root = checkout.path().canonicalize().unwrap();
+    let wrapper = root.join(WRAPPER).display().to_string();
+    let expected = [
+        "src/base_pkg.sv",
+        "src/top_pkg.sv",
+        "src/late_pkg.sv",
+        &wrapper,
+        "src/pspin.sv",
+        "src/user.sv",
+    ];
+    assert_eq!(files, expected);
+    assert_eq!(found.packages, 3);
+    assert_eq!(
+        below(&checkout, &found.includes),
+        [
+            "deps/axi/include",
+            "deps/common_cells/include",
+            "deps/cluster_interconnect/rtl/low_latency_interco",
+            "deps/riscv/include"
+        ]
+    );
+    assert_eq!(found.defines, ["TARGET_SYNTHESIS", "PULP_FPGA_EMUL"]);
+    // What is imported in a module, in a package or only in a file of macros counts for nobody else.
+    let imports: Vec<_> = found
+        .imports
+        .lines()
+        .filter(|line| !line.starts_with("//"))
+        .collect();
+    assert_eq!(imports, ["import top_pkg::*;"]);
+    assert!(found.imports.starts_with(HEADER));
+}
+
+/// A package that is nowhere, with the line that uses it, and packages that need each other.
+pub(crate) fn refusals(told: &mut Vec<String>) {
+    for text in [
+        "module m;\n  import gone_pkg::*;\nendmodule\n",
+        "\n\nimport gone_pkg::x;\nmodule m;\nendmodule\n",
+        "module m;\n  localparam A = top_pkg::B + gone_pkg::C;\nendmodule\n",
+    ] {
+        let mut files = CLUSTER.to_vec();
+        files.push(("src/m.sv", text));
+        told.push(simulation(&checkout(&files)).unwrap_err());
+    }
+    let circle = [
+        (
+            "src/other_pkg.sv",
+            "package other_pkg;\nimport a_pkg::*;\nendpackage\n",
+        ),
+        ("src/a_pkg.sv", "package a_pkg;\nimport b_pkg::*;\nendpackage\n"),
+        (
+            "src/b_pkg.sv",
+            "package b_pkg;\nlocalparam X = c_pkg::Y;\nendpackage\n",
+        ),
+        ("src/c_pkg.sv", "package c_pkg;\nimport a_pkg::Z;\nendpackage\n"),
+    ];
+    told.push(simulation(&checkout(&circle)).unwrap_err());
+}
+
+#[test]
+fn packages_of_one_file_may_need_each_other() {
+    let own = [(
+        "src/a_pkg.sv",
+        "package a_pkg;\nlocalparam X = 1, Y = a_pkg::X;\nendpackage\n\
+         package b_pkg;\nlocalparam X = a_pkg::X, Y = b_pkg::X;\nendpackage\n",
+    )];
+    assert_eq!(simulation(&checkout(&own)).unwrap().packages, 1);
+}
+
+#[test]
+fn the_directory_of_a_board_has_a_list_for_simulation_if_it_knows_the_cluster() {
+    let pspin = checkout(CLUSTER);
+    let options = |pspin| Options {
+        pspin,
+        ..Options::default()
+    };
+    let files = |options: &Options| {
+        let output = render(find("vcu1525").unwrap(), options, Path::new("out"), &build_app);
+        output.unwrap().files
+    };
+    let with = files(&options(Some(pspin.path().to_owned())));
+    let text = |name: &str| {
+        with.iter()
+            .find(|file| file.name == name)
+            .map(|file| file.text.as_str())
+    };
+    let list = text("sim/filelist.f").unwrap();
+    let lines: Vec<_> = list.lines().filter(|line| !line.starts_with("//")).collect();
+    assert_eq!(lines[..2], ["+define+TARGET_SYNTHESIS", "+define+PULP_FPGA_EMUL"]);
+    let place = |end: &str| {
+        let places: Vec<_> = (0..lines.len()).filter(|at| lines[*at].ends_with(end)).collect();
+        assert_eq!(places.len(), 1, "{end}: {places:?}");
+        places[0]
+    };
+    let order = [
+        "/riscv/include",
+        "/src/base_pkg.sv",
+        "/src/late_pkg.sv",
+        "spinneret_cluster_imports.sv",
+        "/pspin_wrap.sv",
+        "/src/user.sv",
+        "spinneret_cluster_clock.sv",
+        "../rtl/spinneret_app.sv",
+        "../rtl/mqnic_app_block.sv",
+    ];
+    let places: Vec<_> = order.iter().map(|end| place(end)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(lines.last(), Some(&"../rtl/mqnic_app_block.sv"));
+    // The clock is the model, not the primitives; every other module of ours is there.
+    assert!(lines.contains(&"spinneret_cluster_clock.sv"));
+    let ours = with.iter().filter(|file| file.name.starts_with("rtl/")).count();
+    assert_eq!(
+        lines.iter().filter(|line| line.starts_with("../rtl/")).count(),
+        ours - 1
+    );
+    assert!(
+        text("sim/spinneret_cluster_imports.sv")
+            .unwrap()
+            .contains("import top_pkg::*;\n")
+    );
+    // Every path is there, from the place of the list or absolute.
+    for line in lines.iter().filter(|line| line.starts_with('/')) {
+        assert!(Path::new(line).is_file(), "{line}");
+    }
+    let without = files(&options(None));
+    assert!(without.iter().all(|file| file.name != "sim/filelist.f"));
 }

@@ -2,15 +2,31 @@
 
 mod board;
 mod board_checkout;
-mod board_simulation;
 mod command;
-mod messages;
 mod ports;
-mod prefix;
-mod render;
 mod request;
 mod store;
 mod support;
-mod synth_depth;
-mod synth_yosys;
+mod synth;
 mod trees;
+
+/// The wording of all refusals, in `snapshots/suite__refusals.snap`.
+#[test]
+fn refusals() {
+    let sections: [fn(&mut Vec<String>); 8] = [
+        request::refusals,
+        command::refusals,
+        board_checkout::wrong_trees,
+        board_checkout::changed_trees,
+        board_checkout::missing_files,
+        board_checkout::other_application_blocks,
+        board_checkout::refusals,
+        synth::refusals,
+    ];
+    let mut told = Vec::new();
+    for section in sections {
+        section(&mut told);
+        told.push(String::new());
+    }
+    insta::assert_snapshot!(told.join("\n"));
+}

@@ -1,7 +1,7 @@
 //! Fake checkouts, and a fake application block.
 
-use crate::support::counter::Counter;
-use spinneret_gen::Error;
+use crate::support::Counter;
+use anyhow::Error;
 use spinneret_gen::board::corundum::{App, AppModule, AppRequest, Options, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_hdl::app::TOP;

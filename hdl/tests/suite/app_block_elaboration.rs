@@ -84,10 +84,13 @@ impl Shipped {
 
 #[test]
 fn it_elaborates_with_what_cards_set() {
-    for generation in Generation::ALL {
+    for (number, generation) in Generation::ALL.into_iter().enumerate() {
         let shipped = Shipped::new("cards", generation);
         // Time stamps have 96 bits, or 48 in later revisions; cards have one or two interfaces, and up to four memories.
-        for (interfaces, time_stamp, memories) in [(1, 96, 1), (2, 96, 4), (2, 48, 4), (1, 48, 2)] {
+        let cards = [(1, 96, 1), (2, 96, 4), (2, 48, 4), (1, 48, 2)];
+        // The generations share what is inside: before a merge each takes every second card, by night all.
+        let step = spinneret_skip::stride(2);
+        for (interfaces, time_stamp, memories) in cards.into_iter().skip(number % step).step_by(step) {
             let mut parameters = CARDS.to_vec();
             parameters.extend([
                 ("IF_COUNT", interfaces),

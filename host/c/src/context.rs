@@ -1,11 +1,9 @@
 //! Programs and contexts.
 
-use crate::border::{Failure, SPINNERET_OK, check_place, guarded, put, text};
-use crate::handles::{self, Kind, Object};
+use crate::ffi::{self, Failure, Kind, Object, SPINNERET_OK, check_place, guarded, put, text};
 use crate::nic::{OpenNic, spinneret_nic};
-use crate::rules::{ruleset, spinneret_ruleset};
-use spinneret_host::{Context, Options, Program};
-use spinneret_rpc::Beside;
+use spinneret_host::{Context, Join, MatcherParams, Options, Program, Rule, RuleFile, Ruleset};
+use spinneret_rpc::BackgroundService;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -22,7 +20,7 @@ pub struct spinneret_context {
     _opaque: [u8; 0],
 }
 
-/// What a context gets.
+/// Resources of a context.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spinneret_options {
@@ -30,7 +28,7 @@ pub struct spinneret_options {
     pub host_bytes: u32,
     /// Handler memory in bytes; 0 for a quarter of what the program leaves.
     pub handler_bytes: u32,
-    /// Scratchpad in each cluster in bytes; 0 for a quarter of what there is.
+    /// Scratchpad in each cluster in bytes; 0 for a quarter of the available memory.
     pub scratchpad_bytes: u32,
 }
 
@@ -38,7 +36,7 @@ pub struct spinneret_options {
 #[derive(Debug)]
 pub(crate) struct OpenContext {
     // They end before the context does.
-    pub(crate) services: Mutex<Option<Beside>>,
+    pub(crate) services: Mutex<Option<BackgroundService>>,
     pub(crate) context: Arc<Context>,
     /// The handle of its NIC.
     pub(crate) nic: usize,
@@ -53,7 +51,7 @@ impl Object for OpenContext {
         Some(self.nic)
     }
 
-    /// If another thread uses it just now, it ends as soon as that is done.
+    /// If another thread is using it, it is closed when that thread is done.
     fn close(self: Arc<Self>) -> Result<(), Failure> {
         let Some(Self {
             services, context, ..
@@ -78,7 +76,7 @@ impl Object for Program {}
 /// Reads a program: an ELF file with handlers.
 ///
 /// # Safety
-/// `path` is a string; the handle is left at `program`.
+/// `path` is a string; the handle is written to `program`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_program_open(
     path: *const c_char,
@@ -88,28 +86,28 @@ pub unsafe extern "C" fn spinneret_program_open(
         check_place(program, "program")?;
         // SAFETY: the caller promises a string.
         let path = unsafe { text(path, "path") }?;
-        let handle = handles::insert(Program::open(Path::new(path))?);
+        let handle = ffi::insert(Program::open(Path::new(path))?);
         // SAFETY: the caller promises the place.
         unsafe { put(program, "program", handle) }?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Closes a program. Contexts that run it go on.
+/// Closes a program. Contexts that run it continue.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_program_close(program: *mut spinneret_program) -> c_int {
     guarded(|| {
-        handles::remove::<Program, _>(program)?;
+        ffi::remove::<Program, _>(program)?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of the program,
-/// where NAME is `handlers`. All contexts of a NIC share one program.
+/// Opens a context: the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of the program, where NAME is `handlers`, handle packets
+/// that match `rules`. All contexts of a NIC share one program.
 ///
 /// # Safety
 /// `handlers` is a string; `rules` and `options` can be read, and `options` may be null for 1 MiB of host memory and a quarter
-/// of everything; the handle is left at `context`.
+/// of the other resources; the handle is written to `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_open_context(
     nic: *mut spinneret_nic,
@@ -120,13 +118,13 @@ pub unsafe extern "C" fn spinneret_open_context(
     context: *mut *mut spinneret_context,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
-        let program: Arc<Program> = handles::get(program)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        let program: Arc<Program> = ffi::get(program)?;
         check_place(context, "context")?;
         // SAFETY: the caller promises a string, and that the others can be read.
         let (name, rules, options) = unsafe { (text(handlers, "handlers")?, ruleset(rules)?, read(options)) };
         let opened = open.nic.open_context(&program, name, &rules, &options)?;
-        let handle = handles::insert(OpenContext {
+        let handle = ffi::insert(OpenContext {
             services: Mutex::default(),
             context: Arc::new(opened),
             nic: nic.addr(),
@@ -155,17 +153,17 @@ unsafe fn read(options: *const spinneret_options) -> Options {
     }
 }
 
-/// Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is used up, even
-/// if something fails.
+/// Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is invalid
+/// afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close_context(context: *mut spinneret_context) -> c_int {
     guarded(|| {
-        handles::remove::<OpenContext, _>(context)?.close()?;
+        ffi::remove::<OpenContext, _>(context)?.close()?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Changes which packets go to a context.
+/// Changes the rules that select the packets of a context.
 ///
 /// # Safety
 /// `rules` can be read.
@@ -175,18 +173,18 @@ pub unsafe extern "C" fn spinneret_set_rules(
     rules: *const spinneret_ruleset,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenContext> = handles::get(context)?;
+        let open: Arc<OpenContext> = ffi::get(context)?;
         // SAFETY: the caller promises that they can be read.
         open.context.set_ruleset(&unsafe { ruleset(rules) }?)?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Reads what handlers have counted with `push_counter(&__host_data.counters[index], value)`: the sum of the values, modulo
-/// 2^32, and how many there were.
+/// Reads a counter that handlers update with `push_counter(&__host_data.counters[index], value)`: the sum of the values,
+/// modulo 2^32, and their number.
 ///
 /// # Safety
-/// The results are left at `sum` and `count`.
+/// The results are written to `sum` and `count`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_handler_counter(
     context: *mut spinneret_context,
@@ -195,7 +193,7 @@ pub unsafe extern "C" fn spinneret_handler_counter(
     count: *mut u32,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenContext> = handles::get(context)?;
+        let open: Arc<OpenContext> = ffi::get(context)?;
         check_place(sum, "sum")?;
         check_place(count, "count")?;
         let counter = open.context.handler_counter(index)?;
@@ -206,4 +204,181 @@ pub unsafe extern "C" fn spinneret_handler_counter(
         }
         Ok(SPINNERET_OK)
     })
+}
+
+/// A packet matches if all rules match.
+pub const SPINNERET_ALL: u32 = 0;
+/// A packet matches if at least one rule matches.
+pub const SPINNERET_ANY: u32 = 1;
+/// Maximum number of rules, without the end-of-message rule.
+pub const SPINNERET_RULES: usize = 3;
+
+/// A rule: it matches if a word of the packet, masked, is from `first` to `last`. The word is at bytes 4 * word to
+/// 4 * word + 3, in network order.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_rule {
+    /// Index of the word.
+    pub word: u32,
+    /// Its bits that are compared.
+    pub mask: u32,
+    /// The smallest value that matches.
+    pub first: u32,
+    /// The largest value that matches.
+    pub last: u32,
+    /// 1: words are counted from the IP payload; 0: from the beginning of the packet.
+    pub in_ip_payload: u32,
+}
+
+/// Selects packets for handlers. All bytes 0: all packets, and each is a message.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spinneret_ruleset {
+    /// `SPINNERET_ALL` or `SPINNERET_ANY`.
+    pub join: u32,
+    /// Number of rules. Without rules, `SPINNERET_ALL` matches all packets, and `SPINNERET_ANY` none.
+    pub count: u32,
+    /// The rules.
+    pub rules: [spinneret_rule; SPINNERET_RULES],
+    /// 1: packets that match the next rule end a message; 0: every packet is a message.
+    pub has_messages: u32,
+    /// The rule for packets that end a message.
+    pub end_of_message: spinneret_rule,
+}
+
+impl From<Rule> for spinneret_rule {
+    fn from(rule: Rule) -> Self {
+        Self {
+            word: rule.idx,
+            mask: rule.mask,
+            first: rule.start,
+            last: rule.end,
+            in_ip_payload: rule.relative.into(),
+        }
+    }
+}
+
+impl spinneret_rule {
+    fn to_rule(self) -> Rule {
+        Rule {
+            idx: self.word,
+            mask: self.mask,
+            start: self.first,
+            end: self.last,
+            relative: self.in_ip_payload != 0,
+        }
+    }
+}
+
+impl From<&Ruleset> for spinneret_ruleset {
+    fn from(ruleset: &Ruleset) -> Self {
+        Self {
+            join: match ruleset.join {
+                Join::And => SPINNERET_ALL,
+                Join::Or => SPINNERET_ANY,
+            },
+            count: ruleset.rules.len() as u32,
+            rules: std::array::from_fn(|place| ruleset.at(place).into()),
+            has_messages: (ruleset.end_of_message != Ruleset::USUAL_END).into(),
+            end_of_message: ruleset.end_of_message.into(),
+        }
+    }
+}
+
+/// Reads one ruleset of a rule file (docs/rules.md); its number counts from 0. Returns the number of rulesets in the file.
+///
+/// # Safety
+/// `path` is a string; the rules are written to `rules`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_read_rules(
+    path: *const c_char,
+    number: u32,
+    rules: *mut spinneret_ruleset,
+) -> c_int {
+    guarded(|| {
+        check_place(rules, "rules")?;
+        // SAFETY: the caller promises a string.
+        let path = unsafe { text(path, "path") }?;
+        let file = RuleFile::read(Path::new(path), &MatcherParams::BOARD)
+            .map_err(|error| Failure::argument(error.to_string()))?;
+        let count = file.rulesets.len();
+        let named = file.rulesets.get(number as usize).ok_or_else(|| {
+            Failure::argument(format!(
+                "{path}: there is no ruleset {number}, but {count} of them"
+            ))
+        })?;
+        // SAFETY: the caller promises the place.
+        unsafe { put(rules, "rules", (&named.ruleset).into()) }?;
+        Ok(count as c_int)
+    })
+}
+
+/// The rules of the caller.
+///
+/// # Safety
+/// They are null, or can be read.
+pub(crate) unsafe fn ruleset(rules: *const spinneret_ruleset) -> Result<Ruleset, Failure> {
+    if rules.is_null() {
+        return Err(Failure::argument("rules is a null pointer"));
+    }
+    // SAFETY: the caller says that they can be read; every pattern of bits is a ruleset.
+    let rules = unsafe { rules.read_unaligned() };
+    let joined = match rules.join {
+        SPINNERET_ALL => Ruleset::all(),
+        SPINNERET_ANY => Ruleset::any(),
+        join => {
+            return Err(Failure::argument(format!(
+                "join is {join}, and neither SPINNERET_ALL nor SPINNERET_ANY"
+            )));
+        }
+    };
+    let Some(given) = rules.rules.get(..rules.count as usize) else {
+        return Err(Failure::argument(format!(
+            "a ruleset has at most {SPINNERET_RULES} rules, not {}",
+            rules.count
+        )));
+    };
+    let decide = given
+        .iter()
+        .fold(joined, |joined, rule| joined.rule(rule.to_rule()));
+    Ok(match rules.has_messages {
+        0 => decide,
+        _ => decide.end_of_message(rules.end_of_message.to_rule()),
+    })
+}
+
+/// IPv4, in a packet without VLAN tags.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_ipv4() -> spinneret_rule {
+    Rule::IPV4.into()
+}
+
+/// IPv4 protocol number from `first` to `last`; 17 is UDP.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_ip_protocol(first: u8, last: u8) -> spinneret_rule {
+    Rule::ip_protocol(first, last).into()
+}
+
+/// UDP (or TCP) destination port from `first` to `last`, after an IPv4 header of 20 bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_udp_destination_port(first: u16, last: u16) -> spinneret_rule {
+    Rule::udp_destination_port(first, last).into()
+}
+
+/// UDP (or TCP) source port from `first` to `last`, after an IPv4 header of 20 bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_udp_source_port(first: u16, last: u16) -> spinneret_rule {
+    Rule::udp_source_port(first, last).into()
+}
+
+/// UDP (or TCP) destination port from `first` to `last`, behind any IP header. FPsPIN cannot do it.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_ip_payload_destination_port(first: u16, last: u16) -> spinneret_rule {
+    Rule::ip_payload_destination_port(first, last).into()
+}
+
+/// UDP (or TCP) source port from `first` to `last`, behind any IP header. FPsPIN cannot do it.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rule_ip_payload_source_port(first: u16, last: u16) -> spinneret_rule {
+    Rule::ip_payload_source_port(first, last).into()
 }

@@ -2,34 +2,24 @@
 //! (`tests/header.rs`).
 //!
 //! ```text
-//! spinneret_* ── border: strings, places and buffers of the caller; results; panics end here
-//!      └─────── handles: what the caller has, by numbers that are never used twice
+//! spinneret_* ── ffi: checks strings, pointers and buffers of the caller; results; catches panics; handles
 //! ```
 //!
-//! Both are there for other libraries for C, too.
+//! Other libraries for C use [`ffi`] as well.
 
 // Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
-#[doc(hidden)]
-pub mod border;
 mod context;
 #[doc(hidden)]
-pub mod handles;
+pub mod ffi;
+#[doc(hidden)]
 mod memory;
-mod network;
 mod nic;
-mod rules;
-mod services;
 mod slmp;
-mod version;
 
-pub use border::*;
 pub use context::*;
+pub use ffi::*;
 pub use memory::*;
-pub use network::*;
 pub use nic::*;
-pub use rules::*;
-pub use services::*;
 pub use slmp::*;
-pub use version::*;

@@ -1,8 +1,8 @@
-//! Memory that handlers and the program share, and waiting for what is in it.
+//! Memory that handlers and the program share, and waiting for values in it.
 
-use crate::border::{Failure, SPINNERET_OK, bytes as read_bytes, check_place, guarded, put, put_bytes, text};
 use crate::context::{OpenContext, spinneret_context};
-use crate::handles;
+use crate::ffi;
+use crate::ffi::{Failure, SPINNERET_OK, bytes as read_bytes, check_place, guarded, put, put_bytes, text};
 use spinneret_host::{Error, Word};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ pub const SPINNERET_EQUAL: u32 = 0;
 /// Wait until the word is the value or more.
 pub const SPINNERET_AT_LEAST: u32 = 1;
 
-/// Where the host memory of a context is for its handlers, and how large it is.
+/// Returns the address of a context's host memory on the NIC, and its size.
 ///
 /// # Safety
-/// The results are left at `address` and `bytes`, which may be null.
+/// The results are written to `address` and `bytes`, which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_host_memory(
     context: *mut spinneret_context,
@@ -74,10 +74,10 @@ pub unsafe extern "C" fn spinneret_host_write(
     })
 }
 
-/// Reads 4 bytes of host memory at once, at a multiple of 4.
+/// Reads 4 bytes of host memory atomically, at a multiple of 4.
 ///
 /// # Safety
-/// The value is left at `value`.
+/// The value is written to `value`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_host_load32(
     context: *mut spinneret_context,
@@ -88,10 +88,10 @@ pub unsafe extern "C" fn spinneret_host_load32(
     unsafe { load(context, offset, value) }
 }
 
-/// Reads 8 bytes of host memory at once, at a multiple of 8.
+/// Reads 8 bytes of host memory atomically, at a multiple of 8.
 ///
 /// # Safety
-/// The value is left at `value`.
+/// The value is written to `value`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_host_load64(
     context: *mut spinneret_context,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn spinneret_host_load64(
     unsafe { load(context, offset, value) }
 }
 
-/// Writes 4 bytes of host memory at once, at a multiple of 4.
+/// Writes 4 bytes of host memory atomically, at a multiple of 4.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_host_store32(context: *mut spinneret_context, offset: u32, value: u32) -> c_int {
     with(context, |open| {
@@ -110,7 +110,7 @@ pub extern "C" fn spinneret_host_store32(context: *mut spinneret_context, offset
     })
 }
 
-/// Writes 8 bytes of host memory at once, at a multiple of 8.
+/// Writes 8 bytes of host memory atomically, at a multiple of 8.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_host_store64(context: *mut spinneret_context, offset: u32, value: u64) -> c_int {
     with(context, |open| {
@@ -118,7 +118,7 @@ pub extern "C" fn spinneret_host_store64(context: *mut spinneret_context, offset
     })
 }
 
-/// Reads handler memory of a context, 4 bytes at once.
+/// Reads handler memory of a context, in atomic accesses of 4 bytes.
 ///
 /// # Safety
 /// There is room for `count` bytes at `bytes`.
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn spinneret_handler_read(
     })
 }
 
-/// Writes handler memory of a context, 4 bytes at once.
+/// Writes handler memory of a context, in atomic accesses of 4 bytes.
 ///
 /// # Safety
 /// `count` bytes can be read at `bytes`.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn spinneret_handler_write(
     })
 }
 
-/// Reads a global variable of the program, 4 bytes at once; its bytes are little-endian. All contexts share it.
+/// Reads a global variable of the program, in atomic accesses of 4 bytes; it is little-endian. All contexts share it.
 ///
 /// # Safety
 /// `name` is a string; there is room for `count` bytes at `bytes`.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn spinneret_variable_read(
     })
 }
 
-/// Writes a global variable of the program, 4 bytes at once.
+/// Writes a global variable of the program, in atomic accesses of 4 bytes.
 ///
 /// # Safety
 /// `name` is a string; `count` bytes can be read at `bytes`.
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn spinneret_variable_write(
     })
 }
 
-/// Lets time pass until the 4 bytes at a multiple of 4 in host memory are as `condition` says: `SPINNERET_EQUAL` or
+/// Waits until a 4-byte word of host memory, at a multiple of 4, fulfils a condition: `SPINNERET_EQUAL` or
 /// `SPINNERET_AT_LEAST`.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_wait_host(
@@ -212,7 +212,7 @@ pub extern "C" fn spinneret_wait_host(
     })
 }
 
-/// Lets time pass until 4 bytes of a global variable of the program are as `condition` says: `SPINNERET_EQUAL` or
+/// Waits until a 4-byte word of a global variable of the program fulfils a condition: `SPINNERET_EQUAL` or
 /// `SPINNERET_AT_LEAST`.
 ///
 /// # Safety
@@ -237,16 +237,16 @@ pub unsafe extern "C" fn spinneret_wait_variable(
     })
 }
 
-/// Does something with a context.
+/// Runs a call on a context.
 fn with(context: *mut spinneret_context, call: impl FnOnce(&OpenContext) -> Result<(), Failure>) -> c_int {
     guarded(|| {
-        let open: Arc<OpenContext> = handles::get(context)?;
+        let open: Arc<OpenContext> = ffi::get(context)?;
         call(&open)?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Reads memory into a buffer of the caller, which nobody need have filled before.
+/// Reads memory into a buffer of the caller, which may be uninitialised.
 ///
 /// # Safety
 /// The buffer is null, or has room for so many bytes.

@@ -1,7 +1,8 @@
-//! NICs: opening, time, counters, lines of handlers.
+//! NICs: opening, time, counters, output of handlers, and simulated networks.
 
-use crate::border::{Failure, SPINNERET_OK, c_string, check_place, guarded, put, put_bytes, text};
-use crate::handles::{self, Kind, Object};
+use crate::ffi::{
+    self, Failure, Kind, Object, SPINNERET_OK, bytes, c_string, check_place, guarded, put, put_bytes, text,
+};
 use spinneret_host::{Lines, Nic, Printed, Stdout};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
@@ -14,15 +15,15 @@ pub struct spinneret_nic {
     _opaque: [u8; 0],
 }
 
-/// Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three.
+/// Maximum size of a handler's line in bytes, with the terminating 0. An invalid byte takes three.
 pub const SPINNERET_LONGEST_LINE: usize = 12289;
 const _: () = assert!(SPINNERET_LONGEST_LINE == 3 * Lines::LONGEST + 1);
 
-/// Gets the name and the value of a counter, and the pointer that came with the question.
+/// A callback for counters: it receives the pointer `user`, and the name and value of a counter.
 pub type spinneret_each_counter =
     Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char, value: u32)>;
 
-/// A NIC with a handle, and what its handlers have printed.
+/// A NIC with a handle, and the output of its handlers.
 #[derive(Debug)]
 pub(crate) struct OpenNic {
     pub(crate) nic: Nic,
@@ -42,10 +43,10 @@ struct Output {
 }
 
 /// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, the device file of a card, such as
-/// `/dev/spinneret0`, or `card` for the one of this machine. Whatever was on it is stopped. One program has it at a time.
+/// `/dev/spinneret0`, or `card` for the one of this machine. Stops what runs on it. Only one program can use a NIC.
 ///
 /// # Safety
-/// `name` is a string; the handle is left at `nic`.
+/// `name` is a string; the handle is written to `nic`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spinneret_nic) -> c_int {
     guarded(|| {
@@ -56,20 +57,20 @@ pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spin
             stdout: opened.stdout(),
             lines: VecDeque::new(),
         });
-        let handle = handles::insert(OpenNic { nic: opened, printed });
+        let handle = ffi::insert(OpenNic { nic: opened, printed });
         // SAFETY: the caller promises the place.
         unsafe { put(nic, "nic", handle) }?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are used up,
-/// even if something fails.
+/// Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are invalid
+/// afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     guarded(|| {
-        let removed = handles::remove::<OpenNic, _>(nic)?;
-        let contexts = handles::remove_all(nic);
+        let removed = ffi::remove::<OpenNic, _>(nic)?;
+        let contexts = ffi::remove_all(nic);
         let closed: Vec<_> = contexts.into_iter().map(Object::close).collect();
         drop(removed);
         closed.into_iter().collect::<Result<(), Failure>>()?;
@@ -77,24 +78,24 @@ pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     })
 }
 
-/// Lets time pass. On a simulated NIC packets are handled only while time passes.
+/// Waits. A simulated NIC handles packets only while time passes.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         open.nic.wait(Duration::from_nanos(nanoseconds))?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Time since the NIC was opened: simulated for a simulated one.
+/// Returns the time since the NIC was opened; simulated time for a simulated NIC.
 ///
 /// # Safety
-/// The time is left at `nanoseconds`.
+/// The time is written to `nanoseconds`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mut u64) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         let now = open.nic.now().as_nanos().try_into().unwrap_or(u64::MAX);
         // SAFETY: the caller promises the place.
         unsafe { put(nanoseconds, "nanoseconds", now) }?;
@@ -102,11 +103,11 @@ pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mu
     })
 }
 
-/// Reads a counter of the hardware by its name in the register table, such as `ingress.hers`. Cards behind the public driver
-/// have none.
+/// Reads a hardware counter by its name in the register table, such as `ingress.hers`. Cards with FPsPIN's driver do not have
+/// them.
 ///
 /// # Safety
-/// `name` is a string; the value is left at `value`.
+/// `name` is a string; the value is written to `value`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_counter(
     nic: *mut spinneret_nic,
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn spinneret_counter(
     value: *mut u32,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         check_place(value, "value")?;
         // SAFETY: the caller promises a string.
         let name = unsafe { text(name, "name") }?;
@@ -132,8 +133,8 @@ pub unsafe extern "C" fn spinneret_counter(
     })
 }
 
-/// Reads all counters of the hardware, and calls `each` for every one, in the order of their registers. The name is there
-/// during the call only.
+/// Reads all hardware counters, and calls `each` for each of them, in the order of their registers. The name is valid only
+/// during the call.
 ///
 /// # Safety
 /// `each` is a function that returns, or null; `user` is whatever it takes.
@@ -144,7 +145,7 @@ pub unsafe extern "C" fn spinneret_counters(
     user: *mut c_void,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         let each = each.ok_or_else(|| Failure::argument("each is a null pointer"))?;
         for (name, value) in open.nic.counters()?.iter() {
             let name = c_string(name);
@@ -155,12 +156,12 @@ pub unsafe extern "C" fn spinneret_counters(
     })
 }
 
-/// Takes the next line that a handler has printed: 1 if there is one, 0 if not. If it does not fit into `size` bytes, which
-/// is an error, it stays. `SPINNERET_LONGEST_LINE` bytes are enough for every line.
+/// Takes the next line that a handler has printed. Returns 1 if there is one, 0 if not. Fails, and keeps the line, if it does
+/// not fit into `size` bytes; `SPINNERET_LONGEST_LINE` bytes are enough for every line.
 ///
 /// # Safety
-/// The line, with a 0 at its end, is left at `line`, where there is room for `size` bytes, its cluster and its HPU at
-/// `cluster` and `hpu`, which may be null.
+/// The line is written to `line`, with a terminating 0 and at most `size` bytes; its cluster and HPU to `cluster` and `hpu`,
+/// which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_line(
     nic: *mut spinneret_nic,
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn spinneret_line(
     hpu: *mut u32,
 ) -> c_int {
     guarded(|| {
-        let open: Arc<OpenNic> = handles::get(nic)?;
+        let open: Arc<OpenNic> = ffi::get(nic)?;
         check_place(line, "line")?;
         let mut output = open.printed.lock().unwrap_or_else(PoisonError::into_inner);
         if output.lines.is_empty() {
@@ -200,3 +201,97 @@ pub unsafe extern "C" fn spinneret_line(
         Ok(1)
     })
 }
+
+/// Addresses of a NIC.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct spinneret_addresses {
+    /// Ethernet.
+    pub mac: [u8; 6],
+    /// IPv4, of its host.
+    pub ip: [u8; 4],
+}
+
+/// Accounts for computation of the program. On a simulated NIC this time passes, and packets are handled meanwhile. On a card it
+/// has passed already, so nothing happens.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_compute(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        open.nic.compute(Duration::from_nanos(nanoseconds))?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Returns the addresses of a NIC of `spinneret fabric`. Returns 1 if it has addresses, else 0.
+///
+/// # Safety
+/// The addresses are written to `address`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_address(
+    nic: *mut spinneret_nic,
+    address: *mut spinneret_addresses,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        check_place(address, "address")?;
+        let Some(found) = open.nic.address() else {
+            return Ok(0);
+        };
+        let (mac, ip) = (found.mac, found.ip.octets());
+        // SAFETY: the caller promises the place.
+        unsafe { put(address, "address", spinneret_addresses { mac, ip }) }?;
+        Ok(1)
+    })
+}
+
+/// Sends an Ethernet frame without its check sequence, as the host of a simulated NIC. Returns 1 if it is sent, 0 if the queue
+/// is full; wait and retry. On a card, use a socket of the network interface instead.
+///
+/// # Safety
+/// `size` bytes can be read at `frame`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_transmit(
+    nic: *mut spinneret_nic,
+    frame: *const c_void,
+    size: usize,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        // SAFETY: the caller promises the bytes.
+        let frame = unsafe { bytes(frame, size) }?;
+        Ok(c_int::from(open.nic.transmit(frame)?))
+    })
+}
+
+/// Takes the next Ethernet frame for the host of a simulated NIC, which no rule matched. Returns its length without the check
+/// sequence, or 0 if there is none. `capacity` must be at least 9216, so that every frame fits.
+///
+/// # Safety
+/// `capacity` bytes can be written at `frame`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_receive(
+    nic: *mut spinneret_nic,
+    frame: *mut c_void,
+    capacity: usize,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = ffi::get(nic)?;
+        check_place(frame, "frame")?;
+        if capacity < SPINNERET_LARGEST_FRAME {
+            return Err(Failure::argument(format!(
+                "capacity is {capacity}, and a frame may have {SPINNERET_LARGEST_FRAME} bytes"
+            )));
+        }
+        let Some(received) = open.nic.receive()? else {
+            return Ok(0);
+        };
+        let received = &received[..received.len().min(capacity)];
+        // SAFETY: the caller promises the place, which is large enough.
+        unsafe { put_bytes(frame, received) }?;
+        Ok(received.len() as c_int)
+    })
+}
+
+/// Maximum size of a frame in bytes, without its check sequence.
+pub const SPINNERET_LARGEST_FRAME: usize = 9216;

@@ -1,19 +1,24 @@
-//! Messages of SLMP over UDP, between programs, or to handlers on a NIC.
+//! SLMP messages over UDP, between programs or to handlers on a NIC, and services for calls of handlers.
 
-use crate::border::{
-    Failure, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT,
-    SPINNERET_OK, bytes, check_place, guarded, put, put_bytes, text,
+use crate::context::{OpenContext, spinneret_context};
+use crate::ffi::{
+    self, Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_DEVICE, SPINNERET_ERROR_NO_ROOM,
+    SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT, SPINNERET_OK, bytes, check_place, guarded, put, put_bytes,
+    text,
 };
-use crate::handles::{self, Kind, Object};
+use spinneret_rpc::clib::Config;
+use spinneret_rpc::{BackgroundService, Libc, Offer, ServicesError, opcode};
 use spinneret_slmp::udp::{self, Event, Listener, UdpError};
 use spinneret_slmp::{Mode, Received, ReceiverConfig, SenderConfig};
 use std::ffi::{c_char, c_int, c_void};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who receives messages of SLMP at a UDP port.
+/// A receiver of SLMP messages at a UDP port.
 #[derive(Debug)]
 pub struct spinneret_receiver {
     _opaque: [u8; 0],
@@ -44,8 +49,8 @@ impl From<UdpError> for Failure {
     }
 }
 
-/// Sends a message over this machine's network, and returns when it has arrived. At most `window` segments are on their way
-/// without an acknowledgement; 64 are a good number.
+/// Sends a message over this machine's network, and returns when it has arrived. At most `window` segments are
+/// unacknowledged; 64 is a good value.
 ///
 /// # Safety
 /// `to` is a string, address and port such as `10.0.0.1:9330`; `size` bytes can be read at `message`.
@@ -69,11 +74,11 @@ pub unsafe extern "C" fn spinneret_slmp_send(
     })
 }
 
-/// Receives messages at an address and port of this machine, such as `0.0.0.0:9330`; port 0 is one that is free, which
-/// `port` tells.
+/// Receives messages at an address and port of this machine, such as `0.0.0.0:9330`. Port 0 selects a free one, which is
+/// returned in `port`.
 ///
 /// # Safety
-/// `at` is a string; the handle is left at `receiver`, the port at `port`, which may be null.
+/// `at` is a string; the handle is written to `receiver`, the port to `port`, which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_listen(
     at: *const c_char,
@@ -90,19 +95,18 @@ pub unsafe extern "C" fn spinneret_slmp_listen(
             // SAFETY: the caller promises the place.
             unsafe { put(port, "port", found) }?;
         }
-        let handle = handles::insert(Inbox(Mutex::new((listener, None))));
+        let handle = ffi::insert(Inbox(Mutex::new((listener, None))));
         // SAFETY: the caller promises the place.
         unsafe { put(receiver, "receiver", handle) }?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// Waits for the next message: 1 if one has come, 0 if none has in that time of the clock on the wall. If it has more than
-/// `capacity` bytes, which is an error, `size` tells how many, and it stays. Senders whose acknowledgement was lost are
-/// answered in here only.
+/// Waits for the next message, up to a timeout in wall-clock time. Returns 1 if there is one, else 0. Fails, and keeps the
+/// message, if it has more than `capacity` bytes; `size` is its length. Lost acknowledgements are repeated only in this call.
 ///
 /// # Safety
-/// The message is left at `message`, where there is room for `capacity` bytes, and its length at `size`.
+/// The message is written to `message`, which has room for `capacity` bytes, and its length to `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_receive(
     receiver: *mut spinneret_receiver,
@@ -112,7 +116,7 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
     timeout_nanoseconds: u64,
 ) -> c_int {
     guarded(|| {
-        let inbox: Arc<Inbox> = handles::get(receiver)?;
+        let inbox: Arc<Inbox> = ffi::get(receiver)?;
         check_place(size, "size")?;
         let mut inbox = inbox.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (listener, kept) = &mut *inbox;
@@ -141,16 +145,16 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
     })
 }
 
-/// Closes a receiver. The handle is used up, even if something fails.
+/// Closes a receiver. The handle is invalid afterwards, even if the call fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_receiver) -> c_int {
     guarded(|| {
-        handles::remove::<Inbox, _>(receiver)?;
+        ffi::remove::<Inbox, _>(receiver)?;
         Ok(SPINNERET_OK)
     })
 }
 
-/// The next message that comes whole in that time. What was given up is nothing to wait for any longer.
+/// Waits for the next complete message; ignores those that are given up.
 fn next(listener: &mut Listener, timeout: Duration) -> Result<Option<Received>, Failure> {
     let start = Instant::now();
     loop {
@@ -177,5 +181,87 @@ unsafe fn address(string: *const c_char, what: &str) -> Result<SocketAddrV4, Fai
         Failure::argument(format!(
             "{what} is `{text}`, and should be an IPv4 address and a port, such as 10.0.0.1:9330"
         ))
+    })
+}
+
+impl From<ServicesError> for Failure {
+    fn from(error: ServicesError) -> Self {
+        let code = match error {
+            ServicesError::Host(error) => return error.into(),
+            ServicesError::HostMemory { .. } | ServicesError::Ports { .. } => SPINNERET_ERROR_NO_ROOM,
+            ServicesError::OtherLayout { .. } | ServicesError::OtherCopies { .. } => SPINNERET_ERROR_ARGUMENT,
+            _ => SPINNERET_ERROR_DEVICE,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+fn services(open: &OpenContext) -> MutexGuard<'_, Option<BackgroundService>> {
+    open.services.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a thread that answers the calls of a context's handlers, as `spinneret run --services` does. Their output with
+/// `spin_stdio.h` goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
+/// in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of `spin_host.h`: 1 MiB is
+/// enough for 16 HPUs.
+///
+/// # Safety
+/// `folder` is a string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_services_open(
+    context: *mut spinneret_context,
+    folder: *const c_char,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        let folder = match folder.is_null() {
+            true => None,
+            // SAFETY: the caller promises a string.
+            false => Some(PathBuf::from(unsafe { text(folder, "folder") }?)),
+        };
+        let mut services = services(&open);
+        if services.is_some() {
+            return Err(Failure::argument(
+                "services of this context are open already: close them first",
+            ));
+        }
+        let offer = Offer::default();
+        let libc = move || Libc::new(offer.version, Config::of_folder(folder.clone()));
+        // Report a missing folder here, not in the thread.
+        libc().map_err(|error| Failure::argument(format!("folder: it cannot be opened: {error}")))?;
+        *services = Some(BackgroundService::open(
+            Arc::clone(&open.context),
+            &offer,
+            move |server| {
+                // If the folder has been removed since, no calls are answered.
+                if let Ok(libc) = libc() {
+                    let libc = Rc::new(libc);
+                    server.add(opcode::LIBC, libc.clone());
+                    server.add(opcode::SPINNERET, libc);
+                }
+            },
+        )?);
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
+/// `calls`, which may be null.
+///
+/// # Safety
+/// A number can be written at `calls`, if it is not null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_services_close(context: *mut spinneret_context, calls: *mut u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenContext> = ffi::get(context)?;
+        let Some(beside) = services(&open).take() else {
+            return Err(Failure::argument("no services of this context are open"));
+        };
+        let (counts, _) = beside.close()?;
+        if !calls.is_null() {
+            // SAFETY: the caller promises the place.
+            unsafe { put(calls, "calls", counts.calls) }?;
+        }
+        Ok(SPINNERET_OK)
     })
 }

@@ -14,11 +14,9 @@
 //! # Ok::<(), spinneret_rules::RuleFileError>(())
 //! ```
 
-use crate::error::{Problem, RuleFileError, RulePlace, did_you_mean};
 use crate::named::describe;
-use crate::rule;
-use crate::rule::MatcherParams;
-use crate::ruleset::{Join, NamedRuleset, Ruleset};
+use crate::rule::{self, MatcherParams};
+use crate::{Join, NamedRuleset, Problem, RuleFileError, RulePlace, Ruleset, did_you_mean};
 use spinneret_regmap::matching::Rule;
 use std::fs::File;
 use std::io::Read as _;

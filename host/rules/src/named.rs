@@ -1,6 +1,6 @@
 //! The rules that have names.
 
-use crate::error::Problem;
+use crate::Problem;
 use spinneret_regmap::matching::Rule;
 use std::ops::{Range, RangeInclusive};
 use toml::de::{DeInteger, DeValue};

@@ -1,7 +1,7 @@
 //! One entry of a ruleset: a name, a name with a value, or raw numbers.
 
-use crate::error::{Problem, did_you_mean};
 use crate::named::{self, Meaning, NamedRule, describe, range, whole};
+use crate::{Problem, did_you_mean};
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
 use std::ops::Range;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! SLMP in Ethernet frames: what a NIC sees.
+//! SLMP in Ethernet frames, as a NIC receives them. This is the only place that builds and parses such frames.
 //!
 //! IPv4 headers have 20 bytes, so the UDP header is at byte 34, SLMP's at 42, and the payload at 52.
 
@@ -9,9 +9,9 @@ use thiserror::Error;
 
 /// Bytes of all headers of a frame.
 pub const HEADERS_BYTES: usize = PAYLOAD;
-/// Smallest Ethernet frame without its check sequence; shorter ones are filled up with zeros.
+/// Minimum size of an Ethernet frame without its check sequence; shorter ones are padded with zeros.
 pub const MIN_FRAME_BYTES: usize = 60;
-/// Most payload that the lengths of IP can tell.
+/// Maximum payload that fits an IP packet.
 pub const MAX_PAYLOAD_BYTES: usize = 0xffff - (PAYLOAD - IP);
 
 const IP: usize = 14;
@@ -36,22 +36,22 @@ pub struct Endpoint {
 /// The UDP checksum of frames that are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UdpChecksum {
-    /// 0: the receiver has to trust Ethernet's check sequence.
+    /// 0: no checksum.
     Absent,
-    /// Right.
+    /// The correct checksum.
     Computed,
 }
 
-/// A frame that is well-formed and whose checksums are right.
+/// A well-formed frame with correct checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Who sent it.
+    /// Source.
     pub from: Endpoint,
-    /// To whom.
+    /// Destination.
     pub to: Endpoint,
     /// The SLMP header.
     pub header: Header,
-    /// What stands behind it.
+    /// The payload after the SLMP header.
     pub payload: &'a [u8],
 }
 
@@ -64,7 +64,7 @@ pub struct TooLong {
 }
 
 impl<'a> Frame<'a> {
-    /// Reads a frame.
+    /// Parses a frame.
     ///
     /// # Errors
     /// [`Cause::Malformed`], [`Cause::IpChecksum`] or [`Cause::UdpChecksum`], the first that applies.
@@ -85,7 +85,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// The bytes of the frame.
+    /// Builds the frame.
     ///
     /// # Errors
     /// [`TooLong`] if the payload fits no IP packet.
@@ -111,14 +111,14 @@ impl<'a> Frame<'a> {
         frame[PAYLOAD..PAYLOAD + bytes].copy_from_slice(self.payload);
         if checksum == UdpChecksum::Computed {
             let sum = !fold(udp_sum(&frame, &frame[UDP..PAYLOAD + bytes]));
-            // 0 says that there is none, and 0xffff is the same number in one's complement.
+            // 0 means "no checksum"; 0xffff is the same number in one's complement.
             put(&mut frame, UDP + 6, if sum == 0 { 0xffff } else { sum });
         }
         Ok(frame)
     }
 }
 
-/// A frame turned around into an acknowledgement: its own headers with the ends swapped, no payload, no UDP checksum.
+/// Turns a frame into an acknowledgement: swaps source and destination, and has no payload and no UDP checksum.
 ///
 /// `frame` has been parsed, so all headers are there.
 pub(crate) fn acknowledgement(frame: &[u8], header: &Header) -> Vec<u8> {
@@ -184,7 +184,7 @@ fn udp_sum(frame: &[u8], udp: &[u8]) -> u64 {
     add(add(0, &frame[IP + 12..UDP]), udp) + u64::from(PROTOCOL_UDP) + udp.len() as u64
 }
 
-/// Adds bytes as numbers of 16 bits; the last one is filled up with zero (RFC 1071).
+/// Adds bytes as 16-bit numbers, the last one padded with zero (RFC 1071).
 fn add(sum: u64, bytes: &[u8]) -> u64 {
     let (pairs, rest) = bytes.as_chunks::<2>();
     let whole: u64 = pairs

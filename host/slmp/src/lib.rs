@@ -3,9 +3,9 @@
 //! `docs/host/slmp.md` describes the protocol.
 //!
 //! - [`wire`]: ports, flags and the header;
-//! - [`memory`]: the memory that the handlers on the NIC share with the host, and what becomes of a segment;
+//! - [`memory`]: the memory that the handlers on the NIC share with the host, and the causes that segments count under;
 //! - [`generate`]: both as a C header and as a dissector for Wireshark;
-//! - [`Sender`] and [`Receiver`]: state machines without input or output, which are told the time;
+//! - [`Sender`] and [`Receiver`]: sans-I/O state machines, which receive the time as an argument;
 //! - [`udp`]: both over a socket;
 //! - [`frame`]: Ethernet frames, for simulated NICs.
 //!

@@ -3,44 +3,42 @@
 //!
 //! All words are 32-bit little-endian. Offsets are in bytes.
 
-/// What the first word of the memory holds: "SLMP".
+/// Magic number, in the first word of the memory: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
 pub const VERSION: u32 = 4;
-/// Most messages that a receiver knows at once.
+/// Maximum number of messages that a receiver tracks.
 pub const PLACES: usize = 8;
-/// Most segments of a message; as many bits has each bitmap.
+/// Maximum number of segments of a message, and number of bits in a bitmap.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
-/// Bytes of each cluster's scratchpad that handlers need for each place. They alone know what lies there: some words, and a
-/// bitmap.
+/// Bytes of each cluster's scratchpad for each place. Only handlers know the contents: some words and a bitmap.
 pub const LOCAL_BYTES: usize = 128 + 4 * BITMAP_WORDS;
-/// Most clusters of a NIC: handlers have scratchpads in no more.
+/// Maximum number of clusters; handlers have scratchpads in no more.
 pub const CLUSTERS: usize = 4;
 /// Counters.
 pub const COUNTERS: usize = 16;
-/// Most HPUs that a NIC has. Each has all counters for itself, so that it adds to one without an atomic operation, which
-/// would keep all others from L2 meanwhile.
+/// Maximum number of HPUs. Each has its own counters, so that it needs no atomic operation, which would occupy L2.
 pub const HPUS: usize = 64;
 /// Number of the counter of acknowledgements that were sent.
 pub const ACKS_SENT: usize = 11;
 /// Number of the counter of messages that were completed.
 pub const COMPLETED: usize = 12;
-/// Number of the counter of segments that were accepted and acknowledged: those are counted here alone, neither as
-/// [`Cause::Accepted`] nor at [`ACKS_SENT`].
+/// Number of the counter of segments that were accepted and acknowledged. They are not counted as [`Cause::Accepted`] or at
+/// [`ACKS_SENT`].
 pub const ACCEPTED_AND_ACKED: usize = 13;
-/// In the number of segments that are done: the end of the message is known.
+/// Bit in the number of completed segments: the end of the message is known.
 pub const DONE_END: u32 = 0x8000_0000;
-/// In what is known of the EOM segment, which has no bit: it was taken.
+/// Flag of the EOM segment, which is not in the bitmap: it was taken.
 pub const END_TAKEN: u32 = 1;
-/// In what is known of the EOM segment: somebody completes the message.
+/// Flag of the EOM segment: an HPU completes the message.
 pub const END_COMPLETING: u32 = 2;
-/// Distance of the completions of two places, which are 64-bit words at the start of the context's host memory.
+/// Stride of the completions of places, which are 64-bit words at the start of the context's host memory.
 pub const COMPLETION_STRIDE: usize = 64;
-/// In the upper half of a completion: there is one, and the other bits are the length of the message.
+/// Valid bit in the upper half of a completion; the other bits are the length of the message.
 pub const COMPLETION_VALID: u32 = 0x8000_0000;
-/// Where the regions of messages may start in the context's host memory.
+/// First offset for message regions in the context's host memory.
 pub const REGIONS: usize = 4096;
 
 /// One word or array of the layout.
@@ -132,7 +130,7 @@ macro_rules! numbered {
                 Self::ALL.iter().copied().find(|one| *one as u32 == number)
             }
 
-            /// What it means, in a few words.
+            /// Returns a short description.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$name => $about,)*

@@ -27,9 +27,9 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 use thiserror::Error;
 
-/// Longest time in which nobody is asked whether to go on.
+/// Maximum interval between calls of the progress callback.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// More than a segment needs, so that one that is too long is seen to be.
+/// Larger than any segment, so that oversize ones are detected.
 const BUFFER_BYTES: usize = 2048;
 
 /// A message was not sent, or no messages can be received.
@@ -41,7 +41,7 @@ pub enum UdpError {
     /// The receiver cannot be made.
     #[error(transparent)]
     Receiver(#[from] ReceiverConfigError),
-    /// The receiver at the other end does not do its part.
+    /// The receiver does not acknowledge.
     #[error("{to}: {error}")]
     Failed {
         /// Where the message was sent.
@@ -82,13 +82,13 @@ pub enum UdpError {
     Socket(io::Error),
 }
 
-/// A message id that no other sender is likely to choose.
+/// Returns a random message id.
 pub fn random_message_id() -> u32 {
     // The standard library seeds its hash maps with random numbers of the system.
     RandomState::new().build_hasher().finish() as u32
 }
 
-/// What came out of a socket: a datagram of IPv4, or nothing for now.
+/// Interprets the result of receiving: an IPv4 datagram, or nothing for now.
 fn received(result: io::Result<(usize, SocketAddr)>) -> Result<Option<(usize, SocketAddrV4)>, UdpError> {
     match result {
         Ok((bytes, SocketAddr::V4(from))) => Ok(Some((bytes, from))),
@@ -98,7 +98,7 @@ fn received(result: io::Result<(usize, SocketAddr)>) -> Result<Option<(usize, So
     }
 }
 
-/// Whether an error says that there is nothing, or that an earlier datagram has met a closed port: it counts as lost.
+/// Whether an error is transient: there is nothing to receive, or an earlier datagram met a closed port and counts as lost.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionRefused, ConnectionReset, Interrupted, TimedOut, WouldBlock};
     matches!(
@@ -107,10 +107,10 @@ fn is_passing(error: &io::Error) -> bool {
     )
 }
 
-/// What a listener has to tell.
+/// An event of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A message came whole. If stored messages are confirmed, [`Listener::confirm`] comes next.
+    /// A message is complete. If stored messages are confirmed, call [`Listener::confirm`] next.
     Complete(Received),
     /// A message made no progress for too long.
     GivenUp(GivenUp),
@@ -152,15 +152,15 @@ impl Listener {
         self.socket.local_addr().map_err(UdpError::Socket)
     }
 
-    /// What was received so far.
+    /// Returns the counters.
     pub fn counters(&self) -> &Counters {
         self.receiver.counters()
     }
 
-    /// Receives until there is something to tell; `None` when `progress`, which is called now and then, stops it.
+    /// Receives until there is an event; returns `None` when `progress`, which is called periodically, stops it.
     ///
-    /// Repetitions are answered only in here: a program that does not call it again after the last message leaves
-    /// senders without an answer whose acknowledgement was lost.
+    /// Lost acknowledgements are repeated only in this call. A program that does not call it again after the last message
+    /// leaves senders whose acknowledgement was lost without an answer.
     ///
     /// # Errors
     /// If the socket does not work.
@@ -187,10 +187,10 @@ impl Listener {
         }
     }
 
-    /// Says what became of a message.
+    /// Reports whether a message was stored.
     ///
     /// # Errors
-    /// If it does not wait for this.
+    /// The message does not wait to be confirmed.
     pub fn confirm(&mut self, key: &MessageKey, verdict: Verdict) -> Result<(), NotWaiting> {
         self.receiver.confirm(self.start.elapsed(), key, verdict)
     }
@@ -206,26 +206,26 @@ impl Listener {
             .receive(self.start.elapsed(), from, &buffer[..bytes])
             .acks()
         {
-            // An acknowledgement that cannot be sent is as good as lost: the sender asks again.
+            // Ignore errors: the sender repeats the segment, as after a lost acknowledgement.
             let _ = self.socket.send_to(&ack.emit(), from);
         }
         Ok(true)
     }
 }
 
-/// How often the progress callback is asked at most.
+/// Minimum interval between calls of the progress callback.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(10);
-/// Waits that are shorter are slept through in naps: timeouts of sockets are as coarse as the system's clock tick.
+/// Shorter waits use short sleeps, because socket timeouts have the resolution of the system's clock tick.
 const COARSE: Duration = Duration::from_millis(2);
-/// One nap. It bounds what a wait adds to the time of an acknowledgement.
+/// One short sleep. It bounds the delay that a wait adds to an acknowledgement.
 const NAP: Duration = Duration::from_micros(100);
-/// How long the system may have no room for a datagram before it counts as lost.
+/// How long the socket buffer may be full before a datagram counts as lost.
 const FULL: Duration = Duration::from_millis(20);
 
 /// Sends a message, and returns when it is delivered, or, without acknowledgements, sent.
 ///
-/// `progress` is called now and then, and at the end; it may stop the sending. The socket must not be used for
-/// anything else meanwhile; afterwards it is blocking, and its read timeout is as it was.
+/// `progress` is called periodically and at the end, and may stop the transfer. The socket must not be used for anything else
+/// meanwhile; afterwards it is blocking, with its previous read timeout.
 ///
 /// # Errors
 /// If the message cannot be sent like this, the receiver does not do its part, the socket does not work, or `progress`
@@ -272,7 +272,7 @@ pub fn send(
     }
 }
 
-/// The socket, which does not block, and the time since the start. When it is dropped, the socket is as it was.
+/// The non-blocking socket, and the time since the start. Dropping it restores the socket.
 struct Link<'a> {
     socket: &'a UdpSocket,
     to: SocketAddrV4,
@@ -296,7 +296,7 @@ impl<'a> Link<'a> {
         self.start.elapsed()
     }
 
-    /// Gives the sender all acknowledgements that are there.
+    /// Passes pending acknowledgements to the sender.
     fn take_acks(&self, sender: &mut Sender) -> Result<(), UdpError> {
         while self.take_ack(sender)? {}
         Ok(())
@@ -314,8 +314,8 @@ impl<'a> Link<'a> {
         Ok(true)
     }
 
-    /// Sends a segment. A way on which something has arrived may be gone for a moment: then the segment counts as lost, and
-    /// what the system said is returned.
+    /// Sends a segment. If the network is unavailable after earlier success, the segment counts as lost, and the error is
+    /// returned.
     fn send(
         &self,
         segment: &Segment,

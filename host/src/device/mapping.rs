@@ -1,4 +1,4 @@
-//! Memory that a device writes to while we look at it.
+//! Memory that is shared with a device.
 
 #![allow(unsafe_code)]
 
@@ -10,17 +10,17 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{Ordering, fence};
 
-/// A shared mapping, of a file or of memory that is nobody else's. Child processes do not get it.
+/// A shared mapping of a file or of anonymous memory. Child processes do not inherit it.
 ///
-/// Nothing refers to its bytes: they are read and written by accesses that the compiler neither joins nor drops, in units of
-/// up to 8 bytes at multiples of their size, each at once. What is written first is seen first by the device.
+/// There are no references to its bytes. All accesses are volatile and atomic, in units of up to 8 bytes at multiples of their
+/// size. The device sees writes in program order.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<c_void>,
     bytes: usize,
 }
 
-// SAFETY: the mapping belongs to nobody else, and addresses are the same in all threads of a process.
+// SAFETY: the mapping is owned, and addresses are the same in all threads of a process.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
@@ -37,10 +37,10 @@ impl Mapping {
         )
     }
 
-    /// Takes so many bytes, at least 1, all of them 0.
+    /// Allocates zeroed bytes, at least 1.
     ///
     /// # Errors
-    /// If the system gives no more.
+    /// The system is out of memory.
     pub fn anonymous(bytes: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the system chooses the place, so nothing that is there already is replaced.
@@ -50,7 +50,7 @@ impl Mapping {
         )
     }
 
-    /// Takes what was mapped just now.
+    /// Takes ownership of a new mapping.
     fn own(start: *mut c_void, bytes: usize) -> io::Result<Self> {
         let start = NonNull::new(start).ok_or_else(|| io::Error::other("memory was mapped to address 0"))?;
         let mapping = Self { start, bytes };
@@ -59,17 +59,17 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there is nothing in it.
+    /// Whether its size is 0.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// Where it begins; it is there as long as this lives. The device writes to it at any time.
+    /// Returns a pointer to the first byte, valid as long as the mapping. The device writes to the memory at any time.
     pub fn start(&self) -> NonNull<u8> {
         self.start.cast()
     }
@@ -93,7 +93,7 @@ impl Mapping {
             }
             done += unit;
         }
-        // What is read later is not older than this.
+        // Later reads see data at least as new.
         fence(Ordering::Acquire);
     }
 
@@ -103,7 +103,7 @@ impl Mapping {
     /// As [`read`](Self::read).
     pub fn write(&self, offset: usize, bytes: &[u8]) {
         self.check(offset, bytes.len());
-        // What was written before is not seen later than this.
+        // Earlier writes are visible first.
         fence(Ordering::Release);
         let mut done = 0;
         while done < bytes.len() {
@@ -141,17 +141,17 @@ impl Mapping {
     }
 }
 
-/// Memory, all of it 0 at first, in a file without a name that other processes can map. Nobody can make it shorter.
+/// Zeroed memory in an anonymous file (memfd) that other processes can map, sealed against shrinking.
 #[derive(Debug)]
 pub struct SharedMemory {
-    /// Why there is none, if so.
+    /// The file, or why there is none.
     file: io::Result<OwnedFd>,
     mapping: Mapping,
 }
 
 impl SharedMemory {
-    /// Takes so many bytes, at least 1. They fill no memory before they are used. If the system gives no such file, for example
-    /// because files may not be as large (`ulimit -f`), it is memory of this process alone.
+    /// Allocates bytes, at least 1, lazily. If no such file can be created, for example because of `ulimit -f`, the memory is
+    /// private to this process.
     ///
     /// # Errors
     /// If the system gives no more.
@@ -164,7 +164,7 @@ impl SharedMemory {
         Ok(Self { file, mapping })
     }
 
-    /// The file, for another process.
+    /// Returns the file, for another process.
     ///
     /// # Errors
     /// Why there is none.
@@ -172,7 +172,7 @@ impl SharedMemory {
         self.file.as_ref().map(AsFd::as_fd)
     }
 
-    /// What is in it.
+    /// Returns the mapping.
     pub fn mapping(&self) -> &Mapping {
         &self.mapping
     }
@@ -200,7 +200,7 @@ fn sealed_file(bytes: usize) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Bytes that are accessed at once at an offset: mappings begin at a page, so the offset tells the alignment.
+/// Size of the next atomic access at an offset. Mappings begin at a page, so the offset determines the alignment.
 fn unit(offset: usize, left: usize) -> usize {
     [8, 4, 2]
         .into_iter()
@@ -210,7 +210,7 @@ fn unit(offset: usize, left: usize) -> usize {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range is ours, and nothing refers to it. Giving back a whole mapping does not fail.
+        // SAFETY: the range is ours, and nothing refers to it. Unmapping a whole mapping does not fail.
         let unmapped = unsafe { munmap(self.start.as_ptr(), self.bytes) };
         debug_assert_eq!(unmapped, Ok(()));
     }

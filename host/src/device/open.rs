@@ -1,11 +1,9 @@
 //! A device that is found by its name.
 
-use super::contract::{Address, Area, Device, DeviceError, slower};
-use super::{chardev, socket, vfio};
+use super::{Address, Area, Device, DeviceError, Mapping, chardev, slower, socket, vfio};
 use spinneret_program::Program;
 use spinneret_regmap::pci;
 use std::path::Path;
-use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A device that was found by its name.
@@ -22,7 +20,7 @@ pub enum OpenDevice {
 /// Why no device can be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The name says nothing.
+    /// The name has none of the known forms.
     #[error(
         "`{0}` is no NIC: write card for the one of this machine, /dev/spinneret0 for one with our driver, vfio:0000:00:03.0 for a PCI \
          function, or unix:PATH for the socket of `spinneret serve`"
@@ -47,13 +45,13 @@ pub enum OpenError {
     Vfio(#[from] vfio::VfioError),
 }
 
-/// The name of the card of this machine, whatever driver it has: [`first_card`] says which.
+/// The name of the card of this machine, with any driver; see [`first_card`].
 const CARD: &str = "card";
-/// Device files of cards, by their paths from the root: our driver's, which does more, and the one that the public driver has.
+/// Device files of cards: that of our driver, and that of FPsPIN's driver.
 const NODES: [&str; 2] = ["dev/spinneret0", "dev/pspin0"];
 
-/// The card that is taken if nobody says which, with the root of the system's files: one of our driver, or else of the public
-/// one, or else of `vfio-pci`.
+/// Finds the default card: with our driver, else with FPsPIN's driver, else bound to `vfio-pci`. `root` is `/`, except in
+/// tests.
 fn first_card(root: &Path) -> Option<String> {
     let mut nodes = NODES.iter().map(|node| root.join(node));
     let node = nodes
@@ -63,10 +61,10 @@ fn first_card(root: &Path) -> Option<String> {
 }
 
 impl OpenDevice {
-    /// Opens `unix:PATH`, `vfio:` with a place on the PCI bus, a device file by its path, or `card`: the one that is there.
+    /// Opens `unix:PATH`, `vfio:` with a PCI address, a device file by its path, or `card`, the default card.
     ///
     /// # Errors
-    /// If there is no such device, or somebody else has it.
+    /// There is no such device, or another program uses it.
     pub fn open(name: &str) -> Result<Self, OpenError> {
         if let Some((CARD, times)) = slower(name) {
             let found = first_card(Path::new("/")).ok_or(OpenError::NoCard)?;
@@ -87,7 +85,7 @@ impl OpenDevice {
     }
 }
 
-/// Calls the same function of whatever device it is.
+/// Calls a method of the device inside.
 macro_rules! each {
     ($self:ident, $device:ident => $call:expr) => {
         match $self {
@@ -135,16 +133,8 @@ impl Device for OpenDevice {
         each!(self, device => device.close_area(context));
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        each!(self, device => device.read_host(context, offset, bytes))
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        each!(self, device => device.write_host(context, offset, bytes))
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        each!(self, device => device.host_pointer(context))
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        each!(self, device => device.host_mapping(context))
     }
 
     fn tells_contexts(&self) -> bool {

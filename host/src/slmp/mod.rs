@@ -1,8 +1,8 @@
-//! Messages over SLMP, received by handlers on the NIC: the part of the host.
+//! The host side of receiving SLMP messages on the NIC.
 //!
-//! The handlers of `runtime/examples/slmp` put segments where they belong in host memory, acknowledge and count them, and say
-//! when a message is whole. The host takes it from its memory, and gives up what makes no progress. The layout of what they
-//! share is in [`spinneret_slmp::memory`], the protocol in `docs/host/slmp.md`.
+//! The handlers of `runtime/examples/slmp` place segments in host memory, acknowledge and count them, and signal complete
+//! messages. The host takes complete messages, and gives up those without progress. [`spinneret_slmp::memory`] has the layout
+//! of the shared memory, `docs/host/slmp.md` the protocol.
 
 mod place;
 
@@ -26,7 +26,7 @@ use std::time::Duration;
 
 /// The handlers' name in their program.
 const HANDLERS: &str = "slmp";
-/// Looks for messages without progress while one of them may be given up.
+/// Number of checks for progress during the idle time of a message.
 const LOOKS: u32 = 4;
 /// Bytes of a line of host memory.
 const LINE: usize = 64;
@@ -34,19 +34,19 @@ const LINE: usize = 64;
 /// What happened to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It came whole. If stored messages are confirmed, [`MessageReceiver::confirm`] comes next.
+    /// It is complete. If stored messages are confirmed, call [`MessageReceiver::confirm`] next.
     Complete(Received),
     /// It made no progress for too long. If a handler of it never ended, its place is lost, and
     /// [`MessageReceiver::lost_places`] has grown.
     GivenUp(GivenUp),
 }
 
-/// Segments by what became of them, as the handlers have counted them.
+/// Segments by cause, as counted by the handlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentCounters([u32; COUNTERS]);
 
 impl SegmentCounters {
-    /// Segments that were counted under a cause.
+    /// Returns the number of segments with a cause.
     pub fn of(&self, cause: Cause) -> u32 {
         let acknowledged = match cause {
             Cause::Accepted => self.0[ACCEPTED_AND_ACKED],
@@ -55,26 +55,26 @@ impl SegmentCounters {
         self.0[cause as usize].wrapping_add(acknowledged)
     }
 
-    /// Acknowledgements that were sent.
+    /// Returns the number of acknowledgements sent.
     pub fn acks_sent(&self) -> u32 {
         self.0[ACKS_SENT].wrapping_add(self.0[ACCEPTED_AND_ACKED])
     }
 
-    /// Messages that were completed.
+    /// Returns the number of completed messages.
     pub fn completed(&self) -> u32 {
         self.0[COMPLETED]
     }
 }
 
-/// What is known of a place between two looks.
+/// State of a place between two checks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watch {
     /// The message that was taken and waits to be confirmed.
     taken: Option<MessageKey>,
-    /// What had come at the last progress, and when that was.
+    /// The progress at the last check, and its time.
     progress: [u32; 2],
     since: Duration,
-    /// A handler has not finished with it, and never will.
+    /// A handler still uses it, and never finishes.
     is_lost: bool,
 }
 
@@ -142,7 +142,7 @@ impl<D: Device> MessageReceiver<D> {
         })
     }
 
-    /// What has happened since the last call, one thing at a time. Time does not pass here.
+    /// Returns the next event, without waiting.
     ///
     /// # Errors
     /// If the NIC does not answer.
@@ -169,8 +169,8 @@ impl<D: Device> MessageReceiver<D> {
         Ok(None)
     }
 
-    /// Says what became of a message that was taken, if stored messages are confirmed. A message that is not known is no
-    /// matter: it was given up.
+    /// Reports whether a taken message was stored, if stored messages are confirmed. Ignores an unknown message, which was
+    /// given up.
     ///
     /// # Errors
     /// If the NIC does not answer.
@@ -192,13 +192,12 @@ impl<D: Device> MessageReceiver<D> {
         }
     }
 
-    /// Places that can hold no message any more, because a handler that worked on one has faulted or hangs. They are there
-    /// again when the receiver is opened anew.
+    /// Returns the number of lost places, whose handler has faulted or hangs. They are available again in a new receiver.
     pub fn lost_places(&self) -> usize {
         self.places.iter().filter(|place| place.is_lost).count()
     }
 
-    /// What became of all segments so far.
+    /// Reads the counters of segments.
     ///
     /// # Errors
     /// If the NIC does not answer.
@@ -215,12 +214,12 @@ impl<D: Device> MessageReceiver<D> {
         Ok(counters)
     }
 
-    /// The context of the handlers.
+    /// Returns the context of the handlers.
     pub fn context(&self) -> &Context<D> {
         &self.context
     }
 
-    /// The message of a place, if it is whole.
+    /// Takes the message of a place, if it is complete.
     fn take(&mut self, number: usize) -> Result<Option<Received>, Error> {
         let place = self.place(number);
         let received = place.received()?;
@@ -233,7 +232,7 @@ impl<D: Device> MessageReceiver<D> {
         Ok(received)
     }
 
-    /// Gives a message up that has made no progress for too long. One that came whole in its last moments is taken next.
+    /// Gives up a message without progress, unless it was completed in the meantime.
     fn look(&mut self, number: usize, now: Duration) -> Result<Option<GivenUp>, Error> {
         let Watch {
             progress,
@@ -269,7 +268,7 @@ impl<D: Device> MessageReceiver<D> {
     }
 }
 
-/// Segments of SLMP; for the NIC they are of messages without end, since the handlers keep their own books.
+/// The rules for SLMP segments. To the NIC they are one endless message, because the handlers track messages themselves.
 fn rules() -> Ruleset {
     Ruleset::all()
         .rule(Rule::IPV4)

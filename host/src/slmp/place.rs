@@ -201,4 +201,250 @@ fn arrived(segments: u32, unit: u32, end: Option<(u32, u32)>) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    //! A place in plain memory, with handlers that are nothing but a number of users.
+
+    use super::*;
+    use crate::device::{Area, DeviceError};
+    use std::ptr::NonNull;
+
+    const NUMBER: usize = 1;
+    const REGION: u32 = 4096;
+    const START: u32 = 0x7654_3210;
+    const GENERATION: u32 = START + 3;
+
+    /// Memories, and how long handlers stay in the place.
+    #[derive(Debug)]
+    struct Memories {
+        cluster: Vec<u8>,
+        host: Vec<u8>,
+        now: Duration,
+        /// When they leave; never if there is nothing.
+        leave: Option<Duration>,
+        /// What they write to the completion then.
+        completion: u64,
+    }
+
+    impl Memories {
+        fn place(&mut self, field: usize) -> &mut [u8] {
+            &mut self.cluster[common::SIZE + NUMBER * place::SIZE + field..][..4]
+        }
+
+        fn get(&mut self, field: usize) -> u32 {
+            u32::from_le_bytes(self.place(field).try_into().expect("it has four bytes"))
+        }
+
+        fn completion(&self) -> u64 {
+            let bytes = &self.host[NUMBER * COMPLETION_STRIDE..][..8];
+            u64::from_le_bytes(bytes.try_into().expect("it has eight bytes"))
+        }
+    }
+
+    impl Device for Memories {
+        fn has_register(&self, _: u32) -> bool {
+            false
+        }
+
+        fn read_register(&mut self, _: u32) -> Result<u32, DeviceError> {
+            Err(DeviceError::NoAccess)
+        }
+
+        fn write_register(&mut self, _: u32, _: u32) -> Result<(), DeviceError> {
+            Ok(())
+        }
+
+        fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+            bytes.copy_from_slice(&self.cluster[address as usize..][..bytes.len()]);
+            Ok(())
+        }
+
+        fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+            let users = (common::SIZE + NUMBER * place::SIZE + place::USERS) as u32;
+            assert!(
+                !(address..address + bytes.len() as u32).contains(&users),
+                "the host never writes users"
+            );
+            self.cluster[address as usize..][..bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }
+
+        fn open_area(&mut self, _: u32, _: u32) -> Result<Area, DeviceError> {
+            Err(DeviceError::NoAccess)
+        }
+
+        fn close_area(&mut self, _: u32) {}
+
+        fn read_host(&mut self, _: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+            bytes.copy_from_slice(&self.host[offset as usize..][..bytes.len()]);
+            Ok(())
+        }
+
+        fn write_host(&mut self, _: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+            self.host[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        }
+
+        fn host_pointer(&self, _: u32) -> Option<NonNull<u8>> {
+            None
+        }
+
+        fn tells_contexts(&self) -> bool {
+            false
+        }
+
+        fn now(&self) -> Duration {
+            self.now
+        }
+
+        fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+            self.now += time;
+            if self.leave.is_some_and(|leave| leave <= self.now) {
+                self.leave = None;
+                self.place(place::USERS).fill(0);
+                let completion = self.completion.to_le_bytes();
+                self.host[NUMBER * COMPLETION_STRIDE..][..8].copy_from_slice(&completion);
+            }
+            Ok(())
+        }
+    }
+
+    /// An open message with two of its segments of 100 bytes, whose end at 700 with 30 bytes came as well.
+    fn open(users: u32, leave: Option<Duration>, completion: u64) -> Memories {
+        let mut memories = Memories {
+            cluster: vec![0; common::SIZE + 3 * place::SIZE],
+            host: vec![7; 8192],
+            now: Duration::ZERO,
+            leave,
+            completion,
+        };
+        memories.host[..REGION as usize].fill(0);
+        for (field, value) in [
+            (place::STATE, State::Open as u32),
+            (place::SOURCE, 0x0100_000a),
+            (place::PORT, 0x3412),
+            (place::MESSAGE_ID, 5),
+            (place::REGION, REGION),
+            (place::CAPACITY, 1000),
+            (place::USERS, users),
+            (place::SEGMENT_BYTES, 100),
+            (place::RECIPROCAL, u32::MAX / 100 + 1),
+            (place::END, 701),
+            (place::LENGTH, 730),
+            (place::DONE, DONE_END | 3),
+            (place::END_TAKEN, 1),
+            (place::GENERATION, GENERATION),
+            (place::START, START),
+        ] {
+            memories.place(field).copy_from_slice(&u32::to_le_bytes(value));
+        }
+        memories
+    }
+
+    /// Does something with the place: what came of it, and the memories then.
+    fn with<T>(
+        memories: Memories,
+        act: impl FnOnce(&Place<'_, Memories>) -> Result<T, Error>,
+    ) -> (T, Nic<Memories>) {
+        let bytes = memories.cluster.len() as u32;
+        let area = Area {
+            address: 0,
+            bytes: memories.host.len() as u32,
+        };
+        let nic = Nic::new(memories).expect("it takes what is written");
+        let handler = HandlerMemory::new(nic.clone(), 0, "handler memory", 0, bytes);
+        let host = HostMemory::new(nic.clone(), 0, area);
+        let result = act(&Place::new(&nic, &handler, &host, NUMBER)).expect("memory answers");
+        (result, nic)
+    }
+
+    fn given_up() -> GivenUp {
+        GivenUp {
+            key: MessageKey {
+                from: "10.0.0.1:4660".parse().expect("it is an address"),
+                message_id: 5,
+            },
+            bytes: 230,
+            length: Some(730),
+        }
+    }
+
+    #[test]
+    fn a_message_is_given_up_after_its_handlers_have_left() {
+        let soon = Duration::from_millis(1);
+        let (fate, nic) = with(open(2, Some(soon), 0), |place| place.give_up());
+        assert_eq!(fate, Fate::Freed(given_up()));
+        let mut device = nic.device();
+        assert!(device.now() >= soon);
+        for field in place::FIELDS {
+            let wanted = match field.offset {
+                place::REGION => REGION,
+                place::CAPACITY => 1000,
+                place::GENERATION => GENERATION,
+                place::START => START,
+                _ => 0,
+            };
+            assert_eq!(device.get(field.offset), wanted, "{}", field.name);
+        }
+    }
+
+    #[test]
+    fn a_message_that_becomes_whole_in_its_last_moments_is_taken() {
+        let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
+        let memories = open(1, Some(Duration::from_millis(1)), completion);
+        let ((fate, received), nic) = with(memories, |place| Ok((place.give_up()?, place.received()?)));
+        assert_eq!(fate, Fate::Whole);
+        let received = received.expect("it is whole");
+        assert_eq!((received.key, received.data), (given_up().key, vec![7; 730]));
+        assert_eq!(nic.device().get(place::STATE), State::Complete as u32);
+    }
+
+    #[test]
+    fn a_place_that_is_never_left_stays_closed() {
+        let (fate, nic) = with(open(1, None, 0), |place| place.give_up());
+        assert_eq!(fate, Fate::Lost(given_up()));
+        let mut device = nic.device();
+        assert!(device.now() >= DRAIN);
+        assert_eq!(device.get(place::STATE), State::Closed as u32);
+        assert_eq!(device.get(place::DONE), DONE_END | 3);
+    }
+
+    #[test]
+    fn a_message_that_is_whole_is_taken_though_a_handler_never_leaves() {
+        let mut memories = open(1, None, 0);
+        let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
+        memories.host[NUMBER * COMPLETION_STRIDE..][..8].copy_from_slice(&completion.to_le_bytes());
+        let (fate, nic) = with(memories, |place| place.give_up());
+        assert_eq!(fate, Fate::Whole);
+        assert_eq!(nic.device().get(place::STATE), State::Complete as u32);
+    }
+
+    #[test]
+    fn a_message_that_is_refused_leaves_no_completion() {
+        let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
+        let memories = open(1, Some(Duration::from_millis(1)), completion);
+        let (is_free, nic) = with(memories, |place| place.refuse());
+        assert!(is_free);
+        let mut device = nic.device();
+        assert_eq!(
+            (device.completion(), device.get(place::STATE)),
+            (0, State::Free as u32)
+        );
+        let (is_free, nic) = with(open(1, None, 0), |place| place.refuse());
+        assert!(!is_free);
+        assert_eq!(nic.device().get(place::STATE), State::Closed as u32);
+    }
+
+    #[test]
+    fn arrived_bytes_are_those_of_segments() {
+        for (segments, unit, end, bytes) in [
+            (0, 0, None, 0),
+            (1, 0, Some((0, 0)), 0),
+            (1, 0, Some((900, 930)), 30),
+            (2, 100, None, 200),
+            (3, 100, Some((900, 930)), 230),
+            (32256, 1462, None, 32256 * 1462),
+        ] {
+            assert_eq!(arrived(segments, unit, end), bytes);
+        }
+    }
+}

@@ -1,8 +1,7 @@
 //! Memory of the cluster and of the host, through the driver.
 
-use crate::fake::Fake;
-use crate::program::program;
-use crate::support::{card, nic, ok, open, port};
+use crate::fake::{Fake, program};
+use crate::{card, nic, ok, open, port};
 use proptest::prelude::*;
 use rustix::io::Errno;
 use spinneret_host::chardev::Abilities;

@@ -1,7 +1,7 @@
 //! NICs behind `vfio-pci`.
 
-use crate::program::program;
-use crate::support::{ok, port};
+use crate::fake::program;
+use crate::{ok, port};
 use spinneret_host::vfio::{Function, Vfio};
 use spinneret_host::{Device as _, DeviceError, Nic, Options, SharedMemory};
 use spinneret_regmap::model::{Registers, Variant};

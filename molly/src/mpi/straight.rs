@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::strides::{Stride, strides};
 use crate::transport::{Line, Place, Placing};
 use spinneret_molly_model::Columns;
-use spinneret_mpi_sys::{Block, Datatype, Mpi, Named, Request, Shared};
+use spinneret_mpi_sys::{Datatype, Mpi, Request, Shared};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
@@ -77,7 +77,7 @@ impl Straight {
 
 /// What describes a place, and where in its memory that begins.
 fn datatype(mpi: &Mpi, place: &Place) -> std::result::Result<(usize, Datatype), spinneret_mpi_sys::Error> {
-    let byte = mpi.named(Named::Byte)?;
+    let byte = mpi.named("MPI_BYTE")?;
     let strides = strides(place.pieces.iter().cloned());
     let first = strides.first().map_or(0, |stride| stride.first);
     let vector = |stride: &Stride| byte.hvector(stride.count as i64, stride.len as i64, stride.step as i64);
@@ -96,9 +96,9 @@ fn datatype(mpi: &Mpi, place: &Place) -> std::result::Result<(usize, Datatype), 
         }
         _ => {
             let pieces = strides.iter().flat_map(Stride::pieces);
-            let block = |piece: std::ops::Range<usize>| Block {
-                length: piece.len() as i64,
-                start: piece.start.wrapping_sub(first).cast_signed() as i64,
+            let block = |piece: std::ops::Range<usize>| {
+                let start = piece.start.wrapping_sub(first).cast_signed();
+                (piece.len() as i64, start as i64)
             };
             byte.hindexed(&pieces.map(block).collect::<Vec<_>>())?
         }

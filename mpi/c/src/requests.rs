@@ -1,8 +1,7 @@
 //! Persistent receives and sends.
 
-use crate::open::{Failed, Inner, mpi};
-use crate::rank::{spinneret_rank, with};
-use spinneret::border::{Failure, SPINNERET_OK, bytes, check_place, put};
+use crate::{Failed, Inner, mpi, spinneret_rank, with};
+use spinneret::ffi::{Failure, SPINNERET_OK, bytes, check_place, put};
 use spinneret_mpi::Layout;
 use spinneret_mpi::library::{Buffer, Copies, NOBODY, Request, Status};
 use spinneret_mpi_sys::Wildcards;

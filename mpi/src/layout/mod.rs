@@ -7,13 +7,12 @@
 //! differently, so they cannot be computed.
 
 mod build;
-mod form;
 mod place;
 
 pub use place::Overlap;
 pub use place::{Piece, Pieces};
 
-use form::Form;
+use build::Form;
 use spinneret_mpi_sys::Tree;
 use std::fmt;
 use std::sync::Arc;
@@ -163,7 +162,7 @@ impl Layout {
     /// # Errors
     /// As [`Layout::of`].
     pub fn of_runs(runs: impl IntoIterator<Item = (i64, u64)>) -> Result<Self, LayoutError> {
-        let mut list = form::List::default();
+        let mut list = build::List::default();
         for (start, bytes) in runs.into_iter().filter(|(_, bytes)| *bytes > 0) {
             list.push(Run { start, bytes })?;
         }

@@ -1,37 +1,38 @@
-//! What the hosts say to each other before a message: the sender announces it, and the receiver grants it an id.
+//! Control frames between hosts: the sender announces a message, and the receiver grants it an id.
 //!
-//! Both go by UDP between ports [`PORT`]. The sender repeats an announcement until it is granted, and the receiver repeats
-//! the grant for each announcement that comes again, so neither may be lost for good.
+//! Both are UDP datagrams between ports [`PORT`]. The sender repeats an announcement until it is granted, and the receiver
+//! repeats the grant for each repeated announcement, so a lost frame only costs time.
 
+use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use std::net::Ipv4Addr;
 
 /// UDP port of the library.
 pub const PORT: u16 = 9331;
 /// The first word: "MPC2".
 const MAGIC: u32 = 0x3243_504d;
-/// Bytes of the headers of Ethernet, IPv4 and UDP.
-const HEADERS: usize = 42;
+/// Time to live of the IPv4 header.
+const TTL: u8 = 64;
 /// Words of an announcement, and of a grant.
 const ANNOUNCEMENT: usize = 6;
 const GRANT: usize = 2;
 /// Most announcements or grants in a frame, which has 1500 bytes behind the header of Ethernet.
 pub(super) const MOST: usize = 60;
 
-/// What a host says, of one message or many.
+/// The content of a control frame: one message or many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// There are messages.
+    /// Messages that are to be sent.
     Announce(Vec<Announcement>),
-    /// They may come.
+    /// Messages that may be sent now.
     Grant(Vec<Grant>),
 }
 
-/// That a message may come.
+/// Permission to send a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
-    /// The number of its announcement.
+    /// The number of the announcement.
     pub(super) number: u32,
-    /// Its id; 0 if it is not wanted, because it is too long.
+    /// The id of the message; 0 if it is too long for its receive.
     pub(super) id: u32,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Announcement {
     pub(super) port: u16,
 }
 
-/// A host, as frames name it.
+/// The addresses of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) mac: [u8; 6],
@@ -57,7 +58,7 @@ pub(super) struct Host {
 }
 
 impl Control {
-    /// The frame.
+    /// Builds the frame.
     pub(super) fn frame(&self, from: Host, to: Host) -> Vec<u8> {
         let mut words = vec![MAGIC];
         match self {
@@ -70,51 +71,37 @@ impl Control {
                 words.extend(grants.iter().flat_map(|grant| [grant.number, grant.id]));
             }
         }
-        let length = (8 + 4 * words.len()) as u16;
-        let mut frame = Vec::with_capacity(HEADERS + 4 * words.len());
-        frame.extend(to.mac);
-        frame.extend(from.mac);
-        frame.extend([0x08, 0x00, 0x45, 0]);
-        frame.extend((20 + length).to_be_bytes());
-        frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0]);
-        frame.extend(from.ip.octets());
-        frame.extend(to.ip.octets());
-        let checksum = !sum(&frame[14..34]);
-        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
-        frame.extend(PORT.to_be_bytes());
-        frame.extend(PORT.to_be_bytes());
-        frame.extend(length.to_be_bytes());
-        frame.extend([0, 0]);
-        frame.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-        // The checksum of UDP covers all that is not in the header of IP.
-        let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), &frame[34..]].concat();
-        let checksum = match !sum(&pseudo) {
-            0 => 0xffff,
-            checksum => checksum,
-        };
-        frame[40..42].copy_from_slice(&checksum.to_be_bytes());
+        let payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let builder = PacketBuilder::ethernet2(from.mac, to.mac)
+            .ipv4(from.ip.octets(), to.ip.octets(), TTL)
+            .udp(PORT, PORT);
+        let mut frame = Vec::with_capacity(builder.size(payload.len()));
+        builder
+            .write(&mut frame, &payload)
+            .expect("a vector takes all bytes, and the payload fits into a frame");
         frame
     }
 
-    /// What a frame says and whose it is: from where, and to where. Nothing if it is none of these, or not whole.
+    /// Parses a frame: its source, its destination and the content. Returns `None` if it is no control frame, or damaged.
     pub(super) fn parse(frame: &[u8]) -> Option<([Ipv4Addr; 2], Self)> {
-        let is_udp = frame.get(12..15)? == [0x08, 0x00, 0x45] && *frame.get(23)? == 17;
-        let half = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
-        let length = half(38)?;
-        let datagram = frame.get(34..34 + usize::from(length))?;
-        if !is_udp || half(36)? != PORT || datagram.len() < 8 || sum(&frame[14..34]) != 0xffff {
+        let packet = SlicedPacket::from_ethernet(frame).ok()?;
+        let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Udp(udp))) = (packet.net, packet.transport)
+        else {
+            return None;
+        };
+        let (ip, udp, payload) = (ip.header().to_header(), udp.to_header(), udp.payload());
+        let checksum = udp
+            .calc_checksum_ipv4_raw(ip.source, ip.destination, payload)
+            .ok()?;
+        let is_whole = ip.header_checksum == ip.calc_header_checksum() && udp.checksum == checksum;
+        if !is_whole || udp.destination_port != PORT || !packet.link_exts.is_empty() {
             return None;
         }
-        let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), datagram].concat();
-        if sum(&pseudo) != 0xffff {
-            return None;
-        }
-        let (words, []) = datagram[8..].as_chunks() else {
+        let (words, []) = payload.as_chunks() else {
             return None;
         };
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let [from, to] =
-            [26, 30].map(|at| Ipv4Addr::new(frame[at], frame[at + 1], frame[at + 2], frame[at + 3]));
+        let [from, to] = [ip.source, ip.destination].map(Ipv4Addr::from);
         let control = match words.split_first_chunk()? {
             ([MAGIC, 0], rest) => Self::Announce(each(rest, Announcement::of)?),
             ([MAGIC, 1], rest) => Self::Grant(each(rest, |[number, id]: [u32; GRANT]| {
@@ -151,7 +138,7 @@ impl Announcement {
     }
 }
 
-/// What records of so many words say, if there are only whole ones, and one at least.
+/// Parses records of `WORDS` words: at least one, and no incomplete one.
 fn each<const WORDS: usize, T>(words: &[u32], what: impl Fn([u32; WORDS]) -> Option<T>) -> Option<Vec<T>> {
     match words.as_chunks() {
         ([], _) => None,
@@ -160,21 +147,13 @@ fn each<const WORDS: usize, T>(words: &[u32], what: impl Fn([u32; WORDS]) -> Opt
     }
 }
 
-/// The ones' complement sum of bytes in network order; 0xffff over what holds a right checksum.
-fn sum(bytes: &[u8]) -> u16 {
-    let word = |word: &[u8]| u32::from(word[0]) << 8 | word.get(1).copied().map_or(0, u32::from);
-    let sum: u32 = bytes.chunks(2).map(word).sum();
-    let sum = (sum & 0xffff) + (sum >> 16);
-    ((sum & 0xffff) + (sum >> 16)) as u16
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Announcement, Control, Grant, Host, MOST};
     use std::net::Ipv4Addr;
 
     #[test]
-    fn what_is_said_is_understood_and_damage_is_not() {
+    fn control_frames_round_trip_and_damaged_ones_are_dropped() {
         let host = |number| Host {
             mac: [2, 0, 0, 0, 0, number],
             ip: Ipv4Addr::new(10, 128, 0, number),

@@ -46,13 +46,6 @@ int32_t spinneret_mpi_recv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t
     return code;
 }
 
-int32_t spinneret_mpi_probe(uint64_t comm, int32_t source, int32_t tag, struct spinneret_mpi_status *status) {
-    MPI_Status own = empty();
-    int code = MPI_Probe(source_of(source), tag_of(tag), comm_of(comm), &own);
-    tell(&own, code, status);
-    return code;
-}
-
 int32_t spinneret_mpi_iprobe(uint64_t comm, int32_t source, int32_t tag, int32_t *is_there,
                              struct spinneret_mpi_status *status) {
     MPI_Status own = empty();

@@ -36,17 +36,13 @@ int32_t spinneret_mpi_alone(uint64_t *comm);
 int32_t spinneret_mpi_rank(uint64_t comm, int32_t *rank);
 int32_t spinneret_mpi_size(uint64_t comm, int32_t *size);
 int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy);
-int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t *part);
 int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks);
 int32_t spinneret_mpi_comm_free(uint64_t comm);
 
-/* world.c: what all ranks do together; counts are bytes, those of allreduce are words of 64 bits, those of
- * iallreduce numbers of a kind: 0 to 3 with a sign, of 8 to 64 bits, 4 float, 5 double */
+/* world.c: collective operations; counts are bytes, those of iallreduce numbers of a kind: 0 to 3 signed, of 8 to
+ * 64 bits, 4 float, 5 double */
 int32_t spinneret_mpi_barrier(uint64_t comm);
-int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root);
-int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root);
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to);
-int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count);
 int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request);
 int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root, uint64_t *request);
 int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count, uint64_t *request);
@@ -54,7 +50,6 @@ int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind,
 /* messages.c: bytes from one rank to another */
 int32_t spinneret_mpi_send(uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag);
 int32_t spinneret_mpi_recv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
-int32_t spinneret_mpi_probe(uint64_t comm, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_iprobe(uint64_t comm, int32_t source, int32_t tag, int32_t *is_there, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_mprobe(uint64_t comm, int32_t source, int32_t tag, uint64_t *message, struct spinneret_mpi_status *status);
 int32_t spinneret_mpi_mrecv(uint64_t message, uint8_t *bytes, int32_t count, struct spinneret_mpi_status *status);
@@ -70,33 +65,29 @@ int32_t spinneret_mpi_request_free(uint64_t *request);
 /* types.c: datatypes. Counts and displacements that do not fit into an int need an MPI of version 4. */
 int32_t spinneret_mpi_named(const uint8_t *name, uint64_t *type);
 int32_t spinneret_mpi_type_name(uint64_t type, uint8_t *text, int32_t capacity);
-int32_t spinneret_mpi_contiguous(int64_t count, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_vector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_hvector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_indexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_hindexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_indexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_hindexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_structure(int64_t count, const int64_t *blocks, const int64_t *starts, const uint64_t *children, uint64_t *type);
-int32_t spinneret_mpi_subarray(int32_t dimensions, const int64_t *sizes, const int64_t *subsizes, const int64_t *starts, int32_t is_fortran, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_darray(int32_t size, int32_t rank, int32_t dimensions, const int64_t *sizes, const int32_t *distributions, const int32_t *arguments, const int32_t *grid, int32_t is_fortran, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_resized(int64_t lower_bound, int64_t extent, uint64_t child, uint64_t *type);
-int32_t spinneret_mpi_type_dup(uint64_t child, uint64_t *type);
+/* Makes a type by a constructor, from the numbers that contents has for it: so many integers, and addresses and children */
+int32_t spinneret_mpi_make(int32_t combiner, int32_t length, const int64_t *integers, const int64_t *addresses, const uint64_t *children, uint64_t *type);
 int32_t spinneret_mpi_commit(uint64_t type);
 int32_t spinneret_mpi_type_free(uint64_t type);
 /* size, lower bound, extent, true lower bound, true extent */
 int32_t spinneret_mpi_bounds(uint64_t type, int64_t *five);
 
-/* contents.c: how a datatype was made, and bytes in its order */
+/* types.c: how a datatype was made, and bytes in its order */
 /* numbers of integers, addresses, large counts and types */
 int32_t spinneret_mpi_envelope(uint64_t type, int32_t *combiner, int64_t *four);
 int32_t spinneret_mpi_contents(uint64_t type, int32_t combiner, const int64_t *four, int64_t *integers, int64_t *addresses, int64_t *counts, uint64_t *types);
-int32_t spinneret_mpi_pack_size(uint64_t type, int32_t count, int32_t *bytes);
 int32_t spinneret_mpi_pack(uint64_t type, const uint8_t *memory, int32_t count, uint8_t *packed, int32_t size, int32_t *position);
 int32_t spinneret_mpi_unpack(uint64_t type, const uint8_t *packed, int32_t size, int32_t *position, uint8_t *memory, int32_t count);
 
 /* Numbers of ours for requests. */
 enum { SPINNERET_ISEND, SPINNERET_ISSEND, SPINNERET_IRECV, SPINNERET_SEND_INIT, SPINNERET_RECV_INIT };
+
+/* Numbers of ours for constructors. */
+enum {
+    SPINNERET_NAMED, SPINNERET_DUP, SPINNERET_CONTIGUOUS, SPINNERET_VECTOR, SPINNERET_HVECTOR, SPINNERET_INDEXED,
+    SPINNERET_HINDEXED, SPINNERET_INDEXED_BLOCK, SPINNERET_HINDEXED_BLOCK, SPINNERET_STRUCT, SPINNERET_SUBARRAY,
+    SPINNERET_DARRAY, SPINNERET_RESIZED
+};
 
 /* Numbers of ours for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
 enum { SPINNERET_BLOCK, SPINNERET_CYCLIC, SPINNERET_NONE };

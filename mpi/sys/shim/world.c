@@ -148,12 +148,6 @@ int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy) {
     return give(code, made, copy);
 }
 
-int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t *part) {
-    MPI_Comm made = MPI_COMM_NULL;
-    int code = MPI_Comm_split(comm_of(comm), color < 0 ? MPI_UNDEFINED : color, key, &made);
-    return give(code, made, part);
-}
-
 /* Which rank of MPI_COMM_WORLD each rank of a communicator is, in as many numbers as it has ranks; MPI_UNDEFINED is -1. */
 int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks) {
     int size = 0;
@@ -189,30 +183,8 @@ int32_t spinneret_mpi_comm_free(uint64_t comm) {
 
 int32_t spinneret_mpi_barrier(uint64_t comm) { return MPI_Barrier(comm_of(comm)); }
 
-int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root) {
-    return MPI_Bcast(bytes, count, MPI_BYTE, root, comm_of(comm));
-}
-
-int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root) {
-    return MPI_Gather(from, count, MPI_BYTE, to, count, MPI_BYTE, root, comm_of(comm));
-}
-
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to) {
     return MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_of(comm));
-}
-
-/* MPICH 4.0.2 compares unsigned numbers as if they had a sign. So what is compared has one: with the highest bit turned
- * over, the order of numbers with a sign is that of numbers without. */
-int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count) {
-    const uint64_t turned = operation == 2 ? 0 : UINT64_C(1) << 63;
-    MPI_Op op = operation == 0 ? MPI_MIN : operation == 1 ? MPI_MAX : MPI_SUM;
-    MPI_Datatype type = operation == 2 ? MPI_UINT64_T : MPI_INT64_T;
-    for (int32_t index = 0; index < count; index++)
-        words[index] ^= turned;
-    int code = MPI_Allreduce(MPI_IN_PLACE, words, count, type, op, comm_of(comm));
-    for (int32_t index = 0; index < count; index++)
-        words[index] ^= turned;
-    return code;
 }
 
 int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request) {

@@ -79,22 +79,17 @@ functions! {
     rank(comm: u64, rank: *mut i32);
     size(comm: u64, size: *mut i32);
     dup(comm: u64, copy: *mut u64);
-    split(comm: u64, color: i32, key: i32, part: *mut u64);
     world_ranks(comm: u64, ranks: *mut i32);
     comm_free(comm: u64);
 
     barrier(comm: u64);
-    bcast(comm: u64, bytes: *mut u8, count: i32, root: i32);
-    gather(comm: u64, from: *const u8, count: i32, to: *mut u8, root: i32);
     allgather(comm: u64, from: *const u8, count: i32, to: *mut u8);
-    allreduce(comm: u64, operation: i32, words: *mut u64, count: i32);
     ibarrier(comm: u64, request: *mut u64);
     ibcast(comm: u64, bytes: *mut u8, count: i32, root: i32, request: *mut u64);
     iallreduce(comm: u64, operation: i32, kind: i32, numbers: *mut u8, count: i32, request: *mut u64);
 
     send(comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32);
     recv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, status: *mut RawStatus);
-    probe(comm: u64, source: i32, tag: i32, status: *mut RawStatus);
     iprobe(comm: u64, source: i32, tag: i32, is_there: *mut i32, status: *mut RawStatus);
     mprobe(comm: u64, source: i32, tag: i32, message: *mut u64, status: *mut RawStatus);
     mrecv(message: u64, bytes: *mut u8, count: i32, status: *mut RawStatus);
@@ -107,25 +102,13 @@ functions! {
 
     named(name: *const u8, type_: *mut u64);
     type_name(type_: u64, text: *mut u8, capacity: i32);
-    contiguous(count: i64, child: u64, type_: *mut u64);
-    vector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
-    hvector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
-    indexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
-    hindexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
-    indexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
-    hindexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
-    structure(count: i64, blocks: *const i64, starts: *const i64, children: *const u64, type_: *mut u64);
-    subarray(dimensions: i32, sizes: *const i64, subsizes: *const i64, starts: *const i64, is_fortran: i32, child: u64, type_: *mut u64);
-    darray(size: i32, rank: i32, dimensions: i32, sizes: *const i64, distributions: *const i32, arguments: *const i32, grid: *const i32, is_fortran: i32, child: u64, type_: *mut u64);
-    resized(lower_bound: i64, extent: i64, child: u64, type_: *mut u64);
-    type_dup(child: u64, type_: *mut u64);
+    make(combiner: i32, length: i32, integers: *const i64, addresses: *const i64, children: *const u64, type_: *mut u64);
     commit(type_: u64);
     type_free(type_: u64);
     bounds(type_: u64, five: *mut i64);
 
     envelope(type_: u64, combiner: *mut i32, four: *mut i64);
     contents(type_: u64, combiner: i32, four: *const i64, integers: *mut i64, addresses: *mut i64, counts: *mut i64, types: *mut u64);
-    pack_size(type_: u64, count: i32, bytes: *mut i32);
     pack(type_: u64, memory: *const u8, count: i32, packed: *mut u8, size: i32, position: *mut i32);
     unpack(type_: u64, packed: *const u8, size: i32, position: *mut i32, memory: *mut u8, count: i32);
 }
@@ -143,7 +126,6 @@ mod tests {
             "*mut i64" => "int64_t *",
             "*mut u64" => "uint64_t *",
             "*mut u8" => "uint8_t *",
-            "*const i32" => "const int32_t *",
             "*const i64" => "const int64_t *",
             "*const u64" => "const uint64_t *",
             "*const u8" => "const uint8_t *",

@@ -6,13 +6,12 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), spinneret_mpi_sys::Error> {
-//! use spinneret_mpi_sys::{Mpi, Reduction};
+//! use spinneret_mpi_sys::Mpi;
 //!
 //! let mpi = Mpi::init()?;
 //! let world = mpi.world();
-//! let mut sum = [world.rank() as u64];
-//! world.allreduce(Reduction::Sum, &mut sum)?;
-//! println!("the ranks add up to {}", sum[0]);
+//! let all = world.allgather(&[world.rank() as u8])?;
+//! println!("the ranks are {all:?}");
 //! # Ok(())
 //! # }
 //! ```
@@ -28,16 +27,15 @@ mod build;
 mod comm;
 mod error;
 mod functions;
-mod launcher;
 mod mpi;
-mod session;
+mod request;
+mod tree;
 mod types;
 
 pub use build::{Library, VARIABLE};
-pub use comm::{Comm, Number, Reduction, Request, Shared, Status};
+pub use comm::{Comm, Number, Reduction, Shared, Status};
 pub use error::{Class, Error};
-pub use launcher::{Family, Launcher, launched};
-pub use mpi::{Mpi, Version, Wildcards};
-pub use types::{
-    Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,
-};
+pub use mpi::{Family, Launcher, Mpi, Version, Wildcards, launched};
+pub use request::Request;
+pub use tree::{Combiner, Tree};
+pub use types::{Bounds, Datatype};

@@ -1,8 +1,8 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
 //! clusters begins the levels of slots anew and nothing else.
 
+use crate::REGISTER_BYTES;
 use crate::register::Register;
-use crate::sizes::REGISTER_BYTES;
 
 /// Packets on their way from the wire to the clusters.
 pub mod ingress {
@@ -17,61 +17,25 @@ pub mod ingress {
     }
 
     /// The group, ordered by offset.
-    pub const ALL: &[Register] = &[
-        packets(0, "matched", "Frames that matched a ruleset."),
-        packets(1, "bypassed", "Frames that matched nothing and went to the NIC."),
-        packets(
-            2,
-            "hers",
-            "Handler execution requests that left for the clusters; a reset takes those that have not arrived.",
-        ),
-        packets(
-            3,
-            "dropped_overload",
-            "Matched frames that were dropped because bus or clusters did not keep up.",
-        ),
-        packets(4, "dropped_no_slot", "Matched frames that found no free slot."),
-        packets(5, "dropped_oversize", "Matched frames longer than a large slot."),
-        packets(
-            6,
-            "dropped_bad_frame",
-            "Matched frames with an error bit or gaps.",
-        ),
-        packets(
-            7,
-            "dropped_write_error",
-            "Packets that the packet buffer refused.",
-        ),
-        packets(8, "dropped_no_context", "Packets that no enabled context serves."),
-        packets(
-            9,
-            "dropped_reset",
-            "Packets that a reset of the clusters took away.",
-        ),
-        slots(
-            10,
-            "refused_no_start",
-            "Slots given back at an address where no slot starts.",
-        ),
-        slots(11, "refused_not_out", "Slots given back that were not out."),
-        slots(
-            12,
-            "refused_early",
-            "Slots given back before all slots were in their lists.",
-        ),
-        slots(LEVELS.start, "large_used", "Large slots that are in use."),
-        slots(
-            LEVELS.start + 1,
-            "large_peak",
-            "Most large slots that were in use at once.",
-        ),
-        slots(LEVELS.start + 2, "small_used", "Small slots that are in use."),
-        slots(
-            LEVELS.start + 3,
-            "small_peak",
-            "Most small slots that were in use at once.",
-        ),
-    ];
+    pub const ALL: &[Register] = rows! {
+        packets 0, "matched", "Frames that matched a ruleset.";
+        packets 1, "bypassed", "Frames that matched nothing and went to the NIC.";
+        packets 2, "hers", "Handler execution requests that left for the clusters; a reset takes those that have not arrived.";
+        packets 3, "dropped_overload", "Matched frames that were dropped because bus or clusters did not keep up.";
+        packets 4, "dropped_no_slot", "Matched frames that found no free slot.";
+        packets 5, "dropped_oversize", "Matched frames longer than a large slot.";
+        packets 6, "dropped_bad_frame", "Matched frames with an error bit or gaps.";
+        packets 7, "dropped_write_error", "Packets that the packet buffer refused.";
+        packets 8, "dropped_no_context", "Packets that no enabled context serves.";
+        packets 9, "dropped_reset", "Packets that a reset of the clusters took away.";
+        slots 10, "refused_no_start", "Slots given back at an address where no slot starts.";
+        slots 11, "refused_not_out", "Slots given back that were not out.";
+        slots 12, "refused_early", "Slots given back before all slots were in their lists.";
+        slots LEVELS.start, "large_used", "Large slots that are in use.";
+        slots LEVELS.start + 1, "large_peak", "Most large slots that were in use at once.";
+        slots LEVELS.start + 2, "small_used", "Small slots that are in use.";
+        slots LEVELS.start + 3, "small_peak", "Most small slots that were in use at once.";
+    };
 
     /// Why matched packets are dropped, and the counter of each cause.
     pub fn drops() -> impl Iterator<Item = (&'static str, &'static Register)> {
@@ -97,28 +61,13 @@ pub mod egress {
     }
 
     /// The group, ordered by offset.
-    pub const ALL: &[Register] = &[
-        egress(0, "frames", "frames", "Frames that were sent."),
-        egress(
-            1,
-            "read_errors",
-            "commands",
-            "Commands whose data could not be read; nothing was sent.",
-        ),
-        egress(2, "refused", "commands", "Commands that were refused."),
-        egress(
-            3,
-            "completions",
-            "frames",
-            "Completions of our own frames, which the host does not see.",
-        ),
-        egress(
-            4,
-            "tag_conflicts",
-            "frames",
-            "Frames of the host with a tag of ours.",
-        ),
-    ];
+    pub const ALL: &[Register] = rows! {
+        egress 0, "frames", "frames", "Frames that were sent.";
+        egress 1, "read_errors", "commands", "Commands whose data could not be read; nothing was sent.";
+        egress 2, "refused", "commands", "Commands that were refused.";
+        egress 3, "completions", "frames", "Completions of our own frames, which the host does not see.";
+        egress 4, "tag_conflicts", "frames", "Frames of the host with a tag of ours.";
+    };
 
     /// Offset of a counter, named as in the table; `None` if there is none of that name.
     pub fn offset(name: &str) -> Option<u32> {
@@ -189,20 +138,12 @@ pub mod bar_access {
     }
 
     /// The group, ordered by offset.
-    pub const ALL: &[Register] = &[
-        accesses(0, "outside", "Accesses outside of all windows."),
-        accesses(
-            1,
-            "held",
-            "Accesses to the clusters while they were held in reset.",
-        ),
-        accesses(
-            2,
-            "timeouts",
-            "Accesses that the clusters did not answer in time.",
-        ),
-        accesses(3, "errors", "Accesses that the clusters answered with an error."),
-    ];
+    pub const ALL: &[Register] = rows! {
+        accesses 0, "outside", "Accesses outside of all windows.";
+        accesses 1, "held", "Accesses to the clusters while they were held in reset.";
+        accesses 2, "timeouts", "Accesses that the clusters did not answer in time.";
+        accesses 3, "errors", "Accesses that the clusters answered with an error.";
+    };
 
     /// Offset of a counter, named as in the table; `None` if there is none of that name.
     pub fn offset(name: &str) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! `docs/registers.md`, the C headers and the linker script are what the tables say, and the header is good C and C++.
 
-use spinneret_regmap::{header, kernel, pspin, render};
+use spinneret_regmap::{header, pspin, render};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,7 +33,7 @@ fn the_c_header_is_up_to_date() {
 #[test]
 fn the_kernel_drivers_headers_are_up_to_date() {
     let mut table = String::new();
-    kernel::table(&mut table).expect("strings take every text");
+    header::kernel_table(&mut table).expect("strings take every text");
     check("kernel/table.h", &table);
     let header = c_header();
     let numbers = header
@@ -93,13 +93,16 @@ fn the_pages_about_the_cluster_name_its_addresses() {
             "docs/cluster/runtime.md lacks {address}"
         );
     }
-    let wrap = read("blocks/pspin_wrap.md");
+    let wrap = read("blocks/mqnic_app_block.md");
     for (base, bytes) in [
         (pspin::HANDLER_BASE, pspin::HANDLER_BYTES + pspin::PACKET_BYTES),
         (pspin::PROGRAM_BASE, pspin::PROGRAM_BYTES),
     ] {
         let range = format!("{base:#010x} to {:#010x}", base + (bytes - 1));
-        assert!(wrap.contains(&range), "docs/blocks/pspin_wrap.md lacks {range}");
+        assert!(
+            wrap.contains(&range),
+            "docs/blocks/mqnic_app_block.md lacks {range}"
+        );
     }
 }
 

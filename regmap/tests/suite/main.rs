@@ -1,6 +1,5 @@
 //! The tables, what they are made into, and the model that follows them.
 
 mod docs;
-mod matching;
-mod model;
+mod rules_and_model;
 mod table;

@@ -1,26 +1,23 @@
 //! The attribute `#[service]`: makes a service that handlers call of one annotated trait.
 //!
 //! ```text
-//!  trait --arguments, types, length, parse--> Interface --layout--> where everything stands in packets
+//!  trait --types, parse--> Interface --layout--> where everything stands in packets
 //!                                                 |
-//!             text: canonical, hash <-------------+------> header: stubs in C      host: trait, Service
+//!             header: canonical, hash <-----------+------> header: stubs in C      host: trait, Service
 //! ```
 //!
 //! `spinneret_rpc::service` describes how it is used.
 
+use crate::types::{Kind, Length, Scalar, Word};
+use proc_macro::TokenStream;
+use syn::{Attribute, Ident, ItemTrait, Visibility, parse_macro_input};
+
 mod header;
 mod host;
-mod length;
-mod packet;
 mod parse;
-mod service;
 #[cfg(test)]
 mod tests;
-mod text;
 mod types;
-
-use proc_macro::TokenStream;
-use syn::{ItemTrait, parse_macro_input};
 
 /// Makes a service that handlers call of a trait: see `spinneret_rpc::typed`.
 #[proc_macro_attribute]
@@ -33,4 +30,97 @@ pub fn service(arguments: TokenStream, item: TokenStream) -> TokenStream {
             |interface| host::expand(&interface),
         )
         .into()
+}
+
+/// A service.
+pub(crate) struct Interface {
+    pub(crate) visibility: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) api: u8,
+    /// Of names in C.
+    pub(crate) prefix: String,
+    pub(crate) documentation: Vec<Attribute>,
+    pub(crate) handles: Vec<Kind>,
+    pub(crate) functions: Vec<Function>,
+    /// The trait, without the attributes that were for us.
+    pub(crate) item: ItemTrait,
+}
+
+/// A function of it.
+pub(crate) struct Function {
+    pub(crate) name: Ident,
+    pub(crate) number: u16,
+    pub(crate) documentation: Vec<Attribute>,
+    /// The host may take its time, and the call is parked.
+    pub(crate) is_async: bool,
+    /// Handlers can have a ticket for its answer.
+    pub(crate) has_ticket: bool,
+    /// It is off until the application allows it.
+    pub(crate) is_off: bool,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) result: Option<Word>,
+    /// The host's function gives a `Result`.
+    pub(crate) can_fail: bool,
+    /// Bytes of the request and of the answer before data of any length.
+    pub(crate) request_bytes: u32,
+    pub(crate) answer_bytes: u32,
+}
+
+/// A parameter, and where it stands in its packet.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: Ident,
+    pub(crate) form: Form,
+    pub(crate) at: u32,
+}
+
+/// What a parameter is.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// Goes to the host in the request.
+    Value(Word),
+    /// Comes back in the answer.
+    Out(Word),
+    /// A string of at most so many bytes with its NUL; its slice stands in the request.
+    Text(u32),
+    /// Elements, as many as the length says; their slice stands in the request.
+    Data(Scalar, Direction, Length),
+}
+
+/// Which way data go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    In,
+    Out,
+    Both,
+}
+
+impl Interface {
+    pub(crate) fn opcode(&self, function: &Function) -> u32 {
+        u32::from(b's') << 24 | u32::from(self.api) << 16 | u32::from(function.number)
+    }
+
+    /// A function's name in C.
+    pub(crate) fn c_name(&self, function: &Function) -> String {
+        format!("{}_{}", self.prefix, function.name)
+    }
+}
+
+impl Function {
+    /// Whether it takes more than one packet of fixed size there.
+    pub(crate) fn has_slices(&self) -> bool {
+        let is_slice = |form: &Form| matches!(form, Form::Text(_) | Form::Data(..));
+        self.parameters.iter().any(|parameter| is_slice(&parameter.form))
+    }
+
+    /// Whether its answer is its status alone.
+    pub(crate) fn gives_nothing(&self) -> bool {
+        let gives = |form: &Form| {
+            matches!(
+                form,
+                Form::Out(_) | Form::Data(_, Direction::Out | Direction::Both, _)
+            )
+        };
+        self.result.is_none() && !self.parameters.iter().any(|parameter| gives(&parameter.form))
+    }
 }

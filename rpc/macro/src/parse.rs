@@ -1,9 +1,7 @@
 //! From a trait to the service that it describes.
 
-use crate::length::{self, Length};
-use crate::packet;
-use crate::service::{Direction, Form, Function, Interface, Parameter};
-use crate::types::{Arguments, Kind, Word};
+use crate::types::{Arguments, Kind, Length, Values, Word};
+use crate::{Direction, Form, Function, Interface, Parameter, host};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -199,7 +197,7 @@ fn function(item: &TraitItemFn, handles: &[Kind]) -> Result<(Function, Span)> {
         let why = "who waits for a ticket gets numbers only: no data can come back";
         return Err(Error::new(span, why));
     }
-    packet::place(&mut function)?;
+    host::place(&mut function)?;
     Ok((function, named.span))
 }
 
@@ -217,7 +215,7 @@ const TAKEN: [&str; 23] = [
     "void",
 ];
 
-fn parameter(input: &PatType, handles: &[Kind], values: length::Values<'_>) -> Result<Parameter> {
+fn parameter(input: &PatType, handles: &[Kind], values: Values<'_>) -> Result<Parameter> {
     let name = name_of(input)?;
     if TAKEN.iter().any(|taken| name == taken) {
         let why = format!("`{name}` means something else in the stub in C: choose another name");
@@ -245,7 +243,7 @@ fn form(
     type_: &Type,
     attribute: Option<&Attribute>,
     handles: &[Kind],
-    values: length::Values<'_>,
+    values: Values<'_>,
 ) -> Result<Form> {
     let is = |wanted: &str| attribute.is_some_and(|attribute| attribute.path().is_ident(wanted));
     let Type::Reference(reference) = type_ else {

@@ -1,8 +1,8 @@
 //! What is refused, with the place and the words; and what the header looks like.
 
+use crate::Interface;
+use crate::header::{canonical, hash};
 use crate::parse::interface;
-use crate::service::Interface;
-use crate::text::{canonical, hash};
 use crate::types::Arguments;
 use syn::{ItemTrait, Result};
 

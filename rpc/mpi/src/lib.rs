@@ -9,14 +9,12 @@
 //! the server's loop, a send is one from a copy, and what all ranks do together likewise. A handler that dies leaves its call behind: a
 //! receive is called off, and what cannot be called off goes on until it ends.
 
-mod interface;
+use spinneret_rpc::{Memory, Server, Status, opcode};
+use std::rc::Rc;
+
 mod ranks;
 
-pub use interface::*;
 pub use ranks::{Progress, Ranks};
-
-use spinneret_rpc::{Memory, Server, opcode};
-use std::rc::Rc;
 
 /// Offers MPI to handlers: `world` and `alone` are what they call `SPIN_MPI_COMM_WORLD` and `SPIN_MPI_COMM_SELF`. Copies made by
 /// [`dup`](spinneret_mpi_sys::Comm::dup) keep their messages apart from others of the program.
@@ -32,4 +30,120 @@ pub fn offer<M: Memory>(
     );
     server.add(opcode::SPINNERET, Rc::new(Progress(Rc::clone(&ranks))));
     ranks
+}
+
+/// MPI for handlers. Ranks and tags of -1 mean any. A call that MPI refuses gives SPIN_SERVICE_FAILED, and a number: 1 for a message that
+/// does not fit, else 2.
+#[spinneret_rpc::service(
+    api = 2,
+    prefix = "spin_mpi",
+    handles(
+        Comm { WORLD, SELF },
+        Datatype { BYTE = 1, INT8 = 1, INT16 = 2, INT32 = 4, INT64 = 8, FLOAT = 4, DOUBLE = 8 },
+        Operation { MIN, MAX, SUM },
+        Request,
+    )
+)]
+#[allow(clippy::too_many_arguments)]
+pub trait Messages {
+    /// MPI_Send.
+    #[call(1)]
+    async fn send(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[len(count * size(datatype))] data: &[u8],
+        destination: i32,
+        tag: i32,
+        comm: Comm,
+    ) -> Result<(), Status>;
+
+    /// MPI_Ssend.
+    #[call(2)]
+    async fn ssend(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[len(count * size(datatype))] data: &[u8],
+        destination: i32,
+        tag: i32,
+        comm: Comm,
+    ) -> Result<(), Status>;
+
+    /// MPI_Recv, which gives the bytes, the source and the tag of the message.
+    #[call(3)]
+    async fn recv(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[out(count * size(datatype))] data: &mut [u8],
+        source: i32,
+        tag: i32,
+        comm: Comm,
+        bytes: &mut u32,
+        from: &mut i32,
+        with: &mut i32,
+    ) -> Result<(), Status>;
+
+    /// MPI_Isend.
+    #[call(4)]
+    fn isend(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[len(count * size(datatype))] data: &[u8],
+        destination: i32,
+        tag: i32,
+        comm: Comm,
+    ) -> Result<Request, Status>;
+
+    /// MPI_Irecv of at most so many bytes, which MPI_Test gives.
+    #[call(5)]
+    fn irecv(&self, room: u32, source: i32, tag: i32, comm: Comm) -> Result<Request, Status>;
+
+    /// MPI_Test: whether the request has ended. If so, it is gone, and of a receive the message is given.
+    #[call(6)]
+    fn test(
+        &self,
+        request: Request,
+        room: u32,
+        #[out(room)] data: &mut [u8],
+        bytes: &mut u32,
+        from: &mut i32,
+        with: &mut i32,
+    ) -> Result<bool, Status>;
+
+    /// MPI_Barrier.
+    #[call(7)]
+    async fn barrier(&self, comm: Comm) -> Result<(), Status>;
+
+    /// MPI_Bcast.
+    #[call(8)]
+    async fn bcast(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[inout(count * size(datatype))] data: &mut [u8],
+        root: i32,
+        comm: Comm,
+    ) -> Result<(), Status>;
+
+    /// MPI_Allreduce in place.
+    #[call(9)]
+    async fn allreduce(
+        &self,
+        count: u32,
+        datatype: Datatype,
+        #[inout(count * size(datatype))] data: &mut [u8],
+        operation: Operation,
+        comm: Comm,
+    ) -> Result<(), Status>;
+
+    /// MPI_Comm_rank.
+    #[call(10)]
+    fn comm_rank(&self, comm: Comm) -> Result<u32, Status>;
+
+    /// MPI_Comm_size.
+    #[call(11)]
+    fn comm_size(&self, comm: Comm) -> Result<u32, Status>;
 }

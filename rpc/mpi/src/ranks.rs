@@ -1,6 +1,6 @@
 //! The host's side: what is under way, tested in the server's loop.
 
-use crate::interface::{
+use crate::{
     COMM_SELF, COMM_WORLD, Comm, DATATYPE_DOUBLE, DATATYPE_FLOAT, DATATYPE_INT8, DATATYPE_INT16,
     DATATYPE_INT32, DATATYPE_INT64, Datatype, Messages, OPERATION_MAX, OPERATION_MIN, OPERATION_SUM,
     Operation, Request,
@@ -8,7 +8,7 @@ use crate::interface::{
 use spinneret_mpi_sys::{Comm as Ours, Error, Number, Reduction, Request as Transfer, Status as Received};
 use spinneret_rpc::handle::Handles;
 use spinneret_rpc::server::Answer;
-use spinneret_rpc::{Call, Service, Status, Way};
+use spinneret_rpc::{Call, Service, Status, CallMode};
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ struct Parked {
 pub struct Progress(pub Rc<Ranks>);
 
 impl Service for Progress {
-    fn handles(&self, _: u32) -> Option<Way> {
+    fn handles(&self, _: u32) -> Option<CallMode> {
         None
     }
 

@@ -1,8 +1,8 @@
 //! The calls of LLVM's libc.
 //!
 //! ```text
-//!  calls/   the packets of each call, as they come and go
-//!  format/  printf's formats, arguments and text
+//!  calls    the packets of each call, as they come and go
+//!  format   printf's formats, arguments and text
 //!  files    streams by handle, files inside of one folder
 //!  stream   what C says of a stream: end, error, bytes that were pushed back
 //! ```
@@ -10,32 +10,30 @@
 //! What could harm the host is off unless [`Config`] allows it; what is refused is answered as a failure, so the handler goes
 //! on, and counted by one of the names in [`refused`].
 
-mod blocking;
+use crate::layout::Version;
+#[cfg(feature = "nic")]
+use crate::nic::HPUS_OF_CLUSTER;
+use crate::opcode;
+use crate::server::{Answer, Call, CallMode, Service};
+use files::{Files, Folder, Streams};
+use format::Dialect;
+#[cfg(feature = "nic")]
+use spinneret_host::{Lines, Printed};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+#[cfg(feature = "nic")]
+use std::io::Write;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::rc::Rc;
+
 mod calls;
-mod config;
 mod files;
 mod format;
-pub mod refused;
-#[cfg(feature = "nic")]
-mod shown;
 mod stream;
 
-pub use config::{Access, Config, Heap, HostFunction, Limits, Permissions};
-#[cfg(feature = "nic")]
-pub use shown::Shown;
 pub use stream::Output;
-
-use crate::layout::Version;
-use crate::opcode;
-use crate::server::{Answer, Call, Service, Way};
-use calls::{files as file, print, process, streams};
-use config::Host;
-use files::Files;
-use format::Dialect;
-use std::cell::RefCell;
-use std::fmt;
-use std::io;
-use std::rc::Rc;
 
 /// The calls of LLVM's libc, as a service for [`opcode::LIBC`]; for [`opcode::SPINNERET`] that of our own `printf`.
 pub struct Libc {
@@ -73,45 +71,45 @@ impl Libc {
 }
 
 impl Service for Libc {
-    fn handles(&self, opcode: u32) -> Option<Way> {
+    fn handles(&self, opcode: u32) -> Option<CallMode> {
         if opcode == opcode::PRINT {
-            return Some(Way::Stepwise);
+            return Some(CallMode::Async);
         }
         match opcode.wrapping_sub(opcode::NOOP) {
             // The default answer is none, which is right.
-            0 => Some(Way::AtOnce),
-            1..opcode::LIBC_CALLS => Some(Way::Stepwise),
+            0 => Some(CallMode::Immediate),
+            1..opcode::LIBC_CALLS => Some(CallMode::Async),
             _ => None,
         }
     }
 
     fn call(self: Rc<Self>, call: Call) -> Answer {
         match call.opcode() {
-            opcode::PRINT => Box::pin(print::print_short(self, call)),
-            opcode::EXIT => Box::pin(process::exit(self, call)),
-            opcode::ABORT => Box::pin(process::abort(self, call)),
-            opcode::SYSTEM => Box::pin(process::system(self, call)),
-            opcode::HOST_CALL => Box::pin(process::host_call(self, call)),
-            opcode::MALLOC => Box::pin(process::malloc(self, call)),
-            opcode::FREE => Box::pin(process::free(self, call)),
+            opcode::PRINT => Box::pin(calls::print_short(self, call)),
+            opcode::EXIT => Box::pin(calls::exit(self, call)),
+            opcode::ABORT => Box::pin(calls::abort(self, call)),
+            opcode::SYSTEM => Box::pin(calls::system(self, call)),
+            opcode::HOST_CALL => Box::pin(calls::host_call(self, call)),
+            opcode::MALLOC => Box::pin(calls::malloc(self, call)),
+            opcode::FREE => Box::pin(calls::free(self, call)),
             opcode::WRITE_TO_STDOUT
             | opcode::WRITE_TO_STDERR
             | opcode::WRITE_TO_STREAM
-            | opcode::WRITE_TO_STDOUT_NEWLINE => Box::pin(streams::write(self, call)),
-            opcode::READ_FROM_STREAM => Box::pin(streams::read(self, call)),
-            opcode::READ_FGETS => Box::pin(streams::line(self, call)),
-            opcode::OPEN_FILE => Box::pin(file::open(self, call)),
-            opcode::CLOSE_FILE => Box::pin(file::close(self, call)),
-            opcode::REMOVE => Box::pin(file::remove(self, call)),
-            opcode::RENAME => Box::pin(file::rename(self, call)),
+            | opcode::WRITE_TO_STDOUT_NEWLINE => Box::pin(calls::write(self, call)),
+            opcode::READ_FROM_STREAM => Box::pin(calls::read(self, call)),
+            opcode::READ_FGETS => Box::pin(calls::line(self, call)),
+            opcode::OPEN_FILE => Box::pin(calls::open(self, call)),
+            opcode::CLOSE_FILE => Box::pin(calls::close(self, call)),
+            opcode::REMOVE => Box::pin(calls::remove(self, call)),
+            opcode::RENAME => Box::pin(calls::rename(self, call)),
             opcode::FEOF
             | opcode::FERROR
             | opcode::CLEARERR
             | opcode::FSEEK
             | opcode::FTELL
             | opcode::FFLUSH
-            | opcode::UNGETC => Box::pin(streams::of_stream(self, call)),
-            _ => Box::pin(print::print(self, call)),
+            | opcode::UNGETC => Box::pin(calls::of_stream(self, call)),
+            _ => Box::pin(calls::print(self, call)),
         }
     }
 }
@@ -121,6 +119,264 @@ impl fmt::Debug for Libc {
         f.debug_struct("Libc")
             .field("permissions", &self.permissions)
             .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+// What an application allows and provides.
+
+/// A function of the host that handlers call by its number. It gets the bytes of the arguments, runs on the server's thread,
+/// and its result goes back.
+pub type HostFunction = Box<dyn FnMut(&[u8]) -> u64>;
+
+/// Memory that handlers take from the host in large pieces. Addresses are the device's, and only numbers here.
+pub trait Heap {
+    /// A piece of so many bytes, if there is one.
+    fn allocate(&mut self, bytes: u64) -> Option<u64>;
+    /// Takes a piece back, and says whether it was one.
+    fn free(&mut self, address: u64) -> bool;
+}
+
+/// What may be done with files of the folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// They are read.
+    #[default]
+    Read,
+    /// They are read, written and created.
+    Write,
+}
+
+/// Calls that are off unless they are allowed one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// `remove`, inside of the folder.
+    pub remove: bool,
+    /// `rename`, inside of the folder.
+    pub rename: bool,
+    /// `system`: any command of the host's shell, with the rights of this process.
+    pub system: bool,
+    /// `exit`: [`Server::ended`](crate::Server::ended) tells it; the process goes on.
+    pub exit: bool,
+    /// `abort`, as `exit`.
+    pub abort: bool,
+}
+
+/// Most of what a call may have. What is above is refused before memory is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a path or a command, with its NUL.
+    pub path: usize,
+    /// Bytes of a format, with its NUL.
+    pub format: usize,
+    /// Bytes that are written, read or printed by one call.
+    pub stream: usize,
+    /// Open files, at most 256.
+    pub files: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            path: 1024,
+            format: 4096,
+            stream: 64 << 10,
+            files: 64,
+        }
+    }
+}
+
+/// What an application allows, and gives. By default nothing is allowed but standard output and standard error of the
+/// process, and standard input is empty.
+pub struct Config {
+    /// Where files are opened, and nowhere else. None are without it.
+    pub folder: Option<PathBuf>,
+    /// What may be done with them.
+    pub access: Access,
+    /// Calls that are off otherwise.
+    pub permissions: Permissions,
+    /// Most of what a call may have.
+    pub limits: Limits,
+    /// Standard input. It is read on another thread, so a call that waits for it holds no other one.
+    pub input: Option<Box<dyn Read + Send>>,
+    /// Standard output: [`Shown`](Shown) for people, or any `Write` for the bytes as they are. Writing must not block
+    /// for long: all calls wait meanwhile.
+    pub output: Box<dyn Output>,
+    /// Standard error, likewise.
+    pub errors: Box<dyn Output>,
+    /// Functions of the host, by number.
+    pub functions: HashMap<u64, HostFunction>,
+    /// Where the device's heap comes from.
+    pub heap: Option<Box<dyn Heap>>,
+}
+
+impl Config {
+    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and removed; `exit` and
+    /// `abort`; and text at standard error, as it is [`Shown`].
+    #[cfg(feature = "nic")]
+    pub fn of_folder(folder: Option<PathBuf>) -> Self {
+        let is_there = folder.is_some();
+        Self {
+            folder,
+            access: Access::Write,
+            permissions: Permissions {
+                remove: is_there,
+                rename: is_there,
+                exit: true,
+                abort: true,
+                ..Permissions::default()
+            },
+            output: Box::new(Shown::new(io::stderr())),
+            errors: Box::new(Shown::new(io::stderr())),
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            folder: None,
+            access: Access::default(),
+            permissions: Permissions::default(),
+            limits: Limits::default(),
+            input: None,
+            output: Box::new(io::stdout()),
+            errors: Box::new(io::stderr()),
+            functions: HashMap::new(),
+            heap: None,
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("folder", &self.folder)
+            .field("access", &self.access)
+            .field("permissions", &self.permissions)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What calls use of the host, besides streams.
+struct Host {
+    folder: Option<PathBuf>,
+    functions: HashMap<u64, HostFunction>,
+    heap: Option<Box<dyn Heap>>,
+}
+
+impl Config {
+    /// Opens the folder.
+    fn split(self) -> io::Result<(Streams, Host)> {
+        let folder = match &self.folder {
+            Some(path) => Some(Folder::open(path, self.access == Access::Write)?),
+            None => None,
+        };
+        let streams = Streams {
+            folder,
+            input: self.input,
+            output: self.output,
+            errors: self.errors,
+        };
+        let host = Host {
+            folder: self.folder,
+            functions: self.functions,
+            heap: self.heap,
+        };
+        Ok((streams, host))
+    }
+}
+
+/// Refusals of the calls of libc, besides those of every service.
+pub mod refused {
+    use crate::server::Refusal;
+
+    /// The application has not allowed the call.
+    pub const NOT_ALLOWED: Refusal = Refusal::new("not allowed");
+    /// No open stream has this handle.
+    pub const HANDLE: Refusal = Refusal::new("no such stream");
+    /// A path leads out of the folder.
+    pub const OUTSIDE: Refusal = Refusal::new("outside of the folder");
+    /// A path has no end.
+    pub const PATH: Refusal = Refusal::new("no path");
+    /// A mode of `fopen` that C does not have.
+    pub const MODE: Refusal = Refusal::new("no such mode");
+    /// What a path names is no regular file.
+    pub const NO_FILE: Refusal = Refusal::new("not a regular file");
+    /// So many files are open already.
+    pub const FILES: Refusal = Refusal::new("too many files");
+    /// A standard stream cannot be closed.
+    pub const STANDARD: Refusal = Refusal::new("standard stream");
+    /// Text of `printf` would be longer than it may be.
+    pub const WIDE: Refusal = Refusal::new("text too long");
+    /// No function of the host has this number.
+    pub const FUNCTION: Refusal = Refusal::new("no such function");
+    /// A call says that it has more than it sent.
+    pub const SHORT: Refusal = Refusal::new("cut short");
+}
+
+// Text of handlers for people.
+
+/// Text of handlers in lines, each of one HPU and after its name, without characters that a terminal obeys: as `[1.3] text`, as
+/// what the NIC itself prints is shown. So no handler takes a terminal over, or writes a line that looks like another
+/// one's or the program's. A line without an end is shown when the handler flushes it, or at the end.
+///
+/// Each HPU has one port here, as [`Offer`](crate::Offer) has it by default.
+#[cfg(feature = "nic")]
+pub struct Shown<W: Write> {
+    writer: W,
+    lines: Lines,
+}
+
+#[cfg(feature = "nic")]
+impl<W: Write> Shown<W> {
+    /// Shows lines by a writer.
+    pub fn new(writer: W) -> Self {
+        Self {
+            writer,
+            lines: Lines::default(),
+        }
+    }
+
+    /// Whole lines are written at once, so that others' do not come between.
+    fn show(&mut self, lines: &[Printed]) -> io::Result<()> {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        self.writer.write_all(text.as_bytes())?;
+        self.writer.flush()
+    }
+}
+
+#[cfg(feature = "nic")]
+impl<W: Write> Output for Shown<W> {
+    fn write_of(&mut self, port: u32, text: &[u8]) -> io::Result<usize> {
+        let hpu = (port / HPUS_OF_CLUSTER) << 16 | (port % HPUS_OF_CLUSTER) << 8;
+        let words = text.iter().map(|character| hpu | u32::from(*character));
+        let lines: Vec<Printed> = words.filter_map(|word| self.lines.word(word)).collect();
+        if !lines.is_empty() {
+            self.show(&lines)?;
+        }
+        Ok(text.len())
+    }
+
+    fn flush_of(&mut self, port: Option<u32>) -> io::Result<()> {
+        let begun = match port {
+            Some(port) => {
+                let [cluster, hpu] = [port / HPUS_OF_CLUSTER, port % HPUS_OF_CLUSTER];
+                self.lines.rest_of(cluster, hpu).into_iter().collect()
+            }
+            None => self.lines.rest(),
+        };
+        self.show(&begun)
+    }
+}
+
+#[cfg(feature = "nic")]
+impl<W: Write> fmt::Debug for Shown<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shown")
+            .field("lines", &self.lines)
             .finish_non_exhaustive()
     }
 }

@@ -1,11 +1,12 @@
 //! A stream, as C has it.
 
-use super::blocking::Elsewhere;
 use cap_std::fs::File;
 use std::collections::VecDeque;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
+use std::{io, thread};
 
 /// Bytes of one read from a file.
 const CHUNK_BYTES: usize = 4096;
@@ -208,7 +209,7 @@ pub(super) struct Source {
 
 enum State {
     Ready(Reader),
-    Reading(Elsewhere<(Reader, io::Result<Vec<u8>>)>),
+    Reading(BlockingTask<(Reader, io::Result<Vec<u8>>)>),
     Ended,
 }
 
@@ -225,7 +226,7 @@ impl Source {
         if let State::Ready(_) = self.state
             && let State::Ready(reader) = std::mem::replace(&mut self.state, State::Ended)
         {
-            self.state = State::Reading(Elsewhere::start(|| read(reader))?);
+            self.state = State::Reading(BlockingTask::start(|| read(reader))?);
         }
         let State::Reading(task) = &mut self.state else {
             return Poll::Ready(Ok(Vec::new()));
@@ -283,5 +284,54 @@ impl<W: Write> Output for W {
 
     fn flush_of(&mut self, _: Option<u32>) -> io::Result<()> {
         self.flush()
+    }
+}
+
+// Work that blocks, on threads of its own.
+
+/// Work on another thread; it goes on if nobody waits for it any more. Its result comes once.
+#[derive(Debug)]
+pub(super) struct BlockingTask<T>(Arc<Mutex<Place<T>>>);
+
+#[derive(Debug)]
+struct Place<T> {
+    result: Option<T>,
+    waker: Option<Waker>,
+}
+
+impl<T: Send + 'static> BlockingTask<T> {
+    /// Starts the work.
+    pub(super) fn start(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Self> {
+        let place = Arc::new(Mutex::new(Place {
+            result: None,
+            waker: None,
+        }));
+        let theirs = Arc::clone(&place);
+        thread::Builder::new()
+            .name("spinneret-rpc-io".to_owned())
+            .spawn(move || {
+                let result = work();
+                let mut place = theirs.lock().unwrap_or_else(PoisonError::into_inner);
+                place.result = Some(result);
+                if let Some(waker) = place.waker.take() {
+                    waker.wake();
+                }
+            })?;
+        Ok(Self(place))
+    }
+}
+
+impl<T> Future for BlockingTask<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match place.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                place.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A call as an API sees it.
 
-use super::arguments::{Argument, Head, Id};
 use super::refused;
+use super::{Argument, Head, Id};
 use crate::server::Refusal;
 use std::ops::Range;
 

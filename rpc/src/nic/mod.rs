@@ -9,24 +9,23 @@
 //! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
 //! is exactly LLVM's at any time.
 
-mod beside;
-mod window;
-
-pub use beside::Beside;
-pub use window::Window;
-
-use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, LayoutError, MOST_BULK_BYTES, Version};
+use crate::layout::{Announcement, LayoutError, MOST_BULK_BYTES, Version};
 use crate::place;
 use crate::server::{Counts, End, Running, Server, ServerError};
-use spinneret_host::{Context, Device, DeviceError, Error, HandlerMemory, OpenDevice, Ruleset};
+use spinneret_host::{Context, Device, DeviceError, Error, OpenDevice, Ruleset};
 use std::convert::Infallible;
 use std::io;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
+
+mod window;
+
+pub use window::Window;
+
+use window::Place;
 
 /// HPUs of a cluster, as programs number them.
 pub(crate) const HPUS_OF_CLUSTER: u32 = 8;
-/// Host memory of each HPU that the handshake of `spin_host.h` uses.
-const PAGE_BYTES: u32 = 4096;
 /// Between two looks while time passes.
 const LOOK: Duration = Duration::from_nanos(100);
 /// Longest that handlers get to end when services are closed, in the time of the device.
@@ -210,7 +209,7 @@ impl<D: Device> Services<D> {
         offer: &Offer,
         add: impl FnOnce(&mut Server<Window>) + Send + 'static,
     ) -> Result<Self, ServicesError> {
-        let (running, place) = beside::start(&context, offer, add)?;
+        let (running, place) = start(&context, offer, add)?;
         // From here on the thread ends with the services.
         let services = Self {
             server: Some(Where::Thread(running)),
@@ -397,157 +396,83 @@ impl<D: Device> Drop for Services<D> {
     }
 }
 
-/// What a context's handlers are told, and where.
+/// Services on a thread of their own, until they are closed or dropped. The context is not closed with them.
 #[derive(Debug)]
-struct Place<D: Device> {
-    memory: HandlerMemory<D>,
-    context: u32,
-    /// Ports that there is room for.
-    room: u32,
-    layout: Layout,
-    offset: u32,
-    hpus: u32,
-    copies: Copies,
-    /// Bytes from the buffer's first one on that calls may use.
-    bytes: u32,
-    session: u32,
+pub struct BackgroundService<D: Device = OpenDevice> {
+    // Whoever looks at host memory goes before the context that has it.
+    running: Option<Running<Infallible>>,
+    place: Place<D>,
+    context: Arc<Context<D>>,
 }
 
-impl<D: Device> Place<D> {
-    fn new(context: &Context<D>, offer: &Offer) -> Result<Self, ServicesError> {
-        let memory = context.variable(place::VARIABLE)?;
-        let [clusters, _] = context.nic().device().shape();
-        let hpus = clusters * HPUS_OF_CLUSTER;
-        let layout = Layout::new(offer.version, hpus * offer.ports_per_hpu)?;
-        let room = (memory.len() / 4 / place::PLACES).saturating_sub(place::HEAD_WORDS);
-        let ports = layout.ports();
-        if ports > room || offer.ports_per_hpu > place::PORTS_PER_HPU {
-            return Err(ServicesError::Ports { ports, room });
-        }
-        let offset = hpus * PAGE_BYTES;
-        let has = context.host_memory().len().saturating_sub(offset);
-        let with_bulk = layout.bulk(0).offset.saturating_add(offer.bulk_bytes);
-        let mut place = Self {
-            memory,
-            context: context.number(),
-            room,
-            layout,
-            offset,
-            hpus,
-            copies: offer.copies,
-            bytes: has.min(with_bulk).max(layout.bytes()),
-            session: 0,
+impl<D: Device> BackgroundService<D> {
+    /// Offers services as [`Services::on_thread`](Services::on_thread) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(
+        context: Arc<Context<D>>,
+        offer: &Offer,
+        add: impl FnOnce(&mut Server<Window>) + Send + 'static,
+    ) -> Result<Self, ServicesError> {
+        let (running, place) = start(&context, offer, add)?;
+        // From here on the thread ends with the services.
+        let services = Self {
+            running: Some(running),
+            place,
+            context,
         };
-        let last: u32 = place.memory.load(place.head(place::SESSIONS))?;
-        place.session = last % place::LAST_SESSION + 1;
-        Ok(place)
+        services.place.announce(&services.context)?;
+        Ok(services)
     }
 
-    fn head(&self, word: u32) -> u32 {
-        4 * place::head_word(self.context, word, self.room)
+    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how a handler has
+    /// ended itself.
+    ///
+    /// # Errors
+    /// If the NIC does not answer.
+    ///
+    /// # Panics
+    /// If a service has.
+    pub fn close(mut self) -> Result<(Counts, Option<End>), ServicesError> {
+        self.place.close()?;
+        let running = self.running.take().expect("only this takes it");
+        let Ok(done) = running.stop();
+        Ok(done)
     }
+}
 
-    /// The address of a word that tells inboxes.
-    fn inbox(&self, word: u32) -> u32 {
-        self.memory.address() + 4 * place::inbox_word(self.context, word, self.room)
-    }
-
-    /// Where data that are too long for packets lie, from the buffer's first byte on.
-    fn bulk(&self) -> Bulk {
-        self.layout.bulk(self.bytes)
-    }
-
-    /// Clears the buffer and the copies.
-    fn prepare(&self, context: &Context<D>) -> Result<Window, ServicesError> {
-        let host = context.host_memory();
-        let needs = self.offset + self.layout.bytes();
-        if host.len() < needs {
-            let (context, has) = (context.number(), host.len());
-            return Err(ServicesError::HostMemory { context, has, needs });
-        }
-        self.check_layout()?;
-        self.memory.store(self.head(place::SESSION), 0_u32)?;
-        host.write(self.offset, &vec![0; self.layout.bytes() as usize])?;
-        self.write_copies(match self.copies {
-            Copies::Bits => self.session << place::BITS_SHIFT,
-            _ => place::copy(self.session, 0, None),
-        })?;
-        let first = host.pointer()?.as_ptr().wrapping_add(self.offset as usize);
-        let first = std::ptr::NonNull::new(first).expect("memory is not at address 0");
-        debug_assert!(first.as_ptr().addr().is_multiple_of(ALIGNMENT));
-        let copies = match self.copies {
-            Copies::Host => None,
-            Copies::Words => Some((self.session, None)),
-            Copies::Bits => Some((self.session, Some(self.hpus))),
-        };
-        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
-        // Only the library writes there by other means, and nobody asks it to while services are open.
-        Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
-    }
-
-    /// HPUs that have called before know where their ports were, until they look again.
-    fn check_layout(&self) -> Result<(), ServicesError> {
-        if self.memory.load::<u32>(self.head(place::SESSIONS))? == 0 {
-            return Ok(());
-        }
-        let mut words = [0; 4];
-        for (word, place) in words.iter_mut().zip(place::ANNOUNCEMENT..) {
-            *word = self.memory.load(self.head(place))?;
-        }
-        match Announcement::from_words(words) {
-            Ok(had) if had.layout != self.layout || had.offset != self.offset => {
-                Err(ServicesError::OtherLayout {
-                    context: self.context,
-                    had: had.layout.ports(),
-                    version: had.layout.version().number(),
-                })
-            }
-            _ if self.memory.load::<u32>(self.head(place::COPIES))? != self.copies as u32 => {
-                Err(ServicesError::OtherCopies {
-                    context: self.context,
-                    wanted: self.copies,
-                })
-            }
-            _ => Ok(()),
+impl<D: Device> Drop for BackgroundService<D> {
+    fn drop(&mut self) {
+        // Handlers that wait find out, and whoever wants to know calls `close`.
+        if self.running.is_some() {
+            let _ = self.place.close();
         }
     }
+}
 
-    /// Writes the same word for all ports.
-    fn write_copies(&self, word: u32) -> Result<(), Error> {
-        let copies = word.to_le_bytes().repeat(self.room as usize);
-        self.memory.write(self.head(place::HEAD_WORDS), &copies)
-    }
-
-    /// Tells handlers that they may call.
-    fn announce(&self, context: &Context<D>) -> Result<(), ServicesError> {
-        let announcement = Announcement {
-            layout: self.layout,
-            offset: self.offset,
-        };
-        let host = context.host_memory().address();
-        let [version, offset, ports, lanes] = announcement.to_words();
-        for (word, value) in [
-            (place::ANNOUNCEMENT, version),
-            (place::ANNOUNCEMENT + 1, offset),
-            (place::ANNOUNCEMENT + 2, ports),
-            (place::ANNOUNCEMENT + 3, lanes),
-            (place::HOST_LOW, host as u32),
-            (place::HOST_HIGH, (host >> 32) as u32),
-            (place::HPUS, self.hpus),
-            (place::COPIES, self.copies as u32),
-            (place::BULK, self.offset + self.bulk().offset),
-            (place::BULK_BYTES, self.bulk().port_bytes),
-            (place::SESSIONS, self.session),
-            (place::SESSION, self.session),
-        ] {
-            self.memory.store(self.head(word), value)?;
-        }
-        Ok(())
-    }
-
-    /// Tells handlers that nobody answers any more, also those that wait.
-    fn close(&self) -> Result<(), Error> {
-        self.memory.store(self.head(place::SESSION), 0_u32)?;
-        self.write_copies(place::copy(0, 0, None))
-    }
+/// A server on a thread, and the place where handlers are to find it.
+fn start<D: Device>(
+    context: &Context<D>,
+    offer: &Offer,
+    add: impl FnOnce(&mut Server<Window>) + Send + 'static,
+) -> Result<(Running<Infallible>, Place<D>), ServicesError> {
+    let offer = Offer {
+        copies: Copies::Host,
+        ..*offer
+    };
+    let place = Place::new(context, &offer)?;
+    let (window, layout) = (place.prepare(context)?, place.layout);
+    let stubs = window::Stubs::of(context.program())?;
+    let (checked, is_right) = mpsc::channel();
+    let running = Running::start(move || {
+        let mut server = Server::new(window, layout).expect("the buffer was cleared, and has this layout");
+        add(&mut server);
+        // Whoever opens services waits for this.
+        let _ = checked.send(stubs.check(|opcode| server.version(opcode)));
+        server
+    })?;
+    // If there is no word, services could not be added, which closing them tells.
+    is_right.recv().unwrap_or(Ok(()))?;
+    Ok((running, place))
 }

@@ -1,16 +1,19 @@
 //! The buffer in the host memory of a context, as the server reaches it.
 
-use super::ServicesError;
-use crate::layout::{Layout, MAILBOX_BYTES, PACKET_BYTES};
+use super::{Copies, HPUS_OF_CLUSTER, Offer, ServicesError};
+use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, MAILBOX_BYTES, PACKET_BYTES};
 use crate::memory::{Memory, Words};
 use crate::{packet, place};
-use spinneret_host::ProgramNotes;
+use spinneret_host::{Context, Device, Error, HandlerMemory, ProgramNotes};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 use std::{mem, slice};
+
+/// Host memory of each HPU that the handshake of `spin_host.h` uses.
+const PAGE_BYTES: u32 = 4096;
 
 /// The buffer in the host memory of a context. What the server writes to its mailboxes is noted for copies on the NIC.
 #[derive(Debug)]
@@ -19,12 +22,12 @@ pub struct Window {
     layout: Layout,
     /// Of the buffer, and of what lies behind it for data of calls.
     bytes: u32,
-    copies: Option<Copies>,
+    copies: Option<InboxCopies>,
 }
 
 /// What has to be written to the NIC.
 #[derive(Debug)]
-struct Copies {
+struct InboxCopies {
     session: u32,
     /// HPUs whose inboxes are told by bits; else each port has a word.
     hpus: Option<u32>,
@@ -36,7 +39,7 @@ struct Copies {
     bits: RefCell<BTreeMap<u32, u32>>,
 }
 
-impl Copies {
+impl InboxCopies {
     fn new(session: u32, hpus: Option<u32>) -> Self {
         Self {
             session,
@@ -86,7 +89,7 @@ impl Window {
             first: first.cast(),
             layout,
             bytes,
-            copies: copies.map(|(session, hpus)| Copies::new(session, hpus)),
+            copies: copies.map(|(session, hpus)| InboxCopies::new(session, hpus)),
         }
     }
 
@@ -206,5 +209,162 @@ impl Stub {
             name: String::from_utf8_lossy(&bytes[..end]).into_owned(),
         };
         Some((stub, &bytes[end + 1..]))
+    }
+}
+
+// The place where a context tells its handlers about the buffer.
+
+/// What a context's handlers are told, and where.
+#[derive(Debug)]
+pub(super) struct Place<D: Device> {
+    memory: HandlerMemory<D>,
+    context: u32,
+    /// Ports that there is room for.
+    room: u32,
+    pub(super) layout: Layout,
+    pub(super) offset: u32,
+    pub(super) hpus: u32,
+    pub(super) copies: Copies,
+    /// Bytes from the buffer's first one on that calls may use.
+    bytes: u32,
+    session: u32,
+}
+
+impl<D: Device> Place<D> {
+    pub(super) fn new(context: &Context<D>, offer: &Offer) -> Result<Self, ServicesError> {
+        let memory = context.variable(place::VARIABLE)?;
+        let [clusters, _] = context.nic().device().shape();
+        let hpus = clusters * HPUS_OF_CLUSTER;
+        let layout = Layout::new(offer.version, hpus * offer.ports_per_hpu)?;
+        let room = (memory.len() / 4 / place::PLACES).saturating_sub(place::HEAD_WORDS);
+        let ports = layout.ports();
+        if ports > room || offer.ports_per_hpu > place::PORTS_PER_HPU {
+            return Err(ServicesError::Ports { ports, room });
+        }
+        let offset = hpus * PAGE_BYTES;
+        let has = context.host_memory().len().saturating_sub(offset);
+        let with_bulk = layout.bulk(0).offset.saturating_add(offer.bulk_bytes);
+        let mut place = Self {
+            memory,
+            context: context.number(),
+            room,
+            layout,
+            offset,
+            hpus,
+            copies: offer.copies,
+            bytes: has.min(with_bulk).max(layout.bytes()),
+            session: 0,
+        };
+        let last: u32 = place.memory.load(place.head(place::SESSIONS))?;
+        place.session = last % place::LAST_SESSION + 1;
+        Ok(place)
+    }
+
+    fn head(&self, word: u32) -> u32 {
+        4 * place::head_word(self.context, word, self.room)
+    }
+
+    /// The address of a word that tells inboxes.
+    pub(super) fn inbox(&self, word: u32) -> u32 {
+        self.memory.address() + 4 * place::inbox_word(self.context, word, self.room)
+    }
+
+    /// Where data that are too long for packets lie, from the buffer's first byte on.
+    fn bulk(&self) -> Bulk {
+        self.layout.bulk(self.bytes)
+    }
+
+    /// Clears the buffer and the copies.
+    pub(super) fn prepare(&self, context: &Context<D>) -> Result<Window, ServicesError> {
+        let host = context.host_memory();
+        let needs = self.offset + self.layout.bytes();
+        if host.len() < needs {
+            let (context, has) = (context.number(), host.len());
+            return Err(ServicesError::HostMemory { context, has, needs });
+        }
+        self.check_layout()?;
+        self.memory.store(self.head(place::SESSION), 0_u32)?;
+        host.write(self.offset, &vec![0; self.layout.bytes() as usize])?;
+        self.write_copies(match self.copies {
+            Copies::Bits => self.session << place::BITS_SHIFT,
+            _ => place::copy(self.session, 0, None),
+        })?;
+        let first = host.pointer()?.as_ptr().wrapping_add(self.offset as usize);
+        let first = NonNull::new(first).expect("memory is not at address 0");
+        debug_assert!(first.as_ptr().addr().is_multiple_of(ALIGNMENT));
+        let copies = match self.copies {
+            Copies::Host => None,
+            Copies::Words => Some((self.session, None)),
+            Copies::Bits => Some((self.session, Some(self.hpus))),
+        };
+        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
+        // Only the library writes there by other means, and nobody asks it to while services are open.
+        Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
+    }
+
+    /// HPUs that have called before know where their ports were, until they look again.
+    fn check_layout(&self) -> Result<(), ServicesError> {
+        if self.memory.load::<u32>(self.head(place::SESSIONS))? == 0 {
+            return Ok(());
+        }
+        let mut words = [0; 4];
+        for (word, place) in words.iter_mut().zip(place::ANNOUNCEMENT..) {
+            *word = self.memory.load(self.head(place))?;
+        }
+        match Announcement::from_words(words) {
+            Ok(had) if had.layout != self.layout || had.offset != self.offset => {
+                Err(ServicesError::OtherLayout {
+                    context: self.context,
+                    had: had.layout.ports(),
+                    version: had.layout.version().number(),
+                })
+            }
+            _ if self.memory.load::<u32>(self.head(place::COPIES))? != self.copies as u32 => {
+                Err(ServicesError::OtherCopies {
+                    context: self.context,
+                    wanted: self.copies,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the same word for all ports.
+    fn write_copies(&self, word: u32) -> Result<(), Error> {
+        let copies = word.to_le_bytes().repeat(self.room as usize);
+        self.memory.write(self.head(place::HEAD_WORDS), &copies)
+    }
+
+    /// Tells handlers that they may call.
+    pub(super) fn announce(&self, context: &Context<D>) -> Result<(), ServicesError> {
+        let announcement = Announcement {
+            layout: self.layout,
+            offset: self.offset,
+        };
+        let host = context.host_memory().address();
+        let [version, offset, ports, lanes] = announcement.to_words();
+        for (word, value) in [
+            (place::ANNOUNCEMENT, version),
+            (place::ANNOUNCEMENT + 1, offset),
+            (place::ANNOUNCEMENT + 2, ports),
+            (place::ANNOUNCEMENT + 3, lanes),
+            (place::HOST_LOW, host as u32),
+            (place::HOST_HIGH, (host >> 32) as u32),
+            (place::HPUS, self.hpus),
+            (place::COPIES, self.copies as u32),
+            (place::BULK, self.offset + self.bulk().offset),
+            (place::BULK_BYTES, self.bulk().port_bytes),
+            (place::SESSIONS, self.session),
+            (place::SESSION, self.session),
+        ] {
+            self.memory.store(self.head(word), value)?;
+        }
+        Ok(())
+    }
+
+    /// Tells handlers that nobody answers any more, also those that wait.
+    pub(super) fn close(&self) -> Result<(), Error> {
+        self.memory.store(self.head(place::SESSION), 0_u32)?;
+        self.write_copies(place::copy(0, 0, None))
     }
 }

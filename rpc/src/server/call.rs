@@ -205,11 +205,11 @@ pub type Answer = Pin<Box<dyn Future<Output = ()>>>;
 
 /// How a call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CallMode {
     /// By [`Service::at_once`].
-    AtOnce,
+    Immediate,
     /// By [`Service::call`].
-    Stepwise,
+    Async,
 }
 
 /// What answers the calls of a class: libc's, or an application's own.
@@ -218,7 +218,7 @@ pub enum Way {
 /// all ports share a service, so state is kept in cells that are not borrowed across an `await`.
 pub trait Service {
     /// How a call is answered, if there is such a call.
-    fn handles(&self, opcode: u32) -> Option<Way>;
+    fn handles(&self, opcode: u32) -> Option<CallMode>;
 
     /// The version of a call, which has to be that of the stub in a handler's program: see [`typed`](crate::typed).
     fn version(&self, opcode: u32) -> Option<u64> {

@@ -19,7 +19,7 @@ mod line;
 mod running;
 
 pub use call::Call;
-pub use call::{Answer, Service, Way};
+pub use call::{Answer, CallMode, Service};
 pub use running::Running;
 pub use running::{Counts, End, Refusal};
 pub use running::{Moment, Step};
@@ -403,7 +403,7 @@ impl<M: Memory> Server<M> {
             Some((service, way?))
         });
         match found {
-            Some((service, Way::AtOnce)) if header.mask & 1 != 0 => {
+            Some((service, CallMode::Immediate)) if header.mask & 1 != 0 => {
                 self.board.calls.set(self.board.calls.get() + 1);
                 let mut request = Packet::default();
                 self.process.try_receive(&mut line.state, &mut request.0)?;
@@ -411,7 +411,7 @@ impl<M: Memory> Server<M> {
                     self.process.try_send(&mut line.state, &answer.0)?;
                 }
             }
-            Some((service, Way::Stepwise)) if header.mask & 1 != 0 => {
+            Some((service, CallMode::Async)) if header.mask & 1 != 0 => {
                 self.board.calls.set(self.board.calls.get() + 1);
                 let bulk = self.process.layout().bulk(self.process.memory().bytes());
                 let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port, bulk);

@@ -4,7 +4,7 @@
 use crate::services::Driven;
 use spinneret_rpc::process::State;
 use spinneret_rpc::server::{Answer, Refusal};
-use spinneret_rpc::{Buffer, Call, Layout, Memory as _, Server, Service, Version, Way, Words, opcode};
+use spinneret_rpc::{Buffer, Call, CallMode, Layout, Memory as _, Server, Service, Version, Words, opcode};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -48,8 +48,8 @@ impl Works {
 }
 
 impl Service for Works {
-    fn handles(&self, opcode: u32) -> Option<Way> {
-        (WAITS..=RECEIVES).contains(&opcode).then_some(Way::Stepwise)
+    fn handles(&self, opcode: u32) -> Option<CallMode> {
+        (WAITS..=RECEIVES).contains(&opcode).then_some(CallMode::Async)
     }
 
     fn call(self: Rc<Self>, mut call: Call) -> Answer {

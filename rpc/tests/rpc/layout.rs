@@ -1,6 +1,6 @@
 //! The layouts, number by number, as LLVM's headers give them.
 
-use crate::support::handler::Handler;
+use crate::support::Handler;
 use crate::support::{Bench, from_environment};
 use proptest::prelude::*;
 use rand::SeedableRng;

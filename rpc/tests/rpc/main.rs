@@ -1,14 +1,12 @@
 //! The protocol, the server and the calls of libc.
 
+mod adversarial;
 mod answered;
 mod emissary;
-mod harm;
 mod layout;
 mod printf;
-mod processes;
 mod protocol;
 mod refusals;
 mod services;
-mod shown;
 mod stdio;
 mod support;

@@ -2,7 +2,7 @@
 
 use crate::stdio::{folder, open_to};
 use crate::support::Bench;
-use crate::support::handler::{Argument, Handler, STDOUT};
+use crate::support::{Argument, Handler, STDOUT};
 use spinneret_rpc::clib::{Access, Config, Limits, Permissions, refused};
 use spinneret_rpc::server::{End, Refusal};
 use spinneret_rpc::{Version, opcode};

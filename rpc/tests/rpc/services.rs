@@ -1,11 +1,11 @@
 //! Services of an application: calls that are parked, clients that begin anew, refusals.
 
 use crate::support::Bench;
-use crate::support::handler::Handler;
+use crate::support::Handler;
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::server::{Answer, Refusal};
 use spinneret_rpc::{
-    Buffer, Call, Client, Layout, Memory as _, Packet, Server, Service, TestCalls, Version, Way, opcode,
+    Buffer, Call, CallMode, Client, Layout, Memory as _, Packet, Server, Service, TestCalls, Version, opcode,
 };
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -35,10 +35,10 @@ struct State {
 }
 
 impl Service for Gate {
-    fn handles(&self, opcode: u32) -> Option<Way> {
+    fn handles(&self, opcode: u32) -> Option<CallMode> {
         match opcode {
-            WAIT => Some(Way::Stepwise),
-            OPEN | COUNT => Some(Way::AtOnce),
+            WAIT => Some(CallMode::Async),
+            OPEN | COUNT => Some(CallMode::Immediate),
             _ => None,
         }
     }

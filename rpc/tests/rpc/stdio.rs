@@ -1,6 +1,6 @@
 //! libc's calls, as a handler makes them.
 
-use crate::support::handler::{Argument, Handler, STDERR, STDIN, STDOUT};
+use crate::support::{Argument, Handler, STDERR, STDIN, STDOUT};
 use crate::support::{Bench, Captured};
 use spinneret_rpc::clib::{Access, Config, Heap, Permissions, refused};
 use spinneret_rpc::{Version, opcode};

@@ -1,33 +1,24 @@
 //! The whole cluster, clock by clock.
 
 mod clock;
-mod commands;
 mod debug;
-mod debugger;
 mod ports;
 
-pub use debugger::Debugger;
+pub use debug::Debugger;
 
-use crate::event::{Event, Fault, HpuId};
-use crate::fetch::Icache;
-use crate::group::Group;
-use crate::hpu::Hpu;
-use crate::memory::Memory;
-use crate::profile::Profile;
-use crate::protect::{shared, unknown};
-use crate::queues::Queues;
-use crate::roads::Roads;
+use crate::event::{Event, Fault, HpuId, Profile, TraceEntry};
+use crate::hpu::{Hpu, World};
+use crate::map::{Memory, shared, unknown};
+use crate::queues::{Group, Queues};
 use crate::rv::DecodeCache;
 use crate::task::{CommandId, Feedback, HostCommand, NicCommand, Task};
-use crate::timing::Timing;
-use crate::trace::Traced;
-use crate::view::World;
+use crate::timing::{Icache, L2Contention, Timing};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-/// The shape of a cluster.
+/// Configuration of the clusters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Clusters, 1 to 8.
@@ -36,14 +27,14 @@ pub struct Config {
     pub hpus: usize,
     /// Message processing queues, a power of two.
     pub queues: usize,
-    /// Packets that wait in them, beside one in each.
+    /// Packets that can wait in the queues, in addition to one in each.
     pub shared_packets: usize,
-    /// Clocks that a handler may take; without a watchdog it counts as endless then.
+    /// Clocks after which the watchdog ends a handler. A strict cluster has no watchdog and reports such a handler as endless.
     pub watchdog: u64,
-    /// Whether it has the defects of the public cluster, and does what that one does without any promise: for programs that
-    /// are to be tried as they would fail there. There is no watchdog then.
+    /// Whether the model has the defects and the undocumented behaviour of the PULP cluster, to find programs that would fail
+    /// there. A strict cluster has no watchdog.
     pub is_strict: bool,
-    /// How long things take.
+    /// Latencies.
     pub timing: Timing,
 }
 
@@ -69,47 +60,47 @@ impl Default for Config {
 ///            +--------------------- done ----------------------+   +==> commands: NIC, host
 /// ```
 ///
-/// [`tick`](Self::tick) is one clock. Between two clocks things are put in and taken out, by whoever is around the
-/// cluster; [`next`](Self::next) says for how long nothing happens if nobody does.
+/// [`tick`](Self::tick) is one clock. Between two clocks the caller exchanges HERs, feedback and commands with the cluster.
+/// [`next`](Self::next) returns the next clock in which something happens without new input.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     config: Config,
     world: World,
     queues: Queues,
-    /// The task that was taken out of the queues and that no cluster has room for yet (`mpq_engine.sv`, state `Stalled`).
+    /// The task that left the queues and that no cluster has room for yet (`mpq_engine.sv`, state `Stalled`).
     chosen: Option<Task>,
     groups: Vec<Group>,
     hpus: Vec<Hpu>,
     feedback: VecDeque<Feedback>,
     sends: VecDeque<(u64, NicCommand)>,
     accesses: VecDeque<(u64, HostCommand)>,
-    /// The last command of each number, for who wants to know whose it was.
+    /// The origin of the last command with each id.
     commands: HashMap<CommandId, Fault>,
     events: Vec<Event>,
     entry: u32,
     shared: Range<u32>,
     fetch: u32,
     now: u64,
-    /// Packets that came and are not done with: those of a small slot's size, and larger ones.
+    /// Packets in flight: those that fit a small slot, and larger ones.
     inside: [u64; 2],
     /// Instructions of all HPUs since reset.
     instructions: u64,
     /// Steps of packets since the beginning.
     progress: u64,
-    /// Commands that were not done.
+    /// Refused commands.
     refused: u64,
-    /// Kept only if somebody wants it.
+    /// Recorded on request.
     profile: Option<Profile>,
-    debugger: debugger::Attached,
+    debugger: debug::Attached,
 }
 
 impl Cluster {
-    /// A cluster after reset, that fetches nothing yet.
+    /// Returns a cluster in the state after reset, with instruction fetch off.
     pub fn new(config: Config) -> Self {
         let world = World {
             memory: Memory::new(config.clusters),
             decoded: DecodeCache::new(PROGRAM_BASE, PROGRAM_BYTES),
-            roads: Roads::default(),
+            l2: L2Contention::default(),
             icaches: vec![Icache::new(); config.clusters],
             stdout: VecDeque::new(),
             printed: 0,
@@ -134,7 +125,7 @@ impl Cluster {
             progress: 0,
             refused: 0,
             profile: None,
-            debugger: debugger::Attached::default(),
+            debugger: debug::Attached::default(),
             world,
             config,
         };
@@ -142,7 +133,7 @@ impl Cluster {
         cluster
     }
 
-    /// Back to the state after reset; memories keep their contents.
+    /// Resets everything but the contents of the memories.
     pub fn reset(&mut self) {
         let Config { clusters, hpus, .. } = self.config;
         let is_strict = self.config.is_strict;
@@ -150,7 +141,7 @@ impl Cluster {
         self.queues = queues.strict(is_strict);
         self.chosen = None;
         self.groups = (0..clusters).map(|cluster| Group::new(cluster, hpus)).collect();
-        // What they have done counts on.
+        // Counters survive a reset.
         self.refused = self.refused();
         let mut busy: Vec<u64> = self.busy().collect();
         busy.resize(clusters * hpus, 0);
@@ -163,7 +154,7 @@ impl Cluster {
             })
             .collect();
         self.world.stdout.clear();
-        self.world.roads = Roads::default();
+        self.world.l2 = L2Contention::default();
         self.world.icaches = vec![Icache::new(); clusters];
         self.feedback.clear();
         self.sends.clear();
@@ -176,7 +167,7 @@ impl Cluster {
         self.fetch = 0;
     }
 
-    /// Back to the state after reset, and all memories are 0.
+    /// Resets everything, and clears the memories.
     pub fn forget(&mut self) {
         self.world.memory = Memory::new(self.config.clusters);
         self.world.decoded.invalidate(PROGRAM_BASE, PROGRAM_BYTES);
@@ -185,7 +176,7 @@ impl Cluster {
         self.reset();
     }
 
-    /// Puts a program into memory; HPUs begin with it after the next reset.
+    /// Loads a program into memory, and resets the cluster.
     pub fn load(&mut self, program: &Program) {
         for segment in &program.segments {
             let is_there = self.world.memory.write(segment.address, &segment.bytes);
@@ -197,50 +188,50 @@ impl Cluster {
         self.reset();
     }
 
-    /// The shape.
+    /// Returns the configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Clocks since the beginning.
+    /// Returns the number of clocks since the cluster was created.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Instructions of all HPUs since the beginning.
+    /// Returns the number of instructions that all HPUs have executed.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// Commands and copies that were not done: they named memory where none is, had no type, went to host memory outside of
-    /// any task, or were [refused](Self::refuse) by who is around the cluster.
+    /// Returns the number of refused commands and copies. They named memory that does not exist, had no type, accessed host
+    /// memory outside of a task, or were [refused](Self::refuse) by the NIC.
     pub fn refused(&self) -> u64 {
         self.refused + self.hpus.iter().map(|hpu| hpu.driver.dma.refused).sum::<u64>()
     }
 
-    /// Counts from now on where HPUs spend their clocks.
+    /// Starts to count the clocks of each instruction.
     pub fn enable_profile(&mut self) {
         self.profile = Some(Profile::new(self.hpus.len()));
     }
 
-    /// Where HPUs have spent their clocks, if that is counted.
+    /// Returns the clocks of each instruction, if they are counted.
     pub fn profile(&self) -> Option<&Profile> {
         self.profile.as_ref()
     }
 
-    /// Packets that wait in queues and clusters for an HPU.
+    /// Returns the number of packets that wait for an HPU.
     pub fn queued(&self) -> usize {
         let in_clusters: usize = self.groups.iter().map(Group::waiting).sum();
         self.queues.waiting() + usize::from(self.chosen.is_some()) + in_clusters
     }
 
-    /// HPUs on which a handler runs.
+    /// Returns the number of HPUs that run a handler.
     pub fn busy_hpus(&self) -> usize {
         self.hpus.iter().filter(|hpu| hpu.driver.is_running()).count()
     }
 
-    /// Whether an HPU has a task that will end: the HPU has not stopped, does not wait for an address that never answers, and
-    /// its task is not [endless](Self::endless).
+    /// Whether some task will end: its HPU has not stopped and does not wait for an address that never answers, and the task
+    /// is not [endless](Self::endless).
     pub fn goes_on(&self) -> bool {
         let is_silent = |hpu: &Hpu| self.config.is_strict && hpu.silent.is_some();
         let has_task = |hpu: &Hpu| hpu.driver.running.is_some() || hpu.driver.is_ending();
@@ -248,12 +239,12 @@ impl Cluster {
         self.hpus.iter().any(will_end)
     }
 
-    /// Counts the steps that packets take inside: each HER that comes, each task that an HPU gets, and each that is reported.
+    /// Returns the number of steps that packets have taken: HERs that arrived, tasks that were assigned, tasks that ended.
     pub fn progress(&self) -> u64 {
         self.progress
     }
 
-    /// The oldest task of a cluster without a watchdog that a watchdog would have ended.
+    /// Returns the oldest task that a watchdog would have ended, on a cluster without one.
     pub fn endless(&self) -> Option<(HpuId, Task)> {
         let endless = self
             .hpus
@@ -268,17 +259,17 @@ impl Cluster {
         since.is_some_and(|running| self.now - running.given > self.config.watchdog)
     }
 
-    /// Clocks in which a handler ran since the beginning, by HPU.
+    /// Returns the clocks in which each HPU ran a handler.
     pub fn busy(&self) -> impl Iterator<Item = u64> {
         self.hpus.iter().map(|hpu| hpu.busy)
     }
 
-    /// Whether every HPU has asked for a task since reset: start-up is over.
+    /// Whether start-up is over: every HPU has asked for a task since reset.
     pub fn is_ready(&self) -> bool {
         self.starting() == 0
     }
 
-    /// HPUs that have not asked for a task since reset.
+    /// Returns the number of HPUs that have not asked for a task since reset.
     pub fn starting(&self) -> usize {
         self.hpus.iter().filter(|hpu| !hpu.driver.has_asked()).count()
     }
@@ -289,7 +280,7 @@ impl Cluster {
         self.fetch & 1 << cluster != 0
     }
 
-    /// Which clusters fetch instructions, one bit each.
+    /// Sets which clusters fetch instructions, one bit each.
     pub fn set_fetch(&mut self, clusters: u32) {
         if self.fetch != clusters {
             self.fetch = clusters;
@@ -297,12 +288,12 @@ impl Cluster {
         }
     }
 
-    /// Memory, to be read.
+    /// Returns the memories.
     pub fn memory(&self) -> &Memory {
         &self.world.memory
     }
 
-    /// Bytes come into memory from outside: whether there is memory for them all.
+    /// Writes to memory from outside. Returns whether all addresses exist; if not, nothing is written.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> bool {
         if address.wrapping_sub(PROGRAM_BASE) < PROGRAM_BYTES {
             self.world.decoded.invalidate(address, bytes.len() as u32);
@@ -310,22 +301,22 @@ impl Cluster {
         self.world.memory.write(address, bytes)
     }
 
-    /// Packets that came and are not done with: those that fit a small slot of the packet buffer, and larger ones.
+    /// Returns the number of packets in flight: those that fit a small slot of the packet buffer, and larger ones.
     pub fn packets_inside(&self) -> [u64; 2] {
         self.inside
     }
 
-    /// Keeps from now on what passes; [`take_trace`](Self::take_trace) gives it.
+    /// Starts to record a trace; [`take_trace`](Self::take_trace) returns it.
     pub fn enable_trace(&mut self) {
         self.world.trace = Some(Vec::new());
     }
 
-    /// What has passed since the last call.
-    pub fn take_trace(&mut self) -> Vec<Traced> {
+    /// Returns the trace since the last call.
+    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
         self.world.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What has happened since the last call.
+    /// Returns the events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

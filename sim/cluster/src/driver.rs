@@ -1,17 +1,19 @@
-//! What an HPU has to itself: its task, its doorbell and its commands.
+//! The driver of an HPU: task registers, doorbell, commands, and its part of the copy engine.
 //!
-//! It follows the public design's `hpu_driver.sv`, of which the modules are named where something rests on them.
+//! It follows `hpu_driver.sv` of PsPIN; comments name the modules that a detail is taken from.
 
-use crate::dma::Dma;
 use crate::event::{Ending, HpuId};
+use crate::map::Memory;
+use crate::rv::DecodeCache;
 use crate::task::{CommandId, SCRATCHPAD_WORDS, SCRATCHPADS, TASK_WORDS, Task};
-use spinneret_regmap::pspin::driver as register;
+use crate::timing::{BEAT_BYTES, Timing};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, dma, driver as register};
 use std::collections::VecDeque;
 
-/// Commands of an HPU that may be under way.
+/// Commands of an HPU that can be in flight.
 pub const COMMANDS: usize = 4;
-/// Tasks that have ended and are not reported, before the HPU takes no more: one in the buffer for feedback, and one that
-/// waits for that buffer (`task_frontend`, state `SendingFeedback`).
+/// Ended tasks whose feedback can be pending: one in the feedback buffer, and one that waits for that buffer
+/// (`task_frontend`, state `SendingFeedback`).
 const ENDED: usize = 2;
 
 /// Words of a command.
@@ -20,19 +22,19 @@ pub(crate) const COMMAND_WORDS: usize = register::COMMAND_WORDS as usize;
 /// A task on an HPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Running {
-    /// What runs.
+    /// The task.
     pub(crate) task: Task,
-    /// Place of the packet in L1.
+    /// Slot of the packet in L1.
     pub(crate) slot: usize,
-    /// When it was given to the HPU.
+    /// When it was assigned to the HPU.
     pub(crate) given: u64,
-    /// When the HPU took it; nothing before.
+    /// When the HPU took it.
     pub(crate) since: Option<u64>,
     /// The cause that was written to the error register.
     pub(crate) failed: Option<u32>,
 }
 
-/// A task that has ended, and is not reported while anything of it is under way.
+/// A task that has ended. Its feedback waits until none of its commands and copies is in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) running: Running,
@@ -50,18 +52,18 @@ pub(crate) struct Driver {
     pub(crate) running: Option<Running>,
     words: [u32; TASK_WORDS],
     ended: VecDeque<Ended>,
-    /// It was asked for a task.
+    /// The HPU has asked for a task.
     asked: bool,
-    /// Commands that are under way.
+    /// Commands in flight.
     open: [bool; COMMANDS],
-    /// The number that the core is told of the command that it starts, from its first try on.
+    /// The command number that the core reads, fixed at its first attempt.
     told: Option<usize>,
     tested: u32,
     info: u32,
     command: [u32; COMMAND_WORDS],
     /// Its part of the copy engine.
     pub(crate) dma: Dma,
-    /// It has the public driver's defects.
+    /// It has the defects of PsPIN's driver.
     is_strict: bool,
 }
 
@@ -73,31 +75,31 @@ pub(crate) struct CommandMemory {
     pub(crate) is_written: bool,
 }
 
-/// What a read of a register does.
+/// Outcome of a register read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// It gives this.
+    /// Returns this value.
     Value(u32),
-    /// Nothing yet.
+    /// Stalls.
     Wait,
-    /// It starts this command, and gives the number that the core knows it by (`cmd_frontend`, `cmd_idx`).
+    /// Starts this command, and returns the number that the core knows it by (`cmd_frontend`, `cmd_idx`).
     Issue(CommandId, u32),
-    /// It gives this, and the task has ended.
+    /// Ends the task.
     End,
-    /// There is no such register.
+    /// No such register.
     Nothing,
 }
 
-/// What a write of a register does.
+/// Outcome of a register write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write {
-    /// It is done.
+    /// Done.
     Done,
-    /// Not yet.
+    /// Stalls.
     Wait,
-    /// The task has ended.
+    /// Ends the task.
     End,
-    /// There is no such register, or it cannot be written.
+    /// No such register, or it is read-only.
     Nothing,
 }
 
@@ -120,7 +122,7 @@ impl Driver {
         }
     }
 
-    /// Whose it is.
+    /// The HPU that it belongs to.
     pub(crate) fn id(&self) -> HpuId {
         HpuId {
             cluster: self.cluster,
@@ -133,8 +135,8 @@ impl Driver {
         self.running.is_none() && self.ended.len() < ENDED
     }
 
-    /// Shows scratchpads of clusters that there are not as those of others: the public driver reads beyond the end of its
-    /// array there (`hpu_driver.sv`, `l1_scratchpad_addr[2]`), which is anything; this is what Verilator makes of it.
+    /// Fills in scratchpads of clusters that do not exist. PsPIN's driver reads beyond the end of its array there
+    /// (`hpu_driver.sv`, `l1_scratchpad_addr[2]`), which is undefined; this is the result with Verilator.
     pub(crate) fn repeat_scratchpads(&mut self, clusters: usize) {
         for number in clusters..SCRATCHPADS {
             for first in [SCRATCHPAD_WORDS, SCRATCHPAD_WORDS + SCRATCHPADS] {
@@ -143,7 +145,7 @@ impl Driver {
         }
     }
 
-    /// Gives it a task, whose packet lies in L1.
+    /// Assigns a task whose packet is in L1.
     pub(crate) fn assign(&mut self, task: Task, slot: usize, packet_in_l1: u32, given: u64) {
         self.words = task.words(packet_in_l1);
         self.running = Some(Running {
@@ -155,7 +157,7 @@ impl Driver {
         });
     }
 
-    /// The words of the task, while there is one.
+    /// The words of the current task.
     pub(crate) fn task_bytes(&self) -> Vec<u8> {
         let words = self.running.iter().flat_map(|_| self.words);
         words.flat_map(u32::to_le_bytes).collect()
@@ -166,7 +168,7 @@ impl Driver {
         self.running.is_some_and(|running| running.since.is_some())
     }
 
-    /// The HPU asks for its task for the first time: whether it does so now.
+    /// Marks the task as begun. Returns whether this is the first time that the HPU reads it.
     pub(crate) fn begin(&mut self, now: u64) -> bool {
         match &mut self.running {
             Some(running) if running.since.is_none() => {
@@ -177,7 +179,7 @@ impl Driver {
         }
     }
 
-    /// The task ends.
+    /// Ends the task.
     pub(crate) fn end(&mut self, at: u64) {
         if let Some(running) = self.running.take() {
             let ending = running.failed.map_or(Ending::Done, Ending::Failed);
@@ -185,7 +187,7 @@ impl Driver {
         }
     }
 
-    /// Whether a task has ended and is not reported.
+    /// Whether an ended task waits for its feedback.
     pub(crate) fn is_ending(&self) -> bool {
         !self.ended.is_empty()
     }
@@ -200,14 +202,14 @@ impl Driver {
         self.open.iter().filter(|open| **open).count()
     }
 
-    /// A command is done.
+    /// Completes a command.
     pub(crate) fn complete(&mut self, local: u8) {
         if let Some(open) = self.open.get_mut(usize::from(local)) {
             *open = false;
         }
     }
 
-    /// The task that ended first, once nothing is under way.
+    /// Takes the oldest ended task once nothing is in flight.
     pub(crate) fn take_ended(&mut self) -> Option<Ended> {
         if self.open() > 0 || !self.dma.is_idle() {
             return None;
@@ -215,17 +217,17 @@ impl Driver {
         self.ended.pop_front()
     }
 
-    /// The registers of the command that is started.
+    /// The registers of the command.
     pub(crate) fn command(&self) -> (u32, &[u32; COMMAND_WORDS]) {
         (self.info, &self.command)
     }
 
-    /// The memory that it names, if it names any.
+    /// The memory that the command names, if any.
     pub(crate) fn command_memory(&self) -> Option<CommandMemory> {
         let words = &self.command;
         let (address, bytes, is_written) = match self.info >> 1 & 3 {
             0 => (words[2], words[3], words[4] & 1 == 0),
-            // An address of more than 32 bits is beyond everything.
+            // An address of more than 32 bits is outside of all memories.
             1 if words[3] != 0 => (u32::MAX, words[4], false),
             1 => (words[2], words[4], false),
             _ => return None,
@@ -256,11 +258,11 @@ impl Driver {
         }
     }
 
-    /// Starts a command under the lowest number that is free, once there is one and the task before is reported: commands
-    /// would be taken for those of that task (`task_frontend`, `disable_commands_o`).
+    /// Starts a command under the lowest free number. Stalls while no number is free, or while feedback of the previous task is
+    /// pending, because the command would count as one of that task (`task_frontend`, `disable_commands_o`).
     ///
-    /// The public `cmd_frontend` tells the number that it saw free when it was asked first, or the last one if none was,
-    /// and gives the command the one that is free in the end.
+    /// PsPIN's `cmd_frontend` returns the number that was free at the first attempt (or the last number if none was), but
+    /// uses the one that is free in the end.
     fn issue(&mut self) -> Read {
         let free = self.open.iter().position(|open| !open);
         let told = *self.told.get_or_insert(free.unwrap_or(COMMANDS - 1));
@@ -290,7 +292,7 @@ impl Driver {
             register::WAIT if self.is_open(value) => Write::Wait,
             register::WAIT => Write::Done,
             register::TEST => {
-                // The public one looks at the data of the read, which no program sets: 0 for all it knows (assumption).
+                // PsPIN's driver uses the data of the read, which no program sets (assumption: 0).
                 self.tested = if self.is_strict { 0 } else { value };
                 Write::Done
             }
@@ -309,6 +311,102 @@ impl Driver {
 
     fn is_open(&self, id: u32) -> bool {
         self.open[id as usize % COMMANDS]
+    }
+}
+
+/// A copy in flight.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    source: u32,
+    destination: u32,
+    bytes: u32,
+    /// When it is done.
+    at: u64,
+}
+
+/// One HPU's part of the copy engine, which copies between L1 and L2. Copies are done in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dma {
+    source: u32,
+    destination: u32,
+    bytes: u32,
+    started: u32,
+    done: u32,
+    copies: VecDeque<Copy>,
+    /// Copies from or to addresses without memory; they have no effect.
+    pub(crate) refused: u64,
+}
+
+impl Dma {
+    /// Whether no copy is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.copies.is_empty()
+    }
+
+    /// When the next copy is done.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.copies.front().map(|copy| copy.at)
+    }
+
+    /// Performs the copies that are due.
+    pub(crate) fn advance(&mut self, now: u64, memory: &mut Memory, decoded: &mut DecodeCache) {
+        while let Some(copy) = self.copies.front().copied().filter(|copy| copy.at <= now) {
+            self.copies.pop_front();
+            self.done = self.done.wrapping_add(1);
+            let there = memory.copy(copy.source, copy.destination, copy.bytes);
+            self.refused += u64::from(!there);
+            if copy.destination.wrapping_sub(PROGRAM_BASE) < PROGRAM_BYTES {
+                decoded.invalidate(copy.destination, copy.bytes);
+            }
+        }
+    }
+
+    /// The copy that a read of this register would start, as {source, destination, bytes}.
+    pub(crate) fn would_start(&self, offset: u32) -> Option<(u32, u32, u32)> {
+        (offset == dma::START).then_some((self.source, self.destination, self.bytes))
+    }
+
+    /// Reads a register; `None` if it does not exist.
+    pub(crate) fn read(
+        &mut self,
+        offset: u32,
+        now: u64,
+        timing: &Timing,
+        memory: &mut Memory,
+        decoded: &mut DecodeCache,
+    ) -> Option<u32> {
+        Some(match offset {
+            dma::SOURCE => self.source,
+            dma::DESTINATION => self.destination,
+            dma::BYTES => self.bytes,
+            dma::START => {
+                let begins = self.copies.back().map_or(now, |copy| copy.at.max(now));
+                self.copies.push_back(Copy {
+                    source: self.source,
+                    destination: self.destination,
+                    bytes: self.bytes,
+                    at: begins + timing.copy + u64::from(self.bytes.div_ceil(BEAT_BYTES)),
+                });
+                self.started = self.started.wrapping_add(1);
+                self.started
+            }
+            dma::DONE => {
+                self.advance(now, memory, decoded);
+                self.done
+            }
+            _ => return None,
+        })
+    }
+
+    /// Writes a register; `None` if it cannot be written.
+    pub(crate) fn write(&mut self, offset: u32, value: u32) -> Option<()> {
+        match offset {
+            dma::SOURCE => self.source = value,
+            dma::DESTINATION => self.destination = value,
+            dma::BYTES => self.bytes = value,
+            _ => return None,
+        }
+        Some(())
     }
 }
 

@@ -1,7 +1,9 @@
-//! What happens in the cluster, for who keeps account.
+//! Events, traces and profiles of the cluster.
 
+use crate::hpu::Outcome;
 use crate::rv::Trap;
-use crate::task::Stage;
+use crate::task::{CommandId, Stage};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 
@@ -19,7 +21,7 @@ pub struct HpuId {
 pub enum Ending {
     /// It returned.
     Done,
-    /// It trapped, with this cause.
+    /// It failed with this cause.
     Failed(u32),
 }
 
@@ -36,7 +38,7 @@ impl fmt::Display for Ending {
 /// A handler that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Number of its packet, counted as HERs come.
+    /// Number of its packet, in the order of HERs.
     pub packet: u64,
     /// Message of the packet.
     pub message: u32,
@@ -56,10 +58,10 @@ pub struct Run {
     pub ending: Ending,
 }
 
-/// A trap in a handler, or something that was refused to one or to a program that starts.
+/// A trap in a handler, or a refused command of a handler or of a program that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Number of the packet, counted as HERs come; none outside of handlers, where message, stage and handler say nothing.
+    /// Number of the packet, in the order of HERs. `None` outside of handlers; then message, stage and handler have no meaning.
     pub packet: Option<u64>,
     /// Message of the packet.
     pub message: u32,
@@ -75,11 +77,11 @@ pub struct Fault {
     pub pc: u32,
     /// The address or the bits that the trap is about.
     pub value: u32,
-    /// The address is one that a command or a copy names, not one that the instruction accesses.
+    /// Set if `value` is an address that a command or a copy names, not one that the instruction accesses.
     pub named: Option<Named>,
 }
 
-/// What a command or a copy was to do with an address.
+/// How a command or a copy would access an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// Read it.
@@ -88,11 +90,11 @@ pub enum Named {
     Written,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A HER came.
-    Came {
+    /// A HER arrived.
+    Arrived {
         /// When.
         clock: u64,
         /// Number of the packet.
@@ -106,21 +108,21 @@ pub enum Event {
         /// The handler after which those of its context are named.
         handler: Option<u32>,
     },
-    /// A handler has ended.
-    Ran(Run),
-    /// A handler was ended by a trap; it follows as [`Event::Ran`], too.
+    /// A handler ended.
+    Finished(Run),
+    /// A trap ended a handler; [`Event::Finished`] follows.
     Failed(Fault),
-    /// A command was not done; who asked for it goes on.
+    /// A command was refused; the handler continues.
     Refused(Fault),
-    /// A packet is done with.
+    /// A packet is complete, and its slot is free.
     Freed {
         /// When.
         clock: u64,
         /// Number of the packet.
         packet: u64,
     },
-    /// An HPU has trapped outside of any handler, and the program has ended it.
-    Broken {
+    /// An HPU trapped outside of handlers and stopped.
+    Halted {
         /// Which.
         hpu: HpuId,
         /// Why.
@@ -130,10 +132,153 @@ pub enum Event {
     },
 }
 
-/// A number by which packets are told apart, for who wants to know which packet from the wire became which one in the
-/// cluster.
+/// Returns a hash of a packet, which relates packets in the cluster to packets on the wire.
 pub fn digest(packet: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(packet);
     hasher.finish()
+}
+
+/// An entry of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceEntry {
+    /// The clock.
+    pub clock: u64,
+    /// What.
+    pub what: TraceEvent,
+}
+
+/// A transfer between an HPU and its driver, or through a port of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceEvent {
+    /// A packet arrived.
+    Her {
+        /// Message.
+        message: u32,
+        /// It ends the message.
+        is_last: bool,
+        /// Where the packet lies in L2.
+        address: u32,
+        /// Bytes of the packet.
+        size: u32,
+    },
+    /// A packet was released.
+    Feedback {
+        /// Queue of the message.
+        queue: u32,
+        /// Where the packet lay in L2.
+        address: u32,
+    },
+    /// An HPU read a register of its driver.
+    Read {
+        /// Who.
+        hpu: HpuId,
+        /// Which register.
+        offset: u32,
+        /// The value.
+        value: u32,
+    },
+    /// An HPU wrote a register of its driver.
+    Written {
+        /// Who.
+        hpu: HpuId,
+        /// Which register.
+        offset: u32,
+        /// The value.
+        value: u32,
+    },
+    /// A send command left.
+    Send {
+        /// Which.
+        id: CommandId,
+        /// Where the frame lies.
+        source: u64,
+        /// Its bytes.
+        length: u32,
+    },
+    /// A command is done.
+    Done {
+        /// Which.
+        id: CommandId,
+    },
+}
+
+/// Instructions begin at even addresses.
+const PARCEL_BYTES: u32 = 2;
+
+/// Clocks and counts of every instruction of program memory, since [`Cluster::enable_profile`].
+///
+/// An instruction's clocks are its own, as in [`Timing`](crate::Timing). Stalls of a handler's instruction, for a command, for
+/// room or for a copy, are counted separately. HPUs that wait for work count nothing.
+///
+/// [`Cluster::enable_profile`]: crate::Cluster::enable_profile
+#[derive(Clone, Debug)]
+pub struct Profile {
+    places: Vec<Spent>,
+    /// The instruction in which each HPU stalls, and since when.
+    waits: Vec<Option<(u32, u64)>>,
+}
+
+/// Counts of one instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Number of executions, including those that trapped.
+    pub times: u64,
+    /// Clocks of these executions.
+    pub clocks: u64,
+    /// Clocks in which handlers stalled in it.
+    pub waited: u64,
+}
+
+impl Profile {
+    pub(crate) fn new(hpus: usize) -> Self {
+        Self {
+            places: vec![Spent::default(); (PROGRAM_BYTES / PARCEL_BYTES) as usize],
+            waits: vec![None; hpus],
+        }
+    }
+
+    /// Returns the executed instructions by address.
+    pub fn spent(&self) -> impl Iterator<Item = (u32, Spent)> + '_ {
+        let addresses = (PROGRAM_BASE..).step_by(PARCEL_BYTES as usize);
+        let places = addresses.zip(self.places.iter().copied());
+        places.filter(|(_, spent)| *spent != Spent::default())
+    }
+
+    /// Forgets stalls in progress, after a reset.
+    pub(crate) fn forget_waits(&mut self) {
+        self.waits.fill(None);
+    }
+
+    /// Counts one step of an HPU at `pc` in clock `now`; its next step is in clock `next`.
+    pub(crate) fn note(
+        &mut self,
+        hpu: usize,
+        pc: u32,
+        [now, next]: [u64; 2],
+        outcome: &Outcome,
+        waits: bool,
+    ) {
+        if waits {
+            if outcome.in_handler && self.waits[hpu].is_none() {
+                self.waits[hpu] = Some((pc, now));
+            }
+            return;
+        }
+        if let Some((place, since)) = self.waits[hpu].take()
+            && let Some(spent) = self.place(place)
+        {
+            spent.waited += now - since;
+        }
+        if let Some(spent) = self.place(pc) {
+            spent.times += 1;
+            spent.clocks += next - now;
+        }
+    }
+
+    /// A jump may have led anywhere.
+    fn place(&mut self, pc: u32) -> Option<&mut Spent> {
+        let number = pc.wrapping_sub(PROGRAM_BASE) / PARCEL_BYTES;
+        self.places.get_mut(number as usize)
+    }
 }

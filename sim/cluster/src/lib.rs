@@ -7,15 +7,15 @@
 //!  +=== Feedback, NicCommand, HostCommand =======+
 //! ```
 //!
-//! - [`rv`] is the instruction set, by itself.
-//! - [`map`] says where everything is, [`Memory`] holds the bytes.
-//! - [`Queues`](queues::Queues) decide which handler of which packet may run, as sPIN defines it.
-//! - [`Cluster`] joins them, clock by clock, and is what a NIC is attached to.
-//! - [`Program`] reads what the compiler made of handlers.
+//! - [`rv`] is the instruction set simulator.
+//! - [`map`] has the address map, the memories, and what handlers may access.
+//! - [`Queues`](queues::Queues) schedule handlers as sPIN defines it.
+//! - [`Cluster`] steps all of it clock by clock. A NIC attaches to it.
+//! - [`Program`] reads the ELF file of handlers.
 //!
-//! It is approximate in time: [`Timing`] says what everything costs, and `docs/cluster/model.md` where each figure is from.
-//! It models the instruction cache of each cluster, and HPUs that wait for one another on their way to L2. It does not
-//! model conflicts of HPUs at banks of L1 and of the instruction cache, nor of packets and copies with HPUs on the buses.
+//! Timing is approximate: [`Timing`] lists all latencies, and `docs/cluster/model.md` has their sources. The model includes
+//! the instruction caches and the contention of HPUs for L2. It does not include bank conflicts in L1 and in the
+//! instruction cache, nor contention of packets and copies with HPUs on the buses.
 
 pub mod map;
 pub mod queues;
@@ -23,27 +23,16 @@ pub mod rv;
 pub mod task;
 
 mod cluster;
-mod dma;
 mod driver;
 mod event;
-mod fetch;
-mod group;
 mod hpu;
-mod memory;
-mod profile;
-mod protect;
-mod roads;
 mod timing;
-mod trace;
-mod view;
 
 pub use cluster::{Cluster, Config, Debugger};
 pub use driver::COMMANDS;
-pub use event::{Ending, Event, Fault, HpuId, Named, Run, digest};
-pub use group::BUFFERED;
+pub use event::{Ending, Event, Fault, HpuId, Named, Profile, Run, Spent, TraceEntry, TraceEvent, digest};
 pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};
-pub use memory::Memory;
-pub use profile::{Profile, Spent};
+pub use map::Memory;
+pub use queues::BUFFERED;
 pub use spinneret_program::{Function, Program, ProgramError, Segment};
 pub use timing::{BEAT_BYTES, Timing};
-pub use trace::{Passed, Traced};

@@ -1,33 +1,37 @@
-//! Message processing queues: which handler of which packet may run.
+//! Scheduling: message processing queues, which decide the order of handlers, and the tasks of each cluster.
 
+use crate::driver::Running;
+use crate::map::Memory;
 use crate::task::{Her, Meta, Stage, Task};
+use crate::timing::{BEAT_BYTES, Timing};
+use spinneret_regmap::pspin::{L1_PACKET_BYTES, L1_PACKETS, l1_address};
 use std::collections::VecDeque;
 
-/// Where a message is.
+/// State of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// There is no message.
     Free,
-    /// The header handler is to run.
+    /// The header handler is ready to run.
     Header,
     /// It runs.
     HeaderRunning,
     /// Payload handlers run, as packets come.
     Payload,
-    /// The last packet was seen, and its payload handler has been given out; others may still run.
+    /// The payload handler of the last packet was scheduled; others may still run.
     Draining,
-    /// All are done; the completion handler is to run.
+    /// All payload handlers are done; the completion handler is ready to run.
     Completion,
     /// It runs.
     CompletionRunning,
 }
 
-/// The place that holds a packet (`fifo_engine.sv`).
+/// The entry that holds a packet (`fifo_engine.sv`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// The one that its queue has to itself.
+    /// The queue's own entry.
     Own,
-    /// One of those that all queues share.
+    /// An entry shared by all queues.
     Shared,
 }
 
@@ -39,25 +43,25 @@ struct Waiting {
     place: Place,
 }
 
-/// One message at a time, and the packets of those behind it.
+/// A queue: the current message, and the packets of later ones.
 #[derive(Clone, Debug)]
 struct Queue {
     state: State,
     meta: Meta,
     waiting: VecDeque<Waiting>,
-    /// A packet is in its own place.
+    /// The queue's own entry holds a packet.
     own_is_taken: bool,
-    /// Payload handlers that were given out and are not done.
+    /// Payload handlers that are running.
     running: usize,
     /// The last packet of the message, for the completion handler.
     last: Option<Waiting>,
-    /// The end of the message has come, for all that a queue with the public defects knows.
+    /// A packet that ends a message has arrived; a strict queue does not know of which message.
     end_seen: bool,
-    /// It has the public scheduler's defects.
+    /// It has the defects of PsPIN's scheduler.
     is_strict: bool,
 }
 
-/// All queues; a message has the queue that the lowest bits of its number say.
+/// All queues. The lowest bits of a message id select its queue.
 ///
 /// ```text
 /// Free -> Header -> HeaderRunning -> Payload -> Draining -> Completion -> CompletionRunning -> Free
@@ -65,43 +69,42 @@ struct Queue {
 /// ```
 ///
 /// The context is latched from the first packet of a message. The header handler runs alone; then its packet goes to the
-/// payload handler like all others. A packet without a payload handler is done at once. Behind the last packet of a
-/// message those of the next one wait until the message is over.
+/// payload handler like all others. A packet without a payload handler is done at once. Packets of the next message wait
+/// until the current message is complete.
 ///
-/// The public scheduler does not tell messages of one queue apart (`mpq_engine.sv`, `mpq_fsm`): what comes before the end
-/// packet goes to its handler belongs to that message, and what comes later waits until yet another packet comes. A
-/// [strict](Self::strict) one does the same.
+/// PsPIN's scheduler does not distinguish messages of one queue (`mpq_engine.sv`, `mpq_fsm`): packets that arrive before the
+/// payload handler of the end packet starts belong to that message, and later ones wait until another packet arrives. A
+/// [strict](Self::strict) scheduler does the same.
 ///
-/// A packet takes the place of its queue if that is free, else one of those that all queues share (`fifo_engine.sv`). It
-/// keeps the place until its payload handler is given out; the last packet of a message with a completion handler keeps it
-/// until that one is given out.
+/// A packet takes the entry of its queue if that is free, else a shared one (`fifo_engine.sv`). It keeps the entry until its
+/// payload handler is scheduled; the last packet of a message with a completion handler keeps it until that is scheduled.
 #[derive(Clone, Debug)]
 pub struct Queues {
     queues: Vec<Queue>,
-    /// Places that all queues share, and how many of them are taken.
+    /// Shared entries, and how many of them are in use.
     shared: usize,
     taken: usize,
-    /// Whose turn it is.
+    /// The queue that is next in turn.
     next: usize,
     clusters: usize,
     packets: u64,
 }
 
-/// What comes next out of the queues.
+/// Output of the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
-    /// A handler may run.
+    /// A handler to run.
     Run(Task),
-    /// The packet of the task needs no handler, and is done.
+    /// The packet of the task needs no handler and is done.
     Done(Task),
 }
 
 impl Queues {
-    /// Makes `count` queues, a power of two, with a place for one packet each and `shared` places for all of them.
+    /// Returns `count` queues, a power of two, with an entry each and `shared` entries for all.
     pub fn new(count: usize, shared: usize, clusters: usize) -> Self {
         assert!(
             count.is_power_of_two(),
-            "messages are told apart by their lowest bits"
+            "the lowest bits of a message id select its queue"
         );
         let queue = Queue {
             state: State::Free,
@@ -123,7 +126,7 @@ impl Queues {
         }
     }
 
-    /// The same with the public scheduler's defects, if so.
+    /// Adds the defects of PsPIN's scheduler if `is_strict`.
     #[must_use]
     pub fn strict(mut self, is_strict: bool) -> Self {
         self.queues
@@ -132,17 +135,17 @@ impl Queues {
         self
     }
 
-    /// Whether there is a place for a packet of any message.
+    /// Whether there is an entry for a packet of any message.
     pub fn has_room(&self) -> bool {
         self.taken < self.shared || self.queues.iter().all(|queue| !queue.own_is_taken)
     }
 
-    /// Whether there is a place for a packet of this message.
+    /// Whether there is an entry for a packet of this message.
     pub fn has_room_for(&self, message: u32) -> bool {
         !self.is_full(self.queue_of(message))
     }
 
-    /// Whether there is no place for another packet of that queue.
+    /// Whether the queue has no entry for another packet.
     pub fn is_full(&self, queue: usize) -> bool {
         self.taken >= self.shared && self.queues[queue].own_is_taken
     }
@@ -151,7 +154,7 @@ impl Queues {
         message as usize % self.queues.len()
     }
 
-    /// How many queues there are.
+    /// Returns the number of queues.
     pub fn count(&self) -> usize {
         self.queues.len()
     }
@@ -163,7 +166,7 @@ impl Queues {
             .all(|queue| queue.state == State::Free && queue.waiting.is_empty())
     }
 
-    /// Whether something may be taken: a message may also be open and wait for its next packet, or for handlers that run.
+    /// Whether a handler is ready. An open message may also wait for its next packet, or for running handlers.
     pub fn has_work(&self) -> bool {
         self.queues.iter().any(|queue| match queue.state {
             State::Free if queue.is_strict => false,
@@ -173,17 +176,17 @@ impl Queues {
         })
     }
 
-    /// Packets that wait.
+    /// Returns the number of packets that wait.
     pub fn waiting(&self) -> usize {
         self.queues.iter().map(|queue| queue.waiting.len()).sum()
     }
 
-    /// Packets that came since reset.
+    /// Returns the number of packets since reset.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// A packet comes; its number.
+    /// Adds a packet, and returns its number.
     pub fn push(&mut self, her: Her) -> u64 {
         let number = self.queue_of(her.message);
         let packet = self.packets;
@@ -198,7 +201,7 @@ impl Queues {
         packet
     }
 
-    /// Takes out the next that may go on, round robin over the queues.
+    /// Takes the next output, round robin over the queues.
     pub fn take(&mut self) -> Option<Ready> {
         let count = self.queues.len();
         for step in 0..count {
@@ -217,7 +220,7 @@ impl Queues {
         None
     }
 
-    /// A task that was given out is done.
+    /// Completes a task.
     pub fn finish(&mut self, task: &Task) {
         self.queues[task.queue].finish(task.stage);
     }
@@ -235,7 +238,7 @@ impl Queue {
         }
     }
 
-    /// Whether a packet whose payload handler is given out ends the message.
+    /// Whether the packet whose payload handler is scheduled ends the message.
     fn ends(&self, waiting: &Waiting) -> bool {
         match self.is_strict {
             true => self.end_seen && self.waiting.len() == 1,
@@ -257,7 +260,7 @@ impl Queue {
         self.end_seen = false;
     }
 
-    /// Takes out what may go on, and the place that is free then.
+    /// Takes the next output of this queue, and the entry that it frees.
     fn take(&mut self, number: usize, home: usize) -> Option<(Ready, Option<Place>)> {
         self.settle();
         let (stage, waiting) = match self.state {
@@ -298,7 +301,7 @@ impl Queue {
         Some((ready, frees.then_some(waiting.place)))
     }
 
-    /// Goes on as far as nobody has to run for it.
+    /// Makes the transitions that need no handler.
     fn settle(&mut self) {
         if self.state == State::Free
             && !self.is_strict
@@ -323,5 +326,117 @@ impl Queue {
             Stage::Tail => self.over(),
         }
         self.settle();
+    }
+}
+
+/// Tasks that a cluster buffers in addition to one for each HPU (`pspin_cfg_pkg.sv`, `BUFFERED_HERS_PER_CLUSTER`).
+pub const BUFFERED: usize = 12;
+
+/// A buffered task.
+#[derive(Clone, Copy, Debug)]
+struct Buffered {
+    task: Task,
+    /// The L1 slot of its packet, once it has one.
+    slot: Option<usize>,
+    /// When its next step is possible.
+    at: u64,
+}
+
+/// The tasks of one cluster that wait for their packet or for an HPU, and the packet slots in L1.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    cluster: usize,
+    waiting: VecDeque<Buffered>,
+    /// Tasks in the cluster: waiting, running, or ended with a command in flight.
+    occupied: usize,
+    most: usize,
+    /// Free slots in L1.
+    slots: Vec<usize>,
+    slot_bytes: u32,
+    /// When the copy engine is free.
+    engine_at: u64,
+}
+
+impl Group {
+    pub(crate) fn new(cluster: usize, hpus: usize) -> Self {
+        let slots = BUFFERED + hpus;
+        Self {
+            cluster,
+            waiting: VecDeque::new(),
+            occupied: 0,
+            most: slots,
+            slots: (0..slots).rev().collect(),
+            slot_bytes: L1_PACKET_BYTES / slots as u32 / BEAT_BYTES * BEAT_BYTES,
+            engine_at: 0,
+        }
+    }
+
+    /// Whether there is room for another task.
+    pub(crate) fn has_room(&self) -> bool {
+        self.occupied < self.most
+    }
+
+    /// Tasks in the cluster.
+    pub(crate) fn occupied(&self) -> usize {
+        self.occupied
+    }
+
+    /// Tasks that wait for an HPU.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn push(&mut self, task: Task, at: u64) {
+        self.occupied += 1;
+        self.waiting.push_back(Buffered { task, slot: None, at });
+    }
+
+    /// The L1 address of a packet slot.
+    pub(crate) fn address(&self, slot: usize) -> u32 {
+        l1_address(self.cluster, L1_PACKETS + slot as u32 * self.slot_bytes)
+    }
+
+    /// Starts the copies that are possible now.
+    pub(crate) fn copy(&mut self, now: u64, timing: &Timing, memory: &mut Memory) {
+        while let Some(place) = self.waiting.iter().position(|one| one.slot.is_none()) {
+            let one = self.waiting[place];
+            if one.at > now || self.engine_at > now {
+                return;
+            }
+            let Some(slot) = self.slots.pop() else { return };
+            // No slot of the packet buffer is larger than one in L1, so a longer copy would read nothing useful.
+            let bytes = one.task.her.copied.min(self.slot_bytes);
+            let beats = u64::from(bytes.div_ceil(BEAT_BYTES));
+            memory.copy(one.task.her.address, self.address(slot), bytes);
+            self.engine_at = now + beats.max(1);
+            let one = &mut self.waiting[place];
+            one.slot = Some(slot);
+            one.at = now + timing.copy + beats + timing.assign;
+        }
+    }
+
+    /// Takes the next task whose packet is in L1.
+    pub(crate) fn take(&mut self, now: u64) -> Option<(Task, usize)> {
+        let first = self.waiting.front()?;
+        let slot = first.slot.filter(|_| first.at <= now)?;
+        let task = self.waiting.pop_front()?.task;
+        Some((task, slot))
+    }
+
+    /// Releases a task.
+    pub(crate) fn release(&mut self, running: &Running) {
+        self.occupied -= 1;
+        self.slots.push(running.slot);
+    }
+
+    /// When the next step is possible; `None` if all tasks wait for an HPU.
+    pub(crate) fn next(&self, now: u64) -> Option<u64> {
+        let copies = self.waiting.iter().find(|one| one.slot.is_none());
+        let copies = copies
+            .filter(|_| !self.slots.is_empty())
+            .map(|one| one.at.max(self.engine_at));
+        let first = self.waiting.front().filter(|one| one.slot.is_some());
+        let first = first.map(|one| one.at).filter(|at| *at > now);
+        copies.into_iter().chain(first).min()
     }
 }

@@ -1,13 +1,13 @@
-//! What goes in and out of a cluster: requests to run handlers, tasks made of them, and what handlers ask for.
+//! Requests of the clusters and of handlers: HERs, tasks, feedback and commands.
 
 pub use spinneret_program::{Code, Stage, main_handler};
 
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, driver, l1_address};
 
-/// Most clusters that a scratchpad is given for.
+/// Maximum number of clusters with a scratchpad.
 pub const SCRATCHPADS: usize = 4;
 
-/// What a message's packets are handled with: the execution context, as a HER carries it.
+/// The execution context of a message, as a HER carries it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// Memory in L2 that the handlers share.
@@ -24,7 +24,7 @@ pub struct Meta {
     pub scratchpads: [[u32; 2]; SCRATCHPADS],
 }
 
-/// Handler execution request: a packet is in L2 and wants to be handled.
+/// A handler execution request: a packet in L2 that waits for its handlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Her {
     /// Message it belongs to.
@@ -41,14 +41,14 @@ pub struct Her {
     pub meta: Meta,
 }
 
-/// A packet is done with, and its place in L2 is free.
+/// Feedback: a packet is complete, and its slot in L2 is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// Where it was.
     pub address: u32,
     /// Bytes of it that were copied to L1.
     pub size: u32,
-    /// Number of its queue: the cluster gives no more of the message (`mpq_engine.sv`).
+    /// Number of its queue; the cluster does not return the message id (`mpq_engine.sv`).
     pub queue: u32,
 }
 
@@ -63,10 +63,10 @@ impl Meta {
     }
 }
 
-/// A handler that is to run for a packet.
+/// A handler to run for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Number of the packet since reset, counted as HERs come.
+    /// Number of the packet since reset, in the order of HERs.
     pub packet: u64,
     /// Queue of the message.
     pub queue: usize,
@@ -76,7 +76,7 @@ pub struct Task {
     pub meta: Meta,
     /// Which handler.
     pub stage: Stage,
-    /// The packet's place is free when it is done.
+    /// The packet is complete when this task is done.
     pub frees: bool,
     /// The cluster whose L1 the message prefers.
     pub home: usize,
@@ -85,11 +85,11 @@ pub struct Task {
 /// Words of a task as an HPU reads them, from the handler's address on.
 pub const TASK_WORDS: usize = driver::TASK.len();
 
-/// Where the addresses of scratchpads are among a task's words; their sizes follow.
+/// Index of the scratchpad addresses among the words of a task; their sizes follow.
 pub(crate) const SCRATCHPAD_WORDS: usize = 6;
 
 impl Task {
-    /// What an HPU reads, given where the packet is in L1.
+    /// Returns the words that an HPU reads, for a packet at this address in L1.
     pub fn words(&self, packet_in_l1: u32) -> [u32; TASK_WORDS] {
         let (code, meta) = (self.meta.code(self.stage), &self.meta);
         let mut words = [0; TASK_WORDS];
@@ -119,7 +119,7 @@ impl Task {
     }
 }
 
-/// Who asked: cluster, core, and the core's own number of the command.
+/// Id of a command: cluster, core, and the core's number of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandId {
     /// Cluster.
@@ -133,7 +133,7 @@ pub struct CommandId {
 /// A packet that a handler sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicCommand {
-    /// Who asked.
+    /// Its id.
     pub id: CommandId,
     /// Node, 0 for raw packets.
     pub nid: u32,
@@ -143,32 +143,32 @@ pub struct NicCommand {
     pub source: u64,
     /// How many.
     pub length: u32,
-    /// What the handler gave with it.
+    /// User data of the handler.
     pub user: u64,
 }
 
 /// An access of a handler to host memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostCommand {
-    /// Who asked.
+    /// Its id.
     pub id: CommandId,
-    /// Message whose handler asked; a part of it is the context.
+    /// Message of the handler; it includes the context.
     pub message: u32,
     /// Address in host memory.
     pub host: u64,
-    /// What is done there.
+    /// The access.
     pub action: HostAction,
 }
 
-/// What is done to host memory.
+/// An access to host memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostAction {
-    /// These bytes are written.
+    /// Writes these bytes.
     Write(Vec<u8>),
-    /// These bytes out of the command are written in one beat from lane 0 on, whatever the address (`host_direct.sv`): the
-    /// NIC refuses them where the address is no multiple of 64.
+    /// Writes these bytes of the command in one beat from lane 0 on, whatever the address (`host_direct.sv`). The NIC refuses
+    /// an address that is not a multiple of 64.
     Direct(Vec<u8>),
-    /// So many bytes are read, to this address.
+    /// Reads bytes to this address.
     Read {
         /// Where they go, in L1 or L2.
         destination: u32,
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_hpu_reads_the_task_in_the_public_designs_order() {
+    fn task_words_have_the_order_of_pspin() {
         let meta = Meta {
             handler_memory: [0x1c00_1000, 0x200],
             host_memory: (0x1_2345_6780, 0x1000),

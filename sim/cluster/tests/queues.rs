@@ -247,7 +247,7 @@ fn held(config: Config, messages: u32) -> u64 {
             copied: 64,
             ..packet(number % messages, [false, true, false], false)
         };
-        if !cluster.takes_her_of(her.message) {
+        if !cluster.can_accept_her_of(her.message) {
             break;
         }
         cluster.push(her);
@@ -259,7 +259,7 @@ fn held(config: Config, messages: u32) -> u64 {
     cluster.packets_inside().iter().sum()
 }
 
-/// Seen on the public cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
+/// Seen on the PULP cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
 #[test]
 fn as_many_packets_are_inside_as_in_the_public_cluster() {
     for (messages, packets) in [(1, 170), (4, 173), (16, 185)] {

@@ -1,31 +1,30 @@
-//! One direction of a cable, from the queue of the sender to the other end, with what can happen to frames on it.
+//! One direction of a cable: the sender's queue, the wire, and the faults on it.
 
-use crate::number::Way;
 use crate::{MIN_FRAME_BYTES, OVERHEAD_BYTES, Ps};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Longest that a frame is held up to let others overtake it, in times of a full frame.
+/// Longest delay of a reordered frame, in transmission times of a full frame.
 const HELD_FRAMES: u64 = 8;
 /// Bytes of a full frame.
 const FULL_FRAME_BYTES: u64 = 1500;
 
-/// What happens to frames: the probability of each, 0 to 1.
+/// Fault rates: the probability of each fault, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// Frames that are lost.
+    /// Lost frames.
     pub loss: f64,
-    /// Frames that come twice.
+    /// Duplicated frames.
     pub duplication: f64,
     /// Frames that others overtake.
     pub reordering: f64,
-    /// Frames of which a bit changes, so that their check sequence is wrong.
+    /// Corrupted frames: one flipped bit, so that the check sequence is wrong.
     pub corruption: f64,
 }
 
-/// What happened to frames.
+/// Frame counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Frames that were to be sent.
@@ -34,17 +33,17 @@ pub struct Counts {
     pub queue_full: u64,
     /// Frames that were lost on the cable.
     pub lost: u64,
-    /// Frames that came twice.
+    /// Duplicated frames.
     pub duplicated: u64,
-    /// Frames that were held up.
+    /// Delayed frames.
     pub held: u64,
-    /// Frames of which a bit was changed.
+    /// Frames with a flipped bit.
     pub corrupted: u64,
-    /// Frames that came, or will, at the other end.
+    /// Frames delivered to the other end, or on their way there.
     pub delivered: u64,
     /// Most bytes that were ever in the sender's queue.
     pub most_queued_bytes: u64,
-    /// Bytes that were sent, with what each frame takes beside its own.
+    /// Bytes sent, including the overhead of each frame on the wire.
     pub wire_bytes: u64,
 }
 
@@ -55,7 +54,7 @@ impl Counts {
     }
 }
 
-/// A frame that is sent.
+/// A frame to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) born_ps: Ps,
@@ -65,20 +64,20 @@ pub(crate) struct Sent {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A frame that comes out of a cable.
+/// A frame on its way to the other end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// When the first NIC on its way sent it.
+    /// When the NIC that sent it first did so.
     pub born_ps: Ps,
     /// When its first bit is there.
     pub first_ps: Ps,
     /// When its last bit is there.
     pub last_ps: Ps,
-    /// Its number among those of this cable and direction, which orders those of one time.
+    /// Sequence number on this direction; orders frames that arrive at the same time.
     pub number: u64,
     /// Its check sequence is wrong.
     pub is_bad: bool,
-    pub(crate) way: Way,
+    pub(crate) direction: LinkDirection,
     /// The frame without its check sequence.
     pub bytes: Vec<u8>,
 }
@@ -86,28 +85,34 @@ pub struct Delivery {
 /// One direction of a cable: the sender's queue, a rate, a latency, and random faults from a seed.
 #[derive(Debug)]
 pub struct Cable {
-    way: Way,
+    direction: LinkDirection,
     rate_bps: u64,
     latency_ps: Ps,
     faults: Faults,
     random: ChaCha8Rng,
-    /// Bytes that the sender's queue holds; it drops what does not fit. `None`: it never does.
+    /// Capacity of the sender's queue in bytes; frames that do not fit are dropped. `None`: unlimited.
     buffer_bytes: Option<u64>,
     /// Frames that have not left the queue: when each will have, and its bytes.
     queue: VecDeque<(Ps, u64)>,
     queued_bytes: u64,
-    /// When the sender's end is free again.
+    /// Time at which the sender's end is free again.
     free_ps: Ps,
     number: u64,
     counts: Counts,
 }
 
 impl Cable {
-    pub(crate) fn new(way: Way, rate_bps: u64, latency_ps: Ps, faults: Faults, seed: u64) -> Self {
+    pub(crate) fn new(
+        direction: LinkDirection,
+        rate_bps: u64,
+        latency_ps: Ps,
+        faults: Faults,
+        seed: u64,
+    ) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(way.index() as u64);
+        random.set_stream(direction.index() as u64);
         Self {
-            way,
+            direction,
             rate_bps,
             latency_ps,
             faults,
@@ -121,23 +126,23 @@ impl Cable {
         }
     }
 
-    /// The same with a queue that is full at some size.
+    /// Limits the queue to this size.
     pub(crate) fn with_buffer(mut self, bytes: u64) -> Self {
         self.buffer_bytes = Some(bytes);
         self
     }
 
-    /// What has happened to frames so far.
+    /// Returns the counters.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// How long so many bytes take.
+    /// Returns the transmission time of this many bytes.
     pub(crate) fn takes_ps(&self, bytes: u64) -> Ps {
         takes_ps(self.rate_bps, bytes)
     }
 
-    /// Bytes in the sender's queue at that time, which is not before that of the last question.
+    /// Returns the bytes in the sender's queue at `now_ps`, which must not decrease from call to call.
     pub fn queued_bytes(&mut self, now_ps: Ps) -> u64 {
         while let Some((_, bytes)) = self.queue.pop_front_if(|(leaves, _)| *leaves <= now_ps) {
             self.queued_bytes -= bytes;
@@ -145,8 +150,8 @@ impl Cable {
         self.queued_bytes
     }
 
-    /// A frame is to be sent at that time, or later; it is made as long as Ethernet wants it. Gives what comes out at the
-    /// other end, which may be nothing, or the frame twice.
+    /// Sends a frame at `at_ps` or when the cable is free, padded to Ethernet's minimum. Returns the deliveries:
+    /// none, one, or two copies.
     pub(crate) fn send(&mut self, ready_ps: Ps, mut frame: Sent) -> Vec<Delivery> {
         let padded = frame.bytes.len().max(MIN_FRAME_BYTES);
         frame.bytes.resize(padded, 0);
@@ -169,7 +174,7 @@ impl Cable {
         self.travel(start_ps, takes_ps, frame)
     }
 
-    /// What becomes of a frame on the way.
+    /// Fate of a frame on the cable.
     fn travel(&mut self, start_ps: Ps, takes_ps: Ps, mut frame: Sent) -> Vec<Delivery> {
         let faults = self.faults;
         if self.happens(faults.loss) {
@@ -206,7 +211,7 @@ impl Cable {
             last_ps: first_ps + takes_ps,
             number: self.number,
             is_bad: frame.is_bad,
-            way: self.way,
+            direction: self.direction,
             bytes: frame.bytes,
         }
     }
@@ -216,9 +221,33 @@ impl Cable {
     }
 }
 
-/// How long so many bytes take at a rate in bits a second.
+/// Returns the transmission time of this many bytes at a rate in bits per second.
 pub(crate) fn takes_ps(rate_bps: u64, bytes: u64) -> Ps {
     (u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(rate_bps)) as u64
+}
+
+/// A NIC or a switch, by its place in [`Topology::nodes`](crate::Topology::nodes).
+pub(crate) type NodeNumber = usize;
+
+/// A direction of a cable, identified by its sending end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct LinkDirection {
+    /// The cable, by its place in [`Topology::cables`](crate::Topology::cables).
+    pub(crate) cable: u32,
+    /// The sending end, 0 or 1.
+    pub(crate) from: u8,
+}
+
+impl LinkDirection {
+    /// Returns the receiving end, 0 or 1.
+    pub(crate) fn to(self) -> usize {
+        1 - usize::from(self.from)
+    }
+
+    /// Its place among all directions.
+    pub(crate) fn index(self) -> usize {
+        2 * self.cable as usize + usize::from(self.from)
+    }
 }
 
 #[cfg(test)]
@@ -226,8 +255,8 @@ mod tests {
     use super::*;
 
     fn cable(faults: Faults) -> Cable {
-        let way = Way { cable: 0, from: 0 };
-        Cable::new(way, 100_000_000_000, 500_000, faults, 7)
+        let direction = LinkDirection { cable: 0, from: 0 };
+        Cable::new(direction, 100_000_000_000, 500_000, faults, 7)
     }
 
     fn good(bytes: Vec<u8>) -> Sent {

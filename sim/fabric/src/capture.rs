@@ -1,29 +1,29 @@
-//! Captures at ends of cables.
+//! Captures of the frames at one end of a cable.
 
 use crate::Ps;
-use crate::number::Way;
+use crate::cable::LinkDirection;
 use crate::topology::{CaptureConfig, Seen};
 use spinneret_packets::capture::{CaptureError, CaptureWriter, Packet, Resolution};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-/// A frame that comes to an end of a cable, or leaves from there.
+/// A frame that arrives at an end of a cable, or leaves it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed<'b> {
-    /// The direction in which that end sends.
-    pub(crate) way: Way,
+    /// The direction in which this end sends.
+    pub(crate) direction: LinkDirection,
     pub(crate) at_ps: Ps,
     /// It leaves.
     pub(crate) is_sent: bool,
     pub(crate) bytes: &'b [u8],
 }
 
-/// Who notes frames that pass.
+/// Callback that records passing frames.
 pub(crate) type Note<'n> = dyn FnMut(Passed<'_>) + 'n;
 
-/// A capture that is being written. Frames that come and those that are sent are told in other orders, so they are kept
-/// until nothing before them can come.
+/// A capture file. Received and sent frames are not reported in the order of time, so they are buffered until no
+/// earlier frame can follow.
 #[derive(Debug)]
 pub(crate) struct Capture {
     what: Seen,
@@ -45,7 +45,7 @@ impl Capture {
         })
     }
 
-    /// A frame has come, or was sent.
+    /// Records a frame that arrived or was sent.
     pub(crate) fn note(&mut self, passed: Passed<'_>) {
         let Passed {
             at_ps,
@@ -65,7 +65,7 @@ impl Capture {
         }
     }
 
-    /// Nothing before that time can come any more.
+    /// Writes the frames before this time; none earlier can follow.
     pub(crate) fn write(&mut self, until_ps: Ps) -> Result<(), CaptureError> {
         while let Some(Reverse((at, ..))) = self.kept.peek()
             && *at < until_ps

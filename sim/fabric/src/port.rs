@@ -1,23 +1,21 @@
-//! What a NIC has of the fabric: the cable that it sends on, what comes to it, and how far it may go.
+//! A NIC's view of the fabric: its cable, the frames that reach it, and its horizon.
 
 use crate::cable::{Cable, Counts, Delivery, Sent};
-use crate::digest::Digest;
-use crate::meeting::{Outside, Stopped};
-use crate::rounds::crew::{Crew, Done};
-use crate::{NicReport, Ps};
+use crate::epochs::workers::{Done, WorkerPool};
+use crate::{Digest, ExternalWait, NicReport, Ps, Stopped};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The NIC's end of its cable.
 ///
-/// Whoever has it runs a NIC from its time 0 on, on a thread of its own: not beyond [`horizon_ps`](Self::horizon_ps), where it
-/// [meets](Self::meet) the others.
+/// The owner simulates a NIC from time 0 on its own thread, up to [`horizon_ps`](Self::horizon_ps). There it
+/// [exchanges](Self::exchange) frames with the others.
 #[derive(Debug)]
 pub struct Port {
     nic: usize,
-    crew: Arc<Crew>,
+    pool: Arc<WorkerPool>,
     cable: Option<Cable>,
-    /// What is sent is noted for a capture.
+    /// Whether sent frames are captured.
     notes: bool,
     noted: Vec<(Ps, Vec<u8>)>,
     sent: Vec<Delivery>,
@@ -28,10 +26,10 @@ pub struct Port {
 }
 
 impl Port {
-    pub(crate) fn new(nic: usize, crew: Arc<Crew>, cable: Option<Cable>, notes: bool) -> Self {
+    pub(crate) fn new(nic: usize, pool: Arc<WorkerPool>, cable: Option<Cable>, notes: bool) -> Self {
         Self {
             nic,
-            crew,
+            pool,
             cable,
             notes,
             noted: Vec::new(),
@@ -48,7 +46,7 @@ impl Port {
         self.horizon_ps
     }
 
-    /// A frame leaves the NIC at that time, which is not before that of the last one.
+    /// Sends a frame at `at_ps`, which must not be before the previous one.
     pub fn send(&mut self, at_ps: Ps, bytes: Vec<u8>) {
         if self.notes {
             self.noted.push((at_ps, bytes.clone()));
@@ -73,7 +71,8 @@ impl Port {
         self.arrivals.front().map(|arrival| arrival.last_ps)
     }
 
-    /// The next frame that is there at that time. Those with a wrong check sequence are counted, and never seen.
+    /// Returns the next frame that has arrived by `now_ps`. Frames with a wrong check sequence are counted and
+    /// dropped.
     pub fn arrival(&mut self, now_ps: Ps) -> Option<Vec<u8>> {
         while let Some(arrival) = self.arrivals.pop_front_if(|arrival| arrival.last_ps <= now_ps) {
             if arrival.is_bad {
@@ -93,21 +92,21 @@ impl Port {
         None
     }
 
-    /// Tells the others what was sent, and that nothing is to be done here before `wants_ps` unless a frame comes; waits
-    /// until time may go on, and gives the new [`horizon_ps`](Self::horizon_ps).
+    /// Ends an epoch: hands over the sent frames, declares that nothing happens here before `wants_ps` unless a frame
+    /// arrives, waits for the next epoch and returns the new [`horizon_ps`](Self::horizon_ps).
     ///
     /// # Errors
     /// If it is over.
-    pub fn meet(&mut self, wants_ps: Ps) -> Result<Ps, Stopped> {
+    pub fn exchange(&mut self, wants_ps: Ps) -> Result<Ps, Stopped> {
         let wants_ps = self.next_arrival_ps().map_or(wants_ps, |next| next.min(wants_ps));
-        let granted = self.crew.meet(
+        let granted = self.pool.exchange(
             self.nic,
             wants_ps,
             std::mem::take(&mut self.sent),
             std::mem::take(&mut self.noted),
         )?;
         self.arrivals.extend(granted.arrivals);
-        // Frames that were held up may come before those that were known already.
+        // Delayed frames may arrive before frames that were already known.
         self.arrivals
             .make_contiguous()
             .sort_by_key(|arrival| (arrival.last_ps, arrival.number));
@@ -115,28 +114,28 @@ impl Port {
         Ok(granted.horizon_ps)
     }
 
-    /// Does something that waits for somebody outside; others use the processor meanwhile, and hear who holds them if it
-    /// takes long.
-    pub fn outside<R>(&self, why: Outside, wait: impl FnOnce() -> R) -> R {
-        self.crew.leave(self.nic, why);
+    /// Runs code that waits for something outside of the simulation. Meanwhile other NICs use the processor; the
+    /// observer is notified if it takes long.
+    pub fn outside<R>(&self, why: ExternalWait, wait: impl FnOnce() -> R) -> R {
+        self.pool.leave(self.nic, why);
         let done = wait();
-        self.crew.come_back(self.nic);
+        self.pool.come_back(self.nic);
         done
     }
 
     /// Whether it is over.
     pub fn is_stopped(&self) -> bool {
-        self.crew.is_stopped()
+        self.pool.is_stopped()
     }
 
-    /// Ends everything, for everybody.
+    /// Stops the simulation for all NICs.
     pub fn stop(&self) {
-        self.crew.stop();
+        self.pool.stop();
     }
 }
 
 impl Drop for Port {
-    /// The NIC is gone; frames that still come to it are counted as such.
+    /// Terminates the NIC; later frames to it are counted as such.
     fn drop(&mut self) {
         self.report.digest = self.digest.value();
         self.report.off += self.arrivals.len() as u64;
@@ -145,6 +144,6 @@ impl Drop for Port {
             cable: self.cable.as_ref().map_or(Counts::default(), Cable::counts),
         };
         let (sent, noted) = (std::mem::take(&mut self.sent), std::mem::take(&mut self.noted));
-        self.crew.finish(self.nic, sent, noted, done);
+        self.pool.finish(self.nic, sent, noted, done);
     }
 }

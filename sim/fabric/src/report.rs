@@ -1,16 +1,16 @@
-//! What has happened in a fabric.
+//! Results of a simulation.
 
 use crate::cable::Counts;
 use crate::switch::SwitchCounts;
 use crate::{Digest, Ps};
 use serde::{Deserialize, Serialize};
 
-/// What has happened.
+/// Results of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Simulated time at the end.
     pub time_ps: Ps,
-    /// Rounds.
+    /// EpochLoop.
     pub rounds: u64,
     /// NICs, in the order of their numbers.
     pub nics: Vec<NicReport>,
@@ -18,11 +18,11 @@ pub struct Report {
     pub switches: Vec<SwitchReport>,
     /// Both directions of each cable, in the order of the topology.
     pub cables: Vec<CableReport>,
-    /// Queues and latencies over time, if that was asked for.
+    /// Queues and latencies over time, if samples were requested.
     pub samples: Vec<Sample>,
 }
 
-/// What came to a NIC.
+/// Received frames of a NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicReport {
     /// Its name.
@@ -31,11 +31,11 @@ pub struct NicReport {
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Frames with a wrong check sequence, which were dropped.
+    /// Frames dropped because of a wrong check sequence.
     pub bad: u64,
-    /// Frames that came when it was gone.
+    /// Frames that arrived after the NIC terminated.
     pub off: u64,
-    /// When the last frame came.
+    /// Time of the last frame.
     pub last_ps: Ps,
     /// From the NIC that sent a frame to the last bit at this one: the longest time, and the sum of all.
     pub latency_ps: (Ps, u64),
@@ -43,25 +43,25 @@ pub struct NicReport {
     pub digest: u64,
 }
 
-/// What a switch has done.
+/// Results of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchReport {
     /// Its name.
     pub name: String,
-    /// What it has done.
+    /// Frame counters.
     pub counts: SwitchCounts,
 }
 
-/// What happened on one direction of a cable.
+/// Results of one direction of a cable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CableReport {
-    /// Who sends.
+    /// Name of the sender.
     pub from: String,
-    /// Who receives.
+    /// Name of the receiver.
     pub to: String,
-    /// What happened.
+    /// Frame counters.
     pub counts: Counts,
-    /// Frames that were still on their way.
+    /// Frames still in flight.
     pub on_way: u64,
 }
 
@@ -72,11 +72,11 @@ pub struct Sample {
     pub at_ps: Ps,
     /// Queue of each port of each switch.
     pub ports: Vec<PortReport>,
-    /// What came to each NIC since the last sample.
+    /// Frames received by each NIC since the last sample.
     pub nics: Vec<NicSample>,
 }
 
-/// What came to a NIC between two samples.
+/// Frames received by a NIC between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicSample {
     /// The NIC, by its place in [`Report::nics`].
@@ -101,14 +101,14 @@ pub struct PortReport {
 }
 
 impl Report {
-    /// A number that is the same for runs in which every NIC got the same frames at the same times.
+    /// Returns a digest that is equal for runs in which every NIC received the same frames at the same times.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
         self.nics.iter().for_each(|nic| digest.number(nic.digest));
         digest.value()
     }
 
-    /// Every frame is accounted for at every hop, or the sentence that says where one is not.
+    /// Checks that every frame is accounted for at every hop. The error is a sentence that names the hop.
     ///
     /// # Errors
     /// If one is not.
@@ -141,7 +141,7 @@ impl Report {
         Ok(())
     }
 
-    /// Frames that came out of cables at a node.
+    /// Returns the frames that came out of the cables at a node.
     fn came(&self, node: &str) -> u64 {
         let cables = self.cables.iter().filter(|cable| cable.to == node);
         cables.map(|cable| cable.counts.delivered - cable.on_way).sum()

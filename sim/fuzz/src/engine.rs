@@ -1,6 +1,6 @@
-//! Drives a target, and looks out for panics, hangs and growth.
+//! Fuzzes a target and detects panics, hangs and memory growth.
 
-use crate::{Fed, Target};
+use crate::{Counts, Target};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use serde::Serialize;
 use spinneret_sim::seed::Seed;
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Longest that a case may take; the machine may be busy with something else.
+/// Time limit of a case; generous, because the machine may be busy.
 const LONGEST_CASE: Duration = Duration::from_secs(60);
-/// Most memory that a target may have more at the end than after its first cases, in bytes.
+/// Largest allowed growth of memory after the first cases, in bytes.
 const GROWTH: u64 = 32 << 20;
-/// Part of the cases after which memory is as it should stay.
+/// One of this many cases warms up memory.
 const WARM: u64 = 8;
-/// Between two looks at a case.
+/// Interval at which the watchdog checks the running case.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How long a target is driven, and where inputs go that break it.
@@ -27,7 +27,7 @@ pub struct Plan {
     pub seed: Seed,
     /// Number of the first case.
     pub first: u64,
-    /// The end comes with so many pieces.
+    /// Stop after this many pieces.
     pub pieces: u64,
     /// And with this time, if it is there before.
     pub time: Option<Duration>,
@@ -35,12 +35,12 @@ pub struct Plan {
     pub folder: PathBuf,
 }
 
-/// What came of it.
+/// Results of fuzzing a target.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// The target.
     pub target: String,
-    /// What its pieces are called.
+    /// Unit of its pieces.
     pub what: &'static str,
     /// Inputs.
     pub cases: u64,
@@ -54,11 +54,11 @@ pub struct Figures {
     pub seconds: f64,
     /// Time of the slowest case in milliseconds.
     pub slowest_ms: f64,
-    /// Bytes of memory that the process had more at the end than after the first cases.
+    /// Growth of the process's memory after the first cases, in bytes.
     pub growth_bytes: u64,
 }
 
-/// The case that runs, for who looks whether it hangs.
+/// The running case, for the watchdog.
 #[derive(Debug, Default)]
 struct Current {
     case: Option<(u64, Instant, Vec<u8>)>,
@@ -68,7 +68,7 @@ struct Current {
 /// Drives a target; `progress` hears of each case.
 ///
 /// # Errors
-/// If an input breaks something: the text says what, and how it is done again. A case that hangs ends the process.
+/// If an input breaks the target; the text says how, and how to reproduce it. A hang terminates the process.
 pub fn drive(
     name: &str,
     target: &mut dyn Target,
@@ -90,7 +90,7 @@ pub fn drive(
     let noted = File::create(&running).with_context(|| format!("cannot create {}", running.display()))?;
     let mut figures = Figures {
         target: name.to_owned(),
-        what: target.pieces(),
+        what: target.unit(),
         cases: 0,
         pieces: 0,
         understood: 0,
@@ -106,20 +106,20 @@ pub fn drive(
         let case_begun = Instant::now();
         lock(&current).case = Some((case, case_begun, input.clone()));
         note(&noted, case);
-        let fed = take(target, &input);
+        let counts = run_input(target, &input);
         lock(&current).case = None;
         let slowest = Duration::as_secs_f64(&case_begun.elapsed()) * 1e3;
-        let fed = match fed {
-            Ok(fed) => fed,
+        let counts = match counts {
+            Ok(counts) => counts,
             Err(why) => {
                 result = Err(broken(name, (plan.seed, case), &input, &plan.folder, &why));
                 break;
             }
         };
         figures.cases += 1;
-        // An input without pieces is one, or there would be no end.
-        figures.pieces += fed.pieces.max(1);
-        figures.understood += fed.understood;
+        // An input without pieces counts as one, or the loop would not end.
+        figures.pieces += counts.pieces.max(1);
+        figures.understood += counts.understood;
         figures.bytes += input.len() as u64;
         figures.seconds = begun.elapsed().as_secs_f64();
         figures.slowest_ms = figures.slowest_ms.max(slowest);
@@ -134,45 +134,45 @@ pub fn drive(
     }
     lock(&current).is_over = true;
     let _ = watch.join();
-    // It is there for who is killed.
+    // The file is only needed if the process is killed.
     let _ = std::fs::remove_file(&running);
     result?;
     figures.growth_bytes = resident().saturating_sub(warm.unwrap_or(u64::MAX));
     ensure!(
         figures.growth_bytes <= GROWTH,
-        "{name}: the process grew by {} MiB after its first cases: something is kept for every input",
+        "{name}: memory grew by {} MiB after the first cases: the target leaks memory for each input",
         figures.growth_bytes >> 20
     );
     Ok(figures)
 }
 
-/// Notes which case runs, for the day on which the system ends the process.
+/// Records the running case, in case the system kills the process.
 fn note(noted: &File, case: u64) {
     let _ = noted.write_all_at(format!("{case:<20}\n").as_bytes(), 0);
 }
 
-/// Gives one input to a target; a panic is a broken promise.
+/// Runs one input; a panic counts as a failure.
 ///
 /// # Errors
-/// What was broken.
-pub fn take(target: &mut dyn Target, input: &[u8]) -> Result<Fed, String> {
+/// The failure.
+pub fn run_input(target: &mut dyn Target, input: &[u8]) -> Result<Counts, String> {
     let taken = catch_unwind(AssertUnwindSafe(|| target.run(input)));
     taken.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(format!("it panicked: {}", text.unwrap_or_default()))
+        Err(format!("panic: {}", text.unwrap_or_default()))
     })
 }
 
-/// Keeps an input that breaks something, and says so.
+/// Saves a failing input and describes the failure.
 fn broken(name: &str, (seed, case): (Seed, u64), input: &[u8], folder: &Path, why: &str) -> anyhow::Error {
     match keep(name, (seed, case), input, folder) {
         Ok(path) => anyhow!(
-            "{name}, case {case} of seed {}: {why}\n  again, by itself: ./dev fuzz {name} --input {}",
+            "{name}, case {case} of seed {}: {why}\n  reproduce: ./dev fuzz {name} --input {}",
             seed.0,
             path.display()
         ),
-        Err(error) => anyhow!("{name}, case {case}: {why}\n  its input is lost: {error:#}"),
+        Err(error) => anyhow!("{name}, case {case}: {why}\n  the input could not be saved: {error:#}"),
     }
 }
 
@@ -183,7 +183,7 @@ fn keep(name: &str, (seed, case): (Seed, u64), input: &[u8], folder: &Path) -> R
     Ok(path)
 }
 
-/// Ends the process if a case hangs: there is no other way out of it.
+/// Terminates the process if a case hangs, because a hanging thread cannot be stopped.
 fn watch(
     name: String,
     seed: Seed,
@@ -200,7 +200,7 @@ fn watch(
                 if let Some((case, begun, input)) = &current.case
                     && begun.elapsed() > LONGEST_CASE
                 {
-                    let why = format!("it hangs: no end after {} s", LONGEST_CASE.as_secs());
+                    let why = format!("hang: no end after {} s", LONGEST_CASE.as_secs());
                     eprintln!("{:#}", broken(&name, (seed, *case), input, &folder, &why));
                     std::process::exit(1);
                 }
@@ -214,7 +214,7 @@ fn lock(current: &Mutex<Current>) -> std::sync::MutexGuard<'_, Current> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory that the process has, in bytes; 0 where the system does not tell.
+/// Resident memory of the process in bytes; 0 where the system does not report it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

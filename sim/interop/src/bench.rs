@@ -1,13 +1,14 @@
 //! Handlers on a NIC, and packets for them: the same for the model of the cluster and for the real one.
 
 use anyhow::{Context as _, Result, bail};
+use spinneret_cluster::{Ending, Event, TraceEntry, TraceEvent};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::{Behind, Out};
+use spinneret_nic::nic::{ClusterBackend, ModelBackend, Nic, Out};
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
 
-/// Clocks of the cluster after which handlers that are not ready never will be.
+/// Clocks of the cluster within which handlers must become ready.
 const START_CLOCKS: u64 = 400_000;
 
 /// The root of the project.
@@ -18,7 +19,7 @@ pub(crate) fn root() -> &'static Path {
 /// Handlers with their rules, compiled.
 #[derive(Debug)]
 pub(crate) struct Handlers {
-    /// What they are called.
+    /// Name of the handlers.
     pub(crate) name: String,
     /// The program.
     pub(crate) program: Program,
@@ -53,7 +54,7 @@ pub(crate) struct Bench<B> {
     pub(crate) nic: Simulated<B>,
 }
 
-impl<B: Behind> Bench<B> {
+impl<B: ClusterBackend> Bench<B> {
     /// Starts handlers, and waits until all HPUs wait for packets.
     ///
     /// # Errors
@@ -72,7 +73,7 @@ impl<B: Behind> Bench<B> {
     /// If one never does.
     pub(crate) fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
         for _ in 0..START_CLOCKS / 100 {
-            if self.nic.borrow().behind().is_ready() {
+            if self.nic.borrow().backend().is_ready() {
                 return Ok(());
             }
             self.run(100)?;
@@ -80,7 +81,7 @@ impl<B: Behind> Bench<B> {
         bail!("an HPU that runs {} has not asked for packets", handlers.name);
     }
 
-    /// Lets so many clocks of the cluster pass.
+    /// Advances time by this many clocks of the cluster.
     ///
     /// # Errors
     /// If the hardware fails.
@@ -90,13 +91,13 @@ impl<B: Behind> Bench<B> {
         Ok(nic.run_until(end)?)
     }
 
-    /// Frames come from the wire, as fast as it can.
+    /// Receives frames from the wire, as fast as possible.
     pub(crate) fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
         let mut nic = self.nic.borrow_mut();
         frames.into_iter().for_each(|frame| nic.receive(frame));
     }
 
-    /// Waits until nothing is on its way, for so many clocks of the cluster at the most: whether that is so.
+    /// Runs until the NIC is idle, for at most `clocks` clocks of the cluster. Returns whether it became idle.
     ///
     /// # Errors
     /// If the hardware fails.
@@ -110,5 +111,60 @@ impl<B: Behind> Bench<B> {
     pub(crate) fn wire(&mut self) -> Vec<Out> {
         let mut nic = self.nic.borrow_mut();
         std::iter::from_fn(|| nic.take_wire()).collect()
+    }
+}
+
+/// Recorded events.
+#[derive(Clone, Debug, Default)]
+pub struct Happened {
+    /// Accesses of HPUs to their drivers and transfers at the cluster's ports, in the order of time.
+    pub passed: Vec<TraceEntry>,
+    /// Why handlers have failed.
+    pub failed: Vec<u32>,
+}
+
+impl Happened {
+    /// Returns when the first packet arrived.
+    pub fn came(&self) -> Option<u64> {
+        let mut all = self.passed.iter();
+        all.find_map(|traced| matches!(traced.what, TraceEvent::Her { .. }).then_some(traced.clock))
+    }
+
+    /// Returns when packets were given back.
+    pub fn freed(&self) -> Vec<u64> {
+        let all = self.passed.iter();
+        all.filter_map(|traced| matches!(traced.what, TraceEvent::Feedback { .. }).then_some(traced.clock))
+            .collect()
+    }
+}
+
+/// A cluster that records events.
+pub trait Observe: ClusterBackend + Sized {
+    /// Starts recording.
+    fn begin(nic: &mut Nic<Self>);
+
+    /// Returns the events since the last call.
+    fn happened(nic: &mut Nic<Self>) -> Happened;
+}
+
+impl Observe for ModelBackend {
+    fn begin(nic: &mut Nic<Self>) {
+        nic.enable_trace();
+        nic.take_events();
+    }
+
+    fn happened(nic: &mut Nic<Self>) -> Happened {
+        let passed = nic.take_trace();
+        let failed = nic.take_events().into_iter().filter_map(|event| match event {
+            Event::Finished(run) => match run.ending {
+                Ending::Failed(cause) => Some(cause),
+                Ending::Done => None,
+            },
+            _ => None,
+        });
+        Happened {
+            passed,
+            failed: failed.collect(),
+        }
     }
 }

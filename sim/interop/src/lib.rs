@@ -1,19 +1,14 @@
-//! spinneret with the public PsPIN cluster from the user's own checkout, and the model held to what was recorded of it.
+//! spinneret with FPsPIN's PULP cluster from the user's checkout, and checks of the model against recordings of it.
 
 mod bench;
+pub mod compare;
 pub mod contexts;
-pub mod costs;
-pub mod example;
-pub mod judge;
-pub mod loads;
-pub mod locks;
+pub mod examples;
 mod model;
-pub mod observe;
-mod page;
-mod public;
+pub mod probes;
 pub mod recorded;
+mod rtl_backend;
 pub mod run;
 mod top;
-pub mod touches;
 pub mod traces;
-mod watch;
+pub mod workloads;

@@ -1,7 +1,7 @@
-//! One Verilated model of the application block with the real cluster, and a NIC of it.
+//! A Verilated model of the application block with the PULP cluster, and a NIC made of it.
 
+use crate::rtl_backend::RtlBackend;
 use crate::top;
-use crate::watch::Watch;
 use anyhow::{Context as _, Result};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
@@ -13,7 +13,7 @@ use spinneret_verilate::{Model, Port, SharedModel};
 use std::fs;
 use std::path::Path;
 
-/// What stands for the vendor's macros that the cluster instantiates.
+/// Replacements for the vendor's macros that the cluster instantiates.
 const MACROS: [(&str, &str); 3] = [
     (
         "xpm_memory_spram.sv",
@@ -25,7 +25,7 @@ const MACROS: [(&str, &str); 3] = [
     ),
     ("xpm_fifo_sync.sv", include_str!("../verilog/xpm_fifo_sync.sv")),
 ];
-/// What synthesis defines by itself.
+/// Macro that synthesis tools define.
 const SYNTHESIS: &str = "SYNTHESIS";
 /// Helps Verilator with the cluster's arrays.
 const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
@@ -74,19 +74,19 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
     })
 }
 
-/// Seed of what registers without a reset start with.
+/// Seed of the initial values of registers without a reset.
 const SEED: u64 = 1;
 
 /// A NIC with the cluster of a library that [`model`] describes.
 ///
 /// # Errors
-/// If the library is not what it should be, or the hardware fails in reset.
+/// If the library does not fit, or the hardware fails in reset.
 pub(crate) fn open(
     library: &Path,
     name: &'static str,
     ports: &[Port],
     config: NicConfig,
-) -> Result<Simulated<Watch>> {
+) -> Result<Simulated<RtlBackend>> {
     let infos = ports.iter().map(|port| PortInfo {
         name: port.name.clone().leak(),
         direction: if port.input {
@@ -98,7 +98,8 @@ pub(crate) fn open(
     });
     let instance = Instance::load(library, name, infos.collect(), SEED)?;
     let hardware = Hardware::new(instance, Names::INTERFACE_0);
-    let nic = Nic::assemble(hardware, config, Watch::attach).context("the model of the public cluster")?;
+    let nic =
+        Nic::assemble(hardware, config, RtlBackend::attach).context("the model of the public cluster")?;
     Ok(Simulated::of(nic))
 }
 
@@ -112,10 +113,10 @@ fn source(path: &Path, number: usize) -> Result<(String, String)> {
     ))
 }
 
-/// What is left of a text when a synthesis tool has left out what it is told to; lines keep their numbers.
+/// Removes the parts of a text that synthesis ignores; line numbers stay the same.
 ///
-/// Simulators read the parts between `translate_off` and `translate_on`, which write logs of all instructions here. The wrapper
-/// assigns scratchpads of clusters that there are not; Verilator takes a place beyond the end of an array for one inside.
+/// Simulators read the parts between `translate_off` and `translate_on`, which log all instructions here. The wrapper
+/// assigns scratchpads of clusters that do not exist; Verilator wraps an index beyond the end of an array.
 fn translated(text: &str) -> String {
     let mut is_on = true;
     let lines = text.lines().map(|line| {
@@ -156,7 +157,7 @@ fn names_missing_scratchpad(line: &str) -> bool {
 /// Clocks that a handler may take in the model.
 pub(crate) const WATCHDOG: u64 = 1_000_000;
 
-/// Both are looked at in the same clocks: nothing is left out.
+/// No clocks are skipped, so that both are sampled in the same clocks.
 pub(crate) fn config() -> NicConfig {
     NicConfig {
         skips: false,

@@ -1,14 +1,12 @@
-//! `./dev interop`: the NIC and its handlers with the real cluster, beside the model.
+//! `./dev interop`: runs the NIC and its handlers with the PULP cluster, and compares the model.
 
-use crate::costs::{self, Cost};
-use crate::example::{self, SIZES, Tried};
-use crate::loads::EXAMPLES;
+use crate::examples::{ExampleRun, PUBLIC_EXAMPLES, PublicExamples, SIZES, run_example};
 use crate::model::{WATCHDOG, config, modelled, strict};
-use crate::public::{self, Public};
+use crate::probes::{ACCESSES, Answer, Cost, OPERATIONS};
 use crate::recorded::{self, short};
-use crate::touches::{self, Answer, TOUCHES};
-use crate::watch::Watch;
-use crate::{contexts, judge, locks, model, page, top};
+use crate::rtl_backend::RtlBackend;
+use crate::workloads::EXAMPLES;
+use crate::{compare, contexts, examples, model, probes, top};
 use anyhow::{Context as _, Result, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
@@ -27,16 +25,16 @@ pub struct Arguments {
     /// Checkout of FPsPIN, with the cluster
     #[arg(long, value_name = "DIR")]
     pub fpspin_dir: PathBuf,
-    /// What to do; everything if not given
+    /// Steps to run [default: all]
     #[arg(long = "step", value_enum, value_name = "STEP")]
     pub steps: Vec<Step>,
-    /// Examples to run, such as icmp_ping; all if not given
+    /// Examples to run, such as icmp_ping [default: all]
     #[arg(long = "example", value_name = "NAME", value_parser = PossibleValuesParser::new(EXAMPLES.iter().map(|name| short(name))))]
     pub examples: Vec<String>,
     /// Packets of all sizes that each example gets
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(40..=100_000))]
     pub packets: u32,
-    /// Write the tables of docs/interop.md and what the tests replay
+    /// Write the tables of docs/interop.md and the recordings that the tests replay
     #[arg(long)]
     pub record: bool,
 }
@@ -44,9 +42,9 @@ pub struct Arguments {
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Step {
-    /// What instructions and accesses cost
+    /// Costs of instructions and accesses
     Costs,
-    /// What answers where
+    /// Answers to accesses at all kinds of addresses
     Accesses,
     /// Locks and atomic operations with all HPUs at once
     Locks,
@@ -61,16 +59,16 @@ pub enum Step {
 /// Runs the steps: whether all was as it should be.
 ///
 /// # Errors
-/// If the checkout is not what it should be, a tool is missing, or the hardware fails.
+/// If the checkout is not usable, a tool is missing, or the hardware fails.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
     ensure!(
         arguments.fpspin_dir.is_dir(),
-        "`--fpspin-dir {}`: there is no such directory",
+        "`--fpspin-dir {}`: no such directory",
         arguments.fpspin_dir.display()
     );
     let pspin = Pspin::open(&arguments.fpspin_dir)?;
-    println!("FPsPIN {}", page::revision(&arguments.fpspin_dir));
+    println!("FPsPIN {}", recorded::revision(&arguments.fpspin_dir));
     let real = Real::build(&pspin)?;
     let mut good = true;
     if wants(Step::Costs) {
@@ -80,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         good &= accesses(&real, arguments.record)?;
     }
     if wants(Step::Locks) {
-        good &= all_at_once(&real)?;
+        good &= locks(&real)?;
     }
     if wants(Step::Contexts) {
         good &= four_contexts(&real)?;
@@ -96,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         good &= public_examples(&real, arguments)?;
     }
     if arguments.record {
-        page::write(&arguments.fpspin_dir)?;
+        recorded::write_page(&arguments.fpspin_dir)?;
     }
     Ok(good)
 }
@@ -133,7 +131,7 @@ impl Real {
     }
 
     /// A NIC with the real cluster, after reset.
-    fn nic(&self) -> Result<Simulated<Watch>> {
+    fn nic(&self) -> Result<Simulated<RtlBackend>> {
         model::open(&self.library, top::TOP, &self.ports, config())
     }
 }
@@ -142,7 +140,7 @@ impl Real {
 fn status(text: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[2K{text}");
-        // A terminal that is gone needs no status.
+        // Ignore errors: without a terminal no status is needed.
         let _ = std::io::stderr().flush();
     } else if !text.is_empty() {
         eprintln!("{text}");
@@ -151,7 +149,7 @@ fn status(text: &str) {
 
 fn costs(real: &Real, record: bool) -> Result<bool> {
     // Some operations are refused by default.
-    let model = costs::measure(strict()?, |_| ())?;
+    let model = probes::measure_costs(strict()?, |_| ())?;
     let mut good = true;
     println!(
         "\n{:30} {:>24} {:>24}",
@@ -164,17 +162,17 @@ fn costs(real: &Real, record: bool) -> Result<bool> {
                 .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
                 .join(" ")
         };
-        let fits = judge::cost_fits(cost, other);
+        let fits = compare::cost_fits(cost, other);
         good &= fits;
         println!(
             "{:30} {:>24} {:>24}{}",
-            costs::OPERATIONS[cost.operation],
+            OPERATIONS[cost.operation],
             text(cost),
             text(other),
             if fits { "" } else { "  differs" }
         );
     };
-    let measured = costs::measure(real.nic()?, show)?;
+    let measured = probes::measure_costs(real.nic()?, show)?;
     if record {
         recorded::write_costs(&measured)?;
     }
@@ -182,15 +180,15 @@ fn costs(real: &Real, record: bool) -> Result<bool> {
 }
 
 fn accesses(real: &Real, record: bool) -> Result<bool> {
-    let model = touches::touch(modelled(2000)?, |_, _| ())?;
+    let model = probes::probe_accesses(modelled(2000)?, |_, _| ())?;
     let mut good = true;
     println!(
         "\n{:34} {:16} {:>10} {:>12} {:>12}",
         "a handler's access", "", "address", "cluster", "model"
     );
     let show = |number: usize, answer: Answer| {
-        let (what, kind, address) = TOUCHES[number];
-        let fits = judge::answers_fit(answer, model[number]);
+        let (what, kind, address) = ACCESSES[number];
+        let fits = compare::answers_fit(answer, model[number]);
         good &= fits;
         println!(
             "{what:34} {:16} {address:#010x} {:>12} {:>12}{}",
@@ -200,16 +198,16 @@ fn accesses(real: &Real, record: bool) -> Result<bool> {
             if fits { "" } else { "  differs" }
         );
     };
-    let answers = touches::touch(real.nic()?, show)?;
+    let answers = probes::probe_accesses(real.nic()?, show)?;
     if record {
         recorded::write_answers(&answers)?;
     }
     Ok(good)
 }
 
-fn all_at_once(real: &Real) -> Result<bool> {
+fn locks(real: &Real) -> Result<bool> {
     status("locks and atomic operations");
-    let counted = locks::attempt(&real.nic()?)?;
+    let counted = contexts::locks(&real.nic()?)?;
     status("");
     println!("\nlocks and atomic operations with all HPUs at once:");
     for (what, found, wanted) in &counted {
@@ -223,9 +221,9 @@ fn all_at_once(real: &Real) -> Result<bool> {
 
 fn four_contexts(real: &Real) -> Result<bool> {
     status("four contexts");
-    // The public cluster does not say whose an access to host memory is, so a context reaches that of others.
-    let model = contexts::attempt(&strict()?)?;
-    let told = contexts::attempt(&real.nic()?)?;
+    // The PULP cluster does not say which context accesses host memory, so a context reaches the memory of others.
+    let model = contexts::four_contexts(&strict()?)?;
+    let told = contexts::four_contexts(&real.nic()?)?;
     status("");
     let differ: Vec<_> = told
         .iter()
@@ -248,15 +246,15 @@ fn four_contexts(real: &Real) -> Result<bool> {
 }
 
 fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
-    let public = Public::build(&arguments.fpspin_dir)?;
+    let public = PublicExamples::build(&arguments.fpspin_dir)?;
     println!();
     let (mut good, mut told) = (true, Vec::new());
-    for (name, packets) in public::EXAMPLES {
+    for (name, packets) in PUBLIC_EXAMPLES {
         status(&format!("the public {name}"));
         let model = public.attempt(modelled(WATCHDOG)?, name, *packets)?;
         let tried = public.attempt(real.nic()?, name, *packets)?;
         status("");
-        let mut faults = judge::outcomes_differ(&tried.0, &model.0);
+        let mut faults = compare::outcomes_differ(&tried.0, &model.0);
         if tried.1 != model.1 {
             faults.push(format!("{} characters printed, not {}", tried.1, model.1));
         }
@@ -264,7 +262,7 @@ fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
             "{} packets, {} replies, {}",
             tried.0.packets,
             tried.0.replies.len(),
-            judge::verdict(&faults)
+            compare::summary(&faults)
         );
         println!("the public {name}: {came}");
         good &= faults.is_empty();
@@ -278,14 +276,14 @@ fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
 
 fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<bool> {
     let packets = arguments.packets as usize;
-    let mixed = [example::MIXED_ALONE, packets - example::MIXED_ALONE];
-    let model = example::attempt(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
-    let tried = example::attempt(real.nic()?, name, mixed, &mut |text| {
+    let mixed = [examples::MIXED_ALONE, packets - examples::MIXED_ALONE];
+    let model = run_example(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
+    let tried = run_example(real.nic()?, name, mixed, &mut |text| {
         status(&format!("{name}: {text}"))
     })?;
     status("");
-    let faults = judge::differences(name, &tried, &model);
-    println!("\n{name}: {packets} packets, {}", judge::verdict(&faults));
+    let faults = compare::differences(name, &tried, &model);
+    println!("\n{name}: {packets} packets, {}", compare::summary(&faults));
     show_figures(&tried, &model);
     if arguments.record {
         recorded::write_example(name, packets, &tried, &faults)?;
@@ -293,7 +291,7 @@ fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<boo
     Ok(faults.is_empty())
 }
 
-fn show_figures(real: &Tried, model: &Tried) {
+fn show_figures(real: &ExampleRun, model: &ExampleRun) {
     println!("  clocks     cold: cluster, model   warm: cluster, model   each of 48 at once");
     for ((size, real), model) in SIZES.into_iter().zip(&real.figures).zip(&model.figures) {
         println!(

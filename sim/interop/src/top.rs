@@ -1,5 +1,4 @@
-//! The top module: Corundum's application block with the public cluster in it, and outputs for what a test wants to see
-//! of the cluster.
+//! The top module: Corundum's application block with the PULP cluster, and outputs that probe signals of the cluster.
 //!
 //! ```text
 //!   spinneret_interop
@@ -109,7 +108,7 @@ pub(crate) fn ports(split: &Split) -> Vec<Port> {
     ours.chain(probes).collect()
 }
 
-/// Outputs that are not the application block's: name, width, value.
+/// The probe outputs: name, width, value.
 fn probes() -> Vec<(String, usize, String)> {
     let wires = WIRES
         .iter()

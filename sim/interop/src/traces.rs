@@ -1,5 +1,5 @@
-//! What passes between an HPU and its driver, and through the cluster's ports, for packets that come alone: recorded on the
-//! real cluster, and held against the model.
+//! Traces of packets that arrive alone: accesses of HPUs to their drivers, and transfers at the cluster's ports.
+//! Recorded on the PULP cluster and compared with the model.
 //!
 //! ```text
 //! packet,clock,what                          (clocks since the packet came)
@@ -7,13 +7,13 @@
 //! 0,24,HPU 0.0 reads 0x00: program
 //! ```
 //!
-//! Where a packet lies in L1 is the cluster's own business: such an address is written as `packet` and an offset. Where a
-//! handler lies in program memory changes with every instruction of the runtime.
+//! The location of a packet in L1 is the cluster's choice, so such an address is written as `packet` and an offset.
+//! The location of a handler in program memory changes with every instruction of the runtime.
 
 use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
 use spinneret_cluster::task::CommandId;
-use spinneret_cluster::{HpuId, Passed, Traced};
+use spinneret_cluster::{HpuId, TraceEntry, TraceEvent};
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt::Write as _;
 
@@ -27,30 +27,30 @@ const COMMANDS: usize = 4;
 /// A line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Which packet.
+    /// Number of the packet.
     pub packet: usize,
-    /// Clocks since it came.
+    /// Clocks since its arrival.
     pub clock: u64,
-    /// What happened.
+    /// The event.
     pub what: String,
 }
 
 /// The lines of a packet.
-pub fn lines(packet: usize, passed: &[Traced]) -> Vec<Line> {
+pub fn lines(packet: usize, passed: &[TraceEntry]) -> Vec<Line> {
     let start = passed.first().map_or(0, |first| first.clock);
     let mut base = None;
-    // The end of a command is seen on the port for sends only.
+    // The port shows the end of a command for sends only.
     let mut sends = Vec::new();
-    let mut line = |traced: &Traced| {
+    let mut line = |traced: &TraceEntry| {
         match traced.what {
-            Passed::Send { id, .. } => sends.push(id),
-            Passed::Done { id } => {
+            TraceEvent::Send { id, .. } => sends.push(id),
+            TraceEvent::Done { id } => {
                 let place = sends.iter().position(|send| *send == id)?;
                 sends.remove(place);
             }
             _ => {}
         }
-        if let Passed::Read {
+        if let TraceEvent::Read {
             offset: PACKET,
             value,
             ..
@@ -67,7 +67,7 @@ pub fn lines(packet: usize, passed: &[Traced]) -> Vec<Line> {
     passed.iter().filter_map(&mut line).collect()
 }
 
-fn text(what: &Passed, base: Option<u32>) -> String {
+fn text(what: &TraceEvent, base: Option<u32>) -> String {
     let value = |value: u32| match base.map(|base| value.wrapping_sub(base)) {
         Some(offset) if offset < PACKET_BYTES => format!("packet+{offset}"),
         _ if value.wrapping_sub(PROGRAM_BASE) < PROGRAM_BYTES => "program".to_owned(),
@@ -76,7 +76,7 @@ fn text(what: &Passed, base: Option<u32>) -> String {
     let who = |hpu: HpuId| format!("HPU {}.{}", hpu.cluster, hpu.core);
     let name = |id: CommandId| format!("{}.{}.{}", id.cluster, id.core, id.local);
     match *what {
-        Passed::Her {
+        TraceEvent::Her {
             message,
             is_last,
             address,
@@ -85,25 +85,25 @@ fn text(what: &Passed, base: Option<u32>) -> String {
             let last = if is_last { " last" } else { "" };
             format!("HER message {message}{last} at {address:#010x} {size}")
         }
-        Passed::Feedback { queue, address } => format!("feedback queue {queue} at {address:#010x}"),
-        Passed::Read {
+        TraceEvent::Feedback { queue, address } => format!("feedback queue {queue} at {address:#010x}"),
+        TraceEvent::Read {
             hpu,
             offset,
             value: read,
         } => format!("{} reads {offset:#04x}: {}", who(hpu), value(read)),
-        Passed::Written {
+        TraceEvent::Written {
             hpu,
             offset,
             value: written,
         } => format!("{} writes {offset:#04x}: {}", who(hpu), value(written)),
-        Passed::Send { id, source, length } => {
+        TraceEvent::Send { id, source, length } => {
             format!(
                 "command {} sends {length} from {}",
                 name(id),
                 value(source as u32)
             )
         }
-        Passed::Done { id } => format!("command {} is done", name(id)),
+        TraceEvent::Done { id } => format!("command {} is done", name(id)),
     }
 }
 
@@ -127,7 +127,7 @@ pub fn write(lines: &[Line]) -> String {
     text
 }
 
-/// Reads what [`write`] writes, without its heading.
+/// Parses what [`write`] writes, without its heading.
 ///
 /// # Errors
 /// If a line is none.
@@ -148,16 +148,17 @@ pub fn read(rows: &[String]) -> Result<Vec<Line>> {
     lines.collect()
 }
 
-/// Parts in a hundred, and clocks, by which the model's time of a line may differ: in the first packet, whose program comes
-/// into the cache with it, and later.
+/// Allowed difference of a line's time in percent and in clocks: in the first packet, whose program is loaded into
+/// the cache, and later.
 const PERCENT: [u64; 2] = [35, 10];
 const CLOCKS: [u64; 2] = [16, 8];
-/// Clocks in which two lines of instructions come, 20 each as in the model, of a program that the cache does not hold.
+/// Clocks in which two cache lines of instructions arrive (20 each, as in the model), for a program larger than the
+/// cache.
 const LINES: u64 = 40;
 
-/// In what the model differs: each HPU does the same in the same order, so do the ports, and all of it in time. A program that
-/// the cache does not hold never settles: some of its lines come with every packet, and which ones is a matter of chance. So
-/// some may come early there and late here, but no more of them in all.
+/// Describes the differences: each HPU has to do the same in the same order and in time, and so do the ports. A
+/// program larger than the cache never settles: some of its lines arrive with every packet, and which ones is random.
+/// So single lines may be early or late, but not more of them in total.
 pub fn differences(real: &[Line], model: &[Line], fits_the_cache: bool) -> Vec<String> {
     let mut all = Vec::new();
     for at_hpus in [true, false] {
@@ -198,8 +199,8 @@ mod tests {
 
     fn trace() -> Vec<Line> {
         let hpu = HpuId { cluster: 0, core: 3 };
-        let read = |offset, value| Passed::Read { hpu, offset, value };
-        let her = Passed::Her {
+        let read = |offset, value| TraceEvent::Read { hpu, offset, value };
+        let her = TraceEvent::Her {
             message: 5,
             is_last: true,
             address: 0x1c10_0000,
@@ -212,7 +213,7 @@ mod tests {
             (123, read(PACKET, 0x1000_4440)),
             (
                 130,
-                Passed::Send {
+                TraceEvent::Send {
                     id: command(0b00_1101),
                     source,
                     length: 60,
@@ -220,13 +221,13 @@ mod tests {
             ),
             (
                 150,
-                Passed::Done {
+                TraceEvent::Done {
                     id: command(0b00_1101),
                 },
             ),
             (
                 160,
-                Passed::Written {
+                TraceEvent::Written {
                     hpu,
                     offset: 0x50,
                     value: 0,
@@ -234,7 +235,7 @@ mod tests {
             ),
             (
                 162,
-                Passed::Feedback {
+                TraceEvent::Feedback {
                     queue: 5,
                     address: 0x1c10_0000,
                 },
@@ -242,7 +243,7 @@ mod tests {
         ];
         let passed: Vec<_> = steps
             .iter()
-            .map(|(clock, what)| Traced {
+            .map(|(clock, what)| TraceEntry {
                 clock: *clock,
                 what: *what,
             })

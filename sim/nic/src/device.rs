@@ -1,7 +1,7 @@
 //! The simulated NIC as software has it.
 
 use crate::net::{Interrupt, picoseconds};
-use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicError};
+use crate::nic::{ClusterBackend, ControlError, LAST_PS, ModelBackend, Nic, NicConfig, NicError};
 use spinneret_cluster::Program;
 use spinneret_fabric::MAX_FRAME_BYTES;
 use spinneret_host::device::{Area, SharedMemory};
@@ -31,7 +31,7 @@ const HEADER_BYTES: usize = 14;
 ///
 /// Nothing happens on it but while one of them lets time pass.
 #[derive(Debug)]
-pub struct Simulated<B = Modelled> {
+pub struct Simulated<B = ModelBackend> {
     nic: Rc<RefCell<Nic<B>>>,
     /// Host memory of each context, which the simulated DMA, this program and maybe another one have.
     areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
@@ -75,7 +75,7 @@ impl Simulated {
     }
 }
 
-impl<B: Behind> Simulated<B> {
+impl<B: ClusterBackend> Simulated<B> {
     /// A NIC that is there.
     pub fn of(nic: Nic<B>) -> Self {
         Self {
@@ -131,7 +131,7 @@ fn refused(error: ControlError) -> DeviceError {
     }
 }
 
-impl<B: Behind> Device for Simulated<B> {
+impl<B: ClusterBackend> Device for Simulated<B> {
     fn has_register(&self, _offset: u32) -> bool {
         true
     }
@@ -240,11 +240,11 @@ impl<B: Behind> Device for Simulated<B> {
     }
 
     fn tells_contexts(&self) -> bool {
-        self.borrow().behind().tells_contexts()
+        self.borrow().backend().tells_contexts()
     }
 
     fn shape(&self) -> [u32; 2] {
-        self.borrow().behind().shape()
+        self.borrow().backend().shape()
     }
 
     fn now(&self) -> Duration {

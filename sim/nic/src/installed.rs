@@ -24,7 +24,7 @@ static BESIDE: OnceLock<PathBuf> = OnceLock::new();
 pub enum DataError {
     /// The variable names another folder.
     #[error(
-        "{VARIABLE} is {path}, where there is no {MARK}: set it to the share/spinneret of an installation, or not at all"
+        "{VARIABLE} is {path}, where there is no {MARK}: set it to the share/spinneret of an installation, or unset it"
     )]
     Variable {
         /// What it names.

@@ -1,8 +1,8 @@
 //! The NIC on a laptop, and the `spinneret` command.
 
+mod attach;
 pub mod cli;
 pub mod device;
-pub mod engine;
 pub mod fabric;
 pub mod gdb;
 pub mod installed;
@@ -15,11 +15,8 @@ pub mod run;
 pub mod services;
 pub mod terminal;
 
-mod attach;
-mod start;
-
 pub use device::Simulated;
-pub use start::{StartError, start, start_on};
+pub use run::handlers::{StartError, start, start_on};
 
 /// The designs that the command simulates, one typed struct each.
 pub mod models {

@@ -1,15 +1,15 @@
 //! A thousand lives of a context, in a process of its own, so that no other test opens or allocates anything meanwhile.
 
-#[path = "host/support.rs"]
+#[path = "nic/kit.rs"]
 #[allow(dead_code, reason = "other tests need the rest")]
-mod support;
+mod kit;
 
+use kit::{contexts, exchange, ok, open, port};
 use spinneret_host::Nic;
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 use spinneret_packets::udp;
 use std::fs;
-use support::{contexts, exchange, ok, open, port};
 
 /// Cycles of opening, loading, running and closing.
 const CYCLES: u32 = 1000;

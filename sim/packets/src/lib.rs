@@ -9,6 +9,11 @@
 pub mod capture;
 mod frames;
 pub mod matching;
-pub mod reference;
+pub mod reference {
+    //! Reference models: what the hardware must do, in plain Rust and without a clock. Testbenches and commands compare
+    //! the Verilated blocks with them, frame by frame.
+
+    pub mod matcher;
+}
 
 pub use frames::{checked_protocol, checksum, echo_request, udp, udp_from};

@@ -1,10 +1,8 @@
 //! One client: what it may ask for, and what it gets.
 
-use crate::bridge::Application;
-use crate::channel::{Channel, MAX_FILES, Message, nonsense};
-use crate::function::{Function, INTERRUPTS, REGIONS};
+use crate::function::{Application, Function, INTERRUPTS, REGIONS};
 use crate::memory::{MAX_MAPPINGS, Reach};
-use crate::request::{Fields, MAX_TRANSFER_BYTES, Request};
+use crate::protocol::{Channel, Fields, MAX_FILES, MAX_TRANSFER_BYTES, Message, Request, nonsense};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;

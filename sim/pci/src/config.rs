@@ -3,7 +3,7 @@
 //! Layouts are those of the PCI Local Bus specification 3.0 (header, power management, MSI, MSI-X) and of the PCI Express Base
 //! specification 3.0, section 7 (the PCI Express capability).
 
-use crate::personality::{Messages, Personality};
+use spinneret_regmap::pci;
 
 /// Bytes of the configuration space of PCI Express.
 pub(crate) const CONFIG_BYTES: usize = 4096;
@@ -41,33 +41,33 @@ pub(crate) enum Effect {
 
 impl ConfigSpace {
     /// As after power-up.
-    pub(crate) fn new(personality: &Personality) -> Self {
+    pub(crate) fn new(identity: &Identity) -> Self {
         let mut space = Self {
             bytes: Box::new([0; CONFIG_BYTES]),
             writable: Box::new([0; CONFIG_BYTES]),
             express: 0,
         };
-        space.header(personality);
-        space.capabilities(personality);
+        space.header(identity);
+        space.capabilities(identity);
         space
     }
 
-    fn header(&mut self, personality: &Personality) {
-        let [subsystem_vendor, subsystem] = personality.subsystem;
-        self.put(0x00, &personality.vendor.to_le_bytes());
-        self.put(0x02, &personality.device.to_le_bytes());
+    fn header(&mut self, identity: &Identity) {
+        let [subsystem_vendor, subsystem] = identity.subsystem;
+        self.put(0x00, &identity.vendor.to_le_bytes());
+        self.put(0x02, &identity.device.to_le_bytes());
         self.allow(COMMAND, &COMMAND_BITS.to_le_bytes());
         self.put(STATUS, &STATUS_CAPABILITIES.to_le_bytes());
         self.put(
             0x08,
-            &(personality.class << 8 | u32::from(personality.revision)).to_le_bytes(),
+            &(identity.class << 8 | u32::from(identity.revision)).to_le_bytes(),
         );
         // Cache line and interrupt line are notes of software to itself.
         self.allow(0x0c, &[0xff]);
         self.allow(0x3c, &[0xff]);
         self.put(0x2c, &subsystem_vendor.to_le_bytes());
         self.put(0x2e, &subsystem.to_le_bytes());
-        for bar in personality.bars {
+        for bar in identity.bars {
             let at = BARS + 4 * bar.number as usize;
             let address = !(bar.bytes - 1);
             match bar.is_long {
@@ -80,7 +80,7 @@ impl ConfigSpace {
         }
     }
 
-    fn capabilities(&mut self, personality: &Personality) {
+    fn capabilities(&mut self, identity: &Identity) {
         let power = FIRST_CAPABILITY;
         self.put(0x34, &[power as u8]);
         let express = power + 8;
@@ -89,7 +89,7 @@ impl ConfigSpace {
         self.allow(power + 4, &[0b11]);
         let messages = express + 0x3c;
         self.express(express, messages);
-        match personality.messages {
+        match identity.messages {
             Messages::Table {
                 vectors,
                 bar,
@@ -180,3 +180,142 @@ impl ConfigSpace {
         self.writable[at..at + bits.len()].copy_from_slice(bits);
     }
 }
+
+/// Bytes of the application BAR.
+const APPLICATION_BYTES: u64 = 16 << 20;
+
+/// Which function the device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub(crate) vendor: u16,
+    pub(crate) device: u16,
+    pub(crate) subsystem: [u16; 2],
+    pub(crate) revision: u8,
+    /// Class, subclass, interface.
+    pub(crate) class: u32,
+    pub(crate) bars: &'static [Bar],
+    pub(crate) messages: Messages,
+}
+
+/// A base address register, and what is behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bar {
+    pub(crate) number: u32,
+    pub(crate) bytes: u64,
+    /// Its address has 64 bits, and takes the next register as well.
+    pub(crate) is_long: bool,
+    pub(crate) content: Content,
+}
+
+/// What is behind a BAR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// The application BAR.
+    Application,
+    /// Table and pending bits of MSI-X.
+    Table,
+    /// These words at these offsets, which nobody can change.
+    Words(&'static [(u32, u32)]),
+}
+
+/// How interrupts are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Messages {
+    /// MSI-X with so many vectors.
+    Table {
+        vectors: u32,
+        bar: u32,
+        table: u32,
+        pending: u32,
+    },
+    /// MSI with so many vectors.
+    Plain { vectors: u32 },
+}
+
+impl Messages {
+    pub(crate) fn vectors(&self) -> u32 {
+        match self {
+            Self::Table { vectors, .. } | Self::Plain { vectors } => *vectors,
+        }
+    }
+}
+
+impl Identity {
+    /// The function that a NIC has to itself.
+    pub const OWN: Self = Self {
+        vendor: pci::VENDOR,
+        device: pci::DEVICE,
+        subsystem: [pci::SUBSYSTEM_VENDOR, pci::SUBSYSTEM],
+        revision: pci::REVISION,
+        class: pci::CLASS,
+        bars: &[
+            Bar {
+                number: pci::APPLICATION_BAR,
+                bytes: APPLICATION_BYTES,
+                is_long: true,
+                content: Content::Application,
+            },
+            Bar {
+                number: pci::MSIX_BAR,
+                bytes: pci::MSIX_BAR_BYTES as u64,
+                is_long: false,
+                content: Content::Table,
+            },
+        ],
+        messages: Messages::Table {
+            vectors: pci::VECTORS,
+            bar: pci::MSIX_BAR,
+            table: pci::MSIX_TABLE,
+            pending: pci::MSIX_PENDING,
+        },
+    };
+
+    /// As much of Corundum's function as its driver `mqnic` wants to see before it hands the application to a driver of its
+    /// own: no network interface, and the application BAR. Numbers are those of `modules/mqnic/mqnic_hw.h`.
+    pub const MQNIC: Self = Self {
+        vendor: 0x1234,
+        device: 0x1001,
+        subsystem: [0x1234, 0x1001],
+        revision: 0,
+        class: 0x02_0000,
+        bars: &[
+            Bar {
+                number: 0,
+                bytes: 1 << 16,
+                is_long: true,
+                content: Content::Words(MQNIC_BLOCKS),
+            },
+            Bar {
+                number: 2,
+                bytes: APPLICATION_BYTES,
+                is_long: true,
+                content: Content::Application,
+            },
+        ],
+        messages: Messages::Plain { vectors: 32 },
+    };
+}
+
+/// The register blocks that `mqnic` looks for: type, version, offset of the next, and their registers.
+const MQNIC_BLOCKS: &[(u32, u32)] = &[
+    // Firmware: its id, version 0.0.1.0, and the board's vendor and device.
+    (0x000, 0xffff_ffff),
+    (0x004, 0x0000_0100),
+    (0x008, 0x100),
+    (0x00c, 0),
+    (0x010, 0),
+    (0x014, 0x0000_0100),
+    (0x018, 0x1234_0000),
+    (0x01c, 0x0100_0000),
+    // Interfaces: none.
+    (0x100, 0x0000_c000),
+    (0x104, 0x0000_0100),
+    (0x108, 0x200),
+    (0x10c, 0),
+    (0x110, 0),
+    // Application: its id, after which the auxiliary device is named.
+    (0x200, 0x0000_c005),
+    (0x204, 0x0000_0200),
+    (0x208, 0),
+    (0x20c, 0x1234_0100),
+];

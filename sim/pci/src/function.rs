@@ -1,11 +1,10 @@
 //! The function behind the socket: configuration space, BARs, interrupts.
 
-use crate::bridge::{self, Application};
-use crate::config::{CONFIG_BYTES, ConfigSpace, Effect};
-use crate::interrupts::Interrupts;
+use crate::config::{CONFIG_BYTES, ConfigSpace, Content, Effect, Identity, Messages};
 use crate::memory::GuestMemory;
-use crate::personality::{Content, Messages, Personality};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 /// Regions of a PCI device, as vfio counts them: BARs, ROM, configuration space, VGA.
@@ -22,7 +21,7 @@ const ENTRY_MASK: usize = 12;
 /// A PCI function.
 #[derive(Debug)]
 pub(crate) struct Function {
-    personality: Personality,
+    identity: Identity,
     config: ConfigSpace,
     /// The table of MSI-X, for who looks at it: a virtual machine has its own.
     table: Vec<u8>,
@@ -32,13 +31,13 @@ pub(crate) struct Function {
 
 impl Function {
     /// As after power-up.
-    pub(crate) fn new(personality: Personality) -> Self {
+    pub(crate) fn new(identity: Identity) -> Self {
         Self {
-            config: ConfigSpace::new(&personality),
-            table: masked(&personality),
-            interrupts: Interrupts::new(personality.messages.vectors()),
+            config: ConfigSpace::new(&identity),
+            table: masked(&identity),
+            interrupts: Interrupts::new(identity.messages.vectors()),
             memory: Rc::default(),
-            personality,
+            identity,
         }
     }
 
@@ -47,7 +46,7 @@ impl Function {
         match region {
             CONFIG_REGION => CONFIG_BYTES as u64,
             _ => {
-                let bar = self.personality.bars.iter().find(|bar| bar.number == region);
+                let bar = self.identity.bars.iter().find(|bar| bar.number == region);
                 bar.map_or(0, |bar| bar.bytes)
             }
         }
@@ -55,7 +54,7 @@ impl Function {
 
     /// Vectors of one kind of interrupts.
     pub(crate) fn vectors(&self, index: u32) -> u32 {
-        match (index, &self.personality.messages) {
+        match (index, &self.identity.messages) {
             (MSI, Messages::Plain { vectors }) | (MSIX, Messages::Table { vectors, .. }) => *vectors,
             _ => 0,
         }
@@ -74,7 +73,7 @@ impl Function {
             return Ok(());
         }
         match self.content(region) {
-            Some(Content::Application) => return bridge::read(application, offset as u32, bytes),
+            Some(Content::Application) => return read_words(application, offset as u32, bytes),
             Some(Content::Table) => self.read_table(offset as usize, bytes),
             Some(Content::Words(words)) => {
                 for (at, byte) in (offset as u32..).zip(bytes) {
@@ -104,7 +103,7 @@ impl Function {
             return Ok(());
         }
         match self.content(region) {
-            Some(Content::Application) => bridge::write(application, offset as u32, bytes)?,
+            Some(Content::Application) => write_words(application, offset as u32, bytes)?,
             Some(Content::Table) => {
                 let table = self.table.iter_mut().skip(offset as usize);
                 table.zip(bytes).for_each(|(byte, value)| *byte = *value);
@@ -116,12 +115,12 @@ impl Function {
 
     /// What is behind a BAR that answers.
     fn content(&self, region: u32) -> Option<Content> {
-        let bar = self.personality.bars.iter().find(|bar| bar.number == region);
+        let bar = self.identity.bars.iter().find(|bar| bar.number == region);
         bar.filter(|_| self.config.has_memory()).map(|bar| bar.content)
     }
 
     fn read_table(&self, offset: usize, bytes: &mut [u8]) {
-        let Messages::Table { table, pending, .. } = self.personality.messages else {
+        let Messages::Table { table, pending, .. } = self.identity.messages else {
             return;
         };
         let bits = self.interrupts.pending().to_le_bytes();
@@ -141,8 +140,8 @@ impl Function {
 
     /// A reset of the function, or of all of the bus. Files of interrupts and mapped memory are the client's, and stay.
     pub(crate) fn reset(&mut self, application: &mut impl Application) -> io::Result<()> {
-        self.config = ConfigSpace::new(&self.personality);
-        self.table = masked(&self.personality);
+        self.config = ConfigSpace::new(&self.identity);
+        self.table = masked(&self.identity);
         self.interrupts.reset();
         self.memory.set_master(false);
         application.reset()
@@ -157,8 +156,8 @@ impl Function {
 }
 
 /// A table of MSI-X after reset: every vector is masked.
-fn masked(personality: &Personality) -> Vec<u8> {
-    let Messages::Table { vectors, .. } = personality.messages else {
+fn masked(identity: &Identity) -> Vec<u8> {
+    let Messages::Table { vectors, .. } = identity.messages else {
         return Vec::new();
     };
     let mut table = vec![0; vectors as usize * ENTRY_BYTES];
@@ -168,4 +167,150 @@ fn masked(personality: &Personality) -> Vec<u8> {
         .step_by(ENTRY_BYTES)
         .for_each(|byte| *byte = 1);
     table
+}
+
+/// What is behind the application BAR, which is accessed in words.
+pub trait Application {
+    /// Reads the word at an offset, which is a multiple of 4; all ones if nobody answers.
+    ///
+    /// # Errors
+    /// If there can be no more accesses.
+    fn read(&mut self, offset: u32) -> io::Result<u32>;
+
+    /// Writes those bytes of a word that have their bit in `strobes`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn write(&mut self, offset: u32, word: u32, strobes: u8) -> io::Result<()>;
+
+    /// Ends what the client has begun: it is gone. Everything else stays as it is, for who looks at it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn stop(&mut self) -> io::Result<()>;
+
+    /// Back to how it was after power-up.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn reset(&mut self) -> io::Result<()>;
+}
+
+const WORD: usize = 4;
+
+/// Reads bytes: every word that has one of them is read once, lowest first.
+pub(crate) fn read_words(
+    application: &mut impl Application,
+    offset: u32,
+    bytes: &mut [u8],
+) -> io::Result<()> {
+    let mut rest = bytes;
+    let mut at = offset;
+    while !rest.is_empty() {
+        let lane = at as usize % WORD;
+        let (now, later) = rest.split_at_mut(rest.len().min(WORD - lane));
+        let word = application.read(at - lane as u32)?.to_le_bytes();
+        now.copy_from_slice(&word[lane..lane + now.len()]);
+        at += now.len() as u32;
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Writes bytes: every word that has one of them is written once, lowest first, with strobes for its bytes.
+pub(crate) fn write_words(application: &mut impl Application, offset: u32, bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    let mut at = offset;
+    while !rest.is_empty() {
+        let lane = at as usize % WORD;
+        let (now, later) = rest.split_at(rest.len().min(WORD - lane));
+        let mut word = [0; WORD];
+        word[lane..lane + now.len()].copy_from_slice(now);
+        let strobes = ((1 << now.len()) - 1) << lane;
+        application.write(at - lane as u32, u32::from_le_bytes(word), strobes)?;
+        at += now.len() as u32;
+        rest = later;
+    }
+    Ok(())
+}
+
+/// The vectors of a function.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    vectors: Vec<Vector>,
+}
+
+#[derive(Debug, Default)]
+struct Vector {
+    file: Option<OwnedFd>,
+    /// A message that could not be sent yet.
+    is_pending: bool,
+}
+
+impl Interrupts {
+    pub(crate) fn new(vectors: u32) -> Self {
+        Self {
+            vectors: (0..vectors).map(|_| Vector::default()).collect(),
+        }
+    }
+
+    /// Sends a message as soon as somebody takes it.
+    pub(crate) fn raise(&mut self, vector: u32) {
+        if let Some(vector) = self.vectors.get_mut(vector as usize) {
+            vector.is_pending = true;
+        }
+    }
+
+    /// Whether there are vectors with these numbers.
+    pub(crate) fn has(&self, start: u32, count: u32) -> bool {
+        start
+            .checked_add(count)
+            .is_some_and(|end| end as usize <= self.vectors.len())
+    }
+
+    /// Gives vectors their files, or takes them away.
+    pub(crate) fn set(&mut self, start: u32, count: u32, files: Vec<OwnedFd>) {
+        let vectors = self.vectors.iter_mut().skip(start as usize).take(count as usize);
+        let mut files = files.into_iter();
+        vectors.for_each(|vector| vector.file = files.next());
+    }
+
+    /// Takes all files away.
+    pub(crate) fn disconnect(&mut self) {
+        self.vectors.iter_mut().for_each(|vector| vector.file = None);
+    }
+
+    /// Forgets messages that were not sent.
+    pub(crate) fn reset(&mut self) {
+        self.vectors
+            .iter_mut()
+            .for_each(|vector| vector.is_pending = false);
+    }
+
+    /// Sends what can be sent.
+    pub(crate) fn deliver(&mut self) {
+        for vector in self.vectors.iter_mut().filter(|vector| vector.is_pending) {
+            if let Some(file) = &vector.file {
+                signal(file);
+                vector.is_pending = false;
+            }
+        }
+    }
+
+    /// The pending bits, vector 0 in the lowest.
+    pub(crate) fn pending(&self) -> u64 {
+        let bits = self.vectors.iter().zip(0..);
+        bits.fold(0, |all, (vector, bit)| all | u64::from(vector.is_pending) << bit)
+    }
+}
+
+/// Counts an eventfd up, if that does not have to be waited for: one that nobody reads is full some time, and a client may
+/// have sent any file.
+fn signal(file: &OwnedFd) {
+    let mut files = [PollFd::new(file, PollFlags::OUT)];
+    let at_once = Timespec::default();
+    if poll(&mut files, Some(&at_once)) == Ok(1) && files[0].revents() == PollFlags::OUT {
+        // Who does not take it does not want it.
+        let _ = rustix::io::write(file, &1_u64.to_ne_bytes());
+    }
 }

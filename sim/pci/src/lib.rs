@@ -7,21 +7,17 @@
 //! ```
 //!
 //! The protocol is that of QEMU's `docs/interop/vfio-user.rst`. Nothing here waits: who simulates looks at the server now and
-//! then, and everything happens in that one thread ([why](../../docs/decisions/0023-the-nic-as-a-pci-device.md)). What is
+//! then, and everything happens in that one thread ([why](../../docs/decisions/0010-host-software.md)). What is
 //! behind the BARs is an [`Application`]; this crate knows no NIC but by the numbers of its function.
 
-mod bridge;
-mod channel;
 mod client;
 mod config;
 mod function;
-mod interrupts;
 mod memory;
-mod personality;
-mod request;
+mod protocol;
 mod server;
 
-pub use bridge::Application;
+pub use config::Identity;
+pub use function::Application;
 pub use memory::GuestMemory;
-pub use personality::Personality;
 pub use server::{Served, Server};

@@ -1,11 +1,10 @@
 //! The device's end of the socket: one client at a time, and what the others hear.
 
-use crate::bridge::Application;
-use crate::channel::Channel;
 use crate::client::{Break, Client, Warning};
-use crate::function::Function;
+use crate::config::Identity;
+use crate::function::{Application, Function};
 use crate::memory::GuestMemory;
-use crate::personality::Personality;
+use crate::protocol::Channel;
 use rustix::io::Errno;
 use spinneret_host::device::socket::Listener;
 use std::io::{self, ErrorKind};
@@ -50,10 +49,10 @@ impl Server {
     ///
     /// # Errors
     /// As [`Listener::bind`].
-    pub fn bind(path: &Path, personality: Personality) -> io::Result<Self> {
+    pub fn bind(path: &Path, identity: Identity) -> io::Result<Self> {
         Ok(Self {
             listener: Listener::bind(path)?,
-            function: Function::new(personality),
+            function: Function::new(identity),
             client: None,
             turned_away: Vec::new(),
             notes: Vec::new(),

@@ -77,11 +77,11 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Neither exclusive nor atomic.
+    /// An incrementing burst of beats of 8 bytes, neither exclusive nor atomic.
     #[cfg(test)]
-    pub(super) fn plain(burst: Burst) -> Self {
+    pub(super) fn words(id: u64, address: u64, beats: u64) -> Self {
         Self {
-            burst,
+            burst: Burst::words(id, address, beats),
             exclusive: false,
             atop: 0,
             protection: None,
@@ -112,6 +112,18 @@ impl Request {
 }
 
 impl Burst {
+    /// An incrementing burst of beats of 8 bytes.
+    #[cfg(test)]
+    pub(super) fn words(id: u64, address: u64, beats: u64) -> Self {
+        Self {
+            id,
+            address,
+            beats,
+            size: 8,
+            kind: BurstKind::Incrementing,
+        }
+    }
+
     /// The address of the beat with that number: of its first byte.
     pub fn beat_address(&self, number: u64) -> u64 {
         let aligned = self.address - self.address % self.size;

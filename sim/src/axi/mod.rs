@@ -22,14 +22,12 @@ mod master;
 mod memory;
 mod monitor;
 mod ports;
-mod queue;
-mod read_rules;
+mod rules;
 mod slave;
-mod write_rules;
 
 pub use crate::handshake::Counts;
 pub use crate::pause::Pause;
-pub use answer::{BeatJudge, Faults, Latency, Response};
+pub use answer::{AnswerOrder, BeatJudge, Faults, Latency, Response};
 pub use burst::{Burst, BurstKind};
 pub use master::{
     AxiMaster, MasterConfig, MasterPauses, ReadBeat, ReadDone, ReadRequest, Skew, WriteDone, WriteRequest,
@@ -37,11 +35,11 @@ pub use master::{
 pub use memory::{Memory, SharedMemory};
 pub use monitor::{AxiCounts, AxiMonitor};
 pub use ports::Half;
-pub(crate) use ports::Protocol;
-pub use queue::AnswerOrder;
-pub(crate) use slave::{Access, AccessLog};
+pub use rules::WriteBeat;
 pub use slave::{AxiSlave, SlaveBurst, SlaveConfig};
-pub use write_rules::WriteBeat;
+
+pub(crate) use ports::Protocol;
+pub(crate) use slave::{Access, AccessLog};
 
 use crate::model::Model;
 use crate::simulation::Simulation;

@@ -1,8 +1,7 @@
 //! Checks the rules of one half of a bus.
 
 use super::ports::{Half, Ports, Protocol};
-use super::read_rules::ReadRules;
-use super::write_rules::{Finished, WriteBeat, WriteRules};
+use super::rules::{Finished, ReadRules, WriteBeat, WriteRules};
 use crate::agent::{Agent, Violation};
 use crate::handshake::{Counts, Watch};
 use crate::model::{Instance, Model, ModelError};

@@ -1,9 +1,8 @@
 //! The ports of the channels.
 
 use super::burst::{Burst, BurstKind, Request};
-use crate::handshake::{Handshake, Side};
+use crate::handshake::{Handshake, Names, Need, Side};
 use crate::model::{Instance, ModelError, PortHandle};
-use crate::names::{Names, Need};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

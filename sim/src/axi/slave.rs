@@ -1,12 +1,11 @@
 //! A slave with a memory behind one half of a bus of the design.
 
-use super::answer::{Faults, Latency, Response};
+use super::answer::{AnswerOrder, AnswerQueue, Faults, Latency, NextBeat, Pending, Response};
 use super::burst::{Burst, Request};
 use super::memory::{Memory, SharedMemory};
 use super::monitor::AxiMonitor;
 use super::ports::{Half, Ports, Protocol};
-use super::queue::{AnswerOrder, AnswerQueue, NextBeat, Pending};
-use super::write_rules::{Finished, WriteBeat};
+use super::rules::{Finished, WriteBeat};
 use crate::agent::{Agent, Violation};
 use crate::handshake::Side;
 use crate::model::{Instance, Model, ModelError};

@@ -18,30 +18,23 @@
 //!
 //! Clones of everything here share one state.
 
-mod bus;
 mod config;
-mod descriptor;
 mod engine;
 mod host;
-mod inside;
-mod master;
-mod movement;
 mod page;
 mod ports;
 mod ram;
+mod ram_access;
 mod ram_port;
-mod reach;
 mod schedule;
 
 pub use crate::axi::Latency;
 pub use crate::pause::Pause;
-pub use bus::{HostBus, Refused};
-pub use config::{DmaConfig, DmaFaults, RamConfig, Transfer};
-pub use descriptor::{Accepted, Descriptor, Status};
+pub use config::{Accepted, Descriptor, DmaConfig, DmaFaults, RamConfig, Status, Transfer};
 pub use engine::CorundumDma;
-pub use host::{Backing, Difference, HostMemory};
-pub use master::RamPauses;
+pub use host::{Backing, Difference, HostBus, HostMemory, Refused};
 pub use ram::{RamShape, SegmentedRam};
+pub use ram_access::RamPauses;
 pub use ram_port::RamPort;
 
 use crate::model::Model;

@@ -5,8 +5,7 @@
 //! the addresses of the ports, whose sizes are checked when the instance is made, stay valid as long as
 //! the object does.
 
-use super::table::{ABI, RawPort, Table, storage_bytes};
-use super::{Direction, ModelError, PortHandle, PortInfo};
+use super::{ABI, Direction, ModelError, PortHandle, PortInfo, RawPort, Table, storage_bytes};
 use crate::waveform;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fs::File;

@@ -6,21 +6,17 @@
 //! ```
 
 mod access;
-mod error;
 mod instance;
-mod library;
-mod port;
-mod table;
-mod value;
 
-pub use error::ModelError;
+pub use access::Value;
 pub use instance::Instance;
-pub use port::{Direction, PortHandle, PortInfo};
-pub use table::Table;
-pub use value::Value;
 
+use libloading::{Library, Symbol};
 use num_bigint::BigUint;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// A design that Verilator compiled; the structs that `spinneret-verilate` writes implement it.
 ///
@@ -93,5 +89,200 @@ pub trait Model: Send + Sized {
         }
         instance.set_bytes(handle, &value.to_bytes_le());
         Ok(())
+    }
+}
+
+/// What can go wrong with a model.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// No port has that name.
+    #[error("{model} has no port `{port}`; its ports are {known}")]
+    UnknownPort {
+        /// Name of the model.
+        model: &'static str,
+        /// The name that was looked for.
+        port: String,
+        /// All names, separated by commas.
+        known: String,
+    },
+    /// A port exists, but cannot be used for what it was meant for.
+    #[error("port `{port}` of {model} {reason}")]
+    UnfitPort {
+        /// Name of the model.
+        model: &'static str,
+        /// Name of the port.
+        port: String,
+        /// In which way it does not fit, and what would.
+        reason: String,
+    },
+    /// A value has ones beyond the port's width.
+    #[error("port `{port}` of {model} is {width} bits wide: {value} does not fit")]
+    TooWide {
+        /// Name of the model.
+        model: &'static str,
+        /// Name of the port.
+        port: &'static str,
+        /// Width of the port in bits.
+        width: usize,
+        /// The value in hexadecimal, or a description of it.
+        value: String,
+    },
+    /// The design cannot be simulated any further: it does not settle, or it called `$stop`.
+    #[error("{model} cannot be simulated any further: {reason}")]
+    Failed {
+        /// Name of the model.
+        model: &'static str,
+        /// What the simulator says.
+        reason: String,
+    },
+    /// A library is not what it should be.
+    #[error("cannot load the model {}: {reason}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What the loader says.
+        reason: String,
+    },
+    /// The waveform cannot be written.
+    #[error("cannot write the waveform {}: {source}", path.display())]
+    Wave {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// There is no such part of the design.
+    #[error("{model} has no instance or signal `{scope}`")]
+    NoScope {
+        /// Name of the model.
+        model: &'static str,
+        /// What was asked for.
+        scope: String,
+    },
+}
+
+impl ModelError {
+    /// A port that goes the wrong way.
+    pub(crate) fn wrong_direction(model: &'static str, port: &str, needed: Direction) -> Self {
+        let reason = match needed {
+            Direction::Input => "is an output of the design; an input is needed",
+            Direction::Output => "is an input of the design; an output is needed",
+        };
+        Self::UnfitPort {
+            model,
+            port: port.to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+impl Instance {
+    /// Makes a design out of a library that `spinneret_verilate::build_shared` has built for a model of that name with
+    /// these ports. The library stays loaded until the program ends.
+    ///
+    /// # Errors
+    /// If the file is no library, or none for that model.
+    pub fn load(
+        path: &Path,
+        model: &'static str,
+        ports: Vec<PortInfo>,
+        seed: u64,
+    ) -> Result<Self, ModelError> {
+        let failed = |error: libloading::Error| ModelError::Library {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let function = format!("spinneret_model_{model}");
+        // SAFETY: the library's only code that runs now is what C++ does before main, and Verilator's does nothing but
+        // set up its own tables.
+        let library = unsafe { Library::new(path) }.map_err(failed)?;
+        let library = Box::leak(Box::new(library));
+        // SAFETY: `build_shared` exports the function with this signature, under a name that nobody else uses; the table
+        // it gives is constant, and the library is never unloaded.
+        let table = unsafe {
+            let function: Symbol<'static, extern "C" fn() -> &'static Table> =
+                library.get(function.as_bytes()).map_err(failed)?;
+            function()
+        };
+        Ok(Self::new(model, table, Box::leak(ports.into_boxed_slice()), seed))
+    }
+}
+
+/// Which way a port's value goes, as seen from the design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Driven by the testbench.
+    Input,
+    /// Driven by the design.
+    Output,
+}
+
+/// What is known about a port before the model exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortInfo {
+    /// Name as in the Verilog text.
+    pub name: &'static str,
+    /// Input or output of the design.
+    pub direction: Direction,
+    /// Width in bits, at least 1.
+    pub width: usize,
+}
+
+/// A port that was looked up once, for fast access by bus models.
+///
+/// A handle belongs to the design it was looked up in: with another design it names another port, or
+/// one that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortHandle {
+    index: usize,
+    width: usize,
+}
+
+impl PortHandle {
+    /// Width in bits.
+    pub fn width(self) -> usize {
+        self.width
+    }
+}
+
+/// Version of the interface that this file describes.
+const ABI: u32 = 2;
+
+/// What a Verilated model exports.
+///
+/// Tables are made in C++ only and cannot be put together in Rust: that a table's functions do what is
+/// written in the header is what all `unsafe` code in this crate relies on.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Table {
+    abi: u32,
+    port_count: u32,
+    create: unsafe extern "C" fn(seed: u32) -> *mut c_void,
+    destroy: unsafe extern "C" fn(*mut c_void),
+    ports: unsafe extern "C" fn(*mut c_void, *mut RawPort),
+    eval: unsafe extern "C" fn(*mut c_void, follow: bool) -> *const c_char,
+    trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> *const c_char,
+    advance: unsafe extern "C" fn(*mut c_void, u64) -> *const c_char,
+}
+
+/// Where a port's value is stored.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct RawPort {
+    data: *mut u8,
+    bytes: usize,
+    /// Whether logic between inputs and registers or outputs may read it.
+    followed: bool,
+}
+
+/// How many bytes Verilator uses to store a port of that width in bits.
+fn storage_bytes(width: usize) -> usize {
+    match width {
+        0..=8 => 1,
+        9..=16 => 2,
+        17..=32 => 4,
+        33..=64 => 8,
+        wide => wide.div_ceil(32) * 4,
     }
 }

@@ -9,9 +9,8 @@
 //! then those that rise, all in one step of the design, so that no register sees what another one takes in the same
 //! instant. An agent belongs to one clock: it is driven and sampled with it, and counts its cycles.
 
-use super::domain::{ClockDomain, Domain, Timing};
+use super::domain::{ClockDomain, Clocking, Domain, Timing};
 use super::{Cause, Failure, Simulation};
-use crate::clocking::Clocking;
 use crate::model::{Model, ModelError};
 use crate::seed::Seed;
 

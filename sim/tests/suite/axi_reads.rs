@@ -1,7 +1,7 @@
 //! The read channels of AXI4: the slave, its memory and the monitor, behind a design that passes all
 //! channels on, or breaks a rule of each side.
 
-use crate::support::{limited, panic_message};
+use crate::support::{assert_contains, limited, panic_message, panics_with};
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::prelude::*;
 
@@ -262,7 +262,7 @@ fn broken_designs_are_found() {
         ),
     ] {
         let message = broken(fault);
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        assert_contains(&message, expected);
     }
 }
 
@@ -274,8 +274,7 @@ fn valid_in_reset_is_found() {
     ] {
         let mut bench = bench(SlaveConfig::default());
         bench.set_fault(fault);
-        let message = panic_message(|| bench.sim.reset());
-        assert!(message.contains(expected), "{message}");
+        panics_with(expected, || bench.sim.reset());
     }
 }
 
@@ -296,8 +295,7 @@ fn impossible_reads_are_found() {
     ] {
         let mut bench = bench(SlaveConfig::default());
         bench.addresses.send(&address);
-        let message = panic_message(|| bench.sim.run(20));
-        assert!(message.contains(expected), "{address:?}: {message}");
+        panics_with(expected, || bench.sim.run(20));
     }
 }
 
@@ -320,10 +318,9 @@ fn reads_that_are_under_way_are_found_at_the_end() {
     bench.read(0, 0, 2);
     bench.sim.run(20);
     assert_eq!(bench.monitor.under_way(), 1);
-    let message = panic_message(|| bench.sim.finish());
-    assert!(
-        message.contains("m_axi: monitor has seen 1 reads, 0 beats; 1 reads and 0 beats are under way"),
-        "{message}"
+    panics_with(
+        "m_axi: monitor has seen 1 reads, 0 beats; 1 reads and 0 beats are under way",
+        || bench.sim.finish(),
     );
 }
 
@@ -351,12 +348,7 @@ fn a_reset_forgets_what_is_under_way() {
 fn what_is_no_read_channel_is_refused() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Read).expect_err("a stream");
-    assert!(
-        error
-            .to_string()
-            .starts_with("fixture_slice has no port `m_axi_arvalid`"),
-        "{error}"
-    );
+    assert_contains(&error, "fixture_slice has no port `m_axi_arvalid`");
     let mut sim = limited::<FixtureAxiSlave>(1);
     assert!(
         AxiMonitor::attach(&mut sim, "s_axi", Half::Read).is_err(),

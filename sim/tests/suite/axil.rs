@@ -1,7 +1,7 @@
 //! AXI4-Lite: master, slave and monitor, with a design between them that passes all channels on, or breaks a
 //! rule of either side.
 
-use crate::support::{limited, panic_message};
+use crate::support::{assert_contains, limited, panic_message, panics_with};
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
@@ -243,9 +243,9 @@ fn broken_rules_are_found_and_their_side_is_named() {
         bench.master.write(LiteWrite::new(0, 1));
         bench.master.read(LiteRead::new(0));
         let message = panic_message(|| bench.sim.run(100));
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        assert_contains(&message, expected);
         let blamed = format!(": a fault of the {culprit}");
-        assert!(message.contains(&blamed), "fault {fault}: {message}");
+        assert_contains(&message, &blamed);
     }
 }
 
@@ -257,8 +257,7 @@ fn valid_is_low_at_the_end_of_a_reset() {
     ] {
         let mut bench = calm();
         bench.sim.dut.set("fault", fault).unwrap();
-        let message = panic_message(|| bench.sim.reset());
-        assert!(message.contains(expected), "{message}");
+        panics_with(expected, || bench.sim.reset());
     }
 }
 
@@ -269,13 +268,13 @@ fn nothing_is_left_at_the_end() {
     bench.master.write(LiteWrite::new(0, 1));
     bench.sim.run(10);
     let message = panic_message(|| bench.sim.finish());
-    assert!(
-        message.contains("0 writes are not sent, 1 wait for their answer, 0 answers were not looked at"),
-        "{message}"
+    assert_contains(
+        &message,
+        "0 writes are not sent, 1 wait for their answer, 0 answers were not looked at",
     );
-    assert!(
-        message.contains("m_axil: monitor has seen 1 writes, 1 beats; 1 writes and 0 beats are under way"),
-        "{message}"
+    assert_contains(
+        &message,
+        "m_axil: monitor has seen 1 writes, 1 beats; 1 writes and 0 beats are under way",
     );
 }
 
@@ -317,13 +316,10 @@ fn what_is_no_lite_port_is_refused() {
         "port `m_axil_awaddr` of fixture_axil_pass is an output of the design; an input is needed"
     );
     let error = LiteSlave::attach(&mut sim, "s_axil", LiteSlaveConfig::default()).expect_err("a slave");
-    assert!(error.to_string().contains("is an input of the design"), "{error}");
+    assert_contains(&error, "is an input of the design");
     let mut sim = limited::<FixtureSlice>(1);
     let error = LiteMaster::attach(&mut sim, "s_axil", MasterConfig::default()).expect_err("nothing");
-    assert!(
-        error.to_string().contains("has no port `s_axil_awvalid`"),
-        "{error}"
-    );
+    assert_contains(&error, "has no port `s_axil_awvalid`");
     let mut sim = limited::<FixtureAxiPass>(1);
     let wide = LiteMaster::attach(&mut sim, "s_axi", MasterConfig::default());
     assert!(wide.is_ok(), "64 bits are possible, and ids are not looked at");

@@ -3,7 +3,9 @@
 //!
 //! `tools/cocotb/check.sh` installs cocotb and names its Python in `SPINNERET_COCOTB`. Without it, nothing runs here.
 
-use crate::support::{apply, limited, panic_message, random_burst, random_frames, random_write};
+use crate::support::{
+    apply, assert_contains, limited, panic_message, panics_with, random_burst, random_frames, random_write,
+};
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxilPass, FixtureLosesBeat, FixtureSlice};
 use spinneret_sim::model::{Instance, PortInfo};
 use spinneret_sim::prelude::*;
@@ -261,7 +263,7 @@ fn faults_between_both_ends_are_found() {
     }
     let rng = || Seed(1).rng("traffic");
     let lost = panic_message(|| send_frames(limited::<FixtureLosesBeat>(LIMIT), rng()));
-    assert!(lost.contains("of the records"), "{lost}");
+    assert_contains(&lost, "of the records");
     // The peer's own checks find RLAST in the wrong beat or in none, and another RID or BID; the comparison finds RRESP
     // and BRESP that are EXOKAY.
     for fault in [4_u64, 5, 6, 12, 8, 15] {
@@ -272,8 +274,7 @@ fn faults_between_both_ends_are_found() {
         };
         let mut sim = limited::<FixtureAxiPass>(LIMIT);
         sim.set("fault", fault);
-        let message = panic_message(|| answer_axi_master(sim, rng()));
-        assert!(message.contains(expected), "fault {fault}: {message}");
+        panics_with(expected, || answer_axi_master(sim, rng()));
     }
 }
 

@@ -1,14 +1,12 @@
-//! The bus models and the loop around them, in one program: each links all models.
+//! The bus models and the simulation loop. One program, because each links all fixtures.
 
-#[path = "../support/mod.rs"]
-mod support;
-
-mod axi;
+mod axi_master;
 mod axi_reads;
+mod axi_writes;
 mod axil;
-mod channels;
 mod cocotb;
+mod dma;
 mod models;
-mod port_trace;
 mod streams;
-mod test_frame;
+mod support;
+mod test_run;

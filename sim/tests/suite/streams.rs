@@ -1,6 +1,6 @@
 //! Sources, sinks and monitors on designs that obey the rules, and on designs that break each of them.
 
-use crate::support::{limited, panic_message, random_frames};
+use crate::support::{assert_contains, limited, panic_message, panics_with, random_frames};
 use spinneret_fixtures::{
     FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureIgnoresReset, FixtureLosesBeat,
     FixtureReadyNever, FixtureReorders, FixtureSlice, FixtureWide,
@@ -112,11 +112,8 @@ fn support_rng() -> impl Rng {
 #[test]
 fn a_valid_that_is_taken_back_is_found() {
     let message = fault::<FixtureDropsValid>();
-    assert!(
-        message.contains("m_axis: valid went low before ready was high"),
-        "{message}"
-    );
-    assert!(message.starts_with("fixture_drops_valid, cycle "), "{message}");
+    assert_contains(&message, "m_axis: valid went low before ready was high");
+    assert_contains(&message, "fixture_drops_valid, cycle ");
     assert!(
         message.ends_with("(reproduce with SPINNERET_SEED=0x0)"),
         "{message}"
@@ -127,7 +124,7 @@ fn a_valid_that_is_taken_back_is_found() {
 fn a_payload_that_changes_is_found() {
     let message = fault::<FixtureChangesPayload>();
     let expected = "m_axis: m_axis_tdata changed while valid was high and ready was low: from 0x";
-    assert!(message.contains(expected), "{message}");
+    assert_contains(&message, expected);
 }
 
 #[test]
@@ -145,7 +142,7 @@ fn beats_in_another_order_are_found() {
 #[test]
 fn a_valid_in_reset_is_found() {
     let message = fault::<FixtureIgnoresReset>();
-    assert!(message.contains("m_axis: valid is high in reset"), "{message}");
+    assert_contains(&message, "m_axis: valid is high in reset");
 }
 
 #[test]
@@ -277,13 +274,13 @@ fn what_is_left_at_the_end_is_found() {
     source.send(Frame::new([2; 40]));
     sim.run(20);
     let message = panic_message(|| sim.finish());
-    assert!(
-        message.contains("the test ended too early:\n  s_axis: source has sent 1 frames, 1 are"),
-        "{message}"
+    assert_contains(
+        &message,
+        "the test ended too early:\n  s_axis: source has sent 1 frames, 1 are",
     );
-    assert!(
-        message.contains("\n  m_axis: sink has received 1 frames, 1 were not looked at"),
-        "{message}"
+    assert_contains(
+        &message,
+        "\n  m_axis: sink has received 1 frames, 1 were not looked at",
     );
 }
 
@@ -310,9 +307,9 @@ fn streams_that_do_not_exist_are_refused() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = |result: Result<StreamSource, ModelError>| result.expect_err("no such stream").to_string();
     let message = error(StreamSource::attach(&mut sim, "x_axis", Pause::Never));
-    assert!(
-        message.starts_with("fixture_slice has no port `x_axis_tdata`; its ports are clk, "),
-        "{message}"
+    assert_contains(
+        &message,
+        "fixture_slice has no port `x_axis_tdata`; its ports are clk, ",
     );
     assert_eq!(
         error(StreamSource::attach(&mut sim, "m_axis", Pause::Never)),
@@ -366,4 +363,79 @@ fn wide_streams_with_two_sinks_keep_frames_whole() {
         }
         sim.finish();
     });
+}
+
+const FIELDS: &[&str] = &["data", "id"];
+
+fn channels<M: Model>() -> (Simulation<M>, ChannelSource, ChannelSink) {
+    let mut sim = limited::<M>(10_000);
+    let source = sim.channel_source("s_axis_t", FIELDS, Pause::Random { percent: 20 });
+    let sink = sim.channel_sink("m_axis_t", FIELDS, Pause::Bursty { busy: 8, idle: 8 });
+    sim.reset();
+    (sim, source, sink)
+}
+
+#[test]
+fn items_pass_in_order_with_their_cycle() {
+    let (mut sim, source, sink) = channels::<FixtureSlice>();
+    let items: Vec<[u64; 2]> = (0..500)
+        .map(|number| [number * 0x0010_0001, number % 4])
+        .collect();
+    items.iter().for_each(|item| source.send(item));
+    sim.run_until(|_| sink.total() == 500);
+    let received = sink.receive_all();
+    assert!(received.windows(2).all(|pair| pair[0].cycle < pair[1].cycle));
+    assert!(
+        received
+            .iter()
+            .map(|item| &item.values[..])
+            .eq(items.iter().map(|item| &item[..]))
+    );
+    assert!(source.is_idle());
+    assert!(sink.counts().stalls > 0 && source.counts().beats == 500);
+    sim.finish();
+}
+
+#[test]
+fn broken_rules_are_found() {
+    let (mut sim, source, _sink) = channels::<FixtureDropsValid>();
+    (0..100).for_each(|number| source.send(&[number, 0]));
+    panics_with("m_axis_t: valid went low before ready was high", || sim.run(1000));
+
+    let (mut sim, source, _sink) = channels::<FixtureChangesPayload>();
+    (0..100).for_each(|number| source.send(&[number, 0]));
+    panics_with("m_axis_t: m_axis_tdata changed while valid was high", || {
+        sim.run(1000)
+    });
+}
+
+#[test]
+fn items_that_are_left_are_found() {
+    let (mut sim, source, _sink) = channels::<FixtureSlice>();
+    source.send(&[1, 1]);
+    sim.run(20);
+    panics_with(
+        "m_axis_t: sink has received 1 items, 1 were not looked at",
+        || sim.finish(),
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (mut sim, source, _) = channels::<FixtureSlice>();
+    assert_eq!(
+        panic_message(|| source.send(&[0, 4])),
+        "s_axis_t: 0x4 does not fit a field of 2 bits"
+    );
+    assert!(panic_message(|| source.send(&[0])).contains("s_axis_t: an item has 1 values for 2 fields"));
+    assert_eq!(
+        ChannelSource::attach(&mut sim, "s_axis_t", &["user"], Pause::Never)
+            .expect_err("97 bits")
+            .to_string(),
+        "port `s_axis_tuser` of fixture_slice is 97 bits wide; a field of a channel needs at most 64 bits"
+    );
+    let mut sim = limited::<FixtureFork>(1);
+    let error =
+        ChannelSink::attach(&mut sim, "a_axis_t", &["size"], Pause::Never).expect_err("no such field");
+    assert_contains(&error, "fixture_fork has no port `a_axis_t_size`");
 }

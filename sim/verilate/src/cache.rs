@@ -1,8 +1,7 @@
 //! Libraries that were built before, for any build script of the same target folder: Cargo runs one again, in a folder of
 //! its own, for clippy, for each profile and for whatever else it tells apart, and the models are the same.
 
-use crate::Error;
-use crate::error::FileContext;
+use crate::{Error, FileContext};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};

@@ -1,12 +1,9 @@
 //! From SystemVerilog to a static library, for one model.
 
 use crate::cache::Cache;
-use crate::compiler::Compiler;
-use crate::error::FileContext;
-use crate::headers::{self, Headers};
-use crate::inputs;
-use crate::tool::Verilator;
-use crate::{Error, Model, shim};
+use crate::cpp::Headers;
+use crate::tools::{Compiler, Verilator};
+use crate::{Error, FileContext, Model, cpp, inputs};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +20,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     pub(crate) fn run(&self) -> Result<(), Error> {
         let folder = self.root.join(&self.model.name);
-        let library = folder.join(format!("lib{}.a", shim::library(&self.model.name)));
+        let library = folder.join(format!("lib{}.a", cpp::library(&self.model.name)));
         let stamp = folder.join("stamp");
         let key = self.key();
         if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == key) {
@@ -49,7 +46,7 @@ impl Job<'_> {
         self.headers.include(&mut build)?;
         build
             .file(file)
-            .try_compile(&shim::library(&self.model.name))
+            .try_compile(&cpp::library(&self.model.name))
             .map_err(|source| Error::Compiler {
                 model: self.model.name.clone(),
                 source,
@@ -64,12 +61,12 @@ impl Job<'_> {
             .iter()
             .map(|(file, text)| format!("---- {file}\n{text}\n"))
             .collect();
-        let shim = shim::text(self.model);
+        let shim = cpp::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
             "{}\n{arguments}\n{}\n{} {SECTIONS:?}\n{:?}\n{shim}\n{sources}",
             self.verilator.version(),
-            shim::HEADER,
+            cpp::HEADER,
             self.compiler.key(),
             inputs::PATCH
         )
@@ -100,7 +97,7 @@ impl Job<'_> {
         ];
         let mut arguments: Vec<String> = options.map(str::to_owned).to_vec();
         arguments.extend(["--timescale-override", "1ps/1ps", "--Mdir", "obj"].map(str::to_owned));
-        arguments.extend(["--prefix".to_owned(), shim::class(&self.model.name)]);
+        arguments.extend(["--prefix".to_owned(), cpp::class(&self.model.name)]);
         arguments.extend(["--top-module".to_owned(), self.model.top.clone()]);
         // Verilator applies waivers to the files that follow them.
         let is_waiver = |file: &&String| file.ends_with(".vlt");
@@ -126,7 +123,7 @@ impl Job<'_> {
             }
         }
         names.sort();
-        let mut text = format!("#include \"{}\"\n", headers::NAME);
+        let mut text = format!("#include \"{}\"\n", cpp::NAME);
         let mut rare = String::new();
         for section in SECTIONS {
             rare += &section.pragma(self.compiler.is_clang());
@@ -141,9 +138,9 @@ impl Job<'_> {
         };
         text.extend(names.iter().map(|name| include(name)));
         let followed = inputs::patch(&self.model.ports, &generated)?;
-        text += &shim::followed(&followed);
+        text += &cpp::followed(&followed);
         let unity = folder.join("model.cpp");
-        fs::write(&unity, text + &shim::text(self.model) + &rare).at("write", &unity)?;
+        fs::write(&unity, text + &cpp::text(self.model) + &rare).at("write", &unity)?;
         Ok(unity)
     }
 }

@@ -7,8 +7,7 @@
 //!
 //! What is not found as it is known from Verilator 5 stays as it is: then every input is followed, in every call.
 
-use crate::error::FileContext;
-use crate::{Error, Port};
+use crate::{Error, FileContext, Port};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -23,28 +23,22 @@
 mod cache;
 mod check;
 mod compile;
-mod compiler;
-mod error;
-mod headers;
+mod cpp;
 mod inputs;
-mod runtime;
 mod rust_text;
 pub mod schedule;
 mod shared;
-mod shim;
-mod tool;
+mod tools;
 
-pub use error::Error;
 pub use shared::{Progress, SharedModel, build_shared};
 
 use crate::cache::Cache;
-use crate::compiler::Compiler;
-use crate::error::FileContext;
-use crate::headers::Headers;
-use crate::tool::Verilator;
+use crate::cpp::Headers;
+use crate::tools::{Compiler, Verilator};
 use std::cmp::Reverse;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use thiserror::Error;
 
 /// A design that becomes a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +88,7 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
     remove_vanished(models, &root)?;
 
     let cache = Cache::of(out_dir);
-    let runtime = runtime::Job {
+    let runtime = cpp::RuntimeJob {
         verilator: &verilator,
         compiler: &compiler,
         root: &root,
@@ -145,7 +139,7 @@ fn remove_vanished(models: &[Model], root: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(root).at("read", root)? {
         let entry = entry.at("read", root)?;
         let name = entry.file_name();
-        let wanted = models.iter().any(|model| name == *model.name) || name == runtime::FOLDER;
+        let wanted = models.iter().any(|model| name == *model.name) || name == cpp::RUNTIME_FOLDER;
         if !wanted {
             fs::remove_dir_all(entry.path()).at("remove", entry.path())?;
         }
@@ -161,13 +155,13 @@ fn print_link_lines(models: &[Model], root: &Path) {
             "cargo::rustc-link-search=native={}",
             root.join(&model.name).display()
         );
-        println!("cargo::rustc-link-lib=static={}", shim::library(&model.name));
+        println!("cargo::rustc-link-lib=static={}", cpp::library(&model.name));
     }
     println!(
         "cargo::rustc-link-search=native={}",
-        root.join(runtime::FOLDER).display()
+        root.join(cpp::RUNTIME_FOLDER).display()
     );
-    println!("cargo::rustc-link-lib=static={}", runtime::LIBRARY);
+    println!("cargo::rustc-link-lib=static={}", cpp::RUNTIME_LIBRARY);
     println!("cargo::rustc-link-lib=dylib=stdc++");
     println!("cargo::rustc-link-lib=dylib=z");
 }
@@ -179,7 +173,7 @@ fn print_tools(verilator: &Verilator, compiler: &Compiler) {
     if let Some(program) = compiler.program() {
         println!("cargo::rerun-if-changed={}", program.display());
     }
-    for name in compiler::ENVIRONMENT {
+    for name in tools::ENVIRONMENT {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rustc-env=SPINNERET_MODEL_COMPILER={}", compiler.version());
@@ -188,5 +182,92 @@ fn print_tools(verilator: &Verilator, compiler: &Compiler) {
             "cargo::warning=models are compiled by {}; clang++-16 takes a third of the time (`./dev setup` installs it)",
             compiler.version()
         );
+    }
+}
+
+/// Why models cannot be built.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Verilator is not on the search path.
+    #[error(
+        "spinneret needs Verilator to run its tests: run `./dev setup` in the project's root, which installs it."
+    )]
+    VerilatorMissing,
+    /// Verilator is there but does not do what it is asked.
+    #[error("`verilator {arguments}` failed: {output}")]
+    VerilatorBroken {
+        /// The arguments it was called with.
+        arguments: String,
+        /// What it printed.
+        output: String,
+    },
+    /// No C++ compiler is on the search path.
+    #[error("there is no C++ compiler for the models: run `./dev setup` in the project's root, or set CXX")]
+    CompilerMissing,
+    /// The C++ compiler cannot be started or does not tell its version.
+    #[error("the C++ compiler `{program}` does not work: {output}; set CXX to another one")]
+    CompilerBroken {
+        /// The program, as it was called.
+        program: String,
+        /// What it or the operating system says.
+        output: String,
+    },
+    /// Verilator refuses a design, be it for an error or for a warning.
+    #[error("Verilator refuses model `{model}`:\n{output}")]
+    Refused {
+        /// Name of the model.
+        model: String,
+        /// Verilator's complaints.
+        output: String,
+    },
+    /// The C++ compiler refuses what Verilator wrote.
+    #[error("the C++ compiler refuses model `{model}`: {source}")]
+    Compiler {
+        /// Name of the model, or of the run-time library.
+        model: String,
+        /// What the `cc` crate says.
+        source: cc::Error,
+    },
+    /// The C++ compiler refuses what Verilator wrote, or the linker what the compiler did.
+    #[error("the C++ compiler refuses model `{model}`: {output}")]
+    Compiled {
+        /// Name of the model.
+        model: String,
+        /// What it prints.
+        output: String,
+    },
+    /// A model is described in a way that cannot work.
+    #[error("model `{model}` is not usable: {reason}")]
+    Description {
+        /// Name of the model.
+        model: String,
+        /// What is wrong and what to do about it.
+        reason: String,
+    },
+    /// A file or folder of the build directory.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// What was tried: `write`, `create` and so on.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+}
+
+/// Adds the file's name to what the operating system says.
+pub(crate) trait FileContext<T> {
+    fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, Error>;
+}
+
+impl<T> FileContext<T> for io::Result<T> {
+    fn at(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, Error> {
+        self.map_err(|source| Error::File {
+            action,
+            path: path.into(),
+            source,
+        })
     }
 }

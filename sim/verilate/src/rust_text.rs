@@ -1,6 +1,6 @@
 //! The Rust side of the models: one typed struct each.
 
-use crate::{Model, Port, shim};
+use crate::{Model, Port, cpp};
 use std::fmt::Write;
 
 /// Text of `models.rs`.
@@ -47,7 +47,7 @@ pub(crate) fn setter(port: &str) -> String {
 
 fn model_text(model: &Model) -> String {
     let (name, top) = (&model.name, &model.top);
-    let (structure, function) = (struct_name(name), shim::function(name));
+    let (structure, function) = (struct_name(name), cpp::function(name));
     let table: String = model.ports.iter().map(port_entry).collect();
     let accessors: String = model
         .ports

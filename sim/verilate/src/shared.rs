@@ -4,10 +4,8 @@
 //! Such designs can be large, so their C++ is compiled file by file, on all processors, and a build that was interrupted
 //! goes on where it stopped.
 
-use crate::compiler::Compiler;
-use crate::error::FileContext;
-use crate::tool::Verilator;
-use crate::{Error, Model, schedule, shim};
+use crate::tools::{Compiler, Verilator};
+use crate::{Error, FileContext, Model, cpp, schedule};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,8 +97,8 @@ impl Build<'_> {
             self.verilator.version(),
             self.compiler.version(),
             self.options().join(" "),
-            shim::HEADER,
-            shim::text(&self.shared.model)
+            cpp::HEADER,
+            cpp::text(&self.shared.model)
         );
         for (file, text) in &self.shared.model.sources {
             key.push_str(&format!("---- {file}\n{text}\n"));
@@ -113,7 +111,7 @@ impl Build<'_> {
 
     /// What Verilator is told, without the places of files.
     fn options(&self) -> Vec<String> {
-        let name = shim::class(&self.shared.model.name);
+        let name = cpp::class(&self.shared.model.name);
         // Assertions are the designers' own, about their own test benches, and newer releases check them unasked.
         let fixed = [
             "--cc",
@@ -149,15 +147,15 @@ impl Build<'_> {
             fs::write(&path, text).at("write", &path)?;
         }
         for (file, text) in [
-            ("spinneret_model.h", shim::HEADER.to_owned()),
-            ("spinneret_runtime.cpp", shim::RUNTIME.to_owned()),
+            ("spinneret_model.h", cpp::HEADER.to_owned()),
+            ("spinneret_runtime.cpp", cpp::RUNTIME.to_owned()),
             (
                 "model.cpp",
                 format!(
                     "#include \"obj/{}.h\"\n{}{}",
-                    shim::class(&self.shared.model.name),
-                    shim::followed(&vec![true; self.shared.model.ports.len()]),
-                    shim::text(&self.shared.model)
+                    cpp::class(&self.shared.model.name),
+                    cpp::followed(&vec![true; self.shared.model.ports.len()]),
+                    cpp::text(&self.shared.model)
                 ),
             ),
         ] {

@@ -1,8 +1,9 @@
 //! Sessions of random traffic, and rounds of them.
 
-use super::bench::AppBench;
-use super::config::{Actions, Behaviour, Clocks, Context, READ_OFFSET};
-use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use super::AppBench;
+use super::driver::{Actions, Clocks, Context, READ_OFFSET, Stimulus};
+use super::model::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{
     Access, Word, bar, bar_access, cl, egress, guard, her, host_read, host_write, ingress, me, registers,
@@ -11,7 +12,6 @@ use spinneret_regmap::{
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::AddAssign;
 
 /// Matched packets under way at most, so that none is dropped.
 const UNDER_WAY: usize = 4;
@@ -31,7 +31,7 @@ const NO_MEMORY: [std::ops::Range<u32>; 2] = [0x18_0000..0x40_0000, 0x40_8000..0
 #[derive(Debug)]
 pub struct Session {
     rng: ChaCha8Rng,
-    /// What was written to the cluster's memory, by offset.
+    /// Expected contents of the cluster's memory, by offset.
     memory: BTreeMap<u32, u32>,
     /// Accesses that were answered with errors, as the BAR counts them.
     outside: u32,
@@ -182,7 +182,7 @@ impl Session {
             return;
         }
         let data = match bench.kept(word) {
-            true => bench.mirror.value(word.offset()).unwrap_or(0),
+            true => bench.registers.value(word.offset()).unwrap_or(0),
             false => self.rng.random(),
         };
         bench.bar_write_bytes(offset, data, self.rng.random_range(0..16));
@@ -251,21 +251,21 @@ impl Session {
 }
 
 impl AppBench {
-    /// Whether a register has to keep its value, as the packets that go by depend on it.
+    /// Returns whether packets depend on the value of this register.
     fn kept(&self, word: Word) -> bool {
         let offset = word.offset();
         let switches = [me::VALID.offset, her::VALID.offset, guard::ENFORCE.offset];
-        // What is in force follows its registers.
+        // The model follows the registers.
         let in_force = match word.register.group {
-            "me" => self.mirror.value(me::VALID.offset),
-            "her" | "her_meta" => self.mirror.value(her::VALID.offset),
+            "me" => self.registers.value(me::VALID.offset),
+            "her" | "her_meta" => self.registers.value(her::VALID.offset),
             _ => None,
         };
         switches.contains(&offset)
             || in_force == Some(1)
             || word.register.name == cl::CTRL.name && word.register.group == cl::CTRL.group
             || word.register.group == guard::ENFORCE.group
-                && self.mirror.value(guard::ENFORCE.offset) == Some(1)
+                && self.registers.value(guard::ENFORCE.offset) == Some(1)
     }
 }
 
@@ -277,34 +277,23 @@ const BATCH: u64 = 100;
 /// Frames that wait in Corundum at most.
 const WAITING: usize = 30;
 
-/// What became of everything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Packets that passed, of interface 0.
-    pub bypassed: u64,
-    /// Packets that matched.
-    pub matched: u64,
-    /// Those of them that came to the cluster.
-    pub hers: u64,
-    /// Those that were dropped and counted.
-    pub dropped: u64,
-    /// Frames of the cluster on the wire.
-    pub frames: u64,
-    /// Resets of the cluster.
-    pub resets: u64,
-    /// Clocks of the core that were simulated.
-    pub clocks: u64,
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.bypassed += other.bypassed;
-        self.matched += other.matched;
-        self.hers += other.hers;
-        self.dropped += other.dropped;
-        self.frames += other.frames;
-        self.resets += other.resets;
-        self.clocks += other.clocks;
+crate::counts! {
+    /// Packets and frames by outcome.
+    pub struct Totals {
+        /// Packets that passed, of interface 0.
+        pub bypassed: u64,
+        /// Packets that matched.
+        pub matched: u64,
+        /// Those of them that came to the cluster.
+        pub hers: u64,
+        /// Those that were dropped and counted.
+        pub dropped: u64,
+        /// Frames of the cluster on the wire.
+        pub frames: u64,
+        /// Resets of the cluster.
+        pub resets: u64,
+        /// Clocks of the core that were simulated.
+        pub clocks: u64,
     }
 }
 
@@ -327,8 +316,8 @@ impl fmt::Display for Totals {
 pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
     // Rounds of one seed differ, as their clocks do.
     let mut rng = sim.rng(&format!("everything with {clocks:?}"));
-    let behaviour = Behaviour::random(&mut rng);
-    let mut bench = AppBench::new(sim, clocks, &behaviour);
+    let stimulus = Stimulus::random(&mut rng);
+    let mut bench = AppBench::new(sim, clocks, &stimulus);
     let contexts = random_contexts(&mut rng);
     bench.bring_up(contexts);
     bench.model.complete = false;
@@ -347,7 +336,8 @@ pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> 
         }
     }
     let clocks = bench.now();
-    let account = bench.finish();
+    let account = bench.settle();
+    bench.finish();
     Totals {
         bypassed: account.bypassed,
         matched: account.matched,

@@ -1,13 +1,14 @@
 //! The cluster as the BAR sees it: it takes bursts of one word, answers when it likes, and forgets everything
 //! when it is held in reset.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
+use crate::reference::{self, Pins, Reference};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What a BAR was generated with.
+/// Parameters of a BAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Width of an address of the BAR in bits.
@@ -19,7 +20,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// That of a model in the catalog.
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model, or it is no BAR.
@@ -38,15 +39,15 @@ impl Setup {
         address as usize / 4 % self.lanes
     }
 
-    /// Whether the BAR reaches that offset.
+    /// Returns whether the BAR reaches an offset.
     pub fn reaches(&self, offset: u64) -> bool {
         offset < 1 << self.address_bits
     }
 }
 
-/// How a cluster behaves.
+/// Timing and faults of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Temper {
+pub struct ClusterConfig {
     /// Probability that it is not ready for an address or data in a clock, in percent.
     pub stall_percent: u32,
     /// Fewest clocks from the last transfer of a burst to its answer, at least 1.
@@ -57,9 +58,9 @@ pub struct Temper {
     pub fault_percent: u32,
 }
 
-impl Temper {
+impl ClusterConfig {
     /// Ready always, answers in the next clock, and always with OKAY.
-    pub const CALM: Self = Self {
+    pub const FAST: Self = Self {
         stall_percent: 0,
         least_latency: 1,
         most_latency: 1,
@@ -67,9 +68,9 @@ impl Temper {
     };
 
     /// Takes nothing.
-    pub const DEAF: Self = Self {
+    pub const STUCK: Self = Self {
         stall_percent: 100,
-        ..Self::CALM
+        ..Self::FAST
     };
 }
 
@@ -81,6 +82,8 @@ pub(super) struct Taken {
     pub(super) value: u32,
     /// The protection type; for data, the strobes of its lane.
     pub(super) bits: u8,
+    /// For data, the lane with strobes.
+    pub(super) lane: usize,
 }
 
 /// An answer on the bus, in the clock of its transfer.
@@ -92,7 +95,7 @@ pub(super) struct Answer {
     pub(super) word: u32,
 }
 
-/// What passed on the channels of one direction.
+/// Transfers on the channels of one direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic {
     pub(super) addresses: VecDeque<Taken>,
@@ -106,13 +109,11 @@ pub struct ClusterModel {
     state: Rc<RefCell<State>>,
 }
 
-/// The ports of a channel into the cluster.
+/// A channel into the cluster.
 #[derive(Debug)]
 struct Channel {
-    name: &'static str,
-    valid: PortHandle,
-    ready: PortHandle,
-    payload: Vec<PortHandle>,
+    prefix: &'static str,
+    payload: &'static [&'static str],
     /// The payload that waits for ready.
     waiting: Option<Vec<Vec<u8>>>,
 }
@@ -123,17 +124,13 @@ struct Half {
     address: Channel,
     /// Of writes only.
     data: Option<Channel>,
-    valid: PortHandle,
-    ready: PortHandle,
-    code: PortHandle,
-    id: PortHandle,
-    /// Of reads only: RDATA and RLAST.
-    read: Option<(PortHandle, PortHandle)>,
-    temper: Temper,
-    /// What was taken and not answered.
+    /// Prefix of the answers.
+    answer: &'static str,
+    config: ClusterConfig,
+    /// Address and data of an unanswered access.
     got_address: Option<u32>,
     got_data: Option<Taken>,
-    /// When the answer is given.
+    /// The cycle in which the answer is given.
     due: Option<u64>,
     on_bus: Option<Answer>,
     traffic: Traffic,
@@ -142,10 +139,9 @@ struct Half {
 #[derive(Debug)]
 struct State {
     setup: Setup,
-    held: PortHandle,
     rng: ChaCha8Rng,
-    writes: Half,
-    reads: Half,
+    /// Writes and reads.
+    halves: [Half; 2],
     cycle: u64,
 }
 
@@ -154,117 +150,83 @@ impl ClusterModel {
     ///
     /// # Panics
     /// If the design is no BAR.
-    pub fn attach<M: Model>(sim: &mut Simulation<M>, temper: Temper) -> Self {
-        let dut = sim.dut.instance();
-        let state = State {
-            setup: Setup::of::<M>(),
-            held: port(dut, "cluster_held"),
-            rng: sim.rng("cluster"),
-            writes: Half::new(dut, "aw", Some("w"), "b", temper),
-            reads: Half::new(dut, "ar", None, "r", temper),
-            cycle: 0,
-        };
-        let state = Rc::new(RefCell::new(state));
-        sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Self { state }
-    }
-
-    /// Changes how it behaves towards writes and reads, from the next clock on.
-    pub fn set_temper(&self, writes: Temper, reads: Temper) {
-        let mut state = self.state.borrow_mut();
-        (state.writes.temper, state.reads.temper) = (writes, reads);
-    }
-
-    /// What passed since the last call, writes and reads.
-    pub(super) fn take_traffic(&self) -> [Traffic; 2] {
-        let mut state = self.state.borrow_mut();
-        let State { writes, reads, .. } = &mut *state;
-        [
-            std::mem::take(&mut writes.traffic),
-            std::mem::take(&mut reads.traffic),
-        ]
-    }
-
-    /// Whether nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        let state = self.state.borrow();
-        [&state.writes, &state.reads].iter().all(|half| half.is_idle())
-    }
-}
-
-fn port(dut: &Instance, name: &str) -> PortHandle {
-    dut.find(name).unwrap_or_else(|| panic!("no port {name}"))
-}
-
-impl Channel {
-    fn new(dut: &Instance, letters: &'static str, payload: &[&str]) -> Self {
-        let signal = |name: &str| port(dut, &format!("m_axi_{letters}{name}"));
-        Self {
-            name: letters,
-            valid: signal("valid"),
-            ready: signal("ready"),
-            payload: payload.iter().map(|name| signal(name)).collect(),
+    pub fn attach<M: Model>(sim: &mut Simulation<M>, config: ClusterConfig) -> Self {
+        let channel = |prefix, payload| Channel {
+            prefix,
+            payload,
             waiting: None,
-        }
-    }
-
-    fn violation(&self, rule: &str) -> Violation {
-        Violation {
-            bus: format!("m_axi_{}", self.name),
-            rule: rule.to_owned(),
-        }
-    }
-
-    /// Whether there is a transfer; what waits may go away while the cluster is held in reset.
-    fn check(&mut self, dut: &Instance, held: bool) -> Result<bool, Violation> {
-        let (valid, ready) = (dut.is_high(self.valid), dut.is_high(self.ready));
-        let payload: Vec<Vec<u8>> = self
-            .payload
-            .iter()
-            .map(|port| dut.bytes(*port).to_vec())
-            .collect();
-        if let Some(before) = self.waiting.take() {
-            if !valid {
-                return Err(self.violation("valid fell before it was taken"));
-            }
-            if before != payload {
-                return Err(self.violation("the payload changed before it was taken"));
-            }
-        }
-        if valid && !ready && !held {
-            self.waiting = Some(payload);
-        }
-        Ok(valid && ready && !held)
-    }
-}
-
-impl Half {
-    fn new(
-        dut: &Instance,
-        address: &'static str,
-        data: Option<&'static str>,
-        answer: &'static str,
-        temper: Temper,
-    ) -> Self {
-        let signal = |name: &str| port(dut, &format!("m_axi_{answer}{name}"));
-        let payload = ["id", "addr", "len", "size", "burst", "lock", "cache", "prot"];
-        Self {
-            address: Channel::new(dut, address, &payload),
-            data: data.map(|letters| Channel::new(dut, letters, &["data", "strb", "last"])),
-            valid: signal("valid"),
-            ready: signal("ready"),
-            code: signal("resp"),
-            id: signal("id"),
-            read: data.is_none().then(|| (signal("data"), signal("last"))),
-            temper,
+        };
+        let half = |address, data, answer| Half {
+            address: channel(address, &ADDRESS_FIELDS),
+            data,
+            answer,
+            config,
             got_address: None,
             got_data: None,
             due: None,
             on_bus: None,
             traffic: Traffic::default(),
+        };
+        let data = channel("m_axi_w", &["data", "strb", "last"]);
+        let state = State {
+            setup: Setup::of::<M>(),
+            rng: sim.rng("cluster"),
+            halves: [
+                half("m_axi_aw", Some(data), "m_axi_b"),
+                half("m_axi_ar", None, "m_axi_r"),
+            ],
+            cycle: 0,
+        };
+        Self {
+            state: reference::attach(sim, state),
         }
     }
 
+    /// Changes how it behaves towards writes and reads, from the next clock on.
+    pub fn configure(&self, writes: ClusterConfig, reads: ClusterConfig) {
+        let mut state = self.state.borrow_mut();
+        [state.halves[0].config, state.halves[1].config] = [writes, reads];
+    }
+
+    /// The transfers since the last call, of writes and of reads.
+    pub(super) fn take_traffic(&self) -> [Traffic; 2] {
+        let mut state = self.state.borrow_mut();
+        state
+            .halves
+            .each_mut()
+            .map(|half| std::mem::take(&mut half.traffic))
+    }
+
+    /// Returns whether nothing is in flight.
+    pub fn is_idle(&self) -> bool {
+        self.state.borrow().inside() == 0
+    }
+}
+
+/// Fields of an address, of which those before PROT are checked together.
+const ADDRESS_FIELDS: [&str; 8] = ["id", "addr", "len", "size", "burst", "lock", "cache", "prot"];
+
+impl Channel {
+    /// Returns whether there is a transfer. A waiting payload may be withdrawn while the cluster is held in reset.
+    fn check(&mut self, pins: Pins<'_>, held: bool) -> Result<bool, String> {
+        let signal = |name: &str| format!("{}{name}", self.prefix);
+        let (valid, ready) = (pins.high(&signal("valid")), pins.high(&signal("ready")));
+        let payload = self.payload.iter().map(|name| pins.bytes(&signal(name)).to_vec());
+        let payload: Vec<_> = payload.collect();
+        if let Some(before) = self.waiting.take()
+            && (!valid || before != payload)
+        {
+            return Err(format!(
+                "{}: valid fell or the payload changed before the transfer",
+                self.prefix
+            ));
+        }
+        self.waiting = (valid && !ready && !held).then_some(payload);
+        Ok(valid && ready && !held)
+    }
+}
+
+impl Half {
     fn is_idle(&self) -> bool {
         self.got_address.is_none() && self.got_data.is_none() && self.on_bus.is_none()
     }
@@ -278,80 +240,75 @@ impl Half {
     }
 
     fn drive(&mut self, dut: &mut Instance, setup: &Setup, rng: &mut ChaCha8Rng, cycle: u64) {
-        let mut is_ready = || rng.random_range(0..100) >= self.temper.stall_percent;
+        let mut is_ready = || rng.random_range(0..100) >= self.config.stall_percent;
         let (address, data) = (is_ready(), is_ready());
-        dut.set_high(self.address.ready, address && self.got_address.is_none());
+        set_high(
+            dut,
+            self.address.prefix,
+            "ready",
+            address && self.got_address.is_none(),
+        );
         if let Some(channel) = &self.data {
-            dut.set_high(channel.ready, data && self.got_data.is_none());
+            set_high(dut, channel.prefix, "ready", data && self.got_data.is_none());
         }
         if self.on_bus.is_none() && self.due.is_some_and(|due| cycle >= due) {
             self.offer(dut, setup, rng);
         }
-        dut.set_high(self.valid, self.on_bus.is_some());
+        set_high(dut, self.answer, "valid", self.on_bus.is_some());
     }
 
-    /// Puts the answer on the bus: random data in all lanes.
+    /// Puts the answer on the bus, with random data in all lanes.
     fn offer(&mut self, dut: &mut Instance, setup: &Setup, rng: &mut ChaCha8Rng) {
-        let fails = rng.random_range(0..100) < self.temper.fault_percent;
+        let fails = rng.random_range(0..100) < self.config.fault_percent;
         let code = if fails { rng.random_range(1..4) } else { 0 };
         let mut lanes = vec![0; 4 * setup.lanes];
         rng.fill_bytes(&mut lanes);
-        let lane = 4 * setup.lane(self.got_address.unwrap_or(0));
-        let word = [0, 1, 2, 3].map(|byte| lanes[lane + byte]);
-        dut.set_value(self.code, code.into());
-        dut.set_value(self.id, 0);
-        if let Some((data, last)) = self.read {
-            dut.set_bytes(data, &lanes);
-            dut.set_high(last, true);
+        dut.set_value(port(dut, self.answer, "resp"), code.into());
+        dut.set_value(port(dut, self.answer, "id"), 0);
+        if self.data.is_none() {
+            dut.set_bytes(port(dut, self.answer, "data"), &lanes);
+            set_high(dut, self.answer, "last", true);
         }
+        let lane = setup.lane(self.got_address.unwrap_or(0));
         self.on_bus = Some(Answer {
             cycle: 0,
             code,
-            word: u32::from_le_bytes(word),
+            word: words(&lanes)[lane],
         });
     }
 
-    fn sample(
-        &mut self,
-        dut: &Instance,
-        setup: &Setup,
-        rng: &mut ChaCha8Rng,
-        cycle: u64,
-        held: bool,
-    ) -> Result<(), Violation> {
-        if !dut.is_high(self.ready) {
-            return Err(self.address.violation("answers are not taken at once"));
-        }
+    fn step(&mut self, pins: Pins<'_>, setup: &Setup, rng: &mut ChaCha8Rng) -> Result<(), String> {
+        let (cycle, held) = (pins.cycle(), pins.high("cluster_held"));
+        pins.expect(&format!("{}ready", self.answer), true)?;
         if let Some(answer) = self.on_bus.take() {
             self.traffic.answers.push_back(Answer { cycle, ..answer });
             (self.got_address, self.got_data, self.due) = (None, None, None);
         }
-        if self.address.check(dut, held)? {
-            let address = self.check_address(dut)?;
-            let bits = dut.value(self.address.payload[7]) as u8;
-            self.got_address = Some(address);
-            self.traffic.addresses.push_back(Taken {
-                cycle,
-                value: address,
-                bits,
-            });
+        if self.address.check(pins, held)? {
+            let taken = self.taken_address(pins)?;
+            self.got_address = Some(taken.value);
+            self.traffic.addresses.push_back(taken);
         }
         if let Some(channel) = &mut self.data
-            && channel.check(dut, held)?
+            && channel.check(pins, held)?
         {
-            let taken = check_data(dut, channel, cycle)?;
+            let taken = taken_data(pins)?;
             self.got_data = Some(taken);
             self.traffic.datas.push_back(taken);
         }
-        self.check_lane(setup)?;
+        if let (Some(address), Some(taken)) = (self.got_address, self.got_data)
+            && taken.bits != 0
+            && taken.lane != setup.lane(address)
+        {
+            return Err(format!(
+                "m_axi_w: strobes in lane {} for {address:#x}",
+                taken.lane
+            ));
+        }
         let is_complete = self.got_address.is_some() && (self.data.is_none() || self.got_data.is_some());
         if is_complete && self.due.is_none() {
-            let Temper {
-                least_latency: least,
-                most_latency: most,
-                ..
-            } = self.temper;
-            self.due = Some(cycle + rng.random_range(least..=most));
+            let latency = self.config.least_latency..=self.config.most_latency;
+            self.due = Some(cycle + rng.random_range(latency));
         }
         if held {
             self.forget();
@@ -360,117 +317,94 @@ impl Half {
     }
 
     /// The address of a burst, which is one aligned word.
-    fn check_address(&self, dut: &Instance) -> Result<u32, Violation> {
-        let values: Vec<u64> = self.address.payload[..7]
-            .iter()
-            .map(|port| dut.value(*port) as u64)
-            .collect();
-        let [id, address, length, size, kind, lock, _] = values[..] else {
-            return Err(self.address.violation("the channel has other signals"));
-        };
+    fn taken_address(&self, pins: Pins<'_>) -> Result<Taken, String> {
+        let prefix = self.address.prefix;
+        let [id, address, length, size, kind, lock, _, protection] =
+            ADDRESS_FIELDS.map(|name| pins.value(&format!("{prefix}{name}")));
         if [id, length, size, kind, lock] != [0, 0, 2, 1, 0] || !address.is_multiple_of(4) {
-            let rule = format!(
-                "not one aligned word: id {id}, {address:#x}, length {length}, size {size}, kind {kind}, lock {lock}"
-            );
-            return Err(self.address.violation(&rule));
+            return Err(format!(
+                "{prefix}: not one aligned word: id {id}, {address:#x}, length {length}, size {size}, kind {kind}, lock {lock}"
+            ));
         }
-        Ok(address as u32)
-    }
-
-    /// Strobes name bytes of the lane of the address only.
-    fn check_lane(&mut self, setup: &Setup) -> Result<(), Violation> {
-        let (Some(address), Some(taken), Some(channel)) = (self.got_address, self.got_data, &self.data)
-        else {
-            return Ok(());
-        };
-        let lane = (taken.bits >> 4) as usize;
-        if taken.bits & 15 != 0 && lane != setup.lane(address) % 16 {
-            let rule = format!("strobes in lane {lane} for {address:#x}");
-            return Err(channel.violation(&rule));
-        }
-        Ok(())
+        Ok(Taken {
+            cycle: pins.cycle(),
+            value: address as u32,
+            bits: protection as u8,
+            lane: 0,
+        })
     }
 }
 
-/// The data of a burst: the same word in all lanes; `bits` is {lane, modulo 16; its strobes}.
-fn check_data(dut: &Instance, channel: &Channel, cycle: u64) -> Result<Taken, Violation> {
-    let [data, strobes, last] = channel.payload[..] else {
-        return Err(channel.violation("the channel has other signals"));
-    };
-    let lanes: Vec<u32> = dut
-        .bytes(data)
-        .chunks(4)
-        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+/// The data of a burst: the same word in all lanes, strobed in at most one.
+fn taken_data(pins: Pins<'_>) -> Result<Taken, String> {
+    let lanes = words(pins.bytes("m_axi_wdata"));
+    let strobes = pins.wide("m_axi_wstrb");
+    let used: Vec<usize> = (0..lanes.len())
+        .filter(|lane| strobes >> (4 * lane) & 15 != 0)
         .collect();
-    let strobes = dut.value(strobes);
-    let used: Vec<usize> = (0..32).filter(|lane| strobes >> (4 * lane) & 15 != 0).collect();
-    if !dut.is_high(last) || used.len() > 1 || lanes.iter().any(|word| *word != lanes[0]) {
-        let rule = format!("not one word in its lane: strobes {strobes:#x}, words {lanes:x?}");
-        return Err(channel.violation(&rule));
+    if !pins.high("m_axi_wlast") || used.len() > 1 || lanes.iter().any(|word| *word != lanes[0]) {
+        return Err(format!(
+            "m_axi_w: not one word in its lane: strobes {strobes:#x}, words {lanes:x?}"
+        ));
     }
     let lane = used.first().copied().unwrap_or(0);
     Ok(Taken {
-        cycle,
+        cycle: pins.cycle(),
         value: lanes[0],
-        bits: (lane % 16) as u8 * 16 + (strobes >> (4 * lane) & 15) as u8,
+        bits: (strobes >> (4 * lane) & 15) as u8,
+        lane,
     })
 }
 
-impl Agent for State {
+fn words(bytes: &[u8]) -> Vec<u32> {
+    let words = bytes.chunks(4);
+    words
+        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+        .collect()
+}
+
+fn port(dut: &Instance, prefix: &str, name: &str) -> PortHandle {
+    let name = format!("{prefix}{name}");
+    dut.find(&name)
+        .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()))
+}
+
+fn set_high(dut: &mut Instance, prefix: &str, name: &str, high: bool) {
+    dut.set_high(port(dut, prefix, name), high);
+}
+
+impl Reference for State {
     fn drive(&mut self, dut: &mut Instance) {
-        let State {
-            setup,
-            rng,
-            writes,
-            reads,
-            cycle,
-            ..
-        } = self;
-        writes.drive(dut, setup, rng, *cycle);
-        reads.drive(dut, setup, rng, *cycle);
-    }
-
-    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
-        self.cycle = cycle + 1;
-        let held = dut.is_high(self.held);
-        let State {
-            setup,
-            rng,
-            writes,
-            reads,
-            ..
-        } = self;
-        writes.sample(dut, setup, rng, cycle, held)?;
-        reads.sample(dut, setup, rng, cycle, held)
-    }
-
-    fn reset(&mut self, dut: &mut Instance) {
-        for half in [&mut self.writes, &mut self.reads] {
-            half.forget();
-            dut.set_high(half.valid, false);
+        for half in &mut self.halves {
+            half.drive(dut, &self.setup, &mut self.rng, self.cycle);
         }
     }
 
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        let channels = [
-            Some(&self.writes.address),
-            self.writes.data.as_ref(),
-            Some(&self.reads.address),
-        ];
-        for channel in channels.into_iter().flatten() {
-            if dut.is_high(channel.valid) {
-                return Err(channel.violation("valid is high in reset"));
-            }
+    fn drive_idle(&self, dut: &mut Instance) {
+        for half in &self.halves {
+            set_high(dut, half.answer, "valid", false);
+        }
+    }
+
+    fn check_reset(&self, pins: Pins<'_>) -> Result<(), String> {
+        ["m_axi_awvalid", "m_axi_wvalid", "m_axi_arvalid"]
+            .iter()
+            .try_for_each(|name| pins.expect(name, false))
+    }
+
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        self.cycle = pins.cycle() + 1;
+        for half in &mut self.halves {
+            half.step(pins, &self.setup, &mut self.rng)?;
         }
         Ok(())
     }
 
-    fn describe(&self) -> String {
-        let is_waiting = |half: &Half| half.got_address.is_some() || half.got_data.is_some();
-        format!(
-            "m_axi: cluster has a write to answer: {}, a read: {}",
-            is_waiting(&self.writes),
-            is_waiting(&self.reads)
-        )
+    fn reset(&mut self) {
+        self.halves.iter_mut().for_each(Half::forget);
+    }
+
+    fn inside(&self) -> usize {
+        self.halves.iter().filter(|half| !half.is_idle()).count()
     }
 }

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all proofs hold.
+/// Returns whether all proofs hold.
 fn run(arguments: &Arguments) -> Result<bool> {
     let proofs = select(&arguments.names)?;
     if arguments.list {
@@ -103,7 +103,7 @@ fn record(folder: &Path, jobs: usize) -> Result<bool> {
     let ledger = Ledger::read()?;
     let answers = schedule::run(jobs, all.len(), |index| {
         let question = &all[index];
-        if ledger.spares(&question.key()?) {
+        if ledger.may_skip(&question.key()?) {
             return Ok(None);
         }
         let answer = question.ask(folder);

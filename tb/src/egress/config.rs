@@ -1,6 +1,6 @@
-//! What a path was generated with, and how the bus models around it behave.
+//! Parameters of a path, and its stimulus.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// Bytes of each piece of memory that has contents.
 pub const PIECE: u64 = 64 * 1024;
 
-/// What an egress path was generated with.
+/// Parameters of an egress path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Bytes of a beat, and of a line of memory.
@@ -88,9 +88,9 @@ impl Setup {
     }
 }
 
-/// How the bus models around an egress path behave.
+/// Stimulus of an egress path: pauses, latency, faults.
 #[derive(Clone, Debug, Default)]
-pub struct Behaviour {
+pub struct Stimulus {
     /// Gaps between commands.
     pub command: Pause,
     /// Backpressure of reads.
@@ -99,7 +99,7 @@ pub struct Behaviour {
     pub data: Pause,
     /// Cycles from a read to its first line.
     pub latency: Latency,
-    /// Which lines fail.
+    /// Lines of memory that fail.
     pub faults: LineFaults,
     /// Backpressure of the wire.
     pub wire: Pause,
@@ -107,7 +107,7 @@ pub struct Behaviour {
     pub clear: Pause,
 }
 
-impl Behaviour {
+impl Stimulus {
     /// Everything ready, and lines after that many cycles.
     pub fn after(cycles: u64) -> Self {
         Self {
@@ -117,26 +117,26 @@ impl Behaviour {
     }
 }
 
-/// The behaviours that random tests go through, each with its name.
-pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
+/// The stimuli that random tests go through, each with its name.
+pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let latency = |least, most| Latency { least, most };
     let clear = random(5);
     vec![
-        ("nothing waits", Behaviour::after(1)),
+        ("nothing waits", Stimulus::after(1)),
         (
             "memory far away, few errors",
-            Behaviour {
+            Stimulus {
                 latency: Latency::exactly(40),
                 faults: LineFaults::Random(5),
                 clear: clear.clone(),
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "everything pauses",
-            Behaviour {
+            Stimulus {
                 command: random(30),
                 address: random(30),
                 data: random(30),
@@ -148,7 +148,7 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
         ),
         (
             "bursts of everything",
-            Behaviour {
+            Stimulus {
                 command: bursty(40, 60),
                 address: bursty(20, 40),
                 data: bursty(40, 20),
@@ -160,39 +160,39 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
         ),
         (
             "the wire is slow",
-            Behaviour {
+            Stimulus {
                 latency: latency(1, 10),
                 faults: LineFaults::Random(3),
                 wire: random(75),
                 clear: clear.clone(),
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "the memory is slow",
-            Behaviour {
+            Stimulus {
                 address: random(50),
                 data: random(75),
                 latency: latency(10, 80),
                 faults: LineFaults::Random(3),
                 clear: clear.clone(),
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
         (
             "many errors",
-            Behaviour {
+            Stimulus {
                 latency: latency(1, 20),
                 faults: LineFaults::Random(200),
                 wire: bursty(10, 10),
                 clear,
-                ..Behaviour::default()
+                ..Stimulus::default()
             },
         ),
     ]
 }
 
-/// Which lines fail.
+/// Lines of memory that fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LineFaults {
     /// None.
@@ -204,9 +204,9 @@ pub enum LineFaults {
     At(Vec<(u64, Response)>),
 }
 
-/// How lines were answered, in the order of the reads; clones share one state.
+/// Responses to lines in the order of the reads. Clones share one state.
 #[derive(Clone, Debug)]
-pub(super) struct LineJudge {
+pub(super) struct LineResponses {
     state: Rc<RefCell<State>>,
 }
 
@@ -217,7 +217,7 @@ struct State {
     answers: VecDeque<Response>,
 }
 
-impl LineJudge {
+impl LineResponses {
     pub(super) fn new(faults: LineFaults, rng: ChaCha8Rng) -> Self {
         let state = State {
             faults,
@@ -229,11 +229,11 @@ impl LineJudge {
         }
     }
 
-    /// What a slave asks for each line.
+    /// Returns the faults of a slave that asks this for each line.
     pub(super) fn faults(&self) -> Faults {
         let state = Rc::clone(&self.state);
         Faults::Chosen(BeatJudge::new(move |burst, number| {
-            state.borrow_mut().judge(burst, number)
+            state.borrow_mut().respond(burst, number)
         }))
     }
 
@@ -254,7 +254,7 @@ impl LineJudge {
 }
 
 impl State {
-    fn judge(&mut self, burst: &Burst, number: u64) -> Response {
+    fn respond(&mut self, burst: &Burst, number: u64) -> Response {
         let address = burst.beat_address(number);
         let response = match &self.faults {
             LineFaults::Never => Response::Okay,

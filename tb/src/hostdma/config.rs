@@ -1,9 +1,9 @@
-//! What a host DMA was generated with, the windows of its guard, and how the bus models around it behave.
+//! Parameters of a host DMA, the windows of its guard, its stimulus, and its counters.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_sim::prelude::*;
 
-/// What a host DMA was generated with, as far as its bench depends on it.
+/// Parameters of a host DMA that its bench depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Bytes of a beat, and of a line of a ring.
@@ -16,18 +16,18 @@ pub struct Setup {
     pub writes: u64,
     /// Descriptors for reads that can be in flight.
     pub reads: u64,
-    /// How many windows the guard has, if there is one.
+    /// Number of windows of the guard, if there is one.
     pub windows: Option<usize>,
     /// Widths of AWUSER and ARUSER in bits.
     pub user_bits: [u32; 2],
-    /// Whether there is AWATOP.
+    /// Whether the port has AWATOP.
     pub atomics: bool,
     /// Whether transfers in flight outlive a reset.
     pub drain: bool,
 }
 
 impl Setup {
-    /// That of a model in the catalog.
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model, or the bench cannot test it.
@@ -57,16 +57,16 @@ impl Setup {
     }
 }
 
-/// How the bus models around a host DMA behave.
+/// Stimulus of a host DMA: pauses, latencies, faults.
 #[derive(Clone, Debug)]
-pub struct Behaviour {
-    /// When the cluster pauses.
+pub struct Stimulus {
+    /// Pauses of the cluster.
     pub cluster: MasterPauses,
-    /// How far addresses and data of writes are apart.
+    /// Skew between addresses and data of writes.
     pub skew: Skew,
-    /// How the DMA writes to the host.
+    /// The DMA that writes to the host.
     pub writes: DmaConfig,
-    /// How the DMA reads from the host.
+    /// The DMA that reads from the host.
     pub reads: DmaConfig,
     /// The RAM that the host DMA writes.
     pub ram_writes: RamConfig,
@@ -74,7 +74,7 @@ pub struct Behaviour {
     pub ram_reads: RamConfig,
 }
 
-impl Behaviour {
+impl Stimulus {
     /// Nobody pauses; the DMA has that latency, the RAM that of Corundum.
     pub fn latency(cycles: u64) -> Self {
         let dma = DmaConfig {
@@ -102,13 +102,13 @@ impl Behaviour {
 }
 
 /// Nobody pauses, and nothing takes longer than it has to.
-impl Default for Behaviour {
+impl Default for Stimulus {
     fn default() -> Self {
         Self::latency(0)
     }
 }
 
-/// Which parts pause, and how.
+/// Pauses and faults of all bus models.
 struct Stress {
     cluster: Pause,
     answers: Pause,
@@ -139,7 +139,7 @@ impl Stress {
         }
     }
 
-    fn behaviour(self) -> Behaviour {
+    fn stimulus(self) -> Stimulus {
         let dma = DmaConfig {
             descriptors: self.descriptors,
             latency: self.latency,
@@ -151,7 +151,7 @@ impl Stress {
             strays: self.strays,
             ..DmaConfig::default()
         };
-        Behaviour {
+        Stimulus {
             cluster: MasterPauses {
                 write_address: self.cluster.clone(),
                 write_data: self.cluster.clone(),
@@ -168,8 +168,8 @@ impl Stress {
     }
 }
 
-/// The behaviours of random tests, each with its name.
-pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
+/// The stimuli of random tests, each with its name.
+pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let ram = |commands, most| RamConfig {
@@ -251,14 +251,14 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
         ),
     ];
     all.into_iter()
-        .map(|(name, stress)| (name, stress.behaviour()))
+        .map(|(name, stress)| (name, stress.stimulus()))
         .collect()
 }
 
 /// The window of an execution context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Whether it counts.
+    /// Whether the window is enabled.
     pub enabled: bool,
     /// Address of its first byte.
     pub base: u64,
@@ -276,7 +276,7 @@ impl Window {
         }
     }
 
-    /// Whether it holds all of these bytes.
+    /// Returns whether all of these bytes are inside.
     pub fn holds(&self, address: u64, len: u64) -> bool {
         let (base, size) = (u128::from(self.base), u128::from(self.size));
         let (address, len) = (u128::from(address), u128::from(len));
@@ -300,7 +300,7 @@ impl Window {
     }
 }
 
-/// What the guard lets pass.
+/// Access rules of the guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// The window of each context.
@@ -318,7 +318,7 @@ impl Guard {
         }
     }
 
-    /// Whether all of these bytes may be moved by a burst with that user signal.
+    /// Returns whether a burst with this user signal may transfer all of these bytes.
     ///
     /// # Panics
     /// If the context counts and the burst has any user signal.
@@ -334,9 +334,105 @@ impl Guard {
     }
 }
 
+/// Codes of errors that are counted, each by itself.
+const CODES: usize = 11;
+/// Code that undefined codes count as.
+const WITHOUT_MEANING: u8 = 3;
+
+/// The counters of one half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HalfCounters {
+    /// Bursts that were answered.
+    pub bursts: u64,
+    /// Bursts that cannot be done.
+    pub refused: u64,
+    /// Bursts with bytes outside of all windows.
+    pub outside: u64,
+    /// Statuses for tags that were not in flight.
+    pub stray_status: u64,
+    /// Statuses by error, from code 1 on.
+    pub dma_errors: [u64; CODES],
+}
+
+impl HalfCounters {
+    /// Counts a status with that code.
+    pub(super) fn count_error(&mut self, code: u8) {
+        let counted = match code {
+            0 => return,
+            1 | 2 | 4..=11 => code,
+            _ => WITHOUT_MEANING,
+        };
+        self.dma_errors[usize::from(counted) - 1] += 1;
+    }
+}
+
+crate::counts! {
+    /// The counters of both halves.
+    pub struct Counters {
+        /// Of writes.
+        pub writes: HalfCounters,
+        /// Of reads.
+        pub reads: HalfCounters,
+    }
+}
+
+impl HalfCounters {
+    /// Counts since `before`.
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            bursts: self.bursts - before.bursts,
+            refused: self.refused - before.refused,
+            outside: self.outside - before.outside,
+            stray_status: self.stray_status - before.stray_status,
+            dma_errors: std::array::from_fn(|code| self.dma_errors[code] - before.dma_errors[code]),
+        }
+    }
+}
+
+impl Counters {
+    /// Counts since `before`.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            writes: self.writes.since(&before.writes),
+            reads: self.reads.since(&before.reads),
+        }
+    }
+}
+
+impl HalfCounters {
+    /// The counters at the ports whose names begin with these letters.
+    fn read<M: Model>(sim: &Simulation<M>, letters: &str) -> Self {
+        let value = |name: &str| sim.get(&format!("{letters}_{name}_o"));
+        let dut = sim.dut.instance();
+        let errors = dut.port(&format!("{letters}_dma_errors_o"), Direction::Output);
+        let words = dut.bytes(errors.unwrap_or_else(|error| panic!("{error}")));
+        let word = |code: usize| {
+            let bytes = words[4 * code..4 * code + 4].iter().rev();
+            bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+        };
+        Self {
+            bursts: value("bursts"),
+            refused: value("refused"),
+            outside: value("outside"),
+            stray_status: value("stray_status"),
+            dma_errors: std::array::from_fn(word),
+        }
+    }
+}
+
+impl Counters {
+    /// The counters now.
+    pub(super) fn read<M: Model>(sim: &Simulation<M>) -> Self {
+        Self {
+            writes: HalfCounters::read(sim, "wr"),
+            reads: HalfCounters::read(sim, "rd"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Guard, Window};
+    use super::{Guard, HalfCounters, Window};
 
     #[test]
     fn all_bytes_have_to_be_inside() {
@@ -390,5 +486,12 @@ mod tests {
         };
         assert!(!disabled.holds(0, 1));
         assert!(!Window::new(5, 0).holds(5, 1));
+    }
+
+    #[test]
+    fn codes_without_meaning_count_as_one() {
+        let mut counters = HalfCounters::default();
+        (0..16).for_each(|code| counters.count_error(code));
+        assert_eq!(counters.dma_errors, [1, 1, 5, 1, 1, 1, 1, 1, 1, 1, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a burst by itself: the bytes it writes or reads, and whether it can be done.
+//! Effect of a single burst: the bytes it writes or reads, and whether it is supported.
 
 use super::config::Setup;
 use spinneret_sim::prelude::*;
@@ -17,20 +17,20 @@ pub struct Piece {
     pub len: u64,
 }
 
-/// What a write burst asks for.
+/// Expected effect of a write burst.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WritePlan {
-    /// Whether it cannot be done at all.
+    /// Whether the burst is refused.
     pub refused: bool,
-    /// Whether its data breaks a rule: then its pieces may be written or not, and in parts.
+    /// Whether its data breaks a rule. Any part of its pieces may then be written.
     pub spoiled: bool,
-    /// What is written, in order.
+    /// Pieces that are written, in order.
     pub pieces: Vec<Piece>,
     /// The bytes of all pieces, one after the other.
     pub bytes: Vec<u8>,
 }
 
-/// Whether a burst can be done: incrementing, not wider than the bus, inside one page.
+/// Returns whether a burst is supported: incrementing, not wider than the bus, inside one page.
 pub fn is_possible(setup: &Setup, burst: &Burst) -> bool {
     let aligned = burst.address - burst.address % burst.size;
     burst.kind == BurstKind::Incrementing
@@ -124,18 +124,18 @@ impl WritePlan {
     }
 }
 
-/// Where a beat goes.
+/// Destination of a beat.
 #[derive(Clone, Copy)]
 struct Place {
     /// Address of its first lane in host memory.
     address: u64,
     /// Its line of the ring.
     line: u64,
-    /// Whether there is a beat before it in its burst, with one run: one with holes ends there.
+    /// Whether the previous beat of the burst has one run; a beat with holes ends its runs.
     goes_on: bool,
 }
 
-/// How many runs of ones there are.
+/// Counts the runs of ones.
 fn runs(strobes: u128) -> u32 {
     (strobes & !(strobes << 1)).count_ones()
 }

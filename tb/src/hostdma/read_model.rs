@@ -1,7 +1,6 @@
-//! What has to become of reads: descriptors, and the beats that come back.
+//! Predictor of reads: descriptors and data beats.
 
-use super::config::{Guard, Setup};
-use super::counters::HalfCounters;
+use super::config::{Guard, HalfCounters, Setup};
 use super::plan::{is_possible, span};
 use spinneret_sim::dma::{Accepted, Descriptor, SegmentedRam, Status};
 use spinneret_sim::prelude::*;
@@ -25,9 +24,9 @@ pub(super) struct ReadModel {
     tags: Vec<Option<u64>>,
     /// Atomic operations that want data: number, beats, and how many reads were sent before.
     atomics: VecDeque<(u64, u64)>,
-    /// What the counters have to be.
+    /// Expected counters.
     pub(super) counters: HalfCounters,
-    /// What was in flight at a reset that Corundum's DMA has not seen.
+    /// Transfers that outlived a reset of this side alone.
     before: Option<Box<Before>>,
 }
 
@@ -72,7 +71,7 @@ impl ReadModel {
         }
     }
 
-    /// Whether descriptors from before the last reset are in flight: nothing new may be taken meanwhile.
+    /// Returns whether descriptors from before the last reset are in flight. The design takes nothing new until they end.
     pub(super) fn drains(&self) -> bool {
         self.before.is_some()
     }
@@ -310,7 +309,7 @@ fn lane_range(burst: &Burst, number: u64, bus: u64) -> std::ops::Range<usize> {
     (first % bus) as usize..end as usize
 }
 
-/// Whether all lanes of all beats are 0.
+/// Checks that all lanes of all beats are 0.
 fn silent(done: &ReadDone) -> Result<(), String> {
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
     if done.beats.iter().all(|beat| is_zero(&beat.bytes)) {

@@ -1,9 +1,8 @@
 //! Rounds of random traffic, and cycles of bursts.
 
-use super::bench::HostDmaBench;
-use super::config::Behaviour;
-use super::counters::{Counters, HalfCounters};
-use super::traffic::Traffic;
+use super::HostDmaBench;
+use super::config::{Counters, HalfCounters, Setup, Stimulus, Window};
+use crate::bench::Finish;
 use spinneret_sim::prelude::*;
 use std::fmt;
 use std::ops::AddAssign;
@@ -13,7 +12,7 @@ const BATCH: u64 = 200;
 /// Most transfers of each kind that wait in the cluster.
 const WAITING: usize = 100;
 
-/// What became of all transfers.
+/// Transfers by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Bursts that were answered, by kind of answer, and statuses.
@@ -40,13 +39,6 @@ impl AddAssign for HalfCounters {
         for (errors, others) in self.dma_errors.iter_mut().zip(other.dma_errors) {
             *errors += others;
         }
-    }
-}
-
-impl AddAssign for Counters {
-    fn add_assign(&mut self, other: Self) {
-        self.writes += other.writes;
-        self.reads += other.reads;
     }
 }
 
@@ -84,9 +76,9 @@ impl fmt::Display for Totals {
 ///
 /// # Panics
 /// At the first byte, response or counter that is wrong, and if a tag or a line is lost.
-pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, transfers: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, transfers: u64) -> Totals {
     let mut rng = sim.rng("transfers");
-    let mut bench = HostDmaBench::new(sim, behaviour);
+    let mut bench = HostDmaBench::new(sim, stimulus);
     let mut traffic = Traffic::new(bench.setup, bench.sim.rng("traffic"));
     let mut totals = Totals::default();
     let mut left = transfers;
@@ -106,7 +98,7 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, transfers: 
     totals.counters += bench.counters();
     totals.descriptors = bench.descriptors;
     totals.cycles = bench.sim.cycle_count();
-    // What atomic operations load counts as a read of its own.
+    // The load of an atomic operation counts as a read.
     assert!(totals.transfers() >= transfers, "{totals}");
     bench.finish();
     totals
@@ -135,9 +127,9 @@ fn reset_in_traffic<M: Model>(bench: &mut HostDmaBench<M>, traffic: &mut Traffic
     }
 }
 
-/// Where the writes of a measurement go.
+/// Start address of measured writes.
 const ADDRESS: u64 = 0x4000_0000;
-/// How far behind them the reads come from.
+/// Distance from the writes to the reads in bytes.
 const READS_BEHIND: u64 = 0x4000_0000;
 /// Bytes that are moved each way before counting starts: twice what a ring holds.
 const WARM_UP: u64 = 2 * 16384;
@@ -166,7 +158,7 @@ pub struct Latencies {
 
 /// A host DMA with a DMA of that latency; nobody pauses, and all windows are open.
 fn bench<M: Model>(sim: Simulation<M>, latency: u64) -> HostDmaBench<M> {
-    let mut bench = HostDmaBench::new(sim, Behaviour::latency(latency));
+    let mut bench = HostDmaBench::new(sim, Stimulus::latency(latency));
     bench.open_windows(ADDRESS);
     bench
 }
@@ -247,4 +239,292 @@ pub fn latencies<M: Model>(sim: Simulation<M>, bytes: u64, latency: u64) -> (Lat
     let cycles = bench.sim.cycle_count();
     bench.finish();
     (latencies, cycles)
+}
+
+/// No burst may touch two blocks of this size.
+const PAGE: u64 = 4096;
+/// Pages that are written, and that are read; few, so that bursts in flight meet.
+const PAGES: u64 = 12;
+
+/// Bursts of more beats have no holes, mostly.
+const LONG: u64 = 8;
+
+/// Random bursts to and from a few pages of host memory.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    setup: Setup,
+    rng: ChaCha8Rng,
+    /// The first of the pages that are written; those that are read come behind them.
+    base: u64,
+}
+
+impl Traffic {
+    /// Bursts for a host DMA, somewhere in memory.
+    pub fn new(setup: Setup, mut rng: ChaCha8Rng) -> Self {
+        let last = u64::MAX / PAGE - 2 * PAGES;
+        let page = match rng.random_range(0..4) {
+            0 => last + 1,
+            1 => 0,
+            _ => rng.random_range(0..=last),
+        };
+        Self {
+            setup,
+            rng,
+            base: page * PAGE,
+        }
+    }
+
+    /// Windows, of which most bursts miss some or hit one.
+    pub fn windows(&mut self) -> Vec<Window> {
+        let count = self.setup.windows.unwrap_or(0);
+        let bytes = 2 * PAGES * PAGE;
+        let mut windows: Vec<_> = (0..count)
+            .map(|_| Window::random(&mut self.rng, self.base, bytes))
+            .collect();
+        if self.rng.random_bool(0.5)
+            && let Some(window) = windows.last_mut()
+        {
+            // Most of memory, so that most bursts pass.
+            *window = Window::new(self.base, bytes as u32);
+        }
+        windows
+    }
+
+    /// A write: mostly possible, with strobes of all kinds.
+    pub fn write(&mut self) -> WriteRequest {
+        let request = match self.rng.random_range(0..100) {
+            0..30 => self.bytes(300),
+            30..35 => self.bytes(PAGE),
+            35..75 => {
+                let burst = self.whole_beats();
+                self.filled(burst)
+            }
+            75..88 => {
+                let burst = self.narrow();
+                self.filled(burst)
+            }
+            88..94 => {
+                let burst = self.impossible();
+                self.filled(burst).illegal()
+            }
+            94..97 => self.spoiled(),
+            _ if self.setup.atomics => {
+                let burst = self.of_atomic();
+                self.filled(burst).atomic(self.rng.random_range(1..64))
+            }
+            _ => self.bytes(8),
+        };
+        let request = WriteRequest {
+            user: Some(self.user(self.setup.user_bits[0])),
+            ..request
+        };
+        if self.rng.random_ratio(1, 50) {
+            return request.exclusive();
+        }
+        request
+    }
+
+    /// A read: mostly possible.
+    pub fn read(&mut self) -> ReadRequest {
+        let mut burst = match self.rng.random_range(0..100) {
+            0..70 => {
+                let most = if self.rng.random_ratio(1, 10) { PAGE } else { 300 };
+                let (address, len) = self.range(most);
+                let bus = self.setup.beat_bytes as usize;
+                ReadRequest::bytes(self.id(), address, len as usize, bus).burst
+            }
+            70..80 => self.whole_beats(),
+            80..94 => self.narrow(),
+            _ => self.impossible(),
+        };
+        burst.address += PAGES * PAGE;
+        // The monitors always check the slave, so even legal reads may be marked illegal.
+        let user = self.user(self.setup.user_bits[1]);
+        let request = ReadRequest::new(burst).illegal().with_user(user);
+        if self.rng.random_ratio(1, 50) {
+            return request.exclusive();
+        }
+        request
+    }
+
+    /// A user signal: mostly that of the last context, whose window is the largest.
+    fn user(&mut self, bits: u32) -> u64 {
+        let any = self.rng.random_range(0..1 << bits);
+        match self.setup.windows {
+            Some(contexts) if self.rng.random_ratio(3, 4) => {
+                let last = contexts as u64 - 1;
+                any - any % (last + 1) + last
+            }
+            _ => any,
+        }
+    }
+
+    fn id(&mut self) -> u64 {
+        self.rng.random_range(0..1 << self.setup.id_bits.min(8))
+    }
+
+    /// Bytes in one page: address and number, at most that many.
+    fn range(&mut self, most: u64) -> (u64, u64) {
+        let offset = self.rng.random_range(0..PAGE);
+        let page = self.rng.random_range(0..PAGES);
+        let len = self.rng.random_range(1..=most.min(PAGE - offset));
+        (self.base + page * PAGE + offset, len)
+    }
+
+    /// A write of bytes that follow one another.
+    fn bytes(&mut self, most: u64) -> WriteRequest {
+        let (address, len) = self.range(most);
+        let mut bytes = vec![0; len as usize];
+        self.rng.fill_bytes(&mut bytes);
+        WriteRequest::bytes(self.id(), address, &bytes, self.setup.beat_bytes as usize)
+    }
+
+    /// A burst of a few whole beats; the first may start within a beat.
+    fn whole_beats(&mut self) -> Burst {
+        let beats = match self.rng.random_range(0..20) {
+            0 => self.rng.random_range(1..=256),
+            1..8 => self.rng.random_range(2..=8),
+            _ => 1,
+        };
+        self.fitting(beats, self.setup.beat_bytes)
+    }
+
+    /// A burst of narrow beats.
+    fn narrow(&mut self) -> Burst {
+        let most = self.setup.beat_bytes.ilog2();
+        let size = 1 << self.rng.random_range(0..=most);
+        let beats = match self.rng.random_range(0..10) {
+            0 => self.rng.random_range(1..=256),
+            _ => self.rng.random_range(1..=16),
+        };
+        self.fitting(beats, size)
+    }
+
+    /// A burst of at most that many beats inside one page.
+    fn fitting(&mut self, beats: u64, size: u64) -> Burst {
+        let offset = self.rng.random_range(0..PAGE);
+        let offset = if self.rng.random_bool(0.5) {
+            offset
+        } else {
+            offset / size * size
+        };
+        let beats = beats.min((PAGE - offset / size * size) / size);
+        Burst {
+            id: self.id(),
+            address: self.base + self.rng.random_range(0..PAGES) * PAGE + offset,
+            beats,
+            size,
+            kind: BurstKind::Incrementing,
+        }
+    }
+
+    /// A burst of 1, 2, 4 or 8 beats, as atomic operations have them.
+    fn of_atomic(&mut self) -> Burst {
+        let size = self.setup.beat_bytes;
+        let beats = 1 << self.rng.random_range(0..4);
+        let mut burst = self.fitting(1, size);
+        burst.address -= burst.address % (8 * size);
+        Burst { beats, ..burst }
+    }
+
+    /// A burst that the host DMA refuses.
+    fn impossible(&mut self) -> Burst {
+        let burst = self.narrow();
+        let beats = burst.beats;
+        match self.rng.random_range(0..6) {
+            0 => Burst {
+                kind: BurstKind::Fixed,
+                ..burst
+            },
+            1 | 2 => Burst {
+                kind: BurstKind::Wrapping,
+                address: burst.address / burst.size * burst.size,
+                beats: [2, 4, 8, 16][self.rng.random_range(0..4)],
+                ..burst
+            },
+            3 => Burst {
+                kind: BurstKind::Reserved,
+                ..burst
+            },
+            4 => Burst {
+                size: (2 * self.setup.beat_bytes).min(128),
+                ..self.crossing(beats)
+            },
+            _ => self.crossing(beats),
+        }
+    }
+
+    /// A burst that begins in one page and ends in the next.
+    fn crossing(&mut self, beats: u64) -> Burst {
+        let size = self.setup.beat_bytes;
+        let beats = beats.max(2);
+        let inside = self.rng.random_range(1..beats).min(PAGE / size);
+        let page = self.rng.random_range(1..PAGES);
+        Burst {
+            id: self.id(),
+            address: self.base + page * PAGE - inside * size + self.rng.random_range(0..size),
+            beats,
+            size,
+            kind: BurstKind::Incrementing,
+        }
+    }
+
+    /// A burst with random data, and strobes inside of the lanes that it addresses.
+    fn filled(&mut self, burst: Burst) -> WriteRequest {
+        let bus = self.setup.beat_bytes;
+        // Holes in long bursts make thousands of descriptors, which a few tests are enough for.
+        let styles = if burst.beats > LONG && self.rng.random_ratio(49, 50) {
+            5
+        } else {
+            8
+        };
+        let style = self.rng.random_range(0..styles);
+        let beats: Vec<_> = (0..burst.beats)
+            .map(|number| {
+                let mut bytes = vec![0; bus as usize];
+                self.rng.fill_bytes(&mut bytes);
+                let lanes = match burst.kind {
+                    BurstKind::Incrementing if burst.size <= bus => burst.lanes(number, bus),
+                    _ => u128::MAX,
+                };
+                let all = u128::MAX >> (128 - bus);
+                (bytes, self.strobes(style) & lanes & all)
+            })
+            .collect();
+        WriteRequest::new(burst, beats)
+    }
+
+    /// Strobes of a beat, in one of several styles.
+    fn strobes(&mut self, style: u32) -> u128 {
+        let bus = self.setup.beat_bytes as u32;
+        let bit = |rng: &mut ChaCha8Rng| rng.random_range(0..bus);
+        match style {
+            0..3 => u128::MAX,
+            3 => u128::MAX << bit(&mut self.rng),
+            4 => u128::MAX >> (128 - bus + bit(&mut self.rng)),
+            5 if self.rng.random_bool(0.3) => self.rng.random(),
+            5 => 0,
+            6 => !(((1 << self.rng.random_range(0..8)) - 1) << bit(&mut self.rng)),
+            _ => match self.rng.random_range(0..4) {
+                0 => 0,
+                1 => 1 << bit(&mut self.rng),
+                2 => 1 | 1 << (bus - 1),
+                _ => u128::MAX,
+            },
+        }
+    }
+
+    /// A burst whose data breaks a rule: WLAST is wrong, or bytes are strobed that it does not address.
+    fn spoiled(&mut self) -> WriteRequest {
+        let burst = self.narrow();
+        let mut request = self.filled(burst).illegal();
+        let beat = self.rng.random_range(0..request.beats.len());
+        if self.rng.random_bool(0.5) {
+            request.beats[beat].last ^= true;
+        } else {
+            let all = u128::MAX >> (128 - self.setup.beat_bytes);
+            request.beats[beat].strobes |= self.rng.random::<u128>() & all;
+        }
+        request
+    }
 }

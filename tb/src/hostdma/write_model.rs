@@ -1,7 +1,6 @@
-//! What has to become of writes: descriptors, bytes in host memory, responses.
+//! Predictor of writes: descriptors, bytes in host memory, responses.
 
-use super::config::{Guard, Setup};
-use super::counters::HalfCounters;
+use super::config::{Guard, HalfCounters, Setup};
 use super::plan::{Piece, WritePlan};
 use spinneret_sim::dma::{Accepted, Descriptor, Status};
 use spinneret_sim::prelude::*;
@@ -25,9 +24,9 @@ pub(super) struct WriteModel {
     tags: Vec<Option<u64>>,
     /// The line of the ring that the next beat takes.
     line: u64,
-    /// What the counters have to be.
+    /// Expected counters.
     pub(super) counters: HalfCounters,
-    /// What was in flight at a reset that Corundum's DMA has not seen.
+    /// Transfers that outlived a reset of this side alone.
     before: Option<Box<Before>>,
 }
 
@@ -45,7 +44,7 @@ struct Before {
 struct Expected {
     number: u64,
     plan: WritePlan,
-    /// Whether the guard refuses some of it.
+    /// Whether the guard refuses a part of it.
     outside: bool,
     /// The piece that is described next, its offset within it, and the offset of its first byte in all bytes.
     piece: usize,
@@ -72,7 +71,7 @@ impl WriteModel {
         }
     }
 
-    /// Whether descriptors from before the last reset are in flight: nothing new may be taken meanwhile.
+    /// Returns whether descriptors from before the last reset are in flight. The design takes nothing new until they end.
     pub(super) fn drains(&self) -> bool {
         self.before.is_some()
     }
@@ -173,7 +172,7 @@ impl WriteModel {
             ));
         }
         let response = done.response;
-        // Which parts of a spoiled burst the guard has seen is not said.
+        // The guard may have seen any part of a spoiled burst.
         let may_be_outside = burst.plan.spoiled && burst.outside && response == Response::DecodeError;
         if response != burst.response() && !may_be_outside {
             return about(&format!("the response should be {:?}", burst.response()));
@@ -225,7 +224,7 @@ fn hold(plan: &mut WritePlan, guard: &Guard, user: Option<u64>) -> bool {
 }
 
 impl Expected {
-    /// What the response has to be.
+    /// Returns the expected response.
     fn response(&self) -> Response {
         if self.outside && !self.plan.spoiled {
             Response::DecodeError

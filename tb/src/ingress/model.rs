@@ -1,7 +1,6 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Contexts, FIELDS, Setup};
-use super::counters::{Cause, Drops};
+use super::config::{Cause, Contexts, Drops, FIELDS, Setup};
 use super::packet::Packet;
 use super::slots::{Class, Slot, SlotMap};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
@@ -19,11 +18,11 @@ struct Matched {
     message_id: u32,
     end_of_message: bool,
     context: Option<usize>,
-    /// Why it has to be dropped if it gets as far.
+    /// The cause for which a later stage drops it.
     cause: Option<Cause>,
 }
 
-/// What was predicted since the last comparison.
+/// Predictions since the last comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prediction {
     pub(super) matched: u64,
@@ -31,7 +30,7 @@ pub(super) struct Prediction {
     pub(super) hers: u64,
     /// Packets that got a slot and no HER.
     pub(super) failed: u64,
-    /// Dropped packets by cause, if every packet's fate is certain.
+    /// Dropped packets by cause, if every packet's outcome is certain.
     pub(super) drops: Drops,
     /// Packets with a reason to be dropped, by cause.
     pub(super) most: Drops,
@@ -43,28 +42,28 @@ pub(super) struct Model {
     setup: Setup,
     matcher: ReferenceMatcher,
     contexts: Option<Contexts>,
-    /// Whether there certainly is room and a slot for every packet.
-    pub(super) calm: bool,
+    /// Whether room and a slot are guaranteed for every packet.
+    pub(super) uncongested: bool,
     matched: VecDeque<Matched>,
     pub(super) predicted: Prediction,
 }
 
 impl Model {
-    pub(super) fn new(setup: Setup, calm: bool) -> Self {
+    pub(super) fn new(setup: Setup, uncongested: bool) -> Self {
         let matcher = ReferenceMatcher::new(&setup.matcher);
         Self {
             setup,
             matcher: matcher.unwrap_or_else(|error| panic!("{error}")),
             contexts: None,
-            calm,
+            uncongested,
             matched: VecDeque::new(),
             predicted: Prediction::default(),
         }
     }
 
-    /// Whether no packet is dropped for lack of room or of a slot, so that each one's fate is predicted.
+    /// Returns whether room and slots are guaranteed, so that the outcome of each packet is predicted.
     pub(super) fn is_certain(&self) -> bool {
-        self.calm || self.setup.stall
+        self.uncongested || self.setup.stall
     }
 
     /// Rules for the packets that follow.
@@ -195,7 +194,7 @@ impl Model {
         }
         let fits_small = matched.packet.beats() <= self.setup.small_beats();
         let in_small = used.slot.class == Class::Small;
-        if in_small && !fits_small || self.calm && fits_small && !in_small {
+        if in_small && !fits_small || self.uncongested && fits_small && !in_small {
             return text(format!("it has a {:?} slot", used.slot.class));
         }
         if used.bytes != length {
@@ -221,14 +220,14 @@ pub(super) struct Use {
     last_burst: u64,
 }
 
-/// What is known about a slot.
+/// The use of a slot.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// Number of the latest use.
     number: u64,
     /// Address at which its next burst starts.
     next: u64,
-    /// Whether the cluster has it.
+    /// Whether the cluster owns it.
     live: bool,
 }
 

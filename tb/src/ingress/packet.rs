@@ -107,7 +107,7 @@ impl Packet {
         }
     }
 
-    /// Whether a beat is the last.
+    /// Returns whether a beat is the last.
     pub fn is_last(&self, beat: usize) -> bool {
         beat + 1 == self.beats()
     }
@@ -131,7 +131,7 @@ impl Packet {
         }
     }
 
-    /// Whether the path has to drop it as a bad frame: its last beat says so, or its bytes do not fill the
+    /// Returns whether the path drops it as a bad frame: its last beat is marked bad, or its bytes do not fill the
     /// lanes without gap. Beats without bytes behind the last byte are no gap.
     pub fn is_bad(&self) -> bool {
         let (mut gap, mut ended) = (false, false);

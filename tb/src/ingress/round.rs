@@ -1,11 +1,11 @@
 //! Rounds of random packets, and cycles of frames.
 
-use super::bench::IngressBench;
-use super::config::{Behaviour, CONTEXTS, Contexts, Outcome, Setup};
-use super::counters::Drops;
+use super::IngressBench;
+use super::config::{CONTEXTS, Contexts, Drops, Outcome, Setup, Stimulus};
 use super::packet::Packet;
 use super::slots::{Class, Release};
-use super::traffic::{random_contexts, random_packet};
+use crate::bench::Finish;
+use crate::ip_frames::Headers;
 use crate::pkt_match::{one_rule, random_rules};
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::prelude::*;
@@ -15,35 +15,26 @@ use std::ops::AddAssign;
 /// Packets between two changes of rules and contexts.
 const BATCH: u64 = 100;
 
-/// What became of all packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Packets that came out at the NIC.
-    pub bypassed: u64,
-    /// Packets of which the cluster has a HER.
-    pub delivered: u64,
-    /// Dropped packets.
-    pub drops: Drops,
-    /// Frees that were refused, as they had to be.
-    pub refused: u64,
-    /// Clock cycles that were simulated.
-    pub cycles: u64,
+crate::counts! {
+    /// Packets by outcome.
+    pub struct Totals {
+        /// Packets that came out at the NIC.
+        pub bypassed: u64,
+        /// Packets of which the cluster has a HER.
+        pub delivered: u64,
+        /// Dropped packets.
+        pub drops: Drops,
+        /// Frees that were refused, as they had to be.
+        pub refused: u64,
+        /// Clock cycles that were simulated.
+        pub cycles: u64,
+    }
 }
 
 impl Totals {
     /// All packets.
     pub fn packets(&self) -> u64 {
         self.bypassed + self.delivered + self.drops.sum()
-    }
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.bypassed += other.bypassed;
-        self.delivered += other.delivered;
-        self.drops += other.drops;
-        self.refused += other.refused;
-        self.cycles += other.cycles;
     }
 }
 
@@ -72,11 +63,11 @@ impl fmt::Display for Totals {
 /// # Panics
 /// At the first packet that is neither delivered intact nor counted as dropped, and for everything else that
 /// is wrong.
-pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
+pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let mut bench = IngressBench::new(sim, behaviour.clone());
+    let mut bench = IngressBench::new(sim, stimulus.clone());
     let setup = bench.setup;
-    occupy(&mut bench, &behaviour);
+    occupy(&mut bench, &stimulus);
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
@@ -84,15 +75,15 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            bench.wait_for_less_than(behaviour.most_under_way);
+            bench.wait_for_less_than(stimulus.most_under_way);
             bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();
         left -= batch;
         if rng.random_ratio(1, 20) {
             reset_in_traffic(&mut bench, &mut rng);
-            bench.set_calm(behaviour.calm);
-            occupy(&mut bench, &behaviour);
+            bench.set_uncongested(stimulus.uncongested);
+            occupy(&mut bench, &stimulus);
         }
     }
     assert_eq!(totals.packets(), packets, "{totals}");
@@ -102,23 +93,23 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
 }
 
 /// Lets the cluster have slots from the start; the packets for it are not in the totals.
-fn occupy<M: Model>(bench: &mut IngressBench<M>, behaviour: &Behaviour) {
-    if behaviour.occupied > 0 {
+fn occupy<M: Model>(bench: &mut IngressBench<M>, stimulus: &Stimulus) {
+    if stimulus.occupied > 0 {
         load_mark(bench);
         bench.set_release(Release::Never);
         let large = bench.setup.slots[Class::Small].bytes as usize + 1;
-        for number in 0..behaviour.occupied {
+        for number in 0..stimulus.occupied {
             bench.send(bench.setup.matched(large, number));
         }
         bench.settle();
-        bench.set_release(behaviour.release);
+        bench.set_release(stimulus.release);
     }
 }
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
     // They come without regard to how many are under way.
-    bench.set_calm(false);
+    bench.set_uncongested(false);
     for _ in 0..40 {
         bench.send(random_packet(rng, &bench.setup));
     }
@@ -130,7 +121,7 @@ fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng)
 /// Byte 0 of a packet that matches; others start with 0.
 pub const MARK: u8 = 0xff;
 
-/// Which of the packets match.
+/// Share of matching packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// All.
@@ -160,7 +151,7 @@ impl Load {
     }
 }
 
-/// What was counted for packets of one size, in clock cycles.
+/// Measured clock cycles for packets of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
     /// Cycles a packet, back to back: from one HER to a later one, divided by the packets between them.
@@ -183,11 +174,11 @@ pub fn marked<M: Model>(sim: Simulation<M>, response_cycles: u64) -> IngressBenc
         latency: Latency::exactly(response_cycles),
         ..SlaveConfig::default()
     };
-    let behaviour = Behaviour {
+    let stimulus = Stimulus {
         slave,
-        ..Behaviour::default()
+        ..Stimulus::default()
     };
-    let mut bench = IngressBench::new(sim, behaviour);
+    let mut bench = IngressBench::new(sim, stimulus);
     load_mark(&mut bench);
     bench
 }
@@ -266,4 +257,207 @@ impl Setup {
     pub fn unmatched(&self, size: usize, number: u64) -> Packet {
         self.packet(size, false, number)
     }
+}
+
+/// Largest random packet in bytes, unless slots are larger.
+const MOST_BYTES: u64 = 9600;
+
+/// A random packet: mostly small, some at the borders of beats and slots, few bad, few very large.
+pub fn random_packet(rng: &mut ChaCha8Rng, setup: &Setup) -> Packet {
+    let mut bytes = vec![0; random_size(rng, setup)];
+    rng.fill_bytes(&mut bytes);
+    // Bytes that rules look at have few values, so that rules match.
+    for byte in bytes.iter_mut().take(setup.inspected_bytes()) {
+        *byte &= 3;
+    }
+    // Without headers no rule relative to the IP payload matches.
+    if setup.matcher.ip_relative && rng.random_ratio(3, 4) {
+        Headers::random(rng).write(&mut bytes);
+    }
+    let user = |rng: &mut ChaCha8Rng| rng.random::<u128>() >> (128 - setup.user_bits);
+    let packet = Packet {
+        id: rng.random_range(0..2),
+        dest: rng.random_range(0..256),
+        user: user(rng) & !1,
+        early_user: user(rng),
+        ..Packet::new(setup.beat_bytes, bytes)
+    };
+    match rng.random_range(0..100) {
+        0..3 => packet.marked_bad(),
+        3 => odd(rng, setup, packet),
+        4 => packet.with_null_last(),
+        5..10 if packet.bytes.len().is_multiple_of(setup.beat_bytes) => packet.with_null_last(),
+        _ => packet,
+    }
+}
+
+fn random_size(rng: &mut ChaCha8Rng, setup: &Setup) -> usize {
+    let (small, large) = (setup.slots[Class::Small].bytes, setup.slots[Class::Large].bytes);
+    let beat = setup.beat_bytes as u64;
+    let size = match rng.random_range(0..200) {
+        0..2 => rng.random_range(1..=MOST_BYTES.max(large + 200)),
+        2..8 => rng.random_range(large - 136..=large + 64),
+        8..12 => large - 1 + rng.random_range(0..3),
+        12..20 => small - 1 + rng.random_range(0..3),
+        20..50 => beat * rng.random_range(1..=4),
+        50..60 => beat * rng.random_range(1..=24),
+        60..110 => rng.random_range(1..=64),
+        _ => rng.random_range(60..=300),
+    };
+    size as usize
+}
+
+/// The packet with an impossible `tkeep` behind the beats that rules look at.
+fn odd(rng: &mut ChaCha8Rng, setup: &Setup, mut packet: Packet) -> Packet {
+    let inspected = setup.inspected_bytes() / setup.beat_bytes;
+    let beats = packet.beats().max(inspected + 1);
+    packet.bytes.resize(beats * setup.beat_bytes, 0x5a);
+    let lanes = setup.beat_bytes as u32;
+    let keep = match rng.random_range(0..4) {
+        0 => rng.random(),
+        1 => u64::MAX >> (64 - rng.random_range(1..lanes)),
+        2 => u64::MAX << rng.random_range(1..lanes),
+        _ => 0,
+    };
+    let beat = rng.random_range(inspected..beats);
+    let packet = packet.with_keep(beat, keep);
+    if rng.random_bool(0.3) {
+        packet.with_null_last()
+    } else {
+        packet
+    }
+}
+
+/// Random contexts, of which each may be disabled, context 0 seldom.
+pub fn random_contexts(rng: &mut ChaCha8Rng) -> Contexts {
+    let enabled: [bool; CONTEXTS] =
+        std::array::from_fn(|context| rng.random_bool(if context == 0 { 0.8 } else { 0.6 }));
+    Contexts::random(rng, enabled)
+}
+
+/// A stimulus with its name.
+pub type Named = (&'static str, Stimulus);
+
+/// The stimuli of random tests with a path: uncongested ones, in which every packet's outcome is predicted, and those under
+/// pressure.
+///
+/// With few slots it is only uncongested while few packets are under way, so line rate without that limit is there as well.
+/// A path that waits predicts every packet's outcome by itself, and is never uncongested: small packets take large slots.
+pub fn stimuli(setup: &Setup) -> Vec<Named> {
+    let certain = setup.certain_packets();
+    let mut all = for_many_slots(setup);
+    if setup.stall {
+        for (_, stimulus) in &mut all {
+            stimulus.uncongested = false;
+        }
+    } else if certain < MANY_SLOTS {
+        for (_, stimulus) in all.iter_mut().filter(|(_, stimulus)| stimulus.uncongested) {
+            stimulus.most_under_way = certain;
+        }
+        let stimulus = Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
+        };
+        all.push(("line rate without limit", stimulus));
+    }
+    all
+}
+
+/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets under way.
+const MANY_SLOTS: u64 = 200;
+
+/// The stimuli for a path with many slots.
+fn for_many_slots(setup: &Setup) -> Vec<Named> {
+    let random = |percent| Pause::Random { percent };
+    let bursty = |busy, idle| Pause::Bursty { busy, idle };
+    let slave = |address, data, least, most, percent| SlaveConfig {
+        address,
+        data,
+        latency: Latency { least, most },
+        faults: match percent {
+            0 => Faults::Never,
+            _ => Faults::Random { percent },
+        },
+        ..SlaveConfig::default()
+    };
+    let never = || Pause::Never;
+    let free = |percent, most| Release::Random { percent, most };
+    vec![
+        ("line rate", Stimulus::default()),
+        (
+            "line rate, late responses, errors",
+            Stimulus {
+                slave: slave(never(), never(), 1, 30, 3),
+                release: free(90, 60),
+                bad_frees: 20,
+                ..Stimulus::default()
+            },
+        ),
+        (
+            "gaps and light pauses",
+            Stimulus {
+                input: random(60),
+                nic: random(20),
+                her: random(20),
+                slave: slave(random(15), random(15), 1, 12, 5),
+                feedback: random(30),
+                release: free(50, 60),
+                bad_frees: 20,
+                ..Stimulus::default()
+            },
+        ),
+        (
+            "slow cluster",
+            Stimulus {
+                uncongested: false,
+                her: random(92),
+                slave: slave(never(), never(), 1, 10, 3),
+                release: free(30, 100),
+                bad_frees: 10,
+                ..Stimulus::default()
+            },
+        ),
+        (
+            "slow memory",
+            Stimulus {
+                uncongested: false,
+                nic: random(5),
+                slave: slave(bursty(20, 60), bursty(40, 100), 20, 120, 3),
+                her: bursty(20, 20),
+                feedback: random(20),
+                release: free(60, 100),
+                bad_frees: 10,
+                ..Stimulus::default()
+            },
+        ),
+        (
+            "few slots",
+            Stimulus {
+                uncongested: false,
+                input: bursty(100, 20),
+                slave: slave(random(10), random(10), 1, 30, 2),
+                release: free(1, most_but(setup.slots.total(), 10) as usize),
+                occupied: most_but(setup.slots[Class::Large].count, 6),
+                ..Stimulus::default()
+            },
+        ),
+        (
+            "everything stalls",
+            Stimulus {
+                uncongested: false,
+                input: random(20),
+                nic: bursty(50, 50),
+                her: bursty(10, 80),
+                slave: slave(random(50), random(50), 1, 60, 10),
+                feedback: bursty(5, 30),
+                release: free(20, 400),
+                ..Stimulus::default()
+            },
+        ),
+    ]
+}
+
+/// So many less than all, but at least three quarters.
+fn most_but(all: u64, few: u64) -> u64 {
+    all.saturating_sub(few).max(all * 3 / 4)
 }

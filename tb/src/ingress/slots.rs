@@ -1,6 +1,6 @@
 //! The slots of the packet buffer, and when they are freed.
 
-use super::counters::{Counters, Refusals};
+use super::config::{Counters, Refusals};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Index;
@@ -36,13 +36,13 @@ impl SlotRange {
         self.base + number * self.bytes
     }
 
-    /// Whether an address is in one of the slots.
+    /// Returns whether an address is in one of the slots.
     pub fn contains(&self, address: u64) -> bool {
         (self.base..self.address(self.count)).contains(&address)
     }
 }
 
-/// Where all slots are; `slots[class]` are those of a class.
+/// The slots of both classes; `slots[class]` are those of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotMap {
     large: SlotRange,
@@ -106,7 +106,7 @@ pub struct Slot {
     pub address: u64,
 }
 
-/// When slots are freed.
+/// Policy by which the cluster frees slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// As soon as the HER is taken.
@@ -126,11 +126,11 @@ pub enum Release {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     slot: Slot,
-    /// What the feedback says beside the address.
+    /// Size and message id of the feedback.
     rest: [u64; 2],
 }
 
-/// What a free in the queue will meet.
+/// Expected outcome of a queued free.
 #[derive(Clone, Copy, Debug)]
 enum Free {
     Good(Slot),
@@ -193,7 +193,7 @@ impl Releases {
         self.held.len()
     }
 
-    /// Whether all frees are taken.
+    /// Returns whether the path has taken all frees.
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }

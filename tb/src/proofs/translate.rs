@@ -5,10 +5,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 /// Modules that harnesses have in common.
 const SHARED: &[&str] = &[
@@ -27,7 +26,7 @@ const FREE_CLOCKS: &str = "(* clocks = \"free\" *)";
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub(super) proof: Proof,
-    /// Where the problem is, and the counterexample will be.
+    /// Folder of the problem and of the counterexample.
     pub(super) folder: PathBuf,
 }
 

@@ -114,12 +114,12 @@ impl Contract {
     }
 }
 
-/// Whether an address is that of standard output.
+/// Returns whether this is the address of standard output.
 pub(super) fn is_stdout(address: u32) -> bool {
     address & !3 == cl::FIFO.offset
 }
 
-/// How much happens around the block.
+/// Activity around the block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Activity {
     /// Chance of a clock in percent that a live input changes.
@@ -130,12 +130,12 @@ pub struct Activity {
 
 /// Drives live inputs and standard output, and compares the block with its contract; clones share one state.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct Environment {
     state: Rc<RefCell<State>>,
 }
 
-impl Surroundings {
-    /// Puts the surroundings on the ports of the block.
+impl Environment {
+    /// Puts the environment on the ports of the block.
     pub fn attach<M: Model>(sim: &mut Simulation<M>, activity: Activity) -> Self {
         let layout = Layout::of::<M>();
         let dut = sim.dut.instance();
@@ -152,7 +152,7 @@ impl Surroundings {
             clears: false,
             cleared_lines: 0,
             activity,
-            rng: sim.rng("surroundings of the registers"),
+            rng: sim.rng("environment of the registers"),
             words: VecDeque::new(),
             taken: Vec::new(),
         };
@@ -188,7 +188,7 @@ struct State {
     live: LiveInputs,
     /// Outputs, and what they have to show.
     outputs: Vec<(Output, Vec<u8>)>,
-    /// Whether there are outputs that clear errors and events.
+    /// Whether the block has outputs that clear errors and events.
     is_extended: bool,
     /// Data and valid.
     stdout: [PortHandle; 2],
@@ -233,7 +233,7 @@ impl State {
         if self.rng.random_range(0..100) < self.activity.stdout_percent {
             self.words.push_back(self.rng.random());
         }
-        // What is at the port while there is no word means nothing.
+        // Drive a random value while there is no word.
         let word = self.words.front().copied();
         let garbage = self.rng.random();
         dut.set_value(self.stdout[0], word.unwrap_or(garbage).into());

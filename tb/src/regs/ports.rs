@@ -1,6 +1,6 @@
 //! The registers of a block, and its ports.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use crate::reference::Pins;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{
@@ -9,7 +9,7 @@ use spinneret_regmap::{
 };
 use spinneret_sim::prelude::*;
 
-/// What the block sees in a clock.
+/// Inputs of the block in one clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     /// The address of a write that is offered.
@@ -27,7 +27,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// What is offered to the block on AXI4-Lite.
+    /// Samples the AXI4-Lite inputs.
     pub(super) fn of(pins: Pins<'_>, stdout: Option<u32>) -> Self {
         let word = |signal: &str| pins.value(&format!("s_axil_{signal}")) as u32;
         let offered = |channel: &str| word(&format!("{channel}valid")) == 1;
@@ -98,12 +98,12 @@ impl Output {
         all
     }
 
-    /// Whether a word at that offset is a part of it.
+    /// Returns whether the output shows the word at this offset.
     pub(super) fn shows(&self, offset: u32) -> bool {
         self.parts.iter().any(|(own, _)| *own == offset)
     }
 
-    /// What it has to show, lowest byte first.
+    /// Returns the expected value, lowest byte first.
     pub(super) fn expected(&self, registers: &Registers) -> Vec<u8> {
         let bits: usize = self.parts.iter().map(|(_, width)| width).sum();
         let mut bytes = vec![0; bits.div_ceil(8)];
@@ -119,7 +119,7 @@ impl Output {
     }
 }
 
-/// What the block shows that software cannot write.
+/// Inputs that read-only registers show.
 #[derive(Clone, Debug)]
 pub(super) struct LiveInputs {
     /// Every such input.
@@ -216,10 +216,10 @@ pub(super) fn port(dut: &Instance, name: &str) -> PortHandle {
 /// Prefix of the parameters that give constants.
 const CONSTANT: &str = "caps_";
 
-/// What a generated register block has.
+/// Parameters of a generated register block.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Which registers there are.
+    /// Variant of the register map.
     pub variant: Variant,
     /// PsPIN clusters.
     pub clusters: u32,
@@ -265,7 +265,7 @@ impl Layout {
         }
     }
 
-    /// Whether there are the registers that the public design does not have.
+    /// Returns whether the block has the registers that extend the public design.
     pub fn is_extended(&self) -> bool {
         self.variant == Variant::Extended
     }

@@ -1,6 +1,6 @@
 //! HERs, and where they lie.
 
-use crate::parameters::Parameters;
+use crate::bench::Parameters;
 use spinneret_regmap::pspin;
 use spinneret_sim::prelude::*;
 
@@ -8,7 +8,7 @@ use spinneret_sim::prelude::*;
 pub(super) const LINE: u64 = 64;
 /// Bytes that no burst crosses.
 const PAGE: u64 = 4096;
-/// How far behind the start of the host memory a line is read.
+/// Distance from the start of the host memory to the line that is read, in bytes.
 const DISTANCE: u64 = 4096;
 
 /// A HER.
@@ -44,22 +44,22 @@ impl Her {
         ]
     }
 
-    /// Whether the packet is sent.
+    /// Returns whether the packet is sent.
     pub fn sends(&self) -> bool {
         self.operations & 1 != 0
     }
 
-    /// Whether it is copied to the host.
+    /// Returns whether it is copied to the host.
     pub fn copies(&self) -> bool {
         self.operations & 2 != 0 && self.size > 0
     }
 
-    /// Whether a line is read from the host.
+    /// Returns whether a line is read from the host.
     pub fn fetches(&self) -> bool {
         self.operations & 4 != 0
     }
 
-    /// Whether its message id is printed.
+    /// Returns whether its message id is printed.
     pub fn prints(&self) -> bool {
         self.operations & 8 != 0
     }
@@ -82,7 +82,7 @@ impl Her {
     }
 }
 
-/// What came out while a HER was done.
+/// Outputs observed while a HER was processed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) reads: Vec<SlaveBurst>,
@@ -94,7 +94,7 @@ pub(super) struct Seen {
 pub(super) type Copied = (u64, std::ops::Range<usize>);
 
 /// Compares what came out with what had to; the words that have to be printed, and what the host holds now.
-pub(super) fn judge(
+pub(super) fn check_her(
     her: &Her,
     seen: &Seen,
     feedback: &Item,
@@ -181,9 +181,9 @@ const PROGRAM: (u64, u64, u64) = (pspin::PROGRAM_BASE as u64, pspin::PROGRAM_BYT
 /// Parts of the memory that users of their own write to.
 const REGIONS: u64 = 4;
 
-/// Where addresses of the cluster lie in the memory of the stand-in.
+/// Map from cluster addresses to offsets in the memory of the stand-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct MemoryMap {
     /// Bytes of the memory.
     pub memory_bytes: u64,
     /// HERs that can wait.
@@ -192,8 +192,8 @@ pub struct Places {
     pub words: u64,
 }
 
-impl Places {
-    /// Those of a model in the catalog.
+impl MemoryMap {
+    /// Reads the parameters of a model in the catalog.
     ///
     /// # Panics
     /// If there is no such model, or it is no stand-in.
@@ -208,7 +208,7 @@ impl Places {
     }
 
     /// The place of an address in the memory; `None` if there is nothing.
-    pub fn of_address(&self, address: u64) -> Option<u64> {
+    pub fn offset(&self, address: u64) -> Option<u64> {
         let place = if (HANDLER_AND_PACKET.0..HANDLER_AND_PACKET.0 + HANDLER_AND_PACKET.1).contains(&address)
         {
             address - HANDLER_AND_PACKET.0

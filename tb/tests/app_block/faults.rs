@@ -1,10 +1,11 @@
 //! Errors of the host and of the cluster, and resets of it.
 
-use crate::support::{all_contexts, bench, bench_with, send_matched, send_unmatched, started};
+use crate::{all_contexts, bench, bench_with, send_matched, send_unmatched, started};
 use spinneret_regmap::{bar, bar_access, caps, cl, me};
 use spinneret_sim::axil::Response::{DecodeError, Okay, SlaveError};
 use spinneret_sim::prelude::*;
-use spinneret_tb::app::{Actions, AppBench, Behaviour, CLUSTER, Clocks, from_host, random_size};
+use spinneret_tb::app::{Actions, AppBench, CLUSTER, Clocks, Stimulus, from_host, random_size};
+use spinneret_tb::bench::{Finish, case, with};
 
 /// Offsets outside of all windows.
 const OUTSIDE: [u32; 4] = [0x81_0000, 0x81_0004, 0xc0_0000, 0xff_fffc];
@@ -34,42 +35,37 @@ fn outside_and_registers(bench: &mut AppBench) {
 
 #[test]
 fn accesses_outside_answer_with_a_decode_error() {
-    run_test(1, |run| {
-        let mut bench = bench(run);
-        outside_and_registers(&mut bench);
-        assert_eq!(counter(&mut bench, "outside"), 2 * OUTSIDE.len() as u32);
+    case(1, bench, |bench| {
+        outside_and_registers(bench);
+        assert_eq!(counter(bench, "outside"), 2 * OUTSIDE.len() as u32);
         bench.release_cluster();
-        outside_and_registers(&mut bench);
+        outside_and_registers(bench);
         for offset in NO_MEMORY {
             assert_eq!(bench.bar_read(offset), (0, DecodeError), "{offset:#x}");
             assert_eq!(bench.bar_write(offset, 1), DecodeError, "{offset:#x}");
         }
-        assert_eq!(counter(&mut bench, "errors"), 2 * NO_MEMORY.len() as u32);
-        bench.finish();
+        assert_eq!(counter(bench, "errors"), 2 * NO_MEMORY.len() as u32);
     });
 }
 
 #[test]
 fn a_cluster_in_reset_answers_with_a_slave_error_at_once() {
-    run_test(1, |run| {
-        let mut bench = bench(run);
+    case(1, bench, |bench| {
         for offset in [0, 0x10_0000, 0x40_0000] {
             let before = bench.now();
             assert_eq!(bench.bar_read(offset), (0, SlaveError));
             assert_eq!(bench.bar_write(offset, 1), SlaveError);
             assert!(bench.now() - before < 20, "{} clocks", bench.now() - before);
         }
-        assert_eq!(counter(&mut bench, "held"), 6);
-        outside_and_registers(&mut bench);
-        bench.finish();
+        assert_eq!(counter(bench, "held"), 6);
+        outside_and_registers(bench);
     });
 }
 
 #[test]
 fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = started(run, Clocks::BOARD, Actions::SEND);
+    case(1, with(started, (Clocks::BOARD, Actions::SEND)), |bench| {
+        let mut rng = bench.sim.rng("packets");
         // The clock stops, and nobody says so: accesses to the cluster time out, everything else goes on.
         bench.sim.set_running(CLUSTER, false);
         let before = bench.now();
@@ -80,10 +76,10 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
             (0, SlaveError),
             "the late answer is outstanding"
         );
-        assert_eq!(counter(&mut bench, "timeouts"), 2);
-        outside_and_registers(&mut bench);
+        assert_eq!(counter(bench, "timeouts"), 2);
+        outside_and_registers(bench);
         for size in [64, 1500, 65] {
-            send_unmatched(&mut bench, &mut rng, 0, size);
+            send_unmatched(bench, &mut rng, 0, size);
         }
         bench.run_until(1000, "unmatched packets", |bench| bench.is_passed());
         // Now it is known.
@@ -93,10 +89,10 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
         let before = bench.now();
         assert_eq!(bench.bar_write(0, 1), SlaveError);
         assert!(bench.now() - before < 20);
-        outside_and_registers(&mut bench);
+        outside_and_registers(bench);
         bench.model.complete = false;
-        send_matched(&mut bench, &mut rng, 0, 100);
-        send_unmatched(&mut bench, &mut rng, 0, 100);
+        send_matched(bench, &mut rng, 0, 100);
+        send_unmatched(bench, &mut rng, 0, 100);
         let account = bench.wait_for_rest();
         assert_eq!((account.matched, account.dropped_for("reset")), (1, 1));
         // It runs again.
@@ -105,10 +101,9 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
         bench.wait_for_cluster();
         bench.enable_clusters();
         bench.load_memory(0x1c00_0000, &[1, 2, 3]);
-        send_matched(&mut bench, &mut rng, 1, 300);
+        send_matched(bench, &mut rng, 1, 300);
         let account = bench.wait_for_rest();
         assert_eq!((account.hers, account.frames), (1, 1), "{account:?}");
-        bench.finish();
     });
 }
 
@@ -116,7 +111,7 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
 fn registers_answer_while_the_cluster_does_not() {
     run_test(1, |run| {
         use spinneret_sim::axil::{LiteRead, LiteWrite};
-        let mut bench = started(run, Clocks::BOARD, Actions::NONE);
+        let mut bench = started(run, (Clocks::BOARD, Actions::NONE));
         bench.sim.set_running(CLUSTER, false);
         bench.bar.write(LiteWrite::new(0x100, 1));
         for _ in 0..10 {
@@ -142,20 +137,18 @@ fn registers_answer_while_the_cluster_does_not() {
 
 #[test]
 fn contexts_that_are_off_drop_and_count() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = started(run, Clocks::BOARD, Actions::SEND);
+    case(1, with(started, (Clocks::BOARD, Actions::SEND)), |bench| {
+        let mut rng = bench.sim.rng("packets");
         let mut contexts = all_contexts(Actions::SEND);
         (contexts[0], contexts[2]) = (None, None);
         bench.load_contexts(&contexts);
         bench.model.configure(contexts);
         bench.model.complete = false;
         for context in [0, 1, 2, 3] {
-            send_matched(&mut bench, &mut rng, context, 200);
+            send_matched(bench, &mut rng, context, 200);
         }
         let account = bench.wait_for_rest();
         assert_eq!((account.dropped_for("no_context"), account.frames), (2, 2));
-        bench.finish();
     });
 }
 
@@ -182,7 +175,7 @@ fn traffic(bench: &mut AppBench, rng: &mut ChaCha8Rng, count: usize) {
 
 /// A block whose cluster sends every packet back, copies it and prints.
 fn busy(run: &mut TestRun, clocks: Clocks) -> AppBench {
-    let mut bench = bench_with(run, clocks, &Behaviour::default());
+    let mut bench = bench_with(run, clocks, &Stimulus::default());
     bench.bring_up(all_contexts(Actions::of(15)));
     bench.model.complete = false;
     bench

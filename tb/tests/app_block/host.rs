@@ -1,36 +1,33 @@
 //! The host's side: registers, its memory, and messages for interrupts.
 
-use crate::support::{all_contexts, bench, bench_with, send_matched, send_unmatched, started};
+use crate::{all_contexts, bench, bench_with, send_matched, send_unmatched, started};
 use spinneret_regmap::{bar, caps, cl, events, guard, host_read, host_write, stats};
 use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
-    Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, NO_WORD, READ_OFFSET, offset_of,
+    Actions, AppBench, CONTEXTS, Clocks, Context, NO_WORD, READ_OFFSET, Stimulus, offset_of,
 };
+use spinneret_tb::bench::{Finish, case, with};
 
 #[test]
 fn a_packet_comes_back_as_a_frame() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = started(run, Clocks::BOARD, Actions::SEND);
-        send_matched(&mut bench, &mut rng, 0, 100);
+    case(1, with(started, (Clocks::BOARD, Actions::SEND)), |bench| {
+        let mut rng = bench.sim.rng("packets");
+        send_matched(bench, &mut rng, 0, 100);
         let account = bench.settle();
         assert_eq!((account.matched, account.hers, account.frames), (1, 1, 1));
-        bench.finish();
     });
 }
 
 #[test]
 fn nothing_matches_before_rules_are_loaded() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = bench(run);
+    case(1, bench, |bench| {
+        let mut rng = bench.sim.rng("packets");
         bench.find_hardware();
         for size in [1, 64, 65, 1500] {
-            send_matched(&mut bench, &mut rng, 0, size);
-            send_unmatched(&mut bench, &mut rng, 0, size);
+            send_matched(bench, &mut rng, 0, size);
+            send_unmatched(bench, &mut rng, 0, size);
         }
         assert_eq!(bench.settle().bypassed, 8);
-        bench.finish();
     });
 }
 
@@ -39,7 +36,7 @@ fn all_actions_of_all_contexts_reach_wire_host_and_console() {
     run_test(2, |run| {
         let mut rng = run.rng("packets");
         for clocks in [Clocks::BOARD, Clocks::EQUAL, Clocks::period(2100)] {
-            let mut bench = bench_with(run, clocks, &Behaviour::default());
+            let mut bench = bench_with(run, clocks, &Stimulus::default());
             let contexts = std::array::from_fn(|number| Some(Context::new(number, Actions::of(15))));
             bench.bring_up(contexts);
             for actions in 0..16 {
@@ -52,15 +49,15 @@ fn all_actions_of_all_contexts_reach_wire_host_and_console() {
                     bench.settle();
                 }
             }
-            assert_eq!(bench.finish().hers, 64);
+            assert_eq!(bench.settle().hers, 64);
+            bench.finish();
         }
     });
 }
 
 #[test]
-fn software_sees_what_was_built_and_how_the_cluster_is() {
-    run_test(1, |run| {
-        let mut bench = bench(run);
+fn software_reads_the_configuration_and_the_cluster_status() {
+    case(1, bench, |bench| {
         bench.find_hardware();
         assert_eq!(bench.get(caps::offset("core_clock_khz")), 250_000);
         assert_eq!(bench.get(caps::offset("cluster_clock_khz")), 40_000);
@@ -71,7 +68,6 @@ fn software_sees_what_was_built_and_how_the_cluster_is() {
         assert_eq!(bench.get(cl::FIFO.offset), NO_WORD);
         assert_eq!(bench.get(stats::MPQ.offset), 0);
         bench.hold_cluster();
-        bench.finish();
     });
 }
 
@@ -79,7 +75,7 @@ fn software_sees_what_was_built_and_how_the_cluster_is() {
 fn memory_of_the_cluster_is_written_and_read_through_the_bar() {
     run_test(1, |run| {
         for clocks in [Clocks::BOARD, Clocks::EQUAL] {
-            let mut bench = bench_with(run, clocks, &Behaviour::default());
+            let mut bench = bench_with(run, clocks, &Stimulus::default());
             bench.release_cluster();
             for first in [
                 0x1c00_0000,
@@ -111,7 +107,7 @@ fn console_words_come_in_the_order_of_the_packets() {
             print: true,
             ..Actions::NONE
         };
-        let mut bench = started(run, Clocks::EQUAL, print);
+        let mut bench = started(run, (Clocks::EQUAL, print));
         for number in 0..20 {
             send_matched(&mut bench, &mut rng, number % 4, 64);
         }
@@ -176,20 +172,18 @@ fn failing_for(bench: &mut AppBench, rng: &mut ChaCha8Rng, context: usize, size:
 
 #[test]
 fn packets_reach_any_host_address_of_any_alignment() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = started(run, Clocks::EQUAL, COPY);
+    case(1, with(started, (Clocks::EQUAL, COPY)), |bench| {
+        let mut rng = bench.sim.rng("packets");
         for address in [0x1000, 0x1_0000_0ff3, 0xfff, 0x7f_ffff_ffc1, 0x123_4567_89ab] {
             let contexts = only(at(0, COPY, address));
             bench.load_contexts(&contexts);
             bench.model.configure(contexts);
             for size in [1, 63, 64, 65, 1000, 1536] {
-                send_matched(&mut bench, &mut rng, 0, size);
+                send_matched(bench, &mut rng, 0, size);
                 bench.settle();
             }
         }
         assert!(bench.get(host_write::offset("bursts")) >= 30);
-        bench.finish();
     });
 }
 
@@ -198,7 +192,7 @@ fn data_of_the_host_reaches_the_cluster() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
         for clocks in [Clocks::BOARD, Clocks::EQUAL] {
-            let mut bench = started(run, clocks, BOTH);
+            let mut bench = started(run, (clocks, BOTH));
             for number in 0..12 {
                 let context = number % 4;
                 let address = Context::new(context, BOTH).read_address();
@@ -213,11 +207,11 @@ fn data_of_the_host_reaches_the_cluster() {
 }
 
 #[test]
-fn windows_hold_the_cluster_to_its_memory() {
+fn windows_confine_the_cluster_to_its_memory() {
     run_test(1, |run| {
         let mut rng = run.rng("packets");
-        let behaviour = Behaviour::default();
-        let mut bench = bench_with(run, Clocks::BOARD, &behaviour);
+        let stimulus = Stimulus::default();
+        let mut bench = bench_with(run, Clocks::BOARD, &stimulus);
         let base = 0x5_0000_0000;
         bench.bring_up(only(at(0, BOTH, base)));
         bench.set(guard::ENFORCE.offset, 1);
@@ -253,9 +247,8 @@ fn windows_hold_the_cluster_to_its_memory() {
 
 #[test]
 fn a_context_does_not_reach_the_window_of_another() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = bench_with(run, Clocks::BOARD, &Behaviour::default());
+    case(1, bench, |bench| {
+        let mut rng = bench.sim.rng("packets");
         let (own, of_other) = (0x5_0000_0000, 0x7_1234_5000);
         let contexts = |address| {
             [
@@ -271,36 +264,34 @@ fn a_context_does_not_reach_the_window_of_another() {
         bench.open_window(1, own, 0x8000);
         // Any window will do.
         bench.set(guard::ENFORCE.offset, 1);
-        send_matched(&mut bench, &mut rng, 1, 500);
+        send_matched(bench, &mut rng, 1, 500);
         bench.settle();
         // Only its own: the read and the copy fail, and context 0 goes on.
         bench.set(guard::BY_CONTEXT.offset, 1);
         let failed = FAILED | DECODE_ERROR;
         for number in 1..=3 {
-            assert_eq!(failing_for(&mut bench, &mut rng, 1, 500), [failed, failed]);
+            assert_eq!(failing_for(bench, &mut rng, 1, 500), [failed, failed]);
             assert_eq!(bench.get(host_write::offset("outside")), number);
             assert_eq!(bench.get(host_read::offset("outside")), number);
-            send_matched(&mut bench, &mut rng, 0, 700);
+            send_matched(bench, &mut rng, 0, 700);
             bench.settle();
         }
         bench.load_contexts(&contexts(own));
         bench.model.configure(contexts(own));
-        send_matched(&mut bench, &mut rng, 1, 500);
+        send_matched(bench, &mut rng, 1, 500);
         bench.settle();
-        // What is not enforced is not held to anything.
+        // Without enforcement every address is allowed.
         bench.load_contexts(&astray);
         bench.model.configure(astray);
         bench.set(guard::ENFORCE.offset, 0);
-        send_matched(&mut bench, &mut rng, 1, 500);
-        bench.finish();
+        send_matched(bench, &mut rng, 1, 500);
     });
 }
 
 #[test]
 fn errors_of_the_dma_reach_the_cluster_and_are_counted_by_code() {
-    run_test(1, |run| {
-        let mut rng = run.rng("packets");
-        let mut bench = started(run, Clocks::BOARD, BOTH);
+    case(1, with(started, (Clocks::BOARD, BOTH)), |bench| {
+        let mut rng = bench.sim.rng("packets");
         for code in 1..=11 {
             // Of a page to which a write fails nobody knows how much was written.
             let base = 0x6_0000_0000 + 0x1_0000 * code;
@@ -311,7 +302,7 @@ fn errors_of_the_dma_reach_the_cluster_and_are_counted_by_code() {
             let faults = DmaFaults::At(vec![(pages, code as u8)]);
             bench.writes.set_faults(faults.clone());
             bench.reads.set_faults(faults);
-            let printed = failing(&mut bench, &mut rng, 200);
+            let printed = failing(bench, &mut rng, 200);
             assert_eq!(printed.len(), 2, "code {code}: {printed:x?}");
             assert!(printed.iter().all(|word| word & 0xffff_0000 == FAILED));
             bench.host.adopt();
@@ -322,8 +313,7 @@ fn errors_of_the_dma_reach_the_cluster_and_are_counted_by_code() {
         }
         bench.writes.set_faults(DmaFaults::Never);
         bench.reads.set_faults(DmaFaults::Never);
-        send_matched(&mut bench, &mut rng, 0, 1000);
-        bench.finish();
+        send_matched(bench, &mut rng, 0, 1000);
     });
 }
 
@@ -340,7 +330,7 @@ fn host_writes_standard_output_and_errors_become_pending() {
             copy: true,
             ..Actions::NONE
         };
-        let mut bench = started(run, Clocks::EQUAL, actions);
+        let mut bench = started(run, (Clocks::EQUAL, actions));
         let pending = events::PENDING.offset;
         bench.run(ROUND);
         bench.set(pending, LINES);
@@ -376,7 +366,7 @@ fn a_word_of_standard_output_becomes_pending() {
             print: true,
             ..Actions::NONE
         };
-        let mut bench = started(run, Clocks::EQUAL, actions);
+        let mut bench = started(run, (Clocks::EQUAL, actions));
         let pending = events::PENDING.offset;
         for _ in 0..2 {
             bench.set(pending, LINES);

@@ -1,15 +1,16 @@
 //! Clocks of accesses, and random ones.
 
-use crate::support::{DEAD, REGISTERS, WRITABLE_AT, calm, slow, with_calm};
+use crate::{DEAD, REGISTERS, WRITABLE_AT, calm, slow};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::bar::{BarBench, Behaviour, Counters, Temper, WRITABLE};
+use spinneret_tb::bar::{BarBench, ClusterConfig, Counters, Stimulus, WRITABLE};
+use spinneret_tb::bench::{Finish, case};
 
 const OUTSIDE: u64 = 0x90_0000;
 
 #[test]
-fn one_clock_there_and_one_back() {
-    with_calm::<SpinneretBar>(|mut bench| {
+fn adds_one_clock_in_each_direction() {
+    case(1, calm::<SpinneretBar>, |bench| {
         // The registers and the cluster answer in the clock after the transfer, so one of three clocks is theirs.
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 3);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 3);
@@ -20,13 +21,12 @@ fn one_clock_there_and_one_back() {
         bench.registers.set_latency(Latency::exactly(4));
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).latency_cycles(), 6);
         assert_eq!(bench.read_now(REGISTERS).latency_cycles(), 6);
-        bench.finish();
     });
 }
 
 #[test]
 fn the_next_access_is_taken_in_the_clock_after_the_response() {
-    with_calm::<SpinneretBar>(|mut bench| {
+    case(1, calm::<SpinneretBar>, |bench| {
         for _ in 0..10 {
             bench.write(WRITABLE_AT, 1, 15, 0);
             bench.read(REGISTERS, 0);
@@ -51,7 +51,6 @@ fn the_next_access_is_taken_in_the_clock_after_the_response() {
                 *last = seen;
             }
         }
-        bench.finish();
     });
 }
 
@@ -62,11 +61,11 @@ fn address_and_data_come_in_any_order() {
             skew: Skew::Random { most: 12 },
             ..MasterConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             host,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = BarBench::new(run.simulation::<SpinneretBar>(), behaviour);
+        let mut bench = BarBench::new(run.simulation::<SpinneretBar>(), stimulus);
         let mut early = [0; 2];
         for index in 0..200 {
             let address = [0x1000, WRITABLE_AT, OUTSIDE][index % 3];
@@ -81,8 +80,10 @@ fn address_and_data_come_in_any_order() {
 
 #[test]
 fn registers_do_not_wait_for_a_stuck_cluster() {
-    with_calm::<SpinneretBar>(|mut bench| {
-        bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
+    case(1, calm::<SpinneretBar>, |bench| {
+        bench
+            .cluster
+            .configure(ClusterConfig::STUCK, ClusterConfig::STUCK);
         bench.write(0x1000, 1, 15, 0);
         bench.run(3);
         for _ in 0..10 {
@@ -100,14 +101,13 @@ fn registers_do_not_wait_for_a_stuck_cluster() {
         }
         bench.settle();
         assert_eq!(bench.counters().timeouts, 2);
-        bench.cluster.set_temper(Temper::CALM, Temper::CALM);
-        bench.finish();
+        bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
     });
 }
 
 #[test]
-fn a_cluster_has_its_time_and_no_more() {
-    with_calm::<SpinneretBar>(|mut bench| {
+fn cluster_timeout_is_exact() {
+    case(1, calm::<SpinneretBar>, |bench| {
         let most = bench.setup.timeout_cycles;
         // The access is offered one clock after it was taken, and taken at once.
         for (latency, response) in [
@@ -116,7 +116,7 @@ fn a_cluster_has_its_time_and_no_more() {
             (most, Response::SlaveError),
             (most + 1, Response::SlaveError),
         ] {
-            bench.cluster.set_temper(slow(latency), slow(latency));
+            bench.cluster.configure(slow(latency), slow(latency));
             let written = bench.write_now(0x1000, 1, 15);
             let read = bench.read_now(0x1000);
             assert_eq!(
@@ -129,26 +129,27 @@ fn a_cluster_has_its_time_and_no_more() {
                 (written.latency_cycles(), read.latency_cycles()),
                 (expected, expected)
             );
-            // What is late comes, and is dropped.
+            // The late answer arrives and is dropped.
             bench.run(10);
         }
         assert_eq!(bench.counters().timeouts, 4);
-        bench.finish();
     });
 }
 
 #[test]
 fn valid_stays_after_a_timeout() {
-    with_calm::<SpinneretBarLarge>(|mut bench| {
-        bench.cluster.set_temper(Temper::DEAF, Temper::DEAF);
+    case(1, calm::<SpinneretBarLarge>, |bench| {
+        bench
+            .cluster
+            .configure(ClusterConfig::STUCK, ClusterConfig::STUCK);
         assert_eq!(bench.write_now(0x1000, 0x55, 15).response, Response::SlaveError);
         assert_eq!(bench.read_now(0x2000).response, Response::SlaveError);
         for _ in 0..100 {
             bench.cycle();
             assert!(
-                bench.is_high("m_axi_awvalid")
-                    && bench.is_high("m_axi_wvalid")
-                    && bench.is_high("m_axi_arvalid")
+                bench.sim.get("m_axi_awvalid") == 1
+                    && bench.sim.get("m_axi_wvalid") == 1
+                    && bench.sim.get("m_axi_arvalid") == 1
             );
         }
         // Others of the same direction are refused at once, those to the registers are not.
@@ -157,23 +158,22 @@ fn valid_stays_after_a_timeout() {
         assert_eq!(bench.write_now(WRITABLE_AT, 1, 15).response, Response::Okay);
         bench.run(5);
         assert_eq!(bench.counters().timeouts, 4);
-        bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+        bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
         bench.run(10);
         assert_eq!(bench.write_now(0x1004, 1, 15).response, Response::Okay);
         assert_eq!(bench.read_now(0x1004).response, Response::Okay);
-        bench.finish();
     });
 }
 
 #[test]
-fn a_late_answer_is_not_taken_for_another() {
-    with_calm::<SpinneretBarLarge>(|mut bench| {
+fn late_answer_is_dropped() {
+    case(1, calm::<SpinneretBarLarge>, |bench| {
         let most = bench.setup.timeout_cycles;
         for late in 1..20 {
-            bench.cluster.set_temper(slow(most + late), slow(most + late));
+            bench.cluster.configure(slow(most + late), slow(most + late));
             assert_eq!(bench.read_now(0x1000).response, Response::SlaveError);
             assert_eq!(bench.write_now(0x1000, 1, 15).response, Response::SlaveError);
-            bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+            bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
             // The bench compares data and clock of each with the model.
             for _ in 0..4 {
                 bench.read_now(0x2000);
@@ -181,30 +181,27 @@ fn a_late_answer_is_not_taken_for_another() {
             }
             bench.run(20);
         }
-        bench.finish();
     });
 }
 
 #[test]
-fn patience_of_two_clocks_is_enough_for_the_quickest_only() {
-    with_calm::<SpinneretBarSmall>(|mut bench| {
+fn timeout_of_two_clocks_suffices_for_the_fastest_answer_only() {
+    case(1, calm::<SpinneretBarSmall>, |bench| {
         for _ in 0..20 {
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         }
-        bench.cluster.set_temper(slow(2), slow(2));
+        bench.cluster.configure(slow(2), slow(2));
         for _ in 0..20 {
             assert_eq!(bench.read_now(0x1000).response, Response::SlaveError);
             bench.run(3);
         }
         assert_eq!(bench.counters().timeouts, 20);
-        bench.finish();
     });
 }
 
 #[test]
 fn the_response_waits_for_the_host() {
-    run_test(1, |run| {
-        let mut bench = calm::<SpinneretBar>(run);
+    case(1, calm::<SpinneretBar>, |bench| {
         let late = Pause::Cycle([[true; 9].as_slice(), &[false]].concat());
         bench.host.set_pauses(&MasterPauses {
             response: late.clone(),
@@ -224,16 +221,14 @@ fn the_response_waits_for_the_host() {
             );
         }
         bench.settle();
-        bench.finish();
     });
 }
 
 #[test]
 fn a_reset_forgets_everything() {
-    run_test(1, |run| {
-        let mut bench = calm::<SpinneretBarLarge>(run);
+    case(1, calm::<SpinneretBarLarge>, |bench| {
         for cycles in 0..60 {
-            bench.cluster.set_temper(DEAD, Temper::DEAF);
+            bench.cluster.configure(DEAD, ClusterConfig::STUCK);
             bench.registers.set_latency(Latency::exactly(1 + cycles % 4));
             for index in 0..4 {
                 let is_even = index % 2 == cycles % 2;
@@ -242,12 +237,11 @@ fn a_reset_forgets_everything() {
             }
             bench.run(cycles);
             bench.reset();
-            bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+            bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
             assert_eq!(bench.counters(), bench.expected_counters());
             assert_eq!(bench.write_now(0x1000, 1, 15).response, Response::Okay);
             assert_eq!(bench.read_now(0x1000).response, Response::Okay);
         }
-        bench.finish();
     });
 }
 
@@ -260,7 +254,7 @@ fn pause(rng: &mut ChaCha8Rng) -> Pause {
     }
 }
 
-fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
+fn stimulus(rng: &mut ChaCha8Rng) -> Stimulus {
     let pauses = MasterPauses {
         write_address: pause(rng),
         write_data: pause(rng),
@@ -268,7 +262,7 @@ fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
         read_address: pause(rng),
         read_data: pause(rng),
     };
-    Behaviour {
+    Stimulus {
         host: MasterConfig {
             pauses,
             skew: Skew::Random { most: 3 },
@@ -283,19 +277,19 @@ fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
             write_faults: Faults::Random { percent: 10 },
             read_faults: Faults::Random { percent: 10 },
         },
-        cluster: Temper::CALM,
+        cluster: ClusterConfig::FAST,
     }
 }
 
-/// A temper, whose answers come at every distance from the end of patience.
-fn temper(rng: &mut ChaCha8Rng, timeout: u64) -> Temper {
+/// A config, whose answers come at every distance from the end of patience.
+fn config(rng: &mut ChaCha8Rng, timeout: u64) -> ClusterConfig {
     let (least, most) = match rng.random_range(0..10) {
         0..5 => (1, 6),
         5..7 => (timeout.saturating_sub(4).max(1), timeout + 4),
         7..9 => (1, 3 * timeout),
         _ => (1_000_000, 1_000_000),
     };
-    Temper {
+    ClusterConfig {
         stall_percent: [0, 30, 90][rng.random_range(0..3)],
         least_latency: least,
         most_latency: most,
@@ -325,8 +319,8 @@ fn address<M: Model>(rng: &mut ChaCha8Rng, bench: &BarBench<M>, is_write: bool) 
 
 fn traffic<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("traffic");
-    let behaviour = behaviour(&mut rng);
-    let mut bench = BarBench::new(run.simulation::<M>(), behaviour);
+    let stimulus = stimulus(&mut rng);
+    let mut bench = BarBench::new(run.simulation::<M>(), stimulus);
     let timeout = bench.setup.timeout_cycles;
     let (mut sent, mut held_left, mut held) = ([0; 2], 0_u64, false);
     let mut total = Counters::default();
@@ -347,8 +341,8 @@ fn traffic<M: Model>(run: &mut TestRun) {
             sent[1] += 1;
         }
         if rng.random_range(0..100) == 0 {
-            let (writes, reads) = (temper(&mut rng, timeout), temper(&mut rng, timeout));
-            bench.cluster.set_temper(writes, reads);
+            let (writes, reads) = (config(&mut rng, timeout), config(&mut rng, timeout));
+            bench.cluster.configure(writes, reads);
         }
         if held_left == 0 {
             held = !held;
@@ -359,45 +353,36 @@ fn traffic<M: Model>(run: &mut TestRun) {
         bench.hold(held);
         if rng.random_range(0..4000) == 0 {
             bench.run(5);
-            add(&mut total, bench.expected_counters());
+            total += bench.expected_counters();
             bench.reset();
         }
         bench.cycle();
     }
-    add(&mut total, bench.expected_counters());
+    total += bench.expected_counters();
     let happened = [total.held, total.timeouts, total.errors];
     assert!(happened.iter().all(|count| *count > 20), "{total:?}");
-    // What was taken and never answered goes with a reset of the cluster.
+    // A reset of the cluster discards accesses that were never answered.
     bench.hold(true);
     bench.run(2);
-    bench.cluster.set_temper(Temper::CALM, Temper::CALM);
+    bench.cluster.configure(ClusterConfig::FAST, ClusterConfig::FAST);
     bench.finish();
 }
 
-fn add(total: &mut Counters, counters: Counters) {
-    total.outside += counters.outside;
-    total.held += counters.held;
-    total.timeouts += counters.timeouts;
-    total.errors += counters.errors;
-}
-
-fn seeds<M: Model>(name: &str) {
-    for seed in 1..=4 {
-        run_named(&format!("{name}_{seed}"), seed, traffic::<M>);
-    }
+fn seeds<M: Model>() {
+    (1..=4).for_each(|seed| run_test(seed, traffic::<M>));
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says() {
-    seeds::<SpinneretBar>("bar_random");
+fn random_accesses_match_the_model() {
+    seeds::<SpinneretBar>();
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says_in_a_large_bar() {
-    seeds::<SpinneretBarLarge>("bar_random_large");
+fn random_accesses_to_a_large_bar_match_the_model() {
+    seeds::<SpinneretBarLarge>();
 }
 
 #[test]
-fn every_access_is_answered_as_the_model_says_without_patience() {
-    seeds::<SpinneretBarSmall>("bar_random_small");
+fn random_accesses_with_a_short_timeout_match_the_model() {
+    seeds::<SpinneretBarSmall>();
 }

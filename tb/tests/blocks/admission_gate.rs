@@ -2,30 +2,31 @@
 
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::admission_gate::{Beat, FULL, GateReference, Shape, marks};
+use spinneret_tb::admission_gate::{Beat, FULL, GateParams, GateReference, marks};
+use spinneret_tb::bench::{Finish, case, each};
 use spinneret_tb::reference;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-const DROPPING: Shape = Shape {
+const DROPPING: GateParams = GateParams {
     limit: 3,
     queue: 8,
     block: false,
     packets: 8,
     stall: false,
 };
-const STALLING: Shape = Shape {
+const STALLING: GateParams = GateParams {
     stall: true,
     ..DROPPING
 };
-const SHORT: Shape = Shape {
+const SHORT: GateParams = GateParams {
     limit: 1,
     queue: 16,
     packets: 4,
     ..DROPPING
 };
-const BLOCK: Shape = Shape {
+const BLOCK: GateParams = GateParams {
     limit: 24,
     queue: 128,
     block: true,
@@ -39,7 +40,7 @@ struct Tb<M> {
     meta_source: ChannelSource,
     sink: ChannelSink,
     meta_sink: ChannelSink,
-    /// Whether each frame that has begun was admitted.
+    /// For each started frame, whether it was admitted.
     verdicts: Rc<RefCell<Vec<bool>>>,
 }
 
@@ -49,15 +50,17 @@ type Pauses = [Pause; 4];
 const NO_PAUSE: Pauses = [Pause::Never, Pause::Never, Pause::Never, Pause::Never];
 const STALLED: Pause = Pause::AlwaysAfter(0);
 
+impl<M: Model> Finish for Tb<M> {}
+
 impl<M: Model> Tb<M> {
-    fn new(run: &mut TestRun, shape: Shape, [frames, metas, out, metas_out]: Pauses) -> Self {
+    fn new(run: &mut TestRun, (params, [frames, metas, out, metas_out]): (GateParams, Pauses)) -> Self {
         let mut sim = run.simulation::<M>();
         let source = sim.channel_source("s", &["data"], frames);
         let meta_source = sim.channel_source("meta_s", &["data"], metas);
         let sink = sim.channel_sink("m", &["data"], out);
         let meta_sink = sim.channel_sink("meta_m", &["data"], metas_out);
         let verdicts = Rc::new(RefCell::new(Vec::new()));
-        reference::attach(&mut sim, GateReference::new(shape, Rc::clone(&verdicts)));
+        reference::attach(&mut sim, GateReference::new(params, Rc::clone(&verdicts)));
         sim.reset();
         // Ready rises one cycle after reset.
         sim.cycle();
@@ -96,7 +99,7 @@ impl<M: Model> Tb<M> {
         (values(&self.sink), values(&self.meta_sink))
     }
 
-    /// What has left is what was admitted, whole and in order; returns how many frames that were.
+    /// Checks that the admitted frames left whole and in order; returns their number.
     fn check(&self, frames: &[Vec<Beat>], limit: usize) -> usize {
         let verdicts = self.verdicts.borrow();
         assert_eq!(verdicts.len(), frames.len());
@@ -111,6 +114,10 @@ impl<M: Model> Tb<M> {
         assert_eq!(self.received(), (beats, metas));
         admitted().count()
     }
+}
+
+fn dropping(run: &mut TestRun) -> Tb<models::AdmissionGate> {
+    Tb::new(run, (DROPPING, NO_PAUSE))
 }
 
 /// Frames of all lengths around that of the slot; some bad, some with gaps, some that end without a byte.
@@ -164,85 +171,77 @@ fn patterns() -> Vec<Pauses> {
     ]
 }
 
-fn random_traffic<M: Model>(name: &str, shape: Shape) {
+fn random_traffic<M: Model>(params: GateParams) {
     let dropped = Cell::new(0);
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_9a7e, |run| {
-            let mut rng = run.rng("frames");
-            let frames: Vec<_> = (0..1500).map(|_| random_frame(&mut rng, shape.limit)).collect();
-            let mut tb = Tb::<M>::new(run, shape, pauses.clone());
-            (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
-            tb.drain();
-            let admitted = tb.check(&frames, shape.limit);
-            dropped.set(dropped.get() + frames.len() - admitted);
-        });
-    }
+    each(0x0001_9a7e, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let frames: Vec<_> = (0..1500).map(|_| random_frame(&mut rng, params.limit)).collect();
+        let mut tb = Tb::<M>::new(run, (params, pauses));
+        (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
+        tb.drain();
+        let admitted = tb.check(&frames, params.limit);
+        dropped.set(dropped.get() + frames.len() - admitted);
+    });
     let dropped = dropped.get();
-    assert_eq!(dropped == 0, shape.stall, "{dropped} frames were dropped");
+    assert_eq!(dropped == 0, params.stall, "{dropped} frames were dropped");
 }
 
 #[test]
 fn admits_frames_whole_or_not_at_all() {
-    random_traffic::<models::AdmissionGate>("gate", DROPPING);
-    random_traffic::<models::AdmissionGate1>("gate_1", SHORT);
-    random_traffic::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    random_traffic::<models::AdmissionGate>(DROPPING);
+    random_traffic::<models::AdmissionGate1>(SHORT);
+    random_traffic::<models::AdmissionGateBlock>(BLOCK);
 }
 
 #[test]
 fn drops_nothing_when_it_may_stall() {
-    random_traffic::<models::AdmissionGateStall>("gate_stall", STALLING);
+    random_traffic::<models::AdmissionGateStall>(STALLING);
 }
 
 /// Metadata that comes two clocks behind its frame, whatever becomes of the frames.
-fn input_is_never_stopped<M: Model>(name: &str, shape: Shape) {
-    for (index, [_, _, out, metas_out]) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_never_stops_{index}"), 0x0002_9a7e, |run| {
-            let mut rng = run.rng("frames");
-            let frames: Vec<_> = (0..500).map(|_| random_frame(&mut rng, shape.limit)).collect();
-            let mut tb = Tb::<M>::new(
-                run,
-                shape,
-                [Pause::Never, Pause::Never, out.clone(), metas_out.clone()],
-            );
-            frames.iter().for_each(|frame| tb.send_frame(frame));
-            let mut ends: VecDeque<u64> = frames
-                .iter()
-                .scan(0, |beats, frame| {
-                    *beats += frame.len() as u64;
-                    Some(*beats)
-                })
-                .collect();
-            let (mut cycle, mut meta) = (0, 0);
-            while !tb.source.is_idle() || !ends.is_empty() {
-                // The frame's last beat was taken two clocks ago.
-                if ends.front().is_some_and(|end| end + 1 == cycle) {
-                    tb.meta_source.send(&[meta]);
-                    ends.pop_front();
-                    meta += 1;
-                }
-                tb.sim.cycle();
-                cycle += 1;
-                let taken = tb.source.counts().beats;
-                assert!(tb.source.is_idle() || taken == cycle, "stopped in cycle {cycle}");
+fn input_is_never_stopped<M: Model>(params: GateParams) {
+    each(0x0002_9a7e, patterns(), |run, [_, _, out, metas_out]| {
+        let mut rng = run.rng("frames");
+        let frames: Vec<_> = (0..500).map(|_| random_frame(&mut rng, params.limit)).collect();
+        let mut tb = Tb::<M>::new(run, (params, [Pause::Never, Pause::Never, out, metas_out]));
+        frames.iter().for_each(|frame| tb.send_frame(frame));
+        let mut ends: VecDeque<u64> = frames
+            .iter()
+            .scan(0, |beats, frame| {
+                *beats += frame.len() as u64;
+                Some(*beats)
+            })
+            .collect();
+        let (mut cycle, mut meta) = (0, 0);
+        while !tb.source.is_idle() || !ends.is_empty() {
+            // The frame's last beat was taken two clocks ago.
+            if ends.front().is_some_and(|end| end + 1 == cycle) {
+                tb.meta_source.send(&[meta]);
+                ends.pop_front();
+                meta += 1;
             }
-            tb.drain();
-            tb.check(&frames, shape.limit);
-        });
-    }
+            tb.sim.cycle();
+            cycle += 1;
+            let taken = tb.source.counts().beats;
+            assert!(tb.source.is_idle() || taken == cycle, "stopped in cycle {cycle}");
+        }
+        tb.drain();
+        tb.check(&frames, params.limit);
+    });
 }
 
 #[test]
 fn never_stops_a_frame() {
-    input_is_never_stopped::<models::AdmissionGate>("gate", DROPPING);
-    input_is_never_stopped::<models::AdmissionGate1>("gate_1", SHORT);
-    input_is_never_stopped::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    input_is_never_stopped::<models::AdmissionGate>(DROPPING);
+    input_is_never_stopped::<models::AdmissionGate1>(SHORT);
+    input_is_never_stopped::<models::AdmissionGateBlock>(BLOCK);
 }
 
 #[test]
-fn a_frame_needs_room_for_the_longest_that_fits_and_one_beat() {
+fn admission_needs_room_for_the_longest_frame_and_one_beat() {
     run_test(0x0003_9a7e, |run| {
         let [frames, metas, _, metas_out] = NO_PAUSE;
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, [frames, metas, STALLED, metas_out]);
+        let mut tb = Tb::<models::AdmissionGate>::new(run, (DROPPING, [frames, metas, STALLED, metas_out]));
         // Of eight places, four have to be free, and the first beat waits beside them: the sixth is the last that finds them.
         let frames: Vec<_> = [1, 1, 1, 1, 1, 1, 1].map(full).to_vec();
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
@@ -255,10 +254,10 @@ fn a_frame_needs_room_for_the_longest_that_fits_and_one_beat() {
 }
 
 #[test]
-fn a_frame_needs_a_place_for_its_metadata() {
+fn admission_needs_room_for_metadata() {
     run_test(0x0004_9a7e, |run| {
         let [frames, metas, out, _] = NO_PAUSE;
-        let mut tb = Tb::<models::AdmissionGate1>::new(run, SHORT, [frames, metas, out, STALLED]);
+        let mut tb = Tb::<models::AdmissionGate1>::new(run, (SHORT, [frames, metas, out, STALLED]));
         let frames = vec![full(1); 7];
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
         tb.sim.run(30);
@@ -269,9 +268,8 @@ fn a_frame_needs_a_place_for_its_metadata() {
 }
 
 #[test]
-fn of_a_frame_that_is_too_long_one_beat_more_enters() {
-    run_test(0x0005_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
+fn one_extra_beat_of_an_oversize_frame_enters() {
+    case(0x0005_9a7e, dropping, |tb| {
         let frames = [full(3), full(4), full(5), full(50)];
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
         tb.drain();
@@ -286,7 +284,7 @@ fn of_a_frame_that_is_too_long_one_beat_more_enters() {
 
 /// Flags as they are written: c(ut), o(ver), b(ad), y (beyond), l(ast).
 #[test]
-fn marks_say_what_the_frame_is() {
+fn marks_describe_the_frame() {
     let cases: [(&[u64], bool, &str); 9] = [
         (&[0xf], false, "c---l"),
         (&[0xf], true, "c-b-l"),
@@ -302,7 +300,7 @@ fn marks_say_what_the_frame_is() {
         (&[0xf, 0xf, 0xf, 0x5, 0xf], false, "----- ----- c---- cobyl"),
     ];
     run_test(0x0006_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
+        let mut tb = Tb::<models::AdmissionGate>::new(run, (DROPPING, NO_PAUSE));
         for (keeps, bad, expected) in cases {
             let frame: Vec<_> = keeps.iter().map(|&keep| Beat { data: 1, keep, bad }).collect();
             tb.send(&frame, 0);
@@ -322,8 +320,7 @@ fn marks_say_what_the_frame_is() {
 
 #[test]
 fn costs_no_clock_while_the_queue_is_empty() {
-    run_test(0x0007_9a7e, |run| {
-        let mut tb = Tb::<models::AdmissionGate>::new(run, DROPPING, NO_PAUSE);
+    case(0x0007_9a7e, dropping, |tb| {
         let start = tb.sim.cycle_count();
         tb.send(&full(3), 0);
         tb.sim.run(10);
@@ -333,11 +330,11 @@ fn costs_no_clock_while_the_queue_is_empty() {
     });
 }
 
-fn forgets_everything<M: Model>(name: &str, shape: Shape) {
-    run_named(&format!("{name}_reset"), 0x0008_9a7e, |run| {
+fn forgets_everything<M: Model>(params: GateParams) {
+    run_test(0x0008_9a7e, |run| {
         let mut rng = run.rng("frames");
         let half = || Pause::Random { percent: 50 };
-        let mut tb = Tb::<M>::new(run, shape, [Pause::Never, Pause::Never, half(), half()]);
+        let mut tb = Tb::<M>::new(run, (params, [Pause::Never, Pause::Never, half(), half()]));
         for round in 0..200 {
             // Every frame is one beat, so that what is cut off leaves no rest behind.
             (0..20).for_each(|meta| tb.send(&random_frame(&mut rng, 0)[..1], meta));
@@ -356,6 +353,6 @@ fn forgets_everything<M: Model>(name: &str, shape: Shape) {
 
 #[test]
 fn forgets_everything_at_reset() {
-    forgets_everything::<models::AdmissionGate>("gate", DROPPING);
-    forgets_everything::<models::AdmissionGateBlock>("gate_block", BLOCK);
+    forgets_everything::<models::AdmissionGate>(DROPPING);
+    forgets_everything::<models::AdmissionGateBlock>(BLOCK);
 }

@@ -2,39 +2,10 @@
 
 use spinneret_models::{PspinHerGen, PspinHerGenBoard, PspinHerGenOdd};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::her_gen::{
     Configuration, Context, FIELDS, Her, HerBench, HerParams, Packet, Pauses, random_configuration,
-    random_packet,
-};
-
-const REFERENCE: HerParams = HerParams {
-    message_id_bits: 32,
-    address_bits: 32,
-    host_address_bits: 64,
-    length_bits: 32,
-    tag_bits: 64,
-    contexts: 4,
-    tag_message_id_bits: 32,
-    context_in_message_id: false,
-    transfer_limit: 0,
-};
-const BOARD: HerParams = HerParams {
-    message_id_bits: 10,
-    length_bits: 16,
-    context_in_message_id: true,
-    transfer_limit: 128,
-    ..REFERENCE
-};
-const ODD: HerParams = HerParams {
-    message_id_bits: 12,
-    address_bits: 17,
-    host_address_bits: 40,
-    length_bits: 11,
-    tag_bits: 9,
-    contexts: 3,
-    tag_message_id_bits: 5,
-    context_in_message_id: false,
-    transfer_limit: 1000,
+    random_packet, tag,
 };
 
 const ADDRESS: u64 = 0x1c10_0600;
@@ -52,8 +23,13 @@ fn configuration(numbers: [u64; 4], enabled: u64) -> Configuration {
     }
 }
 
+/// A bench in which no bus model pauses.
+fn calm<M: Model>(run: &mut TestRun) -> HerBench<M> {
+    HerBench::new(run.simulation(), Pauses::default())
+}
+
 fn reference(run: &mut TestRun) -> HerBench<PspinHerGen> {
-    HerBench::new(run.simulation(), REFERENCE, Pauses::default())
+    calm(run)
 }
 
 /// A packet of 60 bytes for a context.
@@ -61,11 +37,11 @@ fn packet(address: u64, context: u64) -> Packet {
     Packet {
         address,
         length: 60,
-        tag: REFERENCE.tag(7, false, context),
+        tag: tag(7, false, context),
     }
 }
 
-fn behaviours() -> Vec<Pauses> {
+fn stimuli() -> Vec<Pauses> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let never = || Pause::Never;
@@ -81,12 +57,12 @@ fn behaviours() -> Vec<Pauses> {
         .to_vec()
 }
 
-fn random_traffic<M: Model>(name: &str, params: HerParams) {
-    run_named(name, 1, |run| {
+fn random_traffic<M: Model>() {
+    run_test(1, |run| {
         let mut rng = run.rng("traffic");
         let (mut hers, mut dropped) = (0, 0);
-        for pauses in behaviours() {
-            let mut bench = HerBench::new(run.simulation::<M>(), params, pauses);
+        for pauses in stimuli() {
+            let mut bench = HerBench::new(run.simulation::<M>(), pauses);
             bench.random(&mut rng, 2_000);
             bench.settle();
             bench.discard();
@@ -101,23 +77,22 @@ fn random_traffic<M: Model>(name: &str, params: HerParams) {
 
 #[test]
 fn random_traffic_reference() {
-    random_traffic::<PspinHerGen>("her_gen_random_reference", REFERENCE);
+    random_traffic::<PspinHerGen>();
 }
 
 #[test]
 fn random_traffic_board() {
-    random_traffic::<PspinHerGenBoard>("her_gen_random_board", BOARD);
+    random_traffic::<PspinHerGenBoard>();
 }
 
 #[test]
 fn random_traffic_odd() {
-    random_traffic::<PspinHerGenOdd>("her_gen_random_odd", ODD);
+    random_traffic::<PspinHerGenOdd>();
 }
 
 #[test]
 fn her_is_made_of_the_packet_its_tag_and_its_context() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b1111));
         for number in 0..4 {
             // Message id 0xdeadbeef, end of message for odd contexts; what is above means nothing.
@@ -138,14 +113,12 @@ fn her_is_made_of_the_packet_its_tag_and_its_context() {
             };
             assert_eq!(bench.her().0, expected);
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn contexts_share_no_message_id_on_a_board() {
-    run_test(1, |run| {
-        let mut bench: HerBench<PspinHerGenBoard> = HerBench::new(run.simulation(), BOARD, Pauses::default());
+    case(1, calm::<PspinHerGenBoard>, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b1011));
         // Context 2 is disabled, so that it is context 0 that is used.
         for (wanted, used) in [(0, 0), (1, 1), (2, 0), (3, 3)] {
@@ -158,7 +131,7 @@ fn contexts_share_no_message_id_on_a_board() {
                 bench.send(Packet {
                     address: ADDRESS,
                     length: 64,
-                    tag: BOARD.tag(id, true, wanted),
+                    tag: tag(id, true, wanted),
                 });
                 bench.settle();
                 let her = bench.her().0;
@@ -168,14 +141,12 @@ fn contexts_share_no_message_id_on_a_board() {
                 );
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn transfer_is_limited_and_size_is_not() {
-    run_test(1, |run| {
-        let mut bench: HerBench<PspinHerGenBoard> = HerBench::new(run.simulation(), BOARD, Pauses::default());
+    case(1, calm::<PspinHerGenBoard>, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0001));
         for (length, transfer) in [
             (0, 0),
@@ -195,14 +166,12 @@ fn transfer_is_limited_and_size_is_not() {
             let her = bench.her().0;
             assert_eq!((her.size, her.transfer_size), (length, transfer));
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn one_packet_a_clock_one_clock_later() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0111));
         let start = bench.sim.cycle_count();
         (0..1000).for_each(|number| bench.send(packet(number, number % 4)));
@@ -211,14 +180,12 @@ fn one_packet_a_clock_one_clock_later() {
             let (her, cycle) = bench.her();
             assert_eq!((her.address, cycle), (number, start + number + 1));
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn packets_of_a_disabled_context_use_context_0() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+    case(1, reference, |bench| {
         for enabled in [0b0001, 0b0011, 0b0101, 0b1001, 0b1101, 0b1111] {
             bench.configure(&configuration([1, 2, 3, 4], enabled));
             for wanted in 0..4 {
@@ -232,14 +199,12 @@ fn packets_of_a_disabled_context_use_context_0() {
                 );
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn packets_of_a_context_that_does_not_exist_use_context_0() {
-    run_test(1, |run| {
-        let mut bench: HerBench<PspinHerGenOdd> = HerBench::new(run.simulation(), ODD, Pauses::default());
+    case(1, calm::<PspinHerGenOdd>, |bench| {
         let contexts = [1, 2, 3].map(context).to_vec();
         for (enabled, served) in [(0b111, true), (0b001, true), (0b110, false)] {
             bench.configure(&Configuration {
@@ -249,7 +214,7 @@ fn packets_of_a_context_that_does_not_exist_use_context_0() {
             bench.send(Packet {
                 address: 5,
                 length: 60,
-                tag: ODD.tag(3, false, 3),
+                tag: tag(3, false, 3),
             });
             bench.settle();
             if served {
@@ -258,14 +223,12 @@ fn packets_of_a_context_that_does_not_exist_use_context_0() {
                 assert_eq!(bench.frees.receive().map(|item| item.values), Some(vec![5]));
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
-fn packets_that_no_context_serves_are_dropped_counted_and_hold_nothing_up() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+fn packets_without_a_context_are_dropped_counted_and_block_nothing() {
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0010));
         let start = bench.sim.cycle_count();
         // Two of three packets are dropped, and still one packet goes in every clock.
@@ -282,14 +245,12 @@ fn packets_that_no_context_serves_are_dropped_counted_and_hold_nothing_up() {
                 assert_eq!((item.values[0], item.cycle), (number, expected));
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
-fn a_stalled_output_stops_only_packets_that_go_there_and_those_behind() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+fn stalled_output_blocks_only_its_own_packets_and_later_ones() {
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0010));
         let always = Pause::AlwaysAfter(0);
         // Nobody takes slots: the first waits at the port, the second inside; the third packet does not come in.
@@ -331,15 +292,13 @@ fn a_stalled_output_stops_only_packets_that_go_there_and_those_behind() {
             .map(|item| item.values[0])
             .collect();
         assert_eq!((hers, frees), (vec![10, 12, 14, 15], vec![11, 13, 16]));
-        bench.finish();
     });
 }
 
 #[test]
-fn what_is_half_written_is_never_used() {
-    run_test(1, |run| {
-        let mut rng = run.rng("configurations");
-        let mut bench = reference(run);
+fn partly_written_configuration_is_never_used() {
+    case(1, reference, |bench| {
+        let mut rng = bench.sim.rng("configurations");
         let mut old = configuration([1, 2, 3, 4], 0b1111);
         bench.configure(&old);
         for round in 0..50 {
@@ -362,14 +321,12 @@ fn what_is_half_written_is_never_used() {
             bench.sim.cycle();
             old = new;
         }
-        bench.finish();
     });
 }
 
 #[test]
-fn a_her_that_waits_keeps_its_context_and_the_next_one_has_the_new() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+fn waiting_her_keeps_its_context_and_the_next_uses_the_new_one() {
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b1111));
         bench.hers.set_pause(Pause::AlwaysAfter(0));
         bench.send(packet(1, 2));
@@ -385,14 +342,12 @@ fn a_her_that_waits_keeps_its_context_and_the_next_one_has_the_new() {
             (bench.her().0.context, bench.her().0.context),
             (context(3), context(9))
         );
-        bench.finish();
     });
 }
 
 #[test]
 fn contexts_are_taken_in_every_cycle_with_conf_valid() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+    case(1, reference, |bench| {
         bench.configure(&configuration([0; 4], 0b1111));
         (0..100).for_each(|number| bench.send(packet(number, number % 4)));
         for number in 1..=100 {
@@ -404,14 +359,12 @@ fn contexts_are_taken_in_every_cycle_with_conf_valid() {
         for number in 0..100 {
             assert_eq!(bench.her().0.context, context(number));
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn reset_disables_all_contexts_and_clears_the_counters() {
-    run_test(1, |run| {
-        let mut bench = reference(run);
+    case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b1111));
         bench.send(packet(1, 1));
         bench.settle();
@@ -423,7 +376,6 @@ fn reset_disables_all_contexts_and_clears_the_counters() {
         assert_eq!(bench.counts(), (0, 4));
         assert_eq!(bench.hers.receive_all().len(), 1);
         assert_eq!(bench.frees.receive_all().len(), 4);
-        bench.finish();
     });
 }
 
@@ -431,14 +383,15 @@ fn reset_disables_all_contexts_and_clears_the_counters() {
 fn reset_in_the_middle_of_traffic_forgets_what_is_inside() {
     run_test(1, |run| {
         let mut rng = run.rng("resets");
-        for pauses in behaviours() {
-            let mut bench: HerBench<PspinHerGenBoard> = HerBench::new(run.simulation(), BOARD, pauses);
+        for pauses in stimuli() {
+            let params = HerParams::of::<PspinHerGenBoard>();
+            let mut bench: HerBench<PspinHerGenBoard> = HerBench::new(run.simulation(), pauses);
             for _ in 0..60 {
                 for _ in 0..rng.random_range(1..40) {
-                    bench.send(random_packet(&mut rng, BOARD));
+                    bench.send(random_packet(&mut rng, params));
                 }
                 for _ in 0..rng.random_range(1..30) {
-                    bench.offer(&random_configuration(&mut rng, BOARD));
+                    bench.offer(&random_configuration(&mut rng, params));
                     bench.set_valid(rng.random_bool(0.5));
                     bench.sim.cycle();
                 }

@@ -2,6 +2,7 @@
 
 use spinneret_models::{PspinIngressDma, PspinIngressDmaSmall};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::ingress_dma::{BUFFER_START, DmaBench, Outcome, Packet, Pauses, random_packet};
 
 /// Bytes of a beat and of the largest burst.
@@ -24,8 +25,8 @@ fn packet(address: u64, length: usize) -> Packet {
     Packet::new(address, length as u64 ^ 0xa5a5, bytes)
 }
 
-/// Different behaviours of all bus models.
-fn behaviours() -> Vec<(Pauses, SlaveConfig)> {
+/// Different stimuli of all bus models.
+fn stimuli() -> Vec<(Pauses, SlaveConfig)> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };
     let pauses = |stream, descriptor, her, free| Pauses {
@@ -67,18 +68,15 @@ fn behaviours() -> Vec<(Pauses, SlaveConfig)> {
 fn random_traffic<M: Model>(run: &mut TestRun, sizes: (u64, u64), packets: u64) {
     let mut rng = run.rng("packets");
     let mut total = Outcome::default();
-    let behaviours = behaviours();
-    let share = packets / behaviours.len() as u64;
-    for (pauses, slave) in behaviours {
+    let stimuli = stimuli();
+    let share = packets / stimuli.len() as u64;
+    for (pauses, slave) in stimuli {
         let mut bench = DmaBench::new(run.simulation::<M>(), sizes, pauses, slave);
         for _ in 0..share.div_ceil(500) {
             for _ in 0..share.min(500) {
                 bench.send(random_packet(&mut rng, sizes.0, 30));
             }
-            let outcome = bench.settle();
-            total.good += outcome.good;
-            total.write_errors += outcome.write_errors;
-            total.bad_frames += outcome.bad_frames;
+            total += bench.settle();
         }
         bench.finish();
     }
@@ -186,15 +184,13 @@ fn a_packet_takes_its_beats_its_response_and_two_or_three_clocks() {
 
 #[test]
 fn no_burst_crosses_4_kib() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(3));
+    case(1, with(bench, after(3)), |bench| {
         for start in (0..4096).step_by(64) {
             for size in [64, 65, 4096 - start as usize, 4097 - start as usize, 1500, 9600] {
                 bench.send(packet(BUFFER_START + start, size));
             }
             assert_eq!(bench.settle().good, 6);
         }
-        bench.finish();
     });
 }
 
@@ -254,8 +250,7 @@ fn frames_that_are_not_as_long_as_their_descriptor_fail_alone() {
 
 #[test]
 fn odd_but_sound_frames_pass() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(2));
+    case(1, with(bench, after(2)), |bench| {
         for size in [0, 1, 63, 64, 65, 128, 1500, 16384] {
             let mut odd = packet(BUFFER_START, size);
             odd.frame = odd.frame.with_null_last();
@@ -263,7 +258,6 @@ fn odd_but_sound_frames_pass() {
             bench.send(packet(BUFFER_START + 0x8000, 64));
         }
         assert_eq!(bench.settle().good, 16);
-        bench.finish();
     });
 }
 
@@ -310,21 +304,18 @@ fn bytes_that_are_not_in_the_lowest_lanes_fail_their_packet() {
 
 #[test]
 fn an_address_within_a_beat_writes_nothing_and_fails() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(2));
+    case(1, with(bench, after(2)), |bench| {
         for offset in [1, 32, 63] {
             bench.send(packet(BUFFER_START + offset, 1500));
         }
         assert_eq!(bench.settle().bad_frames, 3);
         assert_eq!(bench.slave.memory().written(), 0);
-        bench.finish();
     });
 }
 
 #[test]
 fn packets_wait_for_the_her_generator_and_none_is_lost() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(10));
+    case(1, with(bench, after(10)), |bench| {
         bench.her.set_pause(Pause::AlwaysAfter(0));
         for number in 0..3000 {
             bench.send(packet(BUFFER_START + 128 * number, 64));
@@ -333,14 +324,12 @@ fn packets_wait_for_the_her_generator_and_none_is_lost() {
         assert!(bench.source.waiting() > 2800, "the stream must stop");
         bench.her.set_pause(Pause::Random { percent: 75 });
         assert_eq!(bench.settle().good, 3000);
-        bench.finish();
     });
 }
 
 #[test]
 fn slots_wait_for_the_allocator_while_good_packets_pass() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(10));
+    case(1, with(bench, after(10)), |bench| {
         bench.free.set_pause(Pause::AlwaysAfter(0));
         let bad = BUFFER_START + 0x1000;
         bench
@@ -357,20 +346,17 @@ fn slots_wait_for_the_allocator_while_good_packets_pass() {
         bench.sim.run(300);
         bench.free.set_pause(Pause::Never);
         assert_eq!(bench.settle().write_errors, 29);
-        bench.finish();
     });
 }
 
 #[test]
 fn nothing_is_read() {
-    run_test(1, |run| {
-        let mut bench = bench(run, after(1));
+    case(1, with(bench, after(1)), |bench| {
         bench.send(packet(BUFFER_START, 64));
         for _ in 0..50 {
             bench.sim.cycle();
             assert_eq!(bench.sim.dut.get("m_axi_pspin_arvalid").unwrap(), 0_u8.into());
         }
-        bench.finish();
     });
 }
 

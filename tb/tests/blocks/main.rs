@@ -3,13 +3,11 @@
 
 mod admission_gate;
 mod axi_master;
-mod events;
 mod her_gen;
 mod ingress_dma;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;
-mod pkt_match_rules;
 mod psdpram;
-mod statistics_reporter;
+mod reports;
 mod tx_inject;

@@ -4,6 +4,7 @@ use spinneret_models::{
     PspinPktAlloc, PspinPktAllocHalves, PspinPktAllocOdd, PspinPktAllocStall, PspinPktAllocTiny,
 };
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, with};
 use spinneret_tb::pkt_alloc::{AllocBench, AllocParams, Counts, Descriptor, Rates, Slots};
 
 const fn slots(base: u64, size: u64, count: u64) -> Slots {
@@ -48,15 +49,20 @@ const NORMAL: Rates = Rates {
     ready: 100,
 };
 
+fn fresh<M: Model>(run: &mut TestRun, params: AllocParams) -> AllocBench<M> {
+    AllocBench::new(run.simulation(), params)
+}
+
+/// An allocator that takes packets.
 fn open<M: Model>(run: &mut TestRun, params: AllocParams) -> AllocBench<M> {
-    let mut bench = AllocBench::new(run.simulation::<M>(), params);
+    let mut bench = fresh(run, params);
     bench.open();
     bench
 }
 
 /// Random traffic: plenty and few slots, good and bad frees, backpressure, frees from the first cycle on.
-fn random_traffic<M: Model>(name: &str, params: AllocParams, cycles: u64) {
-    run_named(name, 1, |run| {
+fn random_traffic<M: Model>(params: AllocParams, cycles: u64) {
+    run_test(1, |run| {
         let mut rng = run.rng("traffic");
         let mut bench = AllocBench::new(run.simulation::<M>(), params);
         let mut held = Vec::new();
@@ -101,43 +107,40 @@ fn random_traffic<M: Model>(name: &str, params: AllocParams, cycles: u64) {
 
 #[test]
 fn random_traffic_reference() {
-    random_traffic::<PspinPktAlloc>("random_traffic_reference", REFERENCE, 40_000);
+    random_traffic::<PspinPktAlloc>(REFERENCE, 40_000);
 }
 
 #[test]
 fn random_traffic_halves() {
-    random_traffic::<PspinPktAllocHalves>("random_traffic_halves", HALVES, 40_000);
+    random_traffic::<PspinPktAllocHalves>(HALVES, 40_000);
 }
 
 #[test]
 fn random_traffic_tiny() {
-    random_traffic::<PspinPktAllocTiny>("random_traffic_tiny", TINY, 40_000);
+    random_traffic::<PspinPktAllocTiny>(TINY, 40_000);
 }
 
 #[test]
 fn random_traffic_odd() {
-    random_traffic::<PspinPktAllocOdd>("random_traffic_odd", ODD, 40_000);
+    random_traffic::<PspinPktAllocOdd>(ODD, 40_000);
 }
 
 #[test]
 fn random_traffic_stall() {
-    random_traffic::<PspinPktAllocStall>("random_traffic_stall", STALL, 40_000);
+    random_traffic::<PspinPktAllocStall>(STALL, 40_000);
 }
 
 #[test]
 fn opens_after_as_many_clocks_as_there_are_slots_and_three() {
-    run_test(1, |run| {
-        let mut bench = AllocBench::new(run.simulation::<PspinPktAlloc>(), REFERENCE);
+    case(1, with(fresh::<PspinPktAlloc>, REFERENCE), |bench| {
         assert_eq!(bench.open(), 1024 + 3);
         bench.conserve(&mut Vec::new());
-        bench.finish();
     });
 }
 
 #[test]
 fn descriptor_follows_its_packet_in_the_next_clock() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAlloc>(run, REFERENCE);
+    case(1, with(open::<PspinPktAlloc>, REFERENCE), |bench| {
         bench.packets.push_back((7, 60));
         bench.run(1);
         assert!(bench.packets.is_empty() && bench.descriptors.is_empty());
@@ -150,14 +153,12 @@ fn descriptor_follows_its_packet_in_the_next_clock() {
             drop: false,
         };
         assert_eq!(descriptor, Some(expected));
-        bench.finish();
     });
 }
 
 #[test]
 fn class_follows_from_the_length() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAlloc>(run, REFERENCE);
+    case(1, with(open::<PspinPktAlloc>, REFERENCE), |bench| {
         let class = |address| if address < REFERENCE.small.base { 'L' } else { 'S' };
         for (length, expected) in [
             (0, 'S'),
@@ -174,14 +175,12 @@ fn class_follows_from_the_length() {
                 "{length} bytes"
             );
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn oversize_packets_are_dropped_with_a_descriptor_whatever_is_free() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocTiny>(run, TINY);
+    case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         for round in 0..2 {
             for length in [193, 9000, u64::from(u32::MAX)] {
                 let descriptor = bench.allocate(length);
@@ -197,38 +196,32 @@ fn oversize_packets_are_dropped_with_a_descriptor_whatever_is_free() {
             ..Counts::default()
         };
         assert_eq!(bench.counts(), expected);
-        bench.finish();
     });
 }
 
 #[test]
-fn small_packets_take_large_slots_when_the_small_ones_are_gone() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocTiny>(run, TINY);
+fn small_packets_use_large_slots_when_small_ones_run_out() {
+    case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         let given: Vec<u64> = (0..9).map(|_| bench.allocate(10).address).collect();
         assert_eq!(given, [0x280, 0x2c0, 0x300, 0x340, 0x380, 0x40, 0x100, 0x1c0, 0]);
         // The class of what comes back follows from its address, not from the packet that was in it.
         bench.free(0x100);
         assert_eq!(bench.allocate(192).address, 0x100);
-        bench.finish();
     });
 }
 
 #[test]
 fn an_empty_class_does_not_block_the_other() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocTiny>(run, TINY);
+    case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         let dropped: Vec<bool> = (0..4).map(|_| bench.allocate(192).drop).collect();
         assert_eq!(dropped, [false, false, false, true]);
         assert_eq!(bench.allocate(64).address, 0x280);
-        bench.finish();
     });
 }
 
 #[test]
 fn bad_frees_change_nothing_and_are_counted_by_cause() {
-    run_test(1, |run| {
-        let mut bench = AllocBench::new(run.simulation::<PspinPktAlloc>(), REFERENCE);
+    case(1, with(fresh::<PspinPktAlloc>, REFERENCE), |bench| {
         bench.free(0x1c10_0000);
         bench.open();
         let slot = bench.allocate(1000).address;
@@ -263,14 +256,12 @@ fn bad_frees_change_nothing_and_are_counted_by_cause() {
         bench.free(slot);
         assert_eq!(bench.counts(), expected);
         bench.conserve(&mut Vec::new());
-        bench.finish();
     });
 }
 
 #[test]
 fn double_frees_are_refused_at_any_distance() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocTiny>(run, TINY);
+    case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         for (round, distance) in (0..16).enumerate() {
             for length in [30, 100] {
                 let slot = bench.allocate(length).address;
@@ -286,14 +277,12 @@ fn double_frees_are_refused_at_any_distance() {
             );
         }
         bench.conserve(&mut Vec::new());
-        bench.finish();
     });
 }
 
 #[test]
 fn one_packet_and_one_free_every_clock() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAlloc>(run, REFERENCE);
+    case(1, with(open::<PspinPktAlloc>, REFERENCE), |bench| {
         for lengths in [[64, 64], [1500, 1500], [64, 1500]] {
             let count = 3000;
             bench
@@ -318,28 +307,24 @@ fn one_packet_and_one_free_every_clock() {
         bench.run(20);
         assert_eq!(bench.counts(), Counts::default());
         bench.conserve(&mut Vec::new());
-        bench.finish();
     });
 }
 
 #[test]
-fn missing_slots_never_hold_packets_back() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocTiny>(run, TINY);
+fn missing_slots_never_block_packets() {
+    case(1, with(open::<PspinPktAllocTiny>, TINY), |bench| {
         bench.packets.extend((0..100).map(|tag| (tag, 1 + tag)));
         bench.run(100);
         assert!(bench.packets.is_empty());
         bench.run(10);
         let dropped = bench.descriptors.drain(..).filter(|given| given.drop).count();
         assert_eq!((dropped, bench.counts().no_slot), (92, 92));
-        bench.finish();
     });
 }
 
 #[test]
 fn stalling_allocator_waits_for_a_slot_and_still_drops_oversize() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinPktAllocStall>(run, STALL);
+    case(1, with(open::<PspinPktAllocStall>, STALL), |bench| {
         bench.packets.extend((0..13).map(|tag| (tag, 9000)));
         bench
             .packets
@@ -358,15 +343,13 @@ fn stalling_allocator_waits_for_a_slot_and_still_drops_oversize() {
             ..Counts::default()
         };
         assert_eq!(bench.counts(), expected);
-        bench.finish();
     });
 }
 
 #[test]
 fn reset_in_the_middle_of_traffic_frees_every_slot() {
-    run_test(1, |run| {
-        let mut rng = run.rng("resets");
-        let mut bench = AllocBench::new(run.simulation::<PspinPktAllocTiny>(), TINY);
+    case(1, with(fresh::<PspinPktAllocTiny>, TINY), |bench| {
+        let mut rng = bench.sim.rng("resets");
         for _ in 0..300 {
             let mut held = Vec::new();
             let cycles = rng.random_range(1..60);
@@ -378,6 +361,5 @@ fn reset_in_the_middle_of_traffic_frees_every_slot() {
             }
         }
         bench.reset();
-        bench.finish();
     });
 }

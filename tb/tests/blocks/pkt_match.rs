@@ -7,7 +7,7 @@ use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
-use spinneret_tb::parameters::Parameters;
+use spinneret_tb::bench::{Finish, Parameters, case, with};
 use spinneret_tb::pkt_match::{
     MatchBench, Pauses, Traffic, marked, measure, one_rule, random_frame, random_rules,
 };
@@ -16,6 +16,10 @@ const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
 
 fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
     MatchBench::new(run.simulation(), pauses)
+}
+
+fn marked_engine(run: &mut TestRun) -> MatchBench<PspinPktMatch> {
+    marked(run.simulation())
 }
 
 /// A table whose ruleset 0 is one rule.
@@ -125,13 +129,11 @@ fn takes_one_beat_a_clock_without_buffered_frames() {
 
 #[test]
 fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
-    run_test(1, |run| {
-        let mut bench = marked(run.simulation::<PspinPktMatch>());
+    case(1, marked_engine, |bench| {
         let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
-        assert_eq!(latency(64, &mut bench), 5);
-        assert_eq!(latency(128, &mut bench), 6);
-        assert_eq!(latency(9000, &mut bench), 6);
-        bench.finish();
+        assert_eq!(latency(64, bench), 5);
+        assert_eq!(latency(128, bench), 6);
+        assert_eq!(latency(9000, bench), 6);
     });
 }
 
@@ -166,8 +168,7 @@ fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
 
 #[test]
 fn words_beyond_the_frame_never_match() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
         for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
             bench.load(Some(&single(Rule {
@@ -187,14 +188,12 @@ fn words_beyond_the_frame_never_match() {
             }
             bench.settle();
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn words_beyond_the_inspected_beats_never_match() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
             bench.load(Some(&single(Rule {
                 idx,
@@ -214,14 +213,12 @@ fn words_beyond_the_inspected_beats_never_match() {
             relative: false,
         })));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
-        bench.finish();
     });
 }
 
 #[test]
 fn ranges_compare_in_network_order() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::udp_destination_port(1000, 2000))));
         for (port, expected) in [
             (999_u16, false),
@@ -235,14 +232,12 @@ fn ranges_compare_in_network_order() {
             bytes[36..38].copy_from_slice(&port.to_be_bytes());
             assert_eq!(is_matched(bench.send(Frame::new(bytes))), expected, "port {port}");
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn length_is_exact_and_message_id_needs_byte_47() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         for size in (4..200).chain([1513, 1514, 9000, 16384]) {
             let bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 0x80).collect();
@@ -258,26 +253,22 @@ fn length_is_exact_and_message_id_needs_byte_47() {
             assert_eq!(message_id != 0, size >= 48, "{size} bytes");
             bench.send(Frame::new(bytes).with_null_last());
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn frames_without_bytes_go_to_the_nic() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(20));
+    case(1, with(bench::<PspinPktMatch>, Pauses::random(20)), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         for size in [0, 64, 0, 0, 65, 3, 0] {
             assert_eq!(is_matched(bench.send(Frame::new(vec![1; size]))), size >= 4);
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         bench.load(Some(&single(Rule::ALWAYS)));
         bench.meta.set_pause(Pause::AlwaysAfter(0));
         for _ in 0..500 {
@@ -286,7 +277,6 @@ fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
         bench.sim.run(2000);
         assert!(bench.source.waiting() > 400, "the input must stop");
         bench.meta.set_pause(Pause::Never);
-        bench.finish();
     });
 }
 
@@ -350,5 +340,161 @@ fn after_a_reset_nothing_comes_out_and_the_next_beat_begins_a_frame() {
             }
             bench.finish();
         }
+    });
+}
+
+/// Rules on a word of the last beat, with frames of one and of two beats.
+const LAST_BEAT: [(u32, usize); 2] = [(0, 64), (20, 128)];
+
+/// Sends a frame of which one beat comes in six cycles, under a rule that it matches; returns in the cycle in
+/// which the design has its first beat.
+fn begin_frame(run: &mut TestRun, idx: u32, size: usize) -> MatchBench<PspinPktMatch> {
+    let pattern = vec![false, true, true, true, true, true];
+    let mut bench = bench::<PspinPktMatch>(
+        run,
+        Pauses {
+            input: Pause::Cycle(pattern),
+            ..Pauses::default()
+        },
+    );
+    bench.load(Some(&single(Rule {
+        idx,
+        mask: 0,
+        start: 0,
+        end: 0,
+        relative: false,
+    })));
+    bench.send(Frame::new(vec![1; size]));
+    while bench.source.monitor().counts().beats == 0 {
+        bench.sim.cycle();
+    }
+    bench
+}
+
+/// The next frame must not match any more.
+fn expect_bypass(mut bench: MatchBench<PspinPktMatch>, size: usize) {
+    bench.sim.run(8);
+    bench.source.send(Frame::new(vec![1; size]));
+    bench.sim.run(100);
+    assert_eq!(bench.nic.receive_all().len(), 1);
+}
+
+#[test]
+fn a_frame_sees_the_rules_of_its_first_beat() {
+    run_test(1, |run| {
+        for (idx, size) in LAST_BEAT {
+            for cycle in 0..20 {
+                let mut bench = begin_frame(run, idx, size);
+                bench.sim.run(cycle);
+                bench.drive_rules(&single(Rule::NEVER));
+                assert_eq!(
+                    bench.settle().matched,
+                    1,
+                    "{size} bytes, new rules after {cycle} cycles"
+                );
+                expect_bypass(bench, size);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_frame_that_has_begun_keeps_its_rules_when_they_are_withdrawn() {
+    run_test(1, |run| {
+        for (idx, size) in LAST_BEAT {
+            for cycle in 0..20 {
+                let mut bench = begin_frame(run, idx, size);
+                bench.sim.run(cycle);
+                bench.drive_valid(false);
+                assert_eq!(
+                    bench.settle().matched,
+                    1,
+                    "{size} bytes, match_valid fell after {cycle} cycles"
+                );
+                expect_bypass(bench, size);
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_matches_without_rules() {
+    case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
+        bench.drive_rules(&single(Rule::ALWAYS));
+        assert_eq!(bench.send(Frame::new([0; 64])), MatchResult::Bypass);
+        bench.settle();
+        bench.load(Some(&single(Rule::ALWAYS)));
+        assert_ne!(bench.send(Frame::new([0; 64])), MatchResult::Bypass);
+        bench.settle();
+        bench.load(None);
+        assert_eq!(bench.send(Frame::new([0; 64])), MatchResult::Bypass);
+    });
+}
+
+#[test]
+fn rules_take_effect_between_frames_under_full_load() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.drive_rules(&single(Rule::NEVER));
+        bench.drive_valid(true);
+        bench.sim.run(8);
+        for _ in 0..400 {
+            bench.source.send(Frame::new([1; 200]));
+        }
+        bench.sim.run(200);
+        bench.drive_valid(false);
+        bench.sim.run(100);
+        bench.drive_rules(&single(Rule::ALWAYS));
+        bench.drive_valid(true);
+        while !bench.source.is_idle() {
+            bench.sim.cycle();
+        }
+        bench.sim.run(200);
+        let (bypassed, matched) = (bench.nic.receive_all(), bench.pspin.receive_all());
+        assert_eq!(
+            (bypassed.len() + matched.len(), matched.len()),
+            (400, bench.meta.receive_all().len())
+        );
+        assert!(
+            matched.len() > 300,
+            "new rules must not wait for an idle input: {} matched",
+            matched.len()
+        );
+        // No frame of the old rules comes behind one of the new.
+        let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
+        assert!(matched.iter().all(|frame| frame.first_cycle > last_old));
+    });
+}
+/// Runs until the source has `left` frames that are not sent completely.
+fn run_until_left(bench: &mut MatchBench<PspinPktMatch>, left: usize) {
+    while bench.source.waiting() > left {
+        bench.sim.cycle();
+    }
+}
+
+#[test]
+fn rules_that_are_replaced_within_one_frame_take_effect_behind_it() {
+    run_test(1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::NEVER)));
+        for _ in 0..20 {
+            bench.source.send(Frame::new([1; 1500]));
+        }
+        run_until_left(&mut bench, 15);
+        bench.sim.run(4);
+        // Software that is fast withdraws the rules for less than the 24 cycles of a frame.
+        bench.drive_valid(false);
+        bench.sim.run(3);
+        bench.drive_rules(&single(Rule::ALWAYS));
+        bench.drive_valid(true);
+        run_until_left(&mut bench, 0);
+        bench.sim.run(100);
+        let (bypassed, matched) = (bench.nic.receive_all().len(), bench.pspin.receive_all().len());
+        assert_eq!(bypassed + matched, 20);
+        assert!(
+            matched >= 13,
+            "new rules must not wait for an idle input: {matched} of 20 matched"
+        );
+        assert_eq!(bench.meta.receive_all().len(), matched);
     });
 }

@@ -7,9 +7,19 @@ use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, Parameters, case, with};
 use spinneret_tb::ip_frames::{Headers, random_ip_frame};
-use spinneret_tb::parameters::Parameters;
 use spinneret_tb::pkt_match::{MatchBench, Pauses, Traffic, marked, measure, one_rule, random_rules};
+
+spinneret_tb::each_model! {
+    [PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024]:
+        1 words_match_as_soon_as_the_frame_has_them_whatever_the_headers,
+        1 message_id_is_that_of_slmp_behind_any_ip_header;
+    [PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW1024]:
+        1 every_word_of_the_payload_is_compared_in_network_order;
+    [PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128]:
+        1 frames_without_ip_payload_match_no_relative_rule;
+}
 
 const BOARD: MatcherParams = MatcherParams::BOARD;
 
@@ -82,7 +92,7 @@ random_packets! {
 
 /// Frames of all headers, cut off at every byte, under a rule on a word of the payload: it matches as soon as the
 /// word is in the frame.
-fn cut_everywhere<M: Model>(run: &mut TestRun) {
+fn words_match_as_soon_as_the_frame_has_them_whatever_the_headers<M: Model>(run: &mut TestRun) {
     let params = params::<M>();
     let inspected = 4 * params.inspected_words();
     let mut bench = bench::<M>(run, Pauses::default());
@@ -105,20 +115,9 @@ fn cut_everywhere<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-#[test]
-fn words_match_as_soon_as_the_frame_has_them_whatever_the_headers() {
-    run_test(1, |run| {
-        cut_everywhere::<PspinPktMatchIp>(run);
-        cut_everywhere::<PspinPktMatchIpW64>(run);
-        cut_everywhere::<PspinPktMatchIpW128>(run);
-        cut_everywhere::<PspinPktMatchIpW256>(run);
-        cut_everywhere::<PspinPktMatchIpW1024>(run);
-    });
-}
-
 /// Every word of the payload behind all headers, compared exactly; words across two beats are among them, and the
 /// beats of a frame come with and without gaps.
-fn every_word<M: Model>(run: &mut TestRun) {
+fn every_word_of_the_payload_is_compared_in_network_order<M: Model>(run: &mut TestRun) {
     let params = params::<M>();
     let inspected = 4 * params.inspected_words();
     let mut bench = bench::<M>(run, Pauses::random(40));
@@ -154,18 +153,8 @@ fn every_word<M: Model>(run: &mut TestRun) {
 }
 
 #[test]
-fn every_word_of_the_payload_is_compared_in_network_order() {
-    run_test(1, |run| {
-        every_word::<PspinPktMatchIp>(run);
-        every_word::<PspinPktMatchIpW64>(run);
-        every_word::<PspinPktMatchIpW1024>(run);
-    });
-}
-
-#[test]
 fn words_beyond_the_inspected_beats_never_match_from_the_payload() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatchIp>, Pauses::default()), |bench| {
         for idx in [
             23,
             24,
@@ -186,7 +175,6 @@ fn words_beyond_the_inspected_beats_never_match_from_the_payload() {
             }
             bench.settle();
         }
-        bench.finish();
     });
 }
 
@@ -217,7 +205,7 @@ fn without_payload() -> Vec<Headers> {
 }
 
 /// Relative rules never match such frames, whose message id is that of bytes 44 to 47; other rules still do.
-fn no_payload<M: Model>(run: &mut TestRun) {
+fn frames_without_ip_payload_match_no_relative_rule<M: Model>(run: &mut TestRun) {
     let params = params::<M>();
     let mut bench = bench::<M>(run, Pauses::random(20));
     for idx in 0..8 {
@@ -239,15 +227,6 @@ fn no_payload<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-#[test]
-fn frames_without_ip_payload_match_no_relative_rule() {
-    run_test(1, |run| {
-        no_payload::<PspinPktMatchIp>(run);
-        no_payload::<PspinPktMatchIpW64>(run);
-        no_payload::<PspinPktMatchIpW128>(run);
-    });
-}
-
 fn little_endian(bytes: &[u8]) -> u32 {
     bytes
         .iter()
@@ -262,7 +241,7 @@ fn message_id(result: MatchResult) -> u32 {
     }
 }
 
-fn message_ids<M: Model>(run: &mut TestRun) {
+fn message_id_is_that_of_slmp_behind_any_ip_header<M: Model>(run: &mut TestRun) {
     let params = params::<M>();
     let mut bench = bench::<M>(run, Pauses::random(20));
     bench.load(Some(&one_rule(&params, Rule::ALWAYS)));
@@ -282,20 +261,8 @@ fn message_ids<M: Model>(run: &mut TestRun) {
 }
 
 #[test]
-fn message_id_is_that_of_slmp_behind_any_ip_header() {
-    run_test(1, |run| {
-        message_ids::<PspinPktMatchIp>(run);
-        message_ids::<PspinPktMatchIpW64>(run);
-        message_ids::<PspinPktMatchIpW128>(run);
-        message_ids::<PspinPktMatchIpW256>(run);
-        message_ids::<PspinPktMatchIpW1024>(run);
-    });
-}
-
-#[test]
 fn udp_and_slmp_behind_the_longest_headers_are_inspected() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatchIp>, Pauses::default()), |bench| {
         let slmp = Ruleset {
             join: Join::And,
             rules: vec![Rule::ip_payload_destination_port(9330, 9330)],
@@ -325,21 +292,18 @@ fn udp_and_slmp_behind_the_longest_headers_are_inspected() {
                 }
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn fragments_are_no_exception() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatchIp>, Pauses::default()), |bench| {
         bench.load(Some(&one_rule(&BOARD, any_word(0))));
         for offset in [0_u16, 1, 185, 0x1fff, 0x2000, 0x3fff] {
             let mut bytes = numbered(&Headers::ipv4(0, 5), 64);
             bytes[20..22].copy_from_slice(&offset.to_be_bytes());
             assert!(is_matched(bench.send(Frame::new(bytes))), "{offset:#x}");
         }
-        bench.finish();
     });
 }
 
@@ -424,8 +388,7 @@ fn a_frame_sees_the_flags_of_its_first_beat() {
 
 #[test]
 fn a_payload_of_the_frame_before_is_forgotten() {
-    run_test(1, |run| {
-        let mut bench = bench::<PspinPktMatchIpW64>(run, Pauses::default());
+    case(1, with(bench::<PspinPktMatchIpW64>, Pauses::default()), |bench| {
         bench.load(Some(&one_rule(&params::<PspinPktMatchIpW64>(), any_word(0))));
         let ip = numbered(&Headers::ipv4(0, 5), 80);
         let tagged = numbered(&Headers::ipv4(2, 7), 80);
@@ -439,6 +402,5 @@ fn a_payload_of_the_frame_before_is_forgotten() {
             let expected = bytes == &ip || bytes == &tagged;
             assert_eq!(is_matched(bench.send(Frame::new(bytes.clone()))), expected);
         }
-        bench.finish();
     });
 }

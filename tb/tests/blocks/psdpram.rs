@@ -2,32 +2,8 @@
 
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case, each};
 use spinneret_tb::psdpram::{CAPACITY, RamDriver, RamPauses, RamSizes, Write};
-
-const REFERENCE: RamSizes = RamSizes {
-    segments: 2,
-    bytes: 32,
-    lines: 256,
-    address: 14,
-};
-const BOARD: RamSizes = RamSizes {
-    segments: 2,
-    bytes: 64,
-    lines: 128,
-    address: 13,
-};
-const SMALL: RamSizes = RamSizes {
-    segments: 4,
-    bytes: 4,
-    lines: 4,
-    address: 5,
-};
-const ONE: RamSizes = RamSizes {
-    segments: 1,
-    bytes: 1,
-    lines: 32,
-    address: 5,
-};
 
 const NEVER: RamPauses = RamPauses {
     write: Pause::Never,
@@ -38,14 +14,21 @@ const NEVER: RamPauses = RamPauses {
 struct Tb<M> {
     sim: Simulation<M>,
     ram: RamDriver,
+    sizes: RamSizes,
 }
 
+impl<M: Model> Finish for Tb<M> {}
+
 impl<M: Model> Tb<M> {
-    fn new(run: &mut TestRun, sizes: RamSizes, pauses: &RamPauses) -> Self {
+    fn new(run: &mut TestRun, pauses: RamPauses) -> Self {
         let mut sim = run.simulation::<M>();
-        let ram = RamDriver::attach(&mut sim, sizes, pauses);
+        let ram = RamDriver::attach(&mut sim, &pauses);
         sim.reset();
-        Self { sim, ram }
+        Self {
+            sim,
+            ram,
+            sizes: RamSizes::of::<M>(),
+        }
     }
 
     fn drain(&mut self) {
@@ -66,6 +49,14 @@ impl<M: Model> Tb<M> {
         assert_eq!(responses.len(), 1, "one response for one read");
         responses[0].line.clone()
     }
+}
+
+fn large(run: &mut TestRun) -> Tb<models::SpinneretPsdpram> {
+    Tb::new(run, NEVER)
+}
+
+fn small(run: &mut TestRun) -> Tb<models::SpinneretPsdpramSmall> {
+    Tb::new(run, NEVER)
 }
 
 fn patterns() -> Vec<RamPauses> {
@@ -90,60 +81,57 @@ fn patterns() -> Vec<RamPauses> {
 }
 
 /// Random reads and writes of few lines, so that they meet, with resets in between.
-fn random_traffic<M: Model>(name: &str, sizes: RamSizes, commands: usize) {
-    for (index, pauses) in patterns().iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_94a3, |run| {
-            let mut rng = run.rng("commands");
-            let mut tb = Tb::<M>::new(run, sizes, pauses);
-            tb.ram.fill(&mut rng);
-            tb.drain();
-            for round in 0..4 {
-                let hot = sizes.lines.min(if round % 2 == 0 { 4 } else { sizes.lines });
-                for segment in 0..sizes.segments {
-                    for _ in 0..commands {
-                        let (line, other) = (rng.random_range(0..hot), rng.random_range(0..hot));
-                        let addr = sizes.random_addr(&mut rng, line);
-                        let all = rng.random_range(0..4) == 0;
-                        let write = sizes.random_write(&mut rng, addr, all);
-                        tb.ram.write(segment, write);
-                        tb.ram.read(segment, sizes.random_addr(&mut rng, other));
-                    }
-                }
-                tb.sim.run(rng.random_range(0..commands as u64));
-                tb.sim.reset();
-            }
-            tb.drain();
+fn random_traffic<M: Model>(commands: usize) {
+    let sizes = RamSizes::of::<M>();
+    each(0x0001_94a3, patterns(), |run, pauses| {
+        let mut rng = run.rng("commands");
+        let mut tb = Tb::<M>::new(run, pauses);
+        tb.ram.fill(&mut rng);
+        tb.drain();
+        for round in 0..4 {
+            let hot = sizes.lines.min(if round % 2 == 0 { 4 } else { sizes.lines });
             for segment in 0..sizes.segments {
-                let taken = tb.ram.reads_taken(segment).len();
-                let given = tb.ram.responses(segment).len();
-                // A reset forgets what is inside.
-                assert!(given <= taken && given + 4 * CAPACITY >= taken);
+                for _ in 0..commands {
+                    let (line, other) = (rng.random_range(0..hot), rng.random_range(0..hot));
+                    let addr = sizes.random_addr(&mut rng, line);
+                    let all = rng.random_range(0..4) == 0;
+                    let write = sizes.random_write(&mut rng, addr, all);
+                    tb.ram.write(segment, write);
+                    tb.ram.read(segment, sizes.random_addr(&mut rng, other));
+                }
             }
-        });
-    }
+            tb.sim.run(rng.random_range(0..commands as u64));
+            tb.sim.reset();
+        }
+        tb.drain();
+        for segment in 0..sizes.segments {
+            let taken = tb.ram.reads_taken(segment).len();
+            let given = tb.ram.responses(segment).len();
+            // A reset forgets what is inside.
+            assert!(given <= taken && given + 4 * CAPACITY >= taken);
+        }
+    });
 }
 
 #[test]
-fn does_what_its_model_does_in_all_traffic() {
-    random_traffic::<models::SpinneretPsdpram>("psdpram", REFERENCE, 300);
-    random_traffic::<models::SpinneretPsdpramBoard>("psdpram_board", BOARD, 200);
-    random_traffic::<models::SpinneretPsdpramSmall>("psdpram_small", SMALL, 1500);
-    random_traffic::<models::SpinneretPsdpramOne>("psdpram_one", ONE, 3000);
+fn matches_its_model_in_random_traffic() {
+    random_traffic::<models::SpinneretPsdpram>(300);
+    random_traffic::<models::SpinneretPsdpramBoard>(200);
+    random_traffic::<models::SpinneretPsdpramSmall>(1500);
+    random_traffic::<models::SpinneretPsdpramOne>(3000);
 }
 
 #[test]
 fn reads_and_writes_one_line_a_clock_with_the_promised_latency() {
-    run_test(0x0002_94a3, |run| {
-        let mut rng = run.rng("lines");
-        let mut tb = Tb::<models::SpinneretPsdpram>::new(run, REFERENCE, &NEVER);
+    case(0x0002_94a3, large, |tb| {
+        let mut rng = tb.sim.rng("lines");
         tb.ram.fill(&mut rng);
         tb.drain();
         (0..2).for_each(|segment| drop((tb.ram.writes_taken(segment), tb.ram.dones(segment))));
         let start = tb.sim.cycle_count();
         for segment in 0..2 {
             for line in 0..200 {
-                tb.ram
-                    .write(segment, REFERENCE.random_write(&mut rng, line, true));
+                tb.ram.write(segment, tb.sizes.random_write(&mut rng, line, true));
                 tb.ram.read(segment, line);
             }
         }
@@ -161,8 +149,7 @@ fn reads_and_writes_one_line_a_clock_with_the_promised_latency() {
 
 #[test]
 fn a_read_of_the_line_that_is_written_in_the_same_clock_gives_the_old_line() {
-    run_test(0x0003_94a3, |run| {
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+    case(0x0003_94a3, small, |tb| {
         tb.write(2, 1, 0xf, &[1, 2, 3, 4]);
         let data = vec![5, 6, 7, 8];
         tb.ram.write(
@@ -187,8 +174,7 @@ fn a_read_of_the_line_that_is_written_in_the_same_clock_gives_the_old_line() {
 
 #[test]
 fn a_read_that_waits_inside_sees_later_writes() {
-    run_test(0x0004_94a3, |run| {
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+    case(0x0004_94a3, small, |tb| {
         tb.write(0, 0, 0xf, &[1, 1, 1, 1]);
         tb.ram.set_response_pause(0, Pause::AlwaysAfter(0));
         (0..4).for_each(|_| tb.ram.read(0, 0));
@@ -216,9 +202,8 @@ fn a_read_that_waits_inside_sees_later_writes() {
 }
 
 #[test]
-fn writes_the_enabled_bytes_alone_and_is_done_without_any() {
-    run_test(0x0005_94a3, |run| {
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+fn writes_only_enabled_bytes_and_completes_without_any() {
+    case(0x0005_94a3, small, |tb| {
         tb.write(3, 2, 0xf, &[1, 2, 3, 4]);
         for be in 0..16_u128 {
             tb.write(3, 2, 0xf, &[1, 2, 3, 4]);
@@ -235,8 +220,7 @@ fn writes_the_enabled_bytes_alone_and_is_done_without_any() {
 
 #[test]
 fn address_bits_above_the_size_are_ignored() {
-    run_test(0x0006_94a3, |run| {
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+    case(0x0006_94a3, small, |tb| {
         for line in 0..4_u8 {
             tb.write(1, u64::from(line), 0xf, &[line; 4]);
         }
@@ -253,10 +237,9 @@ fn address_bits_above_the_size_are_ignored() {
 }
 
 #[test]
-fn segments_take_no_notice_of_each_other() {
-    run_test(0x0007_94a3, |run| {
-        let mut rng = run.rng("lines");
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+fn segments_are_independent() {
+    case(0x0007_94a3, small, |tb| {
+        let mut rng = tb.sim.rng("lines");
         tb.ram.fill(&mut rng);
         tb.drain();
         tb.ram.set_response_pause(1, Pause::AlwaysAfter(0));
@@ -281,8 +264,7 @@ fn segments_take_no_notice_of_each_other() {
 
 #[test]
 fn a_reset_forgets_reads_and_keeps_what_was_written() {
-    run_test(0x0008_94a3, |run| {
-        let mut tb = Tb::<models::SpinneretPsdpramSmall>::new(run, SMALL, &NEVER);
+    case(0x0008_94a3, small, |tb| {
         for cycles in 0..8 {
             tb.write(0, 3, 0xf, &[9, 8, 7, cycles as u8]);
             tb.ram.set_response_pause(0, Pause::AlwaysAfter(0));

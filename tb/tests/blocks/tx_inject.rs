@@ -2,25 +2,8 @@
 
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::patterns;
+use spinneret_tb::bench::{Finish, case, each, patterns, with};
 use spinneret_tb::tx_inject::{Completion, TxReference, TxWidths};
-
-const REFERENCE: TxWidths = TxWidths {
-    bytes: 64,
-    id: 12,
-    dest: 4,
-    user: 17,
-    tag: 16,
-    timestamp: 96,
-};
-const ODD: TxWidths = TxWidths {
-    bytes: 8,
-    id: 3,
-    dest: 1,
-    user: 9,
-    tag: 6,
-    timestamp: 48,
-};
 
 /// Cycles until a counter shows an event.
 const COUNTER_LATENCY: u64 = 2;
@@ -31,16 +14,19 @@ struct Tb<M> {
     ours: StreamSource,
     wire: StreamSink,
     reference: TxReference,
+    widths: TxWidths,
 }
+
+impl<M: Model> Finish for Tb<M> {}
 
 impl<M: Model> Tb<M> {
     /// Pauses of the sources and of the sinks.
-    fn new(run: &mut TestRun, widths: TxWidths, pauses: (Pause, Pause)) -> Self {
+    fn new(run: &mut TestRun, pauses: (Pause, Pause)) -> Self {
         let mut sim = run.simulation::<M>();
         let host = sim.source("s_axis_nic_tx", pauses.0.clone());
         let ours = sim.source("s_axis_pspin_tx", pauses.0.clone());
         let wire = sim.sink("m_axis_nic_tx", pauses.1.clone());
-        let reference = TxReference::attach(&mut sim, widths, pauses);
+        let reference = TxReference::attach(&mut sim, pauses);
         sim.reset();
         Self {
             sim,
@@ -48,6 +34,7 @@ impl<M: Model> Tb<M> {
             ours,
             wire,
             reference,
+            widths: TxWidths::of::<M>(),
         }
     }
 
@@ -73,105 +60,101 @@ impl<M: Model> Tb<M> {
             .map(|(completion, _)| completion)
             .collect()
     }
-
-    fn count(&self, name: &str) -> u128 {
-        let dut = self.sim.dut.instance();
-        dut.find(name).map_or(u128::MAX, |port| dut.value(port))
-    }
 }
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);
 
+fn odd(run: &mut TestRun) -> Tb<models::PspinTxInjectOdd> {
+    Tb::new(run, NEVER)
+}
+
 /// Frames of both sides, one in sixteen of the host's with a tag of ours, and completions of both.
-fn random_traffic<M: Model>(name: &str, widths: TxWidths, frames: usize) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_72c4, |run| {
-            let mut rng = run.rng("traffic");
-            let mut tb = Tb::<M>::new(run, widths, pauses.clone());
-            let (mut host, mut ours, mut completions) = (Vec::new(), Vec::new(), Vec::new());
-            let (mut conflicts, mut swallowed) = (0, 0);
-            for _ in 0..frames {
-                let frame = widths.random_frame(&mut rng, 6 * widths.bytes);
-                if rng.random() {
-                    let conflict = rng.random_range(0..16) == 0;
-                    let user = frame.user & !widths.host_bit();
-                    let user = if conflict { user } else { user | widths.host_bit() };
-                    conflicts += u128::from(conflict);
-                    tb.host.send(frame.clone().with_user(user));
-                    host.push(frame.with_user(user));
-                } else {
-                    tb.ours.send(frame.clone());
-                    let user = widths.ours(frame.user);
-                    ours.push(frame.with_user(user));
-                }
-                let of_host = rng.random();
-                let completion = widths.random_completion(&mut rng, of_host);
-                tb.reference.complete(completion);
-                swallowed += u128::from(!of_host);
-                completions.extend(of_host.then_some(completion));
+fn random_traffic<M: Model>(frames: usize) {
+    let widths = TxWidths::of::<M>();
+    each(0x0001_72c4, patterns(), |run, pauses| {
+        let mut rng = run.rng("traffic");
+        let mut tb = Tb::<M>::new(run, pauses);
+        let (mut host, mut ours, mut completions) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut conflicts, mut swallowed) = (0, 0);
+        for _ in 0..frames {
+            let frame = widths.random_frame(&mut rng, 6 * widths.bytes);
+            if rng.random() {
+                let conflict = rng.random_range(0..16) == 0;
+                let user = frame.user & !widths.host_bit();
+                let user = if conflict { user } else { user | widths.host_bit() };
+                conflicts += u64::from(conflict);
+                tb.host.send(frame.clone().with_user(user));
+                host.push(frame.with_user(user));
+            } else {
+                tb.ours.send(frame.clone());
+                let user = widths.ours(frame.user);
+                ours.push(frame.with_user(user));
             }
-            tb.drain();
-            let mut left = (host.into_iter().peekable(), ours.into_iter().peekable());
-            for frame in tb.frames() {
-                let found = left.0.next_if_eq(&frame).or_else(|| left.1.next_if_eq(&frame));
-                assert!(
-                    found.is_some(),
-                    "a frame that is not the next of either side: {frame:x?}"
-                );
-            }
-            assert_eq!(
-                (left.0.next(), left.1.next()),
-                (None, None),
-                "frames that never came"
+            let of_host = rng.random();
+            let completion = widths.random_completion(&mut rng, of_host);
+            tb.reference.complete(completion);
+            swallowed += u64::from(!of_host);
+            completions.extend(of_host.then_some(completion));
+        }
+        tb.drain();
+        let mut left = (host.into_iter().peekable(), ours.into_iter().peekable());
+        for frame in tb.frames() {
+            let found = left.0.next_if_eq(&frame).or_else(|| left.1.next_if_eq(&frame));
+            assert!(
+                found.is_some(),
+                "a frame that is not the next of either side: {frame:x?}"
             );
-            assert_eq!(tb.completions(), completions);
-            assert_eq!(tb.count("tx_cpl_ours_o"), swallowed);
-            assert_eq!(tb.count("tx_host_tag_conflict_o"), conflicts);
-        });
-    }
+        }
+        assert_eq!(
+            (left.0.next(), left.1.next()),
+            (None, None),
+            "frames that never came"
+        );
+        assert_eq!(tb.completions(), completions);
+        assert_eq!(tb.sim.get("tx_cpl_ours_o"), swallowed);
+        assert_eq!(tb.sim.get("tx_host_tag_conflict_o"), conflicts);
+    });
 }
 
 #[test]
-fn every_frame_and_every_completion_arrives_where_it_should() {
-    random_traffic::<models::PspinTxInject>("tx_inject", REFERENCE, 600);
-    random_traffic::<models::PspinTxInjectOdd>("tx_inject_odd", ODD, 1500);
+fn frames_and_completions_reach_their_destination() {
+    random_traffic::<models::PspinTxInject>(600);
+    random_traffic::<models::PspinTxInjectOdd>(1500);
 }
 
 #[test]
-fn starts_anew_after_a_reset_at_any_time() {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("tx_inject_reset_{index}"), 0x0002_72c4, |run| {
-            let mut rng = run.rng("traffic");
-            let mut tb = Tb::<models::PspinTxInjectOdd>::new(run, ODD, pauses.clone());
-            for _ in 0..40 {
-                for _ in 0..10 {
-                    tb.host.send(ODD.random_frame(&mut rng, 40));
-                    tb.ours.send(ODD.random_frame(&mut rng, 40));
-                    let of_host = rng.random();
-                    tb.reference.complete(ODD.random_completion(&mut rng, of_host));
-                }
-                tb.sim.run(rng.random_range(1..30));
-                tb.sim.reset();
-                assert_eq!(
-                    (tb.count("tx_cpl_ours_o"), tb.count("tx_host_tag_conflict_o")),
-                    (0, 0)
-                );
+fn recovers_from_a_reset_at_any_time() {
+    each(0x0002_72c4, patterns(), |run, pauses| {
+        let mut rng = run.rng("traffic");
+        let mut tb = Tb::<models::PspinTxInjectOdd>::new(run, pauses);
+        for _ in 0..40 {
+            for _ in 0..10 {
+                tb.host.send(tb.widths.random_frame(&mut rng, 40));
+                tb.ours.send(tb.widths.random_frame(&mut rng, 40));
+                let of_host = rng.random();
+                tb.reference
+                    .complete(tb.widths.random_completion(&mut rng, of_host));
             }
-            tb.drain();
-            tb.frames();
-            tb.completions();
-        });
-    }
+            tb.sim.run(rng.random_range(1..30));
+            tb.sim.reset();
+            assert_eq!(
+                (tb.sim.get("tx_cpl_ours_o"), tb.sim.get("tx_host_tag_conflict_o")),
+                (0, 0)
+            );
+        }
+        tb.drain();
+        tb.frames();
+        tb.completions();
+    });
 }
 
 #[test]
 fn a_beat_leaves_one_clock_after_it_came_and_no_clock_is_lost() {
-    run_test(0x0003_72c4, |run| {
-        let mut tb = Tb::<models::PspinTxInject>::new(run, REFERENCE, NEVER);
+    case(0x0003_72c4, with(Tb::<models::PspinTxInject>::new, NEVER), |tb| {
         // Ready is low in the first clock after reset.
         tb.sim.run(1);
         let start = tb.sim.cycle_count();
-        let host = |beats: usize| Frame::new(vec![1; 64 * beats]).with_user(REFERENCE.host_bit());
+        let host = |beats: usize| Frame::new(vec![1; 64 * beats]).with_user(tb.widths.host_bit());
         for beats in [1, 2, 3, 1, 1, 4] {
             tb.host.send(host(beats));
             tb.ours.send(Frame::new(vec![2; 64 * (beats + 1)]));
@@ -205,9 +188,9 @@ fn longest_wait(
         (&tb.ours, &tb.host)
     };
     let (user, other) = if host_waits {
-        (REFERENCE.host_bit(), 0)
+        (tb.widths.host_bit(), 0)
     } else {
-        (0, REFERENCE.host_bit())
+        (0, tb.widths.host_bit())
     };
     (0..400).for_each(|_| busy.send(Frame::new(vec![7; 64 * beats]).with_user(other)));
     let mut longest = 0;
@@ -234,32 +217,30 @@ fn longest_wait(
 
 #[test]
 fn a_frame_waits_for_one_frame_of_the_other_side_at_most() {
-    for (name, host_waits) in [("host", true), ("ours", false)] {
-        run_named(&format!("tx_inject_fairness_{name}"), 0x0004_72c4, |run| {
-            let mut rng = run.rng("gaps");
-            let mut tb = Tb::<models::PspinTxInject>::new(run, REFERENCE, NEVER);
-            let beats = 24;
-            let longest = longest_wait(&mut tb, &mut rng, host_waits, beats);
-            println!("{name}: at most {longest} clocks for a frame of {beats} beats");
-            // One clock to the output, and the rest of a frame that may just have begun.
-            assert!(longest <= beats as u64, "{longest} clocks");
-            tb.drain();
-            tb.frames();
-        });
-    }
+    let sides = [("host", true), ("ours", false)];
+    each(0x0004_72c4, sides, |run, (name, host_waits)| {
+        let mut rng = run.rng("gaps");
+        let mut tb = Tb::<models::PspinTxInject>::new(run, NEVER);
+        let beats = 24;
+        let longest = longest_wait(&mut tb, &mut rng, host_waits, beats);
+        println!("{name}: at most {longest} clocks for a frame of {beats} beats");
+        // One clock to the output, and the rest of a frame that may just have begun.
+        assert!(longest <= beats as u64, "{longest} clocks");
+        tb.drain();
+        tb.frames();
+    });
 }
 
 #[test]
 fn only_the_error_bit_and_the_highest_bit_of_the_tag_change_in_our_frames() {
-    run_test(0x0005_72c4, |run| {
-        let mut tb = Tb::<models::PspinTxInjectOdd>::new(run, ODD, NEVER);
-        for user in 0..1 << ODD.user {
+    case(0x0005_72c4, odd, |tb| {
+        for user in 0..1 << tb.widths.user {
             tb.ours.send(Frame::new([user as u8; 5]).with_user(user));
             tb.host.send(Frame::new([user as u8; 5]).with_user(user));
         }
         tb.drain();
         let mut frames = tb.frames().into_iter();
-        for user in 0..1_u128 << ODD.user {
+        for user in 0..1_u128 << tb.widths.user {
             let pair: Vec<u128> = frames.by_ref().take(2).map(|frame| frame.user).collect();
             // Bits: error, tag 5:0 with its highest bit at 6, and two above.
             assert_eq!(
@@ -272,14 +253,13 @@ fn only_the_error_bit_and_the_highest_bit_of_the_tag_change_in_our_frames() {
                 "ours: {pair:x?} for {user:#x}"
             );
         }
-        assert_eq!(tb.count("tx_host_tag_conflict_o"), 1 << (ODD.user - 1));
+        assert_eq!(tb.sim.get("tx_host_tag_conflict_o"), 1 << (tb.widths.user - 1));
     });
 }
 
 #[test]
-fn completions_of_ours_are_swallowed_and_stop_nobody() {
-    run_test(0x0006_72c4, |run| {
-        let mut tb = Tb::<models::PspinTxInject>::new(run, REFERENCE, NEVER);
+fn our_completions_are_removed_and_block_nothing() {
+    case(0x0006_72c4, with(Tb::<models::PspinTxInject>::new, NEVER), |tb| {
         // Ready is low in the first clock after reset.
         tb.sim.run(1);
         let start = tb.sim.cycle_count();
@@ -310,18 +290,17 @@ fn completions_of_ours_are_swallowed_and_stop_nobody() {
             })
             .collect();
         assert_eq!(received, expected);
-        assert_eq!(tb.count("tx_cpl_ours_o"), 66);
+        assert_eq!(tb.sim.get("tx_cpl_ours_o"), 66);
     });
 }
 
 #[test]
 fn frames_and_completions_do_not_wait_for_each_other() {
-    run_test(0x0007_72c4, |run| {
-        let mut rng = run.rng("traffic");
-        let mut tb = Tb::<models::PspinTxInject>::new(run, REFERENCE, NEVER);
+    case(0x0007_72c4, with(Tb::<models::PspinTxInject>::new, NEVER), |tb| {
+        let mut rng = tb.sim.rng("traffic");
         tb.reference.set_take_pause(Pause::AlwaysAfter(0));
-        (0..10).for_each(|_| tb.reference.complete(REFERENCE.random_completion(&mut rng, true)));
-        (0..10).for_each(|_| tb.ours.send(REFERENCE.random_frame(&mut rng, 300)));
+        (0..10).for_each(|_| tb.reference.complete(tb.widths.random_completion(&mut rng, true)));
+        (0..10).for_each(|_| tb.ours.send(tb.widths.random_frame(&mut rng, 300)));
         tb.sim.run(100);
         assert_eq!(
             (tb.frames().len(), tb.reference.waiting()),
@@ -330,7 +309,7 @@ fn frames_and_completions_do_not_wait_for_each_other() {
         );
         tb.reference.set_take_pause(Pause::Never);
         tb.wire.set_pause(Pause::AlwaysAfter(0));
-        (0..10).for_each(|_| tb.host.send(REFERENCE.random_frame(&mut rng, 300)));
+        (0..10).for_each(|_| tb.host.send(tb.widths.random_frame(&mut rng, 300)));
         tb.sim.run(100);
         assert_eq!((tb.completions().len(), tb.frames().len()), (10, 0));
         tb.wire.set_pause(Pause::Never);

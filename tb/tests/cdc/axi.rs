@@ -1,14 +1,19 @@
 //! `AxiCrossing`, also of AXI4-Lite: random bursts byte by byte through the clocks, by the rules of AXI on both
 //! sides.
 
-use crate::clocks::Clocks;
+use crate::Clocks;
 use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 
+spinneret_tb::each_model! {
+    [AxiCrossing, AxiCrossing4]:
+        1 bursts_cross_byte_by_byte;
+}
+
 /// Bursts of each kind in a run.
 const BURSTS: usize = 60;
-/// Where bursts go: so many bytes from 0 on.
+/// Bytes of memory that bursts use, from address 0.
 const BYTES: u64 = 3 * 4096;
 
 fn some(rng: &mut ChaCha8Rng) -> Pause {
@@ -45,7 +50,7 @@ fn write(rng: &mut ChaCha8Rng, bus: u64) -> WriteRequest {
     WriteRequest::new(burst, beats)
 }
 
-/// What a write has to make of a memory.
+/// Applies a write to the expected memory.
 fn apply(memory: &mut Memory, write: &WriteRequest, bus: u64) {
     for (number, beat) in (0..).zip(&write.beats) {
         let address = write.burst.beat_address(number);
@@ -60,7 +65,7 @@ fn by_id(done: impl Iterator<Item = (u64, u64)>) -> BTreeMap<u64, Vec<u64>> {
     sorted
 }
 
-fn passes<M: Model>(run: &mut TestRun) {
+fn bursts_cross_byte_by_byte<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("bursts");
     for clocks in Clocks::all(&mut run.rng("clocks")) {
         let mut sim: Simulation<M> = run.simulation_with(&clocks.sides("s", "m"));
@@ -139,14 +144,6 @@ fn passes<M: Model>(run: &mut TestRun) {
             assert_eq!(seen, bytes, "{clocks:?}, {:x?}", read.burst);
         }
     }
-}
-
-#[test]
-fn bursts_cross_byte_by_byte() {
-    run_test(1, |run| {
-        passes::<AxiCrossing>(run);
-        passes::<AxiCrossing4>(run);
-    });
 }
 
 /// Every bit of the address channels gets to the other side, in its place.

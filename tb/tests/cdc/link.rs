@@ -1,7 +1,7 @@
 //! `LinkReset`, alone and with queues in both directions: order of the resets, and that no side ever sees what the
 //! other did not send.
 
-use crate::clocks::{Clocks, FIXED};
+use crate::{Clocks, FIXED};
 use spinneret_models::{LinkReset, LinkedFifos};
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
@@ -134,7 +134,7 @@ fn waits_for_a_far_clock_that_stands() {
     });
 }
 
-/// What is on its way in each direction.
+/// Transfers in flight in each direction.
 #[derive(Debug, Default)]
 struct Board {
     there: VecDeque<u64>,

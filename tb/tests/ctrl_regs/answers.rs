@@ -1,18 +1,28 @@
-//! What each access is answered, and which accesses there are.
+//! Responses to every kind of access.
 
-use crate::each_model;
-use crate::support::{answer, response};
+use crate::{answer, calm};
 use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_regmap::bar::CONTROL_REGISTERS;
 use spinneret_regmap::{caps, cl, events, guard, me, reset_word, stats};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::case;
 use spinneret_tb::regs::{Activity, Bench};
+
+spinneret_tb::each_model! {
+    [PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd]:
+        1 registers_begin_with_what_the_table_says,
+        1 bytes_are_written_by_their_strobes,
+        1 illegal_accesses_are_refused_without_effect,
+        1 the_lowest_two_bits_of_an_address_are_ignored,
+        1 every_word_of_the_window_is_at_one_address_only,
+        2 addresses_beyond_the_window_reach_nothing;
+}
 
 const OKAY: Response = Response::Okay;
 const ERROR: Response = Response::SlaveError;
 
-fn reset_values<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn registers_begin_with_what_the_table_says<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     assert_eq!(
         answer(bench.read(cl::AUX_RESET)),
         (1, OKAY),
@@ -40,22 +50,16 @@ fn reset_values<M: Model>(run: &mut TestRun) {
             assert_eq!(answer(bench.read(offset)), (value.into(), OKAY), "{offset:#x}");
         }
     }
-    bench.finish();
 }
 
-#[test]
-fn registers_begin_with_what_the_table_says() {
-    each_model!(1, reset_values);
-}
-
-fn strobes<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn bytes_are_written_by_their_strobes<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     let offset = me::MASK.offset;
     let mut expected = 0_u64;
     for strobes in 0..16_u8 {
         let data = 0x0101_0101 * u64::from(strobes + 1);
         let write = LiteWrite::new(offset.into(), data).strobed(strobes);
-        assert_eq!(response(bench.write_with(write)), OKAY, "strobes {strobes:04b}");
+        assert_eq!(bench.write_with(write).response, OKAY, "strobes {strobes:04b}");
         for byte in (0..4).filter(|byte| strobes >> byte & 1 == 1) {
             expected = expected & !(0xff << (8 * byte)) | data & 0xff << (8 * byte);
         }
@@ -66,24 +70,18 @@ fn strobes<M: Model>(run: &mut TestRun) {
         );
     }
     let nothing = LiteWrite::new(offset.into(), 0).strobed(0);
-    assert_eq!(response(bench.write_with(nothing)), OKAY);
+    assert_eq!(bench.write_with(nothing).response, OKAY);
     assert_eq!(answer(bench.read(offset)), (expected, OKAY));
     let nowhere = LiteWrite::new(0x0010, 0).strobed(0);
     assert_eq!(
-        response(bench.write_with(nowhere)),
+        bench.write_with(nowhere).response,
         ERROR,
         "there is no such register"
     );
-    bench.finish();
 }
 
-#[test]
-fn bytes_are_written_by_their_strobes() {
-    each_model!(1, strobes);
-}
-
-fn refused<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn illegal_accesses_are_refused_without_effect<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     let read_only = [
         cl::FIFO.offset,
         stats::CLUSTER.offset,
@@ -91,45 +89,32 @@ fn refused<M: Model>(run: &mut TestRun) {
         stats::EGRESS_DMA_ERROR,
     ];
     for offset in read_only {
-        assert_eq!(response(bench.write(offset, u32::MAX)), ERROR, "{offset:#x}");
+        assert_eq!(bench.write(offset, u32::MAX).response, ERROR, "{offset:#x}");
         assert_eq!(bench.read(offset).response, OKAY, "{offset:#x}");
     }
     for offset in [
         0x0010, 0x0020, 0x0ffc, 0x1018, 0x2154, 0x3014, 0x4130, 0x5048, 0xf054, 0xfffc,
     ] {
-        assert_eq!(response(bench.write(offset, u32::MAX)), ERROR, "{offset:#x}");
+        assert_eq!(bench.write(offset, u32::MAX).response, ERROR, "{offset:#x}");
         assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
     }
     // In the public design the second of these is another address of the first.
     assert_eq!(answer(bench.read(me::VALID.offset)), (0, OKAY));
-    bench.finish();
 }
 
-#[test]
-fn what_cannot_be_done_is_refused_and_changes_nothing() {
-    each_model!(1, refused);
-}
-
-fn unaligned<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn the_lowest_two_bits_of_an_address_are_ignored<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     let offset = me::IDX.offset;
     for low in 0..4 {
         let data = 0x1234_5670 + u64::from(low);
-        assert_eq!(response(bench.write(offset + low, data as u32)), OKAY);
+        assert_eq!(bench.write(offset + low, data as u32).response, OKAY);
         assert_eq!(answer(bench.read(offset + 3 - low)), (data, OKAY));
     }
-    bench.finish();
-}
-
-#[test]
-fn the_lowest_two_bits_of_an_address_are_ignored() {
-    each_model!(1, unaligned);
 }
 
 #[test]
 fn the_drop_in_has_none_of_the_extensions() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation::<PspinCtrlRegs>());
+    case(1, calm::<PspinCtrlRegs>, |bench| {
         let extensions = [cl::STATUS.offset, stats::ERROR_CLEAR.offset, 0x1100, 0x130c];
         let others = [
             me::RELATIVE.offset,
@@ -140,23 +125,21 @@ fn the_drop_in_has_none_of_the_extensions() {
         ];
         for offset in extensions.into_iter().chain(others) {
             assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
-            assert_eq!(response(bench.write(offset, 1)), ERROR, "{offset:#x}");
+            assert_eq!(bench.write(offset, 1).response, ERROR, "{offset:#x}");
         }
-        bench.finish();
     });
 }
 
 /// Constants that a model was generated with.
 fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
-    let mut bench = Bench::new(run.simulation::<M>());
+    let mut bench = calm::<M>(run);
     assert_eq!(answer(bench.read(0xf000)), (0x4e49_5053, OKAY), "SPIN");
     assert_eq!(answer(bench.read(0xf004)), (0x0001_0200, OKAY), "version");
     for (name, value) in expected {
         let offset = caps::offset(name).expect("the table has it");
         assert_eq!(answer(bench.read(offset)), (*value, OKAY), "{name}");
-        assert_eq!(response(bench.write(offset, 0)), ERROR, "{name}");
+        assert_eq!(bench.write(offset, 0).response, ERROR, "{name}");
     }
-    bench.finish();
 }
 
 #[test]
@@ -200,8 +183,7 @@ fn constants_are_those_of_the_generated_hardware() {
 
 #[test]
 fn live_registers_show_their_inputs() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+    case(1, calm::<PspinCtrlRegsBoard>, |bench| {
         bench.sim.set("cl_eoc_i", 2_u32);
         bench.sim.set("cl_busy_i", 1_u32);
         bench.sim.set("mpq_full_i", 0x8001_u32);
@@ -244,13 +226,12 @@ fn live_registers_show_their_inputs() {
         }
         bench.sim.set("cluster_held", 1_u32);
         assert_eq!(answer(bench.read(cl::STATUS.offset)), (3, OKAY));
-        bench.finish();
     });
 }
 
 /// Writes every word with a value of its own, then reads every word: an alias would show in the outputs, which
 /// are compared in every clock, and in what is read.
-fn whole_window<M: Model>(run: &mut TestRun) {
+fn every_word_of_the_window_is_at_one_address_only<M: Model>(run: &mut TestRun) {
     let activity = Activity {
         live_percent: 100,
         stdout_percent: 0,
@@ -288,17 +269,11 @@ fn whole_window<M: Model>(run: &mut TestRun) {
     }
     bench.settle();
     assert_eq!(bench.master.take_reads().len(), offsets.len());
-    bench.finish();
-}
-
-#[test]
-fn every_word_of_the_window_is_at_one_address_only() {
-    each_model!(1, whole_window);
 }
 
 /// Addresses with a bit more than the window has reach nothing, whatever lies at the same place in the window.
-fn beyond<M: Model>(run: &mut TestRun) {
-    let mut bench = Bench::new(run.simulation::<M>());
+fn addresses_beyond_the_window_reach_nothing<M: Model>(run: &mut TestRun) {
+    let mut bench = calm::<M>(run);
     for bit in 16..bench.layout.address_width {
         for offset in bench.layout.words() {
             let address = u64::from(offset | 1 << bit);
@@ -320,10 +295,4 @@ fn beyond<M: Model>(run: &mut TestRun) {
                 .all(|done| (done.response, done.data) == (Response::SlaveError, 0))
         );
     }
-    bench.finish();
-}
-
-#[test]
-fn addresses_beyond_the_window_reach_nothing() {
-    each_model!(2, beyond);
 }

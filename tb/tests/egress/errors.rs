@@ -1,10 +1,11 @@
 //! Lines that cannot be read, commands that are refused, and resets.
 
-use crate::support::{Bench, after, command};
+use crate::{Bench, after, command};
 use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::axi::Response::{self, DecodeError, SlaveError};
 use spinneret_sim::prelude::*;
-use spinneret_tb::egress::{Behaviour, EgressBench, LineFaults, cycles_of_longest};
+use spinneret_tb::bench::{Finish, case, with};
+use spinneret_tb::egress::{EgressBench, LineFaults, Stimulus, cycles_of_longest};
 
 const CODES: [(Response, u64); 2] = [(SlaveError, 4), (DecodeError, 5)];
 
@@ -25,40 +26,35 @@ fn code_of(bench: &mut Bench, source: u64, length: u64, bad: &[(u64, Response)])
 
 #[test]
 fn one_bad_line_drops_its_frame_alone_wherever_it_is() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         for (offset, length) in [(0, 1), (0, 64), (1, 64), (0, 200), (17, 300), (63, 66), (5, 1500)] {
             let source = 0x3000 - 128 + offset;
             for line in 0..bench.setup.lines(source, length) {
                 for (response, code) in CODES {
                     let bad = [(0x3000 - 128 + 64 * line, response)];
-                    assert_eq!(code_of(&mut bench, source, length, &bad), code);
+                    assert_eq!(code_of(bench, source, length, &bad), code);
                 }
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn the_first_bad_line_decides_the_code() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         for lines in [[0, 1], [0, 3], [1, 2], [2, 3]] {
             for (number, (_, code)) in CODES.into_iter().enumerate() {
                 let responses = [CODES[number].0, CODES[1 - number].0];
                 let bad = [0, 1].map(|index| (64 * lines[index], responses[index]));
-                assert_eq!(code_of(&mut bench, 0, 256, &bad), code, "{bad:x?}");
+                assert_eq!(code_of(bench, 0, 256, &bad), code, "{bad:x?}");
             }
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn bad_frames_at_every_second_place_are_dropped_at_full_rate() {
-    run_test(1, |run| {
-        let mut bench = after(run, 10);
+    case(1, with(after, 10), |bench| {
         let bad = (0..128).map(|number| (128 * number, SlaveError)).collect();
         bench.set_faults(LineFaults::At(bad));
         for number in 0..256 {
@@ -69,14 +65,12 @@ fn bad_frames_at_every_second_place_are_dropped_at_full_rate() {
         assert_eq!((outcome.sent, outcome.read_errors), (128, 128));
         let (last, _) = bench.last_answer.expect("an answer");
         assert_eq!(last - start, 255 + 3 + 10 + 3);
-        bench.finish();
     });
 }
 
 #[test]
 fn good_commands_leave_the_last_error_and_newer_ones_replace_it() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         bench.set_faults(LineFaults::At(vec![(0x1000, SlaveError), (0x2000, DecodeError)]));
         assert_eq!(bench.last_error(), 0);
         for (source, length, code) in [
@@ -98,7 +92,6 @@ fn good_commands_leave_the_last_error_and_newer_ones_replace_it() {
         bench.reset();
         bench.run(1);
         assert_eq!(bench.last_error(), 0);
-        bench.finish();
     });
 }
 
@@ -106,7 +99,7 @@ fn good_commands_leave_the_last_error_and_newer_ones_replace_it() {
 fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
     run_test(1, |run| {
         let mut bench: EgressBench<PspinEgressDatapathBoard> =
-            EgressBench::new(run.simulation(), Behaviour::after(1));
+            EgressBench::new(run.simulation(), Stimulus::after(1));
         bench.send(command(0, 0));
         bench.settle();
         assert_eq!(bench.last_error(), 12);
@@ -135,7 +128,7 @@ fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
 
 /// Refuses these commands, each with its code, one by one and between good ones.
 fn refuses<M: Model>(run: &mut TestRun, wrong: &[(u64, u64, u64)]) {
-    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Behaviour::after(3));
+    let mut bench: EgressBench<M> = EgressBench::new(run.simulation(), Stimulus::after(3));
     for (source, length, code) in wrong {
         let before = bench.slave.monitor().counts();
         bench.send(command(*source, *length));
@@ -199,22 +192,19 @@ fn the_limits_follow_from_the_parameters() {
 
 #[test]
 fn commands_at_the_limits_are_sent() {
-    run_test(1, |run| {
-        let mut bench = after(run, 3);
+    case(1, with(after, 3), |bench| {
         let end = bench.setup.address_end();
         for (source, length) in [(0, 1), (0, 9600), (end - 1, 1), (end - 9600, 9600)] {
             bench.send(command(source, length));
         }
         assert_eq!(bench.settle().sent, 4);
         assert_eq!(bench.last_error(), 0);
-        bench.finish();
     });
 }
 
 #[test]
 fn a_reset_in_any_clock_of_a_transfer_leaves_nothing_behind() {
-    run_test(1, |run| {
-        let mut bench = after(run, 5);
+    case(1, with(after, 5), |bench| {
         for clock in 0..60 {
             // Several lines, one of them bad, and a refused one; then whole frames.
             bench.set_faults(LineFaults::At(vec![(0x1080, SlaveError)]));
@@ -230,15 +220,13 @@ fn a_reset_in_any_clock_of_a_transfer_leaves_nothing_behind() {
             assert_eq!((outcome.sent, outcome.commands()), (3, 3));
             assert_eq!(bench.last_error(), 0);
         }
-        bench.finish();
     });
 }
 
 #[test]
 fn a_reset_gives_all_room_back() {
-    run_test(1, |run| {
-        let mut bench = after(run, 1);
-        let fresh = cycles_of_longest(&mut bench);
+    case(1, with(after, 1), |bench| {
+        let fresh = cycles_of_longest(bench);
         for number in 0..5 {
             bench
                 .wire
@@ -248,9 +236,8 @@ fn a_reset_gives_all_room_back() {
             }
             bench.run(700);
             bench.reset();
-            assert_eq!(cycles_of_longest(&mut bench), fresh);
+            assert_eq!(cycles_of_longest(bench), fresh);
         }
-        bench.finish();
     });
 }
 
@@ -300,7 +287,7 @@ impl Raw {
 }
 
 #[test]
-fn lines_that_nobody_asked_for_are_ignored() {
+fn unsolicited_lines_are_ignored() {
     run_test(1, |run| {
         let mut raw = Raw::new(run);
         for stray in 0..5 {
@@ -317,7 +304,7 @@ fn lines_that_nobody_asked_for_are_ignored() {
 }
 
 #[test]
-fn ids_and_last_of_lines_are_not_looked_at() {
+fn ids_and_last_of_lines_are_ignored() {
     run_test(1, |run| {
         let mut raw = Raw::new(run);
         assert_eq!(

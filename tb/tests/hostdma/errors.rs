@@ -1,12 +1,13 @@
 //! Descriptors that fail, and bursts that are refused.
 
-use crate::support::{BASE, burst, open, slow, strobed, test_each};
+use crate::{BASE, burst, open, slow, strobed};
 use spinneret_sim::prelude::*;
-use spinneret_tb::hostdma::{Behaviour, HostDmaBench};
+use spinneret_tb::bench::Finish;
+use spinneret_tb::hostdma::{HostDmaBench, Stimulus};
 
 /// Each code fails its burst, and no other, and is counted by itself.
 fn every_status_code_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     for code in 1..16u8 {
         let fault = |address| DmaFaults::At(vec![(address..=address, code)]);
@@ -60,7 +61,7 @@ fn any_descriptor_of_a_burst_fails_it<M: Model>(run: &mut TestRun) {
 /// A status for each tag that is not in flight, and for tags that there are not, with every code, while all is quiet
 /// and while there is traffic.
 fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::latency(30));
+    let mut bench = open::<M>(run, Stimulus::latency(30));
     let bus = bench.setup.beat_bytes as usize;
     let strays = |bench: &HostDmaBench<M>, from: u64, to: u64| {
         for tag in from..to {
@@ -96,7 +97,7 @@ fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut Test
 
 /// A status for a descriptor that is valid and not taken answers nothing, whichever its tag is, and is counted.
 fn a_status_for_a_descriptor_that_waits_is_ignored<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     assert_eq!(bench.setup.writes, bench.setup.reads);
     for tag in 0..bench.setup.writes {
@@ -128,7 +129,7 @@ fn a_status_for_a_descriptor_that_waits_is_ignored<M: Model>(run: &mut TestRun) 
 
 /// A status for the next tag answers nothing before its descriptor is taken, in whichever clock it comes.
 fn a_status_before_its_descriptor_is_taken_is_ignored<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     let send = |bench: &mut HostDmaBench<M>| {
         bench.write(WriteRequest::bytes(1, BASE, &[1, 2, 3], bus));
@@ -163,8 +164,8 @@ fn a_status_before_its_descriptor_is_taken_is_ignored<M: Model>(run: &mut TestRu
 }
 
 /// A DMA that answers after a very long time loses nothing.
-fn late_statuses_are_waited_for<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::latency(3000));
+fn waits_for_late_statuses<M: Model>(run: &mut TestRun) {
+    let mut bench = open::<M>(run, Stimulus::latency(3000));
     let bus = bench.setup.beat_bytes as usize;
     for number in 0..300 {
         bench.write(WriteRequest::bytes(
@@ -227,7 +228,7 @@ fn works<M: Model>(bench: &mut HostDmaBench<M>) {
 }
 
 fn writes_that_cannot_be_done<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes;
     let bursts = impossible(bus);
     let count = bursts.len() as u64;
@@ -248,7 +249,7 @@ fn writes_that_cannot_be_done<M: Model>(run: &mut TestRun) {
 }
 
 fn reads_that_cannot_be_done<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bursts = impossible(bench.setup.beat_bytes);
     let count = bursts.len() as u64;
     for burst in bursts {
@@ -266,7 +267,7 @@ fn reads_that_cannot_be_done<M: Model>(run: &mut TestRun) {
 
 /// WLAST too early, missing, both, in each beat.
 fn a_wrong_wlast_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes;
     let all = u128::MAX >> (128 - bus);
     let mut count = 0;
@@ -298,7 +299,7 @@ fn a_wrong_wlast_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
 
 /// Strobes of lanes that a narrow or unaligned beat does not address.
 fn strobes_of_other_lanes_fail_their_burst_alone<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes;
     let mut count = 0;
     for size in (0..bus.ilog2()).map(|power| 1 << power) {
@@ -328,7 +329,7 @@ test_each!(
     statuses_for_tags_that_are_not_in_flight_are_counted,
     a_status_before_its_descriptor_is_taken_is_ignored,
     a_status_for_a_descriptor_that_waits_is_ignored,
-    late_statuses_are_waited_for,
+    waits_for_late_statuses,
     writes_that_cannot_be_done,
     reads_that_cannot_be_done,
     a_wrong_wlast_fails_its_burst_alone,

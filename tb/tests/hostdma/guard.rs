@@ -1,14 +1,15 @@
 //! The windows of the guard, of all contexts and of one.
 
-use crate::support::{BASE, burst, slow, strobed, test_each};
+use crate::{BASE, burst, slow, strobed};
 use spinneret_sim::prelude::*;
-use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
+use spinneret_tb::bench::Finish;
+use spinneret_tb::hostdma::{HostDmaBench, Stimulus, Window};
 
 fn guarded<M: Model>(run: &mut TestRun) -> HostDmaBench<M> {
-    HostDmaBench::new(run.simulation(), Behaviour::default())
+    HostDmaBench::new(run.simulation(), Stimulus::default())
 }
 
-/// Whether the last write and the last read passed.
+/// Returns whether the last write and the last read passed the guard.
 fn passed<M: Model>(bench: &HostDmaBench<M>) -> [bool; 2] {
     let write = bench.last_write.map(|done| done.response);
     let read = bench.last_read.as_ref().map(|done| done.response());
@@ -67,7 +68,7 @@ fn edges_at_every_byte<M: Model>(run: &mut TestRun) {
 }
 
 /// Of a burst with holes the runs inside are written, those outside are not.
-fn runs_are_judged_one_by_one<M: Model>(run: &mut TestRun) {
+fn runs_are_checked_one_by_one<M: Model>(run: &mut TestRun) {
     let mut bench = guarded::<M>(run);
     let bus = bench.setup.beat_bytes;
     let chequered = (0..bus).step_by(4).fold(0, |all, lane| all | 3 << lane);
@@ -178,8 +179,8 @@ const STRIDE: u64 = 4096;
 const BYTES: u32 = 1024;
 
 /// A host DMA in which each context has a window, with its number of contexts.
-fn divided<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> (HostDmaBench<M>, u64) {
-    let mut bench = HostDmaBench::<M>::new(run.simulation(), behaviour);
+fn divided<M: Model>(run: &mut TestRun, stimulus: Stimulus) -> (HostDmaBench<M>, u64) {
+    let mut bench = HostDmaBench::<M>::new(run.simulation(), stimulus);
     let contexts = bench.setup.windows.map_or(0, |count| count as u64);
     let windows: Vec<_> = (0..contexts)
         .map(|context| Window::new(window_of(context), BYTES))
@@ -188,7 +189,7 @@ fn divided<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> (HostDmaBench<M
     (bench, contexts)
 }
 
-/// Where the window of a context begins.
+/// Start of a context's window.
 fn window_of(context: u64) -> u64 {
     BASE + STRIDE * context
 }
@@ -215,7 +216,7 @@ fn try_at<M: Model>(bench: &mut HostDmaBench<M>, asker: u64, address: u64, high:
 /// A transfer into the window of another context is refused and counted; with the register at 0 it is allowed, and a
 /// context goes on in its own window whatever others try.
 fn each_context_reaches_its_own_window_only<M: Model>(run: &mut TestRun) {
-    let (mut bench, contexts) = divided::<M>(run, Behaviour::default());
+    let (mut bench, contexts) = divided::<M>(run, Stimulus::default());
     let mut refused = 0;
     for by_context in [false, true, false] {
         bench.set_by_context(by_context);
@@ -241,7 +242,7 @@ fn each_context_reaches_its_own_window_only<M: Model>(run: &mut TestRun) {
 
 /// A context whose window is closed reaches nothing, and windows that overlap are still those of their contexts.
 fn a_context_without_a_window_reaches_nothing<M: Model>(run: &mut TestRun) {
-    let (mut bench, contexts) = divided::<M>(run, Behaviour::default());
+    let (mut bench, contexts) = divided::<M>(run, Stimulus::default());
     bench.set_by_context(true);
     for closed in 0..contexts as usize {
         let mut windows = vec![Window::new(BASE, BYTES); contexts as usize];
@@ -261,7 +262,7 @@ fn a_context_without_a_window_reaches_nothing<M: Model>(run: &mut TestRun) {
 }
 
 /// Bursts of all contexts that are under way together, of one piece and of many, are judged each by its own context.
-fn bursts_of_all_contexts_are_told_apart<M: Model>(run: &mut TestRun) {
+fn bursts_of_all_contexts_are_distinguished<M: Model>(run: &mut TestRun) {
     let (mut bench, contexts) = divided::<M>(run, slow());
     bench.set_by_context(true);
     let mut rng = run.rng("bursts");
@@ -293,26 +294,16 @@ fn bursts_of_all_contexts_are_told_apart<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-test_each!(
-    board, PspinHostmemDmaBoard:
-    edges_at_every_byte,
-    runs_are_judged_one_by_one,
-    windows_do_not_add_up,
-    every_context_has_its_window,
-    random_windows_hold_random_bursts,
-    each_context_reaches_its_own_window_only,
-    a_context_without_a_window_reaches_nothing,
-    bursts_of_all_contexts_are_told_apart
-);
-
-test_each!(
-    small, PspinHostmemDmaSmall:
-    edges_at_every_byte,
-    runs_are_judged_one_by_one,
-    windows_do_not_add_up,
-    every_context_has_its_window,
-    random_windows_hold_random_bursts,
-    each_context_reaches_its_own_window_only,
-    a_context_without_a_window_reaches_nothing,
-    bursts_of_all_contexts_are_told_apart
-);
+spinneret_tb::test_models! {
+    board: PspinHostmemDmaBoard, small: PspinHostmemDmaSmall;
+    [
+        edges_at_every_byte,
+        runs_are_checked_one_by_one,
+        windows_do_not_add_up,
+        every_context_has_its_window,
+        random_windows_hold_random_bursts,
+        each_context_reaches_its_own_window_only,
+        a_context_without_a_window_reaches_nothing,
+        bursts_of_all_contexts_are_distinguished,
+    ]
+}

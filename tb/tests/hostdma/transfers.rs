@@ -1,13 +1,14 @@
 //! Writes and reads of every shape, and atomic operations.
 
-use crate::support::{BASE, between, burst, open, slow, strobed, test_each};
+use crate::{BASE, between, burst, open, slow, strobed};
 use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::hostdma::{Behaviour, Setup, Totals, behaviours, run_round};
+use spinneret_tb::bench::{Finish, case, with};
+use spinneret_tb::hostdma::{Setup, Stimulus, Totals, run_round, stimuli};
 
 /// Beats of every size from every lane, 1 to 3 of them and as many as a burst may have, written and read.
 fn beats_of_every_size_from_every_address<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let mut rng = run.rng("data");
     let bus = bench.setup.beat_bytes;
     let mut page = BASE;
@@ -62,7 +63,7 @@ fn every_number_of_beats<M: Model>(run: &mut TestRun) {
 
 /// Bursts that end with their page, and with memory.
 fn the_last_bytes_of_a_page_and_of_memory<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     for page in [BASE + 4096, 4096, 0u64] {
         bench.settle();
@@ -110,8 +111,8 @@ fn the_last_write_to_a_place_counts<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-/// What was written is read back, byte by byte.
-fn what_was_written_is_read<M: Model>(run: &mut TestRun) {
+/// Reads back the written bytes.
+fn written_bytes_are_read_back<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, slow());
     let mut rng = run.rng("ranges");
     let bus = bench.setup.beat_bytes as usize;
@@ -133,7 +134,7 @@ fn what_was_written_is_read<M: Model>(run: &mut TestRun) {
 
 /// Exclusive accesses are done as others, and never answered with EXOKAY.
 fn exclusive_accesses_are_ordinary<M: Model>(run: &mut TestRun) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
     bench.write(WriteRequest::bytes(1, BASE, &[1, 2, 3, 4], bus).exclusive());
     bench.settle();
@@ -149,7 +150,7 @@ fn exclusive_accesses_are_ordinary<M: Model>(run: &mut TestRun) {
 
 /// Writes the beats with these strobes, each burst at an address of its own.
 fn write_all<M: Model>(run: &mut TestRun, bursts: impl IntoIterator<Item = Vec<u128>>) {
-    let mut bench = open::<M>(run, Behaviour::default());
+    let mut bench = open::<M>(run, Stimulus::default());
     let mut address = BASE;
     for (number, strobes) in (0..).zip(bursts) {
         let bytes = strobes.len() as u64 * bench.setup.beat_bytes;
@@ -212,7 +213,7 @@ fn beats_without_strobes_write_nothing<M: Model>(run: &mut TestRun) {
 }
 
 /// A hole of one lane, a byte alone, every second byte.
-fn single_lanes_are_told_apart<M: Model>(run: &mut TestRun) {
+fn single_lanes_are_distinguished<M: Model>(run: &mut TestRun) {
     let width = lanes::<M>();
     let all = between(0, width - 1, width);
     let single = (0..width).flat_map(|lane| [vec![1 << lane], vec![all & !(1 << lane)]]);
@@ -247,8 +248,7 @@ fn long_bursts_with_random_strobes<M: Model>(run: &mut TestRun) {
 
 #[test]
 fn every_atomic_operation_is_refused_with_the_beats_it_wants() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, slow());
+    case(1, with(open::<PspinHostmemDmaBoard>, slow()), |bench| {
         let bus = bench.setup.beat_bytes;
         for atop in 1..64 {
             for beats in [1, 2, 3, 4, 16] {
@@ -270,14 +270,12 @@ fn every_atomic_operation_is_refused_with_the_beats_it_wants() {
         let counters = bench.counters();
         assert_eq!(counters.writes.refused, 63 * 5);
         assert_eq!(bench.descriptors[0], 63 * 5);
-        bench.finish();
     });
 }
 
 #[test]
 fn an_atomic_operation_alone_is_answered() {
-    run_test(1, |run| {
-        let mut bench = open::<PspinHostmemDmaBoard>(run, slow());
+    case(1, with(open::<PspinHostmemDmaBoard>, slow()), |bench| {
         let bus = bench.setup.beat_bytes as usize;
         for atop in [0b01_0000, 0b10_0000, 0b11_0000, 0b11_0001] {
             bench.write(WriteRequest::bytes(7, BASE, &[1; 8], bus).atomic(atop));
@@ -288,7 +286,6 @@ fn an_atomic_operation_alone_is_answered() {
             );
         }
         assert_eq!(bench.counters().reads.refused, 3);
-        bench.finish();
     });
 }
 
@@ -297,13 +294,13 @@ const REFERENCE: u64 = 8000;
 const OTHERS: u64 = 6000;
 
 fn random_transfers<M: Model>(run: &mut TestRun, transfers: u64) {
-    let all = behaviours();
+    let all = stimuli();
     let share = transfers.div_ceil(all.len() as u64);
     let mut totals = Totals::default();
-    for (index, (_, behaviour)) in (0..).zip(all) {
+    for (index, (_, stimulus)) in (0..).zip(all) {
         let mut sim = run.simulation::<M>();
         sim.set_seed(Seed(run.seed().0.wrapping_add(index)));
-        totals += run_round(sim, behaviour, share);
+        totals += run_round(sim, stimulus, share);
     }
     let guarded = Setup::of::<M>().windows.is_some();
     for half in [totals.counters.writes, totals.counters.reads] {
@@ -340,12 +337,12 @@ test_each!(
     every_number_of_beats,
     the_last_bytes_of_a_page_and_of_memory,
     the_last_write_to_a_place_counts,
-    what_was_written_is_read,
+    written_bytes_are_read_back,
     exclusive_accesses_are_ordinary,
     one_beat_from_every_lane_to_every_lane,
     two_beats_from_every_lane_to_every_lane,
     two_beats_with_holes,
     beats_without_strobes_write_nothing,
-    single_lanes_are_told_apart,
+    single_lanes_are_distinguished,
     long_bursts_with_random_strobes
 );

@@ -1,12 +1,13 @@
 //! Matched frames are delivered whole, and others pass untouched.
 
-use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unmatched};
+use crate::{Bench, for_ruleset, four_rulesets, marked, marked_with, matched, unloaded, unmatched};
 use spinneret_sim::prelude::*;
-use spinneret_tb::ingress::{Behaviour, CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release};
+use spinneret_tb::bench::{Finish, case};
+use spinneret_tb::ingress::{CONTEXTS, Cause, Class, Contexts, FIELDS, Outcome, Release, Stimulus};
 
 /// A path with rulesets for all contexts, of which these are enabled.
 fn with_contexts(run: &mut TestRun, enabled: [bool; CONTEXTS]) -> (Bench, Contexts) {
-    let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    let mut bench = Bench::new(run.simulation(), Stimulus::default());
     let contexts = Contexts::random(&mut run.rng("contexts"), enabled);
     bench.load_rules(Some(&four_rulesets()));
     bench.load_contexts(&contexts);
@@ -53,8 +54,7 @@ fn a_her_carries_message_id_end_of_message_length_and_context() {
 
 #[test]
 fn hers_come_in_the_order_of_their_packets() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
+    case(1, marked, |bench| {
         let mut ids = Vec::new();
         for number in 0..600_u64 {
             let mut packet = matched([64, 1500, 128, 129, 48][number as usize % 5], number);
@@ -66,7 +66,6 @@ fn hers_come_in_the_order_of_their_packets() {
             ids.extend(bench.last_her.take().map(|item| item.values[0]));
         }
         assert_eq!(ids, (0..600).collect::<Vec<_>>());
-        bench.finish();
     });
 }
 
@@ -83,7 +82,7 @@ fn packets_of_a_disabled_context_use_context_0() {
 }
 
 #[test]
-fn packets_without_context_are_dropped_and_block_nobody() {
+fn packets_without_context_are_dropped_and_block_nothing() {
     run_test(1, |run| {
         let (mut bench, contexts) = with_contexts(run, [false, false, true, false]);
         for ruleset in [0, 1, 3] {
@@ -126,15 +125,13 @@ fn contexts_are_taken_only_while_they_are_valid() {
 
 #[test]
 fn without_contexts_every_matched_packet_is_dropped() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    case(1, unloaded, |bench| {
         bench.load_rules(Some(&four_rulesets()));
         for number in 0..20 {
             bench.send(for_ruleset(number as u8 % 4, 100, number));
         }
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.drops[Cause::NoContext]), (0, 20));
-        bench.finish();
     });
 }
 
@@ -177,13 +174,11 @@ fn a_her_waits_for_the_cluster_unchanged() {
 
 #[test]
 fn without_rules_everything_is_unmatched() {
-    run_test(1, |run| {
-        let mut bench = Bench::new(run.simulation(), Behaviour::default());
+    case(1, unloaded, |bench| {
         for number in 0..50 {
             bench.send(matched(64 + number as usize, number));
         }
         assert_eq!(bench.settle().bypassed, 50);
-        bench.finish();
     });
 }
 
@@ -219,13 +214,13 @@ fn passes_by(mut bench: Bench, sizes: [usize; 2], recover: impl Fn(&mut Bench)) 
 
 const SIZES: [[usize; 2]; 4] = [[64, 64], [60, 1500], [1500, 60], [1537, 128]];
 
-fn pressed(slave: SlaveConfig, her: Pause, release: Release) -> Behaviour {
-    Behaviour {
-        calm: false,
+fn pressed(slave: SlaveConfig, her: Pause, release: Release) -> Stimulus {
+    Stimulus {
+        uncongested: false,
         slave,
         her,
         release,
-        ..Behaviour::default()
+        ..Stimulus::default()
     }
 }
 
@@ -279,8 +274,8 @@ fn a_memory_that_answers_late_does_not_block_unmatched_frames() {
 fn a_cluster_that_takes_no_her_does_not_block_unmatched_frames() {
     run_test(1, |run| {
         for sizes in SIZES {
-            let behaviour = pressed(SlaveConfig::default(), Pause::AlwaysAfter(0), Release::AtOnce);
-            let bench = passes_by(marked_with(run, behaviour), sizes, |bench| {
+            let stimulus = pressed(SlaveConfig::default(), Pause::AlwaysAfter(0), Release::AtOnce);
+            let bench = passes_by(marked_with(run, stimulus), sizes, |bench| {
                 assert_eq!(bench.counters().hers, 0);
                 bench.her.set_pause(Pause::Never);
             });
@@ -293,8 +288,8 @@ fn a_cluster_that_takes_no_her_does_not_block_unmatched_frames() {
 fn a_lack_of_slots_does_not_block_unmatched_frames() {
     run_test(1, |run| {
         for sizes in SIZES {
-            let behaviour = pressed(SlaveConfig::default(), Pause::Never, Release::Never);
-            let bench = passes_by(marked_with(run, behaviour), sizes, |_| {});
+            let stimulus = pressed(SlaveConfig::default(), Pause::Never, Release::Never);
+            let bench = passes_by(marked_with(run, stimulus), sizes, |_| {});
             let drops = bench.counters().drops;
             let [size, _] = sizes;
             // Packets that are too large give their slots back and never use them up.

@@ -1,14 +1,14 @@
 //! Slots: which a packet gets, and how they come back.
 
-use crate::support::{marked, marked_with, marked_without_frees, matched};
-use spinneret_models::PspinIngressDatapath;
+use crate::{any_marked_with, marked, marked_with, marked_without_frees, matched, without_frees};
+use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Release, Setup, Slot, SlotMap};
+use spinneret_tb::bench::{Finish, case};
+use spinneret_tb::ingress::{Cause, Class, IngressBench, Occupancy, Release, Setup, Slot, SlotMap, Stimulus};
 
 #[test]
 fn small_packets_take_large_slots_when_there_are_no_small_ones() {
-    run_test(1, |run| {
-        let mut bench = marked_without_frees(run);
+    case(1, marked_without_frees, |bench| {
         for number in 0..1024 {
             bench.send(matched(128, number));
         }
@@ -31,19 +31,17 @@ fn small_packets_take_large_slots_when_there_are_no_small_ones() {
         let counters = bench.counters();
         assert_eq!((counters.small.peak, counters.large.peak), (1024, 256));
         bench.set_release(Release::AtOnce);
-        bench.set_calm(true);
+        bench.set_uncongested(true);
         for number in 0..2000 {
             bench.send(matched([64, 1500][number as usize % 2], number));
         }
         assert_eq!(bench.settle().hers, 2000);
-        bench.finish();
     });
 }
 
 #[test]
 fn large_packets_never_take_small_slots() {
-    run_test(1, |run| {
-        let mut bench = marked_without_frees(run);
+    case(1, marked_without_frees, |bench| {
         for number in 0..300 {
             bench.send(matched(129, number));
         }
@@ -54,28 +52,28 @@ fn large_packets_never_take_small_slots() {
             bench.send(matched(100, number));
         }
         assert_eq!(bench.settle().hers, 1024);
-        bench.finish();
     });
+}
+
+fn freed_at_random(run: &mut TestRun) -> IngressBench<PspinIngressDatapath> {
+    let (percent, most) = (70, 100);
+    let release = Release::Random { percent, most };
+    marked_with(
+        run,
+        Stimulus {
+            release,
+            ..Stimulus::default()
+        },
+    )
 }
 
 #[test]
 fn slots_come_back_in_any_order() {
-    run_test(1, |run| {
-        let mut bench = marked_with(
-            run,
-            Behaviour {
-                release: Release::Random {
-                    percent: 70,
-                    most: 100,
-                },
-                ..Behaviour::default()
-            },
-        );
+    case(1, freed_at_random, |bench| {
         for number in 0..4000 {
             bench.send(matched([64, 256, 1500, 128][number as usize % 4], number));
         }
         assert_eq!(bench.settle().hers, 4000);
-        bench.finish();
     });
 }
 
@@ -87,11 +85,11 @@ fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
             latency: Latency::exactly(300),
             ..SlaveConfig::default()
         };
-        let behaviour = Behaviour {
+        let stimulus = Stimulus {
             slave,
-            ..Behaviour::default()
+            ..Stimulus::default()
         };
-        let mut bench = marked_with(run, behaviour);
+        let mut bench = marked_with(run, stimulus);
         let first = |class| Slot {
             class,
             address: bench_slots()[class].address(0),
@@ -113,8 +111,7 @@ fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
 
 #[test]
 fn the_cluster_cannot_free_what_waits_for_it() {
-    run_test(1, |run| {
-        let mut bench = marked(run);
+    case(1, marked, |bench| {
         bench.her.set_pause(Pause::AlwaysAfter(0));
         for number in 0..20 {
             bench.send(matched(100, number));
@@ -131,14 +128,12 @@ fn the_cluster_cannot_free_what_waits_for_it() {
         bench.her.set_pause(Pause::Never);
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.refused.not_out), (20, 20));
-        bench.finish();
     });
 }
 
 #[test]
 fn a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again() {
-    run_test(1, |run| {
-        let mut bench = marked_without_frees(run);
+    case(1, marked_without_frees, |bench| {
         // The cluster keeps all small slots but the first, so that all that follows goes there.
         for number in 0..1024 {
             bench.send(matched(64, number));
@@ -170,7 +165,6 @@ fn a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again() {
             bench.last_her.take().map(|item| item.values[2]),
             Some(slot.address)
         );
-        bench.finish();
     });
 }
 
@@ -181,8 +175,7 @@ fn bench_slots() -> SlotMap {
 
 #[test]
 fn a_slot_is_given_out_once_while_the_cluster_has_it() {
-    run_test(1, |run| {
-        let mut bench = marked_without_frees(run);
+    case(1, marked_without_frees, |bench| {
         let mut seen = Vec::new();
         for number in 0..1300 {
             bench.send(matched([64, 200][usize::from(number % 5 == 0)], number));
@@ -195,6 +188,172 @@ fn a_slot_is_given_out_once_while_the_cluster_has_it() {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!((count, seen.len()), (1280, 1280));
+    });
+}
+
+type Bench = IngressBench<PspinIngressDatapathSmall>;
+
+/// A path whose packets may lack room or a slot; the cluster frees slots at once.
+fn pressed(run: &mut TestRun, stimulus: Stimulus) -> Bench {
+    any_marked_with(
+        run,
+        Stimulus {
+            uncongested: false,
+            ..stimulus
+        },
+    )
+}
+
+/// A memory whose responses come so late that none does while the test looks.
+fn late() -> Stimulus {
+    Stimulus {
+        slave: SlaveConfig {
+            latency: Latency::exactly(40_000),
+            ..SlaveConfig::default()
+        },
+        ..Stimulus::default()
+    }
+}
+
+/// Sends everything and waits until the path has seen it.
+fn pass_all(bench: &mut Bench) {
+    while !bench.source.is_idle() {
+        bench.cycle();
+    }
+    bench.run(64);
+}
+
+#[test]
+fn as_many_packets_as_it_has_places_for_are_under_way() {
+    run_test(1, |run| {
+        // Both sides of the queue of beats: with a beat each it is nearly empty, with many it is not full.
+        for size in [16, 190] {
+            let mut bench = pressed(run, late());
+            let (setup, sent) = (bench.setup, 40);
+            for number in 0..sent {
+                bench.send(setup.matched(size, number));
+            }
+            pass_all(&mut bench);
+            let dropped = bench.counters().drops[Cause::Overload];
+            assert_eq!(dropped, sent - setup.packets, "{size} bytes");
+            bench.slave.set_latency(Latency::exactly(1));
+            let outcome = bench.settle();
+            assert_eq!((outcome.hers, outcome.drops.sum()), (setup.packets, dropped));
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn a_frame_is_let_in_only_if_the_longest_would_find_room() {
+    run_test(1, |run| {
+        let stuck = Stimulus {
+            slave: SlaveConfig {
+                address: Pause::AlwaysAfter(0),
+                data: Pause::AlwaysAfter(0),
+                ..SlaveConfig::default()
+            },
+            ..Stimulus::default()
+        };
+        let mut bench = pressed(run, stuck);
+        let setup = bench.setup;
+        let large = setup.slots[Class::Large].bytes as usize;
+        // The first takes more than half of the queue, so that a second of that size could not follow.
+        bench.send(setup.matched(large, 1));
+        bench.send(setup.matched(large, 2));
+        bench.send(setup.matched(64, 3));
+        pass_all(&mut bench);
+        assert_eq!(bench.counters().drops[Cause::Overload], 2);
+        bench.slave.set_pauses(Pause::Never, Pause::Never);
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::Overload]), (1, 2));
+        bench.send_with_slot(setup.matched(large, 4));
+        assert_eq!(bench.settle().hers, 1);
         bench.finish();
+    });
+}
+
+fn small_without_frees(run: &mut TestRun) -> IngressBench<PspinIngressDatapathSmall> {
+    any_marked_with(run, without_frees())
+}
+
+#[test]
+fn packets_that_lack_a_slot_are_counted_and_the_others_delivered() {
+    case(1, small_without_frees, |bench| {
+        let setup = bench.setup;
+        let (small, large) = (setup.slots[Class::Small], setup.slots[Class::Large]);
+        for number in 0..2 * large.count {
+            bench.send(setup.matched(small.bytes as usize + 1, number));
+            bench.run(100);
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            (outcome.hers, outcome.drops[Cause::NoSlot]),
+            (large.count, large.count)
+        );
+        // A lack of large slots is nothing to small packets.
+        for number in 0..2 * small.count {
+            bench.send(setup.matched(small.bytes as usize, number));
+            bench.run(100);
+        }
+        let outcome = bench.settle();
+        assert_eq!(
+            (outcome.hers, outcome.drops[Cause::NoSlot]),
+            (small.count, small.count)
+        );
+    });
+}
+
+/// Matched and unmatched packets by turns while the matched side is stuck; unmatched ones must go on at full rate.
+fn passes_by(mut bench: Bench, recover: impl Fn(&mut Bench)) {
+    bench.run(64);
+    let (setup, cycle) = (bench.setup, bench.sim.cycle_count());
+    let mut beats = 0;
+    for number in 0..300 {
+        let sizes = [[16, 16], [60, 1500], [1500, 60], [9700, 128]][number as usize % 4];
+        for packet in [setup.matched(sizes[0], number), setup.unmatched(sizes[1], number)] {
+            beats += packet.beats() as u64;
+            bench.send(packet);
+        }
+    }
+    while !bench.source.is_idle() {
+        bench.cycle();
+    }
+    assert_eq!(bench.sim.cycle_count() - cycle, beats, "the input was held up");
+    bench.run(64);
+    assert_eq!(bench.nic.missing(), 0, "unmatched packets are stuck");
+    recover(&mut bench);
+    let outcome = bench.settle();
+    assert_eq!((outcome.bypassed, outcome.hers + outcome.drops.sum()), (300, 300));
+    bench.finish();
+}
+
+#[test]
+fn nothing_behind_the_matching_engine_blocks_unmatched_frames() {
+    run_test(1, |run| {
+        let stuck = || Pause::AlwaysAfter(0);
+        passes_by(pressed(run, late()), |bench| {
+            bench.slave.set_latency(Latency::exactly(1));
+        });
+        let cluster = Stimulus {
+            her: stuck(),
+            ..Stimulus::default()
+        };
+        passes_by(pressed(run, cluster), |bench| bench.her.set_pause(Pause::Never));
+        for (address, data) in [(stuck(), Pause::Never), (Pause::Never, stuck())] {
+            let slave = SlaveConfig {
+                address,
+                data,
+                ..SlaveConfig::default()
+            };
+            let memory = Stimulus {
+                slave,
+                ..Stimulus::default()
+            };
+            passes_by(pressed(run, memory), |bench| {
+                bench.slave.set_pauses(Pause::Never, Pause::Never);
+            });
+        }
+        passes_by(any_marked_with(run, without_frees()), |_| {});
     });
 }

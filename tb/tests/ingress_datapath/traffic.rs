@@ -1,5 +1,6 @@
 //! Throughput, the configuration for boards, and random traffic.
 
+use crate::{Bench, marked, marked_with, matched, unmatched};
 use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
@@ -7,11 +8,18 @@ use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
+use spinneret_tb::bench::{Finish, case};
 use spinneret_tb::ingress::{
-    Behaviour, CONTEXTS, Cause, Contexts, IngressBench, Load, Setup, Totals, behaviours, marked, measure,
-    run_round,
+    CONTEXTS, Cause, Class, Contexts, Counters, IngressBench, Load, Refusals, Release, Setup, Stimulus,
+    Totals, load_mark, measure, random_packet, run_round, stimuli,
 };
 use spinneret_tb::ip_frames::Headers;
+
+spinneret_tb::each_model! {
+    [PspinIngressDatapath, PspinIngressDatapathBoard]:
+        1 carries_one_beat_a_clock_whatever_the_response_latency,
+        1 a_her_comes_ten_cycles_and_its_beats_after_the_first_beat;
+}
 
 /// Bytes, and beats of 64 bytes.
 const SIZES: [(usize, u64); 8] = [
@@ -26,9 +34,9 @@ const SIZES: [(usize, u64); 8] = [
 ];
 
 /// One beat a clock, whatever the latency of responses.
-fn check_throughput<M: Model>(run: &mut TestRun) {
+fn carries_one_beat_a_clock_whatever_the_response_latency<M: Model>(run: &mut TestRun) {
     for response in [1, 10, 30] {
-        let mut bench = marked(run.simulation::<M>(), response);
+        let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), response);
         for (size, beats) in SIZES {
             for load in Load::ALL {
                 let path = measure(&mut bench, size, load);
@@ -46,8 +54,8 @@ fn check_throughput<M: Model>(run: &mut TestRun) {
 }
 
 /// From the first beat to its HER 10 cycles, and the beats if there are more than one.
-fn check_latency<M: Model>(run: &mut TestRun) {
-    let mut bench = marked(run.simulation::<M>(), 1);
+fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat<M: Model>(run: &mut TestRun) {
+    let mut bench = spinneret_tb::ingress::marked(run.simulation::<M>(), 1);
     for (size, beats) in SIZES {
         let bar = if size <= 64 { 10 } else { 10 + beats };
         let latency = measure(&mut bench, size, Load::Matched).latency;
@@ -58,22 +66,6 @@ fn check_latency<M: Model>(run: &mut TestRun) {
         );
     }
     bench.finish();
-}
-
-#[test]
-fn carries_one_beat_a_clock_whatever_the_response_latency() {
-    run_test(1, |run| {
-        check_throughput::<PspinIngressDatapath>(run);
-        check_throughput::<PspinIngressDatapathBoard>(run);
-    });
-}
-
-#[test]
-fn a_her_comes_ten_cycles_and_its_beats_after_the_first_beat() {
-    run_test(1, |run| {
-        check_latency::<PspinIngressDatapath>(run);
-        check_latency::<PspinIngressDatapathBoard>(run);
-    });
 }
 
 /// Bytes of the IP payload that the tests look at: UDP ports, and the message id of SLMP.
@@ -98,8 +90,8 @@ fn by_udp_port() -> RuleTable {
 #[test]
 fn a_udp_port_matches_behind_any_ip_header_and_the_message_id_follows_it() {
     run_test(1, |run| {
-        let behaviour = Behaviour::default();
-        let mut bench = IngressBench::<PspinIngressDatapathBoard>::new(run.simulation(), behaviour);
+        let stimulus = Stimulus::default();
+        let mut bench = IngressBench::<PspinIngressDatapathBoard>::new(run.simulation(), stimulus);
         bench.load_rules(Some(&by_udp_port()));
         let contexts = Contexts::random(&mut run.rng("contexts"), [true; CONTEXTS]);
         bench.load_contexts(&contexts);
@@ -132,7 +124,7 @@ const PACKETS: u64 = 20_000;
 /// Packets of all tests of each of the others.
 const PACKETS_OF_OTHERS: u64 = 12_000;
 
-/// Why packets are dropped that have a slot.
+/// Causes for which packets with a slot are dropped.
 const THEIR_OWN: [Cause; 4] = [
     Cause::WriteError,
     Cause::BadFrame,
@@ -140,16 +132,16 @@ const THEIR_OWN: [Cause; 4] = [
     Cause::NoContext,
 ];
 
-/// Random packets under the behaviours that are wanted, each with its share of them.
-fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Behaviour) -> bool) -> Totals {
-    let all = behaviours(&Setup::of::<M>());
+/// Random packets under the stimuli that are wanted, each with its share of them.
+fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Stimulus) -> bool) -> Totals {
+    let all = stimuli(&Setup::of::<M>());
     let share = packets.div_ceil(all.len() as u64);
     let mut totals = Totals::default();
-    for (index, (_, behaviour)) in all.into_iter().enumerate() {
-        if wanted(&behaviour) {
+    for (index, (_, stimulus)) in all.into_iter().enumerate() {
+        if wanted(&stimulus) {
             let mut sim = run.simulation::<M>();
             sim.set_seed(Seed(run.seed().0.wrapping_add(index as u64)));
-            totals += run_round(sim, behaviour, share);
+            totals += run_round(sim, stimulus, share);
         }
     }
     let packets = totals.packets();
@@ -172,7 +164,7 @@ fn assert_causes(totals: &Totals, causes: &[Cause]) {
 #[test]
 fn random_packets_with_room_are_delivered_or_dropped_for_their_own_cause() {
     run_test(1, |run| {
-        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| behaviour.calm);
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |stimulus| stimulus.uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -180,7 +172,7 @@ fn random_packets_with_room_are_delivered_or_dropped_for_their_own_cause() {
 #[test]
 fn random_packets_under_pressure_are_delivered_or_counted() {
     run_test(2, |run| {
-        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |behaviour| !behaviour.calm);
+        let totals = random_packets::<PspinIngressDatapath>(run, PACKETS, |stimulus| !stimulus.uncongested);
         assert_causes(&totals, &Cause::ALL);
     });
 }
@@ -188,8 +180,8 @@ fn random_packets_under_pressure_are_delivered_or_counted() {
 #[test]
 fn few_slots_and_small_queues_are_enough_for_few_packets() {
     run_test(3, |run| {
-        let calm = |behaviour: &Behaviour| behaviour.calm;
-        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, calm);
+        let uncongested = |stimulus: &Stimulus| stimulus.uncongested;
+        let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -197,7 +189,7 @@ fn few_slots_and_small_queues_are_enough_for_few_packets() {
 #[test]
 fn few_slots_and_small_queues_under_pressure_lose_nothing_silently() {
     run_test(4, |run| {
-        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let pressed = |stimulus: &Stimulus| !stimulus.uncongested;
         let totals = random_packets::<PspinIngressDatapathSmall>(run, PACKETS_OF_OTHERS, pressed);
         assert_causes(&totals, &Cause::ALL);
     });
@@ -214,8 +206,8 @@ fn a_path_that_waits_drops_nothing_for_lack_of_room_or_slots() {
 #[test]
 fn rules_relative_to_the_ip_payload_decide_with_room() {
     run_test(6, |run| {
-        let calm = |behaviour: &Behaviour| behaviour.calm;
-        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, calm);
+        let uncongested = |stimulus: &Stimulus| stimulus.uncongested;
+        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, uncongested);
         assert_causes(&totals, &THEIR_OWN);
     });
 }
@@ -223,10 +215,168 @@ fn rules_relative_to_the_ip_payload_decide_with_room() {
 #[test]
 fn rules_relative_to_the_ip_payload_decide_under_pressure() {
     run_test(7, |run| {
-        let pressed = |behaviour: &Behaviour| !behaviour.calm;
+        let pressed = |stimulus: &Stimulus| !stimulus.uncongested;
         let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, pressed);
         // The queue of boards is longer than a round of these packets, so that there is room for all of them.
         let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Overload);
         assert_causes(&totals, &causes.collect::<Vec<_>>());
+    });
+}
+
+/// Sound packets of all kinds go through a path that has just been reset.
+fn works(bench: &mut Bench) {
+    assert_eq!(bench.counters(), Counters::default());
+    bench.run(bench.setup.opening_cycles());
+    for number in 0..12 {
+        bench.send(matched([64, 128, 1500][number as usize % 3], number));
+        bench.send(unmatched(200, number));
+    }
+    let outcome = bench.settle();
+    assert_eq!((outcome.hers, outcome.bypassed, outcome.drops.sum()), (12, 12, 0));
+}
+
+#[test]
+fn a_reset_in_every_cycle_of_a_frame_leaves_nothing_behind() {
+    case(1, marked, |bench| {
+        for (size, cycles) in [(64, 20), (1500, 60), (9600, 5), (16384, 100)] {
+            let step = if size == 1500 { 5 } else { 3 };
+            for cycle in (1..cycles).step_by(step) {
+                for number in 0..3 {
+                    bench.send(matched(size, number));
+                }
+                bench.run(cycle);
+                bench.reset();
+                works(bench);
+            }
+        }
+    });
+}
+
+#[test]
+fn resets_in_random_traffic_leave_nothing_behind() {
+    run_test(1, |run| {
+        let mut rng = run.rng("resets");
+        let slave = SlaveConfig {
+            address: Pause::Random { percent: 30 },
+            data: Pause::Random { percent: 30 },
+            latency: Latency { least: 1, most: 40 },
+            ..SlaveConfig::default()
+        };
+        let stimulus = Stimulus {
+            slave,
+            her: Pause::Random { percent: 50 },
+            feedback: Pause::Random { percent: 50 },
+            ..Stimulus::default()
+        };
+        let mut bench = marked_with(run, stimulus);
+        for _ in 0..40 {
+            bench.set_uncongested(false);
+            bench.set_release(Release::Random {
+                percent: 20,
+                most: 50,
+            });
+            bench.slave.set_faults(Faults::Random { percent: 10 });
+            for number in 0..60 {
+                let mut packet = random_packet(&mut rng, &bench.setup);
+                if number % 2 == 0 {
+                    packet.bytes[0] = 0xff;
+                }
+                bench.send(packet);
+            }
+            bench.run(rng.random_range(1..400));
+            bench.reset();
+            bench.set_uncongested(true);
+            bench.set_release(Release::AtOnce);
+            bench.slave.set_faults(Faults::Never);
+            works(&mut bench);
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_reset_with_everything_stalled_and_all_slots_out_leaves_nothing_behind() {
+    case(1, marked, |bench| {
+        for stall in 0..4 {
+            bench.set_uncongested(false);
+            bench.set_release(Release::Never);
+            match stall {
+                0 => bench.her.set_pause(Pause::AlwaysAfter(0)),
+                1 => bench.slave.set_pauses(Pause::AlwaysAfter(0), Pause::Never),
+                2 => bench.slave.set_pauses(Pause::Never, Pause::AlwaysAfter(0)),
+                _ => bench.nic.set_pause(Pause::AlwaysAfter(0)),
+            }
+            for number in 0..1500 {
+                bench.send(matched([64, 1500][number as usize % 2], number));
+                bench.send(unmatched(64, number));
+            }
+            bench.run(3000);
+            bench.reset();
+            bench.her.set_pause(Pause::Never);
+            bench.nic.set_pause(Pause::Never);
+            bench.slave.set_pauses(Pause::Never, Pause::Never);
+            bench.set_uncongested(true);
+            bench.set_release(Release::AtOnce);
+            works(bench);
+        }
+    });
+}
+
+#[test]
+fn before_the_slots_are_there_matched_packets_have_none() {
+    run_test(1, |run| {
+        let stimulus = Stimulus {
+            uncongested: false,
+            ..Stimulus::default()
+        };
+        let mut bench = Bench::closed(run.simulation(), stimulus);
+        load_mark(&mut bench);
+        for number in 0..50 {
+            bench.send(matched([64, 1500][number as usize % 2], number));
+            bench.send(unmatched(100, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.bypassed, outcome.drops[Cause::NoSlot]), (50, 50));
+        // A packet every few cycles; the first that is delivered says when the slots are there.
+        let start = bench.sim.cycle_count();
+        assert!(start < 950, "too late to see anything: cycle {start}");
+        while bench.last_her.is_none() {
+            assert!(bench.sim.cycle_count() < 1200, "{:?}", bench.counters());
+            bench.send(matched(64, 1));
+            bench.run(4);
+        }
+        let first = bench.last_her.as_ref().map_or(0, |item| item.cycle);
+        assert!((1024..1060).contains(&first), "cycle {first}");
+        bench.finish();
+    });
+}
+
+fn just_reset(run: &mut TestRun) -> Bench {
+    Bench::closed(run.simulation(), Stimulus::default())
+}
+
+#[test]
+fn frees_before_the_slots_are_there_are_refused() {
+    case(1, just_reset, |bench| {
+        for class in Class::ALL {
+            let slots = bench.setup.slots[class];
+            for number in [0, 1, slots.count - 1] {
+                bench.free_early(slots.address(number));
+            }
+        }
+        bench.run(bench.setup.opening_cycles());
+        load_mark(bench);
+        let refused = Refusals {
+            early: 6,
+            ..Refusals::default()
+        };
+        assert_eq!(bench.settle().refused, refused);
+        // None of them is there twice.
+        bench.set_uncongested(false);
+        bench.set_release(Release::Never);
+        for number in 0..1300 {
+            bench.send(matched(100, number));
+        }
+        assert_eq!(bench.settle().hers, 1280);
     });
 }

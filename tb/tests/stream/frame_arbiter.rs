@@ -4,7 +4,7 @@ use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::{STALLED, patterns};
+use spinneret_tb::bench::{Finish, STALLED, case, each, patterns};
 
 /// The contract of the arbiter.
 struct ArbiterReference {
@@ -49,7 +49,7 @@ impl Reference for ArbiterReference {
         }
         let turn = self.turn(pins).filter(|_| self.output.is_none());
         for input in 0..self.inputs {
-            // What ready is where valid is low does not matter.
+            // Ready is a don't-care while valid is low.
             if pins.high(&format!("s_{input}_valid")) {
                 pins.expect(&format!("s_{input}_ready"), turn == Some(input))?;
             }
@@ -78,8 +78,10 @@ struct Tb<M> {
     sink: ChannelSink,
 }
 
+impl<M: Model> Finish for Tb<M> {}
+
 impl<M: Model> Tb<M> {
-    fn new(run: &mut TestRun, inputs: usize, pauses: (Pause, Pause)) -> Self {
+    fn new(run: &mut TestRun, (inputs, pauses): (usize, (Pause, Pause))) -> Self {
         let mut sim = run.simulation::<M>();
         let source = |index| sim.channel_source(&format!("s_{index}"), FRAME, pauses.0.clone());
         let sources = (0..inputs).map(source).collect();
@@ -103,38 +105,43 @@ impl<M: Model> Tb<M> {
     }
 }
 
-fn random_traffic<M: Model>(name: &str, inputs: usize) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_a4b1, |run| {
-            let mut rng = run.rng("frames");
-            let mut tb = Tb::<M>::new(run, inputs, pauses.clone());
-            let mut expected = vec![Vec::new(); inputs];
-            for tag in 0..600 {
-                let (input, beats) = (rng.random_range(0..inputs), frames::random_length(&mut rng, 12));
-                tb.send(input, tag, beats);
-                expected[input].push((tag, beats));
-            }
-            tb.drain();
-            let mut received = vec![Vec::new(); inputs];
-            for (tag, beats) in frames::contents(&frames::receive(&tb.sink)) {
-                received[(tag >> 16) as usize].push((tag & 0xffff, beats));
-            }
-            assert_eq!(received, expected);
-        });
-    }
+fn two(run: &mut TestRun) -> Tb<models::FrameArbiter2> {
+    Tb::new(run, (2, (Pause::Never, Pause::Never)))
+}
+
+fn five(run: &mut TestRun) -> Tb<models::FrameArbiter5> {
+    Tb::new(run, (5, (Pause::Never, Pause::Never)))
+}
+
+fn random_traffic<M: Model>(inputs: usize) {
+    each(0x0001_a4b1, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let mut tb = Tb::<M>::new(run, (inputs, pauses));
+        let mut expected = vec![Vec::new(); inputs];
+        for tag in 0..600 {
+            let (input, beats) = (rng.random_range(0..inputs), frames::random_length(&mut rng, 12));
+            tb.send(input, tag, beats);
+            expected[input].push((tag, beats));
+        }
+        tb.drain();
+        let mut received = vec![Vec::new(); inputs];
+        for (tag, beats) in frames::contents(&frames::receive(&tb.sink)) {
+            received[(tag >> 16) as usize].push((tag & 0xffff, beats));
+        }
+        assert_eq!(received, expected);
+    });
 }
 
 #[test]
 fn delivers_every_frame_whole_and_in_order() {
-    random_traffic::<models::FrameArbiter1>("frame_arbiter_1", 1);
-    random_traffic::<models::FrameArbiter2>("frame_arbiter_2", 2);
-    random_traffic::<models::FrameArbiter5>("frame_arbiter_5", 5);
+    random_traffic::<models::FrameArbiter1>(1);
+    random_traffic::<models::FrameArbiter2>(2);
+    random_traffic::<models::FrameArbiter5>(5);
 }
 
 #[test]
 fn takes_turns_without_losing_a_cycle() {
-    run_test(0x0002_a4b1, |run| {
-        let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
+    case(0x0002_a4b1, five, |tb| {
         let start = tb.sim.cycle_count();
         for tag in 0..20 {
             (0..5).for_each(|input| tb.send(input, tag, 1 + input as u64));
@@ -154,8 +161,7 @@ fn takes_turns_without_losing_a_cycle() {
 
 #[test]
 fn one_input_alone_loses_no_cycle_either() {
-    run_test(0x0003_a4b1, |run| {
-        let mut tb = Tb::<models::FrameArbiter2>::new(run, 2, (Pause::Never, Pause::Never));
+    case(0x0003_a4b1, two, |tb| {
         let first = tb.sim.cycle_count() + 1;
         (0..50).for_each(|tag| tb.send(1, tag, 1));
         tb.drain();
@@ -169,12 +175,11 @@ fn one_input_alone_loses_no_cycle_either() {
 
 #[test]
 fn a_frame_waits_for_one_frame_of_every_other_input_at_most() {
-    run_test(0x0004_a4b1, |run| {
-        let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
+    case(0x0004_a4b1, five, |tb| {
         for input in [0, 1, 3, 4] {
             (0..200).for_each(|tag| tb.send(input, tag, 3));
         }
-        let mut rng = run.rng("gaps");
+        let mut rng = tb.sim.rng("gaps");
         for tag in 0..30 {
             tb.sim.run(rng.random_range(20..40));
             tb.sink.receive_all();
@@ -196,8 +201,7 @@ fn a_frame_waits_for_one_frame_of_every_other_input_at_most() {
 
 #[test]
 fn an_input_that_pauses_keeps_its_turn() {
-    run_test(0x0005_a4b1, |run| {
-        let mut tb = Tb::<models::FrameArbiter2>::new(run, 2, (Pause::Never, Pause::Never));
+    case(0x0005_a4b1, two, |tb| {
         tb.sources[0].set_pause(Pause::AlwaysAfter(2));
         tb.send(0, 0, 4);
         tb.sim.run(1);
@@ -215,8 +219,7 @@ fn an_input_that_pauses_keeps_its_turn() {
 
 #[test]
 fn starts_with_the_first_input_after_reset() {
-    run_test(0x0006_a4b1, |run| {
-        let mut tb = Tb::<models::FrameArbiter5>::new(run, 5, (Pause::Never, Pause::Never));
+    case(0x0006_a4b1, five, |tb| {
         for round in 1..30 {
             // Every frame is one beat, so that what is cut off leaves no rest behind.
             (0..5).for_each(|input| (0..round).for_each(|tag| tb.send(input, tag, 1)));

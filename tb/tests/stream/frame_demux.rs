@@ -4,7 +4,7 @@ use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::{STALLED, patterns};
+use spinneret_tb::bench::{Finish, STALLED, case, each, patterns};
 
 /// The contract of the demultiplexer.
 struct DemuxReference {
@@ -55,8 +55,10 @@ struct Tb<M> {
     sinks: Vec<ChannelSink>,
 }
 
+impl<M: Model> Finish for Tb<M> {}
+
 impl<M: Model> Tb<M> {
-    fn new(run: &mut TestRun, outputs: usize, pauses: (Pause, Pause)) -> Self {
+    fn new(run: &mut TestRun, (outputs, pauses): (usize, (Pause, Pause))) -> Self {
         let mut sim = run.simulation::<M>();
         let source = sim.channel_source("s", FRAME, pauses.0.clone());
         let select = sim.channel_source("select", &["data"], pauses.0);
@@ -92,43 +94,48 @@ impl<M: Model> Tb<M> {
     }
 }
 
+fn two(run: &mut TestRun) -> Tb<models::FrameDemux2> {
+    Tb::new(run, (2, (Pause::Never, Pause::Never)))
+}
+
+fn five(run: &mut TestRun) -> Tb<models::FrameDemux5> {
+    Tb::new(run, (5, (Pause::Never, Pause::Never)))
+}
+
 /// Frames of random length to random outputs, also to those that do not exist.
-fn random_traffic<M: Model>(name: &str, outputs: u64) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_de30, |run| {
-            let mut rng = run.rng("frames");
-            let mut tb = Tb::<M>::new(run, outputs as usize, pauses.clone());
-            let mut expected = vec![Vec::new(); outputs as usize];
-            for tag in 0..600 {
-                let output = rng.random_range(0..outputs.next_power_of_two().max(2));
-                let beats = frames::random_length(&mut rng, 12);
-                tb.send(output, tag, beats);
-                if let Some(expected) = expected.get_mut(output as usize) {
-                    expected.push((tag, beats));
-                }
+fn random_traffic<M: Model>(outputs: u64) {
+    each(0x0001_de30, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let mut tb = Tb::<M>::new(run, (outputs as usize, pauses));
+        let mut expected = vec![Vec::new(); outputs as usize];
+        for tag in 0..600 {
+            let output = rng.random_range(0..outputs.next_power_of_two().max(2));
+            let beats = frames::random_length(&mut rng, 12);
+            tb.send(output, tag, beats);
+            if let Some(expected) = expected.get_mut(output as usize) {
+                expected.push((tag, beats));
             }
-            tb.drain();
-            let received: Vec<_> = tb
-                .sinks
-                .iter()
-                .map(|sink| frames::contents(&frames::receive(sink)))
-                .collect();
-            assert_eq!(received, expected);
-        });
-    }
+        }
+        tb.drain();
+        let received: Vec<_> = tb
+            .sinks
+            .iter()
+            .map(|sink| frames::contents(&frames::receive(sink)))
+            .collect();
+        assert_eq!(received, expected);
+    });
 }
 
 #[test]
 fn delivers_every_frame_to_its_output() {
-    random_traffic::<models::FrameDemux1>("frame_demux_1", 1);
-    random_traffic::<models::FrameDemux2>("frame_demux_2", 2);
-    random_traffic::<models::FrameDemux5>("frame_demux_5", 5);
+    random_traffic::<models::FrameDemux1>(1);
+    random_traffic::<models::FrameDemux2>(2);
+    random_traffic::<models::FrameDemux5>(5);
 }
 
 #[test]
 fn passes_one_beat_per_cycle_across_frames_and_outputs() {
-    run_test(0x0002_de30, |run| {
-        let mut tb = Tb::<models::FrameDemux5>::new(run, 5, (Pause::Never, Pause::Never));
+    case(0x0002_de30, five, |tb| {
         let mut next = tb.sim.cycle_count();
         // Number 6 is beyond the last output: its beats are taken at the same rate.
         let outputs = [0, 1, 4, 6, 4, 2, 3, 3, 0];
@@ -156,8 +163,7 @@ fn passes_one_beat_per_cycle_across_frames_and_outputs() {
 
 #[test]
 fn a_stalled_output_blocks_only_its_own_frames() {
-    run_test(0x0003_de30, |run| {
-        let mut tb = Tb::<models::FrameDemux2>::new(run, 2, (Pause::Never, Pause::Never));
+    case(0x0003_de30, two, |tb| {
         tb.sinks[1].set_pause(STALLED);
         tb.send(1, 1, 1);
         tb.send(0, 2, 20);
@@ -176,8 +182,7 @@ fn a_stalled_output_blocks_only_its_own_frames() {
 
 #[test]
 fn takes_nothing_before_it_knows_the_output() {
-    run_test(0x0004_de30, |run| {
-        let mut tb = Tb::<models::FrameDemux2>::new(run, 2, (Pause::Never, Pause::Never));
+    case(0x0004_de30, two, |tb| {
         frames::send(&tb.source, 1, 3);
         tb.sim.run(10);
         assert_eq!(tb.source.counts().beats, 0);
@@ -193,7 +198,7 @@ fn takes_nothing_before_it_knows_the_output() {
 fn forgets_beats_at_reset() {
     run_test(0x0005_de30, |run| {
         let half = Pause::Random { percent: 50 };
-        let mut tb = Tb::<models::FrameDemux5>::new(run, 5, (half.clone(), half));
+        let mut tb = Tb::<models::FrameDemux5>::new(run, (5, (half.clone(), half)));
         for round in 0..50 {
             // Frames of one beat, so that what is cut off leaves no rest behind.
             (0..40).for_each(|tag| tb.send(tag % 5, tag, 1));

@@ -4,7 +4,7 @@ use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use spinneret_models as models;
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::{STALLED, patterns};
+use spinneret_tb::bench::{STALLED, each, patterns};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -144,41 +144,39 @@ impl<M: Model> Tb<M> {
     }
 }
 
-/// Whether what arrived is what was sent, in order, with frames left out.
+/// Returns whether the frames that arrived are a subsequence of those sent.
 fn is_subsequence(received: &[(u64, u64)], sent: &[(u64, u64)]) -> bool {
     let mut sent = sent.iter();
     received.iter().all(|frame| sent.any(|other| other == frame))
 }
 
-fn random_traffic<M: Model>(name: &str, depth: usize) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_ff1f, |run| {
-            let mut rng = run.rng("frames");
-            let mut tb = Tb::<M>::new(run, depth, pauses.clone());
-            let mut sent = Vec::new();
-            for number in 0..800 {
-                let tag = if rng.random_range(0..8) == 0 {
-                    number | DROP
-                } else {
-                    number
-                };
-                // Now and then a frame that does not fit into the smaller one.
-                let beats = frames::random_length(&mut rng, (depth as u64 + 2).min(20));
-                frames::send(&tb.source, tag, beats);
-                sent.push((tag, beats));
-            }
-            let received = frames::contents(&tb.drain(depth));
-            assert!(!received.is_empty());
-            assert!(is_subsequence(&received, &sent));
-            assert!(received.iter().all(|(tag, _)| tag & DROP == 0));
-        });
-    }
+fn random_traffic<M: Model>(depth: usize) {
+    each(0x0001_ff1f, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let mut tb = Tb::<M>::new(run, depth, pauses);
+        let mut sent = Vec::new();
+        for number in 0..800 {
+            let tag = if rng.random_range(0..8) == 0 {
+                number | DROP
+            } else {
+                number
+            };
+            // Now and then a frame that does not fit into the smaller one.
+            let beats = frames::random_length(&mut rng, (depth as u64 + 2).min(20));
+            frames::send(&tb.source, tag, beats);
+            sent.push((tag, beats));
+        }
+        let received = frames::contents(&tb.drain(depth));
+        assert!(!received.is_empty());
+        assert!(is_subsequence(&received, &sent));
+        assert!(received.iter().all(|(tag, _)| tag & DROP == 0));
+    });
 }
 
 #[test]
 fn gives_frames_whole_and_in_order() {
-    random_traffic::<models::FrameFifo8>("frame_fifo_8", 8);
-    random_traffic::<models::FrameFifo64>("frame_fifo_64", 64);
+    random_traffic::<models::FrameFifo8>(8);
+    random_traffic::<models::FrameFifo64>(64);
 }
 
 #[test]
@@ -236,7 +234,7 @@ fn drops_what_does_not_fit_whole() {
 }
 
 #[test]
-fn drops_what_it_is_told_to_drop() {
+fn drops_marked_frames() {
     run_test(0x0005_ff1f, |run| {
         let mut tb = Tb::<models::FrameFifo8>::new(run, 8, (Pause::Never, Pause::Never));
         for (tag, beats) in [

@@ -2,8 +2,8 @@
 
 use spinneret_models::{SpinneretRateLimiter, SpinneretRateLimiterSmall};
 use spinneret_sim::prelude::*;
-use spinneret_tb::pauses::{STALLED, patterns};
-use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterShape, Settings};
+use spinneret_tb::bench::{STALLED, case, each, patterns, with};
+use spinneret_tb::rate_limiter::{LATENCY, LimiterBench, LimiterParams, Settings};
 
 const NEVER: (Pause, Pause) = (Pause::Never, Pause::Never);
 const OPEN: Settings = Settings {
@@ -18,8 +18,12 @@ fn limit(rate: u64, burst: u64) -> Settings {
     Settings { enforce, rate, burst }
 }
 
-fn bench<M: Model>(run: &mut TestRun, shape: LimiterShape, settings: Settings) -> LimiterBench<M> {
-    LimiterBench::new(run.simulation::<M>(), shape, NEVER, settings)
+fn bench<M: Model>(run: &mut TestRun, settings: Settings) -> LimiterBench<M> {
+    LimiterBench::new(run.simulation::<M>(), NEVER, settings)
+}
+
+fn small(run: &mut TestRun, settings: Settings) -> LimiterBench<SpinneretRateLimiterSmall> {
+    bench(run, settings)
 }
 
 /// A frame of random bytes, sometimes with a last beat without any.
@@ -38,8 +42,8 @@ fn random_frame(rng: &mut ChaCha8Rng, longest: usize) -> Frame {
 }
 
 /// Often what matters at the ends, else anything up to two beats a clock.
-fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
-    let fastest = shape.bytes as u64 * shape.period;
+fn random_settings(rng: &mut ChaCha8Rng, params: LimiterParams) -> Settings {
+    let fastest = params.bytes as u64 * params.period;
     let rates = [
         0,
         1,
@@ -48,8 +52,8 @@ fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
         fastest,
         rng.random_range(0..fastest),
     ];
-    let most = (1 << shape.credit) - 1;
-    let bursts = [0, 1, shape.bytes as u64, most, rng.random_range(0..=most)];
+    let most = (1 << params.credit) - 1;
+    let bursts = [0, 1, params.bytes as u64, most, rng.random_range(0..=most)];
     Settings {
         enforce: rng.random_range(0..5) > 0,
         rate: rates[rng.random_range(0..rates.len())],
@@ -57,37 +61,36 @@ fn random_settings(rng: &mut ChaCha8Rng, shape: LimiterShape) -> Settings {
     }
 }
 
-fn random_traffic<M: Model>(name: &str, shape: LimiterShape) {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("{name}_traffic_{index}"), 0x0001_1191, |run| {
-            let mut rng = run.rng("frames");
-            let mut tb = LimiterBench::new(run.simulation::<M>(), shape, pauses.clone(), OPEN);
-            tb.source.monitor().allow_null_last();
-            tb.sink.monitor().allow_null_last();
-            let sent: Vec<_> = (0..500)
-                .map(|_| random_frame(&mut rng, 8 * shape.bytes))
-                .collect();
-            sent.iter().for_each(|frame| tb.source.send(frame.clone()));
-            for _ in 0..60 {
-                let settings = random_settings(&mut rng, shape);
-                tb.set(settings);
-                tb.sim.run(rng.random_range(1..100));
-            }
-            tb.set(OPEN);
-            tb.drain();
-            let received = tb.sink.receive_all().into_iter().map(|received| received.frame);
-            assert_eq!(received.collect::<Vec<_>>(), sent);
-            let bytes: usize = sent.iter().map(|frame| frame.bytes.len()).sum();
-            assert_eq!(tb.count("frames_passed"), sent.len() as u128);
-            assert_eq!(tb.count("bytes_passed"), bytes as u128);
-        });
-    }
+fn random_traffic<M: Model>() {
+    let params = LimiterParams::of::<M>();
+    each(0x0001_1191, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let mut tb = LimiterBench::new(run.simulation::<M>(), pauses, OPEN);
+        tb.source.monitor().allow_null_last();
+        tb.sink.monitor().allow_null_last();
+        let sent: Vec<_> = (0..500)
+            .map(|_| random_frame(&mut rng, 8 * params.bytes))
+            .collect();
+        sent.iter().for_each(|frame| tb.source.send(frame.clone()));
+        for _ in 0..60 {
+            let settings = random_settings(&mut rng, params);
+            tb.set(settings);
+            tb.sim.run(rng.random_range(1..100));
+        }
+        tb.set(OPEN);
+        tb.drain();
+        let received = tb.sink.receive_all().into_iter().map(|received| received.frame);
+        assert_eq!(received.collect::<Vec<_>>(), sent);
+        let bytes: usize = sent.iter().map(|frame| frame.bytes.len()).sum();
+        assert_eq!(tb.sim.get("frames_passed"), sent.len() as u64);
+        assert_eq!(tb.sim.get("bytes_passed"), bytes as u64);
+    });
 }
 
 #[test]
 fn every_frame_passes_unchanged_whatever_the_settings() {
-    random_traffic::<SpinneretRateLimiter>("rate_limiter", LimiterShape::REFERENCE);
-    random_traffic::<SpinneretRateLimiterSmall>("rate_limiter_small", LimiterShape::SMALL);
+    random_traffic::<SpinneretRateLimiter>();
+    random_traffic::<SpinneretRateLimiterSmall>();
 }
 
 /// Frames through an idle block, and when they left, counted from the first cycle in which they can be taken.
@@ -109,10 +112,10 @@ fn times<M: Model>(tb: &mut LimiterBench<M>, sizes: &[usize]) -> Vec<(u64, u64)>
 fn a_beat_takes_three_clocks_and_none_is_lost() {
     for settings in [OPEN, limit(64 * 1024, 2 * 64)] {
         run_test(0x0002_1191, |run| {
-            let mut tb = bench::<SpinneretRateLimiter>(run, LimiterShape::REFERENCE, settings);
+            let mut tb = bench::<SpinneretRateLimiter>(run, settings);
             let expected = [(LATENCY, 3), (4, 5), (6, 6), (7, 30)];
             assert_eq!(times(&mut tb, &[64, 65, 1, 1500]), expected);
-            assert_eq!(tb.count("cycles_held"), 0);
+            assert_eq!(tb.sim.get("cycles_held"), 0);
         });
     }
 }
@@ -121,29 +124,27 @@ fn a_beat_takes_three_clocks_and_none_is_lost() {
 fn a_frame_waits_until_the_debt_of_the_one_before_is_paid() {
     run_test(0x0003_1191, |run| {
         // A byte in every clock, nothing is saved: 10 bytes from clock 3 on cost 10 clocks, 3 bytes cost 3.
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(8, 0));
+        let mut tb = small(run, limit(8, 0));
         let expected = [(3, 5), (13, 13), (16, 16), (20, 20)];
         assert_eq!(times(&mut tb, &[10, 3, 4, 1]), expected);
         // The second is at the gate in clock 5, and passes in clock 12; the others wait 2 and 3 clocks.
-        assert_eq!(tb.count("cycles_held"), 7 + 2 + 3);
+        assert_eq!(tb.sim.get("cycles_held"), 7 + 2 + 3);
     });
 }
 
 #[test]
-fn what_was_saved_passes_at_once_and_no_more_is_saved_than_the_burst() {
-    run_test(0x0004_1191, |run| {
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(8, 20));
+fn saved_credit_passes_at_once_up_to_the_burst() {
+    case(0x0004_1191, with(small, limit(8, 20)), |tb| {
         tb.sim.run(1000);
         // 20 bytes of credit, and a byte in every clock: six frames of 4 bytes leave 2 bytes, the seventh a debt of 1.
-        let first: Vec<u64> = times(&mut tb, &[4; 9]).into_iter().map(|time| time.0).collect();
+        let first: Vec<u64> = times(tb, &[4; 9]).into_iter().map(|time| time.0).collect();
         assert_eq!(first, [3, 4, 5, 6, 7, 8, 9, 11, 15]);
     });
 }
 
 #[test]
-fn a_frame_that_has_begun_is_not_held() {
-    run_test(0x0005_1191, |run| {
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(0, 0));
+fn started_frame_is_not_throttled() {
+    case(0x0005_1191, with(small, limit(0, 0)), |tb| {
         // Without any rate the first frame passes at one beat a clock, and the second never begins.
         tb.source.send(Frame::new(vec![1; 400]));
         tb.source.send(Frame::new(vec![2; 4]));
@@ -165,25 +166,23 @@ fn a_frame_that_has_begun_is_not_held() {
 
 #[test]
 fn debt_ends_at_the_width_of_the_credit() {
-    run_test(0x0006_1191, |run| {
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(1, 0));
+    case(0x0006_1191, with(small, limit(1, 0)), |tb| {
         // 1000 bytes leave a debt of 2^8 bytes, which an eighth of a byte a clock pays in 2048 clocks.
         let next = 252 + 2048 + 1;
-        assert_eq!(times(&mut tb, &[1000, 4]), [(3, 252), (next, next)]);
+        assert_eq!(times(tb, &[1000, 4]), [(3, 252), (next, next)]);
     });
 }
 
 #[test]
 fn a_beat_without_bytes_costs_nothing() {
-    run_test(0x0007_1191, |run| {
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(0, 0));
+    case(0x0007_1191, with(small, limit(0, 0)), |tb| {
         tb.source.monitor().allow_null_last();
         tb.sink.monitor().allow_null_last();
         for _ in 0..3 {
             tb.source.send(Frame::new(Vec::new()).with_null_last());
         }
         tb.drain();
-        assert_eq!((tb.sink.receive_all().len(), tb.count("bytes_passed")), (3, 0));
+        assert_eq!((tb.sink.receive_all().len(), tb.sim.get("bytes_passed")), (3, 0));
     });
 }
 
@@ -191,13 +190,13 @@ fn a_beat_without_bytes_costs_nothing() {
 fn four_beats_are_inside_while_the_output_stalls() {
     run_test(0x0008_1191, |run| {
         let settings = limit(8, 100);
-        let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, settings);
+        let mut tb = small(run, settings);
         tb.sink.set_pause(STALLED);
         tb.source.send(Frame::new(vec![1; 40]));
         tb.sim.run(50);
         assert_eq!(tb.source.monitor().counts().beats, 4);
-        // Who waits for the output is not held by the credit.
-        assert_eq!(tb.count("cycles_held"), 0);
+        // A frame that waits for the output is not throttled by the credit.
+        assert_eq!(tb.sim.get("cycles_held"), 0);
         tb.sink.set_pause(Pause::Never);
         tb.drain();
         assert_eq!(tb.sink.receive_all().len(), 1);
@@ -207,77 +206,73 @@ fn four_beats_are_inside_while_the_output_stalls() {
 /// Frames of whole beats that wait pass exactly at the rate, if a beat can be saved.
 #[test]
 fn the_rate_is_kept_to_the_step() {
-    for (index, rate) in [1, 100, 1999, 16 * 1024, 40_000, 65_535].into_iter().enumerate() {
-        run_named(&format!("rate_limiter_exact_{index}"), 0x0009_1191, |run| {
-            let mut rng = run.rng("frames");
-            let mut tb = bench::<SpinneretRateLimiter>(run, LimiterShape::REFERENCE, limit(rate, 64));
-            let frames = if rate == 1 { 3 } else { 100 };
-            let sizes: Vec<_> = (0..frames).map(|_| 64 * rng.random_range(1..=24_usize)).collect();
-            tb.sim.set_cycle_limit(10_000_000);
-            let times = times(&mut tb, &sizes);
-            // Credit comes in from before the first beat on, and no more than a beat of it is saved.
-            let before: usize = sizes[..frames - 1].iter().sum();
-            let (bytes, clocks) = (before as u64 * 1024, times[frames - 1].0 - times[0].0);
-            assert!(
-                clocks * rate <= bytes + rate,
-                "{clocks} clocks for {before} bytes"
-            );
-            assert!(
-                (clocks + 1) * rate + 64 * 1024 >= bytes,
-                "{clocks} clocks for {before} bytes"
-            );
-        });
-    }
+    let rates = [1, 100, 1999, 16 * 1024, 40_000, 65_535];
+    each(0x0009_1191, rates, |run, rate| {
+        let mut rng = run.rng("frames");
+        let mut tb = bench::<SpinneretRateLimiter>(run, limit(rate, 64));
+        let frames = if rate == 1 { 3 } else { 100 };
+        let sizes: Vec<_> = (0..frames).map(|_| 64 * rng.random_range(1..=24_usize)).collect();
+        tb.sim.set_cycle_limit(10_000_000);
+        let times = times(&mut tb, &sizes);
+        // Credit comes in from before the first beat on, and no more than a beat of it is saved.
+        let before: usize = sizes[..frames - 1].iter().sum();
+        let (bytes, clocks) = (before as u64 * 1024, times[frames - 1].0 - times[0].0);
+        assert!(
+            clocks * rate <= bytes + rate,
+            "{clocks} clocks for {before} bytes"
+        );
+        assert!(
+            (clocks + 1) * rate + 64 * 1024 >= bytes,
+            "{clocks} clocks for {before} bytes"
+        );
+    });
 }
 
 /// In no window of any length more passes than the contract says.
 #[test]
 fn no_window_has_more_than_burst_rate_and_one_frame() {
-    for (index, (rate, burst)) in [(3, 0), (9, 20), (20, 127), (31, 5)].into_iter().enumerate() {
-        run_named(&format!("rate_limiter_window_{index}"), 0x000a_1191, |run| {
-            let mut rng = run.rng("frames");
-            let longest = 60;
-            let mut tb = bench::<SpinneretRateLimiterSmall>(run, LimiterShape::SMALL, limit(rate, burst));
-            for _ in 0..40 {
-                for _ in 0..rng.random_range(0..8) {
-                    tb.source.send(Frame::new(vec![3; rng.random_range(1..=longest)]));
-                }
-                tb.sim.run(rng.random_range(1..200));
+    let settings = [(3, 0), (9, 20), (20, 127), (31, 5)];
+    each(0x000a_1191, settings, |run, (rate, burst)| {
+        let mut rng = run.rng("frames");
+        let longest = 60;
+        let mut tb = small(run, limit(rate, burst));
+        for _ in 0..40 {
+            for _ in 0..rng.random_range(0..8) {
+                tb.source.send(Frame::new(vec![3; rng.random_range(1..=longest)]));
             }
-            tb.drain();
-            tb.sink.receive_all();
-            let passed = tb.passed();
-            let most = (burst + longest as u64) as i64 * 8 + 2 * rate as i64;
-            // The most that any window has had above its rate ends here.
-            let mut above = 0_i64;
-            for (cycle, bytes) in passed.iter().enumerate() {
-                above = (above + *bytes as i64 * 8 - rate as i64).max(0);
-                assert!(above <= most, "a window that ends in cycle {cycle}");
-            }
-        });
-    }
+            tb.sim.run(rng.random_range(1..200));
+        }
+        tb.drain();
+        tb.sink.receive_all();
+        let passed = tb.passed();
+        let most = (burst + longest as u64) as i64 * 8 + 2 * rate as i64;
+        // The most that any window has had above its rate ends here.
+        let mut above = 0_i64;
+        for (cycle, bytes) in passed.iter().enumerate() {
+            above = (above + *bytes as i64 * 8 - rate as i64).max(0);
+            assert!(above <= most, "a window that ends in cycle {cycle}");
+        }
+    });
 }
 
 #[test]
-fn starts_anew_after_a_reset_at_any_time() {
-    for (index, pauses) in patterns().into_iter().enumerate() {
-        run_named(&format!("rate_limiter_reset_{index}"), 0x000b_1191, |run| {
-            let mut rng = run.rng("frames");
-            let (shape, settings) = (LimiterShape::SMALL, limit(12, 50));
-            let sim = run.simulation::<SpinneretRateLimiterSmall>();
-            let mut tb = LimiterBench::new(sim, shape, pauses.clone(), settings);
-            for _ in 0..40 {
-                for _ in 0..10 {
-                    tb.source.send(Frame::new(vec![5; rng.random_range(1..40)]));
-                }
-                tb.sim.run(rng.random_range(1..40));
-                tb.sim.reset();
-                for name in ["frames_passed", "bytes_passed", "cycles_held"] {
-                    assert_eq!(tb.count(name), 0, "{name}");
-                }
+fn recovers_from_a_reset_at_any_time() {
+    each(0x000b_1191, patterns(), |run, pauses| {
+        let mut rng = run.rng("frames");
+        let settings = limit(12, 50);
+        let sim = run.simulation::<SpinneretRateLimiterSmall>();
+        let mut tb = LimiterBench::new(sim, pauses, settings);
+        for _ in 0..40 {
+            for _ in 0..10 {
+                tb.source.send(Frame::new(vec![5; rng.random_range(1..40)]));
             }
-            tb.drain();
-            tb.sink.receive_all();
-        });
-    }
+            tb.sim.run(rng.random_range(1..40));
+            tb.sim.reset();
+            for name in ["frames_passed", "bytes_passed", "cycles_held"] {
+                assert_eq!(tb.sim.get(name), 0, "{name}");
+            }
+        }
+        tb.drain();
+        tb.sink.receive_all();
+    });
 }

@@ -1,6 +1,7 @@
-//! What a test does that cannot run on this machine, because a tool or a privilege is missing.
+//! What a test leaves out: all of it where a tool or a privilege is missing ([`skip`]), and most of its cases before a merge
+//! if they take long ([`nightly`], [`stride`]).
 //!
-//! It says so and passes, so that everybody can work on the rest. Where all tests have to run it fails: in CI, which sets
+//! A test that cannot run says so and passes, so that everybody can work on the rest. Where all tests have to run it fails: in CI, which sets
 //! `CI`, or where [`VARIABLE`] is `1`.
 
 use std::env;
@@ -9,6 +10,21 @@ use std::io::Write as _;
 
 /// The variable that says whether all tests have to run: `1`, or `0` even in CI.
 pub const VARIABLE: &str = "SPINNERET_ALL_TESTS";
+
+/// The variable that asks for all cases of all tests: `1`, as `./dev nightly` sets it.
+pub const NIGHTLY: &str = "SPINNERET_NIGHTLY";
+
+/// Whether a test runs all of its cases, however long they take.
+pub fn nightly() -> bool {
+    env::var(NIGHTLY).is_ok_and(|value| value == "1")
+}
+
+/// The step of a sweep that takes too long before a merge: 1 by `./dev nightly`, `step` otherwise.
+///
+/// A step that shares no factor with the periods of what is swept meets all of their phases.
+pub fn stride(step: usize) -> usize {
+    if nightly() { 1 } else { step }
+}
 
 /// Says that a test, or a part of it, is not run, and why; `./dev test` counts these lines.
 ///

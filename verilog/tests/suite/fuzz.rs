@@ -253,7 +253,7 @@ impl Generator {
 }
 
 /// Kernels that are translated; those that have a translation and no signed values are run.
-const KERNELS: usize = 2_000;
+const KERNELS: usize = 700;
 
 /// Runs a kernel on random inputs.
 fn vectors(block: &Raw, random: &mut Random) -> Vectors {

@@ -8,7 +8,7 @@ use super::{in_parallel, save};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use spinneret_nic::mpi::{Exchange, Multiplication, Overlapped, PaperType, Prices, overlap};
+use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, Overlapped, PaperType, overlap};
 use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
@@ -174,7 +174,7 @@ impl fmt::Display for Point {
 /// # Errors
 /// If a message does not arrive as it was sent.
 pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>> {
-    let prices = TIMES.map(|times| Prices::STATED.times(times));
+    let prices = TIMES.map(|times| HostLatencies::STATED.times(times));
     in_parallel(specs, |spec| {
         let point = Point {
             spec: *spec,

@@ -1,10 +1,15 @@
 //! The user's Corundum checkout: is it one, of which generation, and does it have the board?
 
-use super::error::CheckoutError;
-use super::template::{self, TEMPLATE};
-use super::{makefile, pspin, revisions, tree};
+use super::header::{Header, Name, header};
+use super::pspin;
+use super::tree::{self, missing_files};
+use crate::report;
+use anyhow::{anyhow, bail};
 use spinneret_bsp::Board;
-use spinneret_hdl::app::corundum::Generation;
+use spinneret_hdl::app::TOP;
+use spinneret_hdl::app::corundum::{Generation, parameters, ports};
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What every tree has.
@@ -48,28 +53,28 @@ pub(super) struct Checkout {
 ///
 /// # Errors
 /// The directory is not there, or has not the files that every revision has.
-pub fn corundum_root(path: &Path) -> Result<PathBuf, CheckoutError> {
+pub fn corundum_root(path: &Path) -> anyhow::Result<PathBuf> {
     let root = tree::open("--corundum-dir", path)?;
     match [CORE, TEMPLATE]
         .into_iter()
         .find(|file| !root.join(file).is_file())
     {
-        Some(missing) => Err(CheckoutError::NotACheckout {
-            path: path.display().to_string(),
-            what: "Corundum checkout",
-            file: missing.to_owned(),
-            source_tree: "a checkout of https://github.com/corundum/corundum",
-        }),
+        Some(missing) => Err(tree::not_a_checkout(
+            path,
+            "a Corundum checkout",
+            missing,
+            REPOSITORY,
+        )),
         None => Ok(root),
     }
 }
 
 impl Checkout {
     /// Checks a directory.
-    pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> Result<Self, CheckoutError> {
+    pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> anyhow::Result<Self> {
         let root = corundum_root(path)?;
         let shown = path.display().to_string();
-        template::check(&root, &shown, asked)?;
+        check_template(&root, &shown, asked)?;
         let board = find_board(&root, &shown, board)?;
         check_hooks(&root, &board)?;
         check_files(&root, &board)?;
@@ -78,7 +83,7 @@ impl Checkout {
 }
 
 /// The board's directory, which is in one of several places.
-fn find_board(root: &Path, shown: &str, board: &Board) -> Result<String, CheckoutError> {
+fn find_board(root: &Path, shown: &str, board: &Board) -> anyhow::Result<String> {
     if let Some(directory) = place(root, board) {
         return Ok(directory.trim_start_matches("fpga/").to_owned());
     }
@@ -87,18 +92,19 @@ fn find_board(root: &Path, shown: &str, board: &Board) -> Result<String, Checkou
         .filter(|board| place(root, board).is_some())
         .map(|board| format!("`{}`", board.name))
         .collect();
-    Err(CheckoutError::NoBoard {
-        path: shown.to_owned(),
-        board: board.name,
-        looked_for: places(board).map(makefile_in).collect(),
-        advice: match there.as_slice() {
-            [] => "check out another revision of Corundum".to_owned(),
-            there => format!(
-                "check out another revision of Corundum, or choose one of the boards that this one has: {}",
-                there.join(", ")
-            ),
-        },
-    })
+    let looked_for: Vec<_> = places(board).map(makefile_in).collect();
+    let others = match there.as_slice() {
+        [] => String::new(),
+        there => format!(
+            ", or choose one of the boards that this one has: {}",
+            there.join(", ")
+        ),
+    };
+    bail!(
+        "{shown} has no design for board `{}`: there is no {}; check out another revision of Corundum{others}",
+        board.name,
+        looked_for.join(" and no ")
+    )
 }
 
 /// The first place of a board's design that is there.
@@ -116,11 +122,11 @@ fn makefile_in(directory: &str) -> String {
 }
 
 /// Every file that the board's Makefile lists has to be there, but those that ours replace.
-fn check_files(root: &Path, board: &str) -> Result<(), CheckoutError> {
+fn check_files(root: &Path, board: &str) -> anyhow::Result<()> {
     let directory = root.join("fpga").join(board);
     let makefile = directory.join("Makefile");
     let text = tree::read(&makefile)?;
-    let listed = LISTS.into_iter().flat_map(|list| makefile::values(&text, list));
+    let listed = LISTS.into_iter().flat_map(|list| values(&text, list));
     let kept = listed.filter(|file| !file.starts_with("app/") && !file.ends_with("/mqnic_app_block.v"));
     let paths = kept.map(|file| tree::joined(root, &format!("fpga/{board}"), &relative(&file)));
     let missing: Vec<_> = paths.filter(|path| !path.is_file()).collect();
@@ -131,17 +137,12 @@ fn check_files(root: &Path, board: &str) -> Result<(), CheckoutError> {
     let advice = if root.join(pspin::WRAPPER).is_file() {
         format!(
             "FPsPIN's own copy of Corundum is not complete, so give a checkout of {REPOSITORY}, {}",
-            revisions::told()
+            supported_revisions()
         )
     } else {
         format!("give a complete checkout of {REPOSITORY}")
     };
-    Err(CheckoutError::MissingFiles {
-        list: makefile.display().to_string(),
-        first: first.display().to_string(),
-        missing: missing.len(),
-        advice,
-    })
+    Err(missing_files(&makefile, first, missing.len(), &advice))
 }
 
 /// A file of a list, relative to the board's directory, as Corundum's common rules take it.
@@ -154,7 +155,7 @@ fn relative(file: &str) -> String {
 }
 
 /// The overlay adds itself before the common rules are included, and replaces parameters by name.
-fn check_hooks(root: &Path, board: &str) -> Result<(), CheckoutError> {
+fn check_hooks(root: &Path, board: &str) -> anyhow::Result<()> {
     let directory = root.join("fpga").join(board);
     let makefile = directory.join("Makefile");
     let includes = tree::read(&makefile)?;
@@ -162,12 +163,8 @@ fn check_hooks(root: &Path, board: &str) -> Result<(), CheckoutError> {
     check_one(&makefile, count, format!("lines `{INCLUDE}`"))?;
     let rules = directory.join("../common/vivado.mk");
     if !rules.is_file() {
-        return Err(CheckoutError::MissingFiles {
-            list: makefile.display().to_string(),
-            first: rules.display().to_string(),
-            missing: 1,
-            advice: format!("give a complete checkout of {REPOSITORY}"),
-        });
+        let advice = format!("give a complete checkout of {REPOSITORY}");
+        return Err(missing_files(&makefile, &rules, 1, &advice));
     }
     let config = directory.join("config.tcl");
     let settings = tree::read(&config)?;
@@ -179,13 +176,258 @@ fn check_hooks(root: &Path, board: &str) -> Result<(), CheckoutError> {
     Ok(())
 }
 
-fn check_one(file: &Path, found: usize, what: String) -> Result<(), CheckoutError> {
+fn check_one(file: &Path, found: usize, what: String) -> anyhow::Result<()> {
     if found == 1 {
         return Ok(());
     }
-    Err(CheckoutError::NoHook {
-        file: file.display().to_string(),
-        found,
-        what,
-    })
+    bail!(
+        "{} has {found} {what} where the overlay needs one: is this revision of Corundum changed?",
+        file.display()
+    )
+}
+
+/// Directives that begin something that may not count.
+const CONDITIONS: [&str; 4] = ["ifeq", "ifneq", "ifdef", "ifndef"];
+
+/// The values of a variable, as far as they are plain words outside of conditions.
+pub(super) fn values(makefile: &str, variable: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut depth = 0_usize;
+    for line in logical_lines(makefile) {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        depth += usize::from(CONDITIONS.contains(&first));
+        depth = depth.saturating_sub(usize::from(first == "endif"));
+        // A line of a recipe is for the shell.
+        if depth > 0 || line.starts_with('\t') {
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            continue;
+        };
+        let adds = name.ends_with(['+', '?']);
+        if name.trim_end_matches(['+', ':', '?']).trim() != variable {
+            continue;
+        }
+        if !adds {
+            all.clear();
+        }
+        let plain = |word: &&str| !word.contains(['$', '%', '*']);
+        all.extend(value.split_whitespace().filter(plain).map(str::to_owned));
+    }
+    all
+}
+
+/// Lines without comments, joined where they go on.
+fn logical_lines(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut open: Option<String> = None;
+    for line in text.lines() {
+        let mut whole = open.take().unwrap_or_default();
+        match line.strip_suffix('\\') {
+            Some(begin) => {
+                whole.push_str(begin);
+                whole.push(' ');
+                open = Some(whole);
+            }
+            None => {
+                whole.push_str(line);
+                lines.push(whole);
+            }
+        }
+    }
+    lines.extend(open);
+    let code = |line: &String| line.split('#').next().unwrap_or_default().to_owned();
+    lines.iter().map(code).collect()
+}
+
+/// A commit of <https://github.com/corundum/corundum>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// Its beginning, long enough to be the only one.
+    pub commit: &'static str,
+    /// Its date.
+    pub date: &'static str,
+}
+
+/// The first and the last revision of a generation. All revisions between them fit; those after one generation and before
+/// the next fit none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revisions {
+    /// The generation.
+    pub generation: Generation,
+    /// The first revision that fits.
+    pub first: Revision,
+    /// The last revision that fits, or the newest that is known.
+    pub last: Revision,
+}
+
+/// All generations, in the order of their revisions.
+pub const REVISIONS: [Revisions; 2] = [
+    Revisions {
+        generation: Generation::Fpspin2023,
+        first: Revision {
+            commit: "941288e9",
+            date: "2022-10-12",
+        },
+        last: Revision {
+            commit: "66b1a281",
+            date: "2023-09-24",
+        },
+    },
+    Revisions {
+        generation: Generation::Corundum202312,
+        first: Revision {
+            commit: "2a7d0e09",
+            date: "2023-11-07",
+        },
+        last: Revision {
+            commit: "1ca0151b",
+            date: "2023-12-02",
+        },
+    },
+];
+
+/// All of them in one phrase.
+pub(super) fn supported_revisions() -> String {
+    REVISIONS.map(|revisions| revisions.to_string()).join(" or ")
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.commit, self.date)
+    }
+}
+
+impl fmt::Display for Revisions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {} for {}", self.first, self.last, self.generation)
+    }
+}
+
+/// The file of the application block that Corundum ships.
+pub(super) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
+
+/// How many names an error tells.
+const TOLD: usize = 5;
+
+/// Compares all names of the template with those of our application block.
+///
+/// Corundum's core sets every parameter of the template and connects every port, so Vivado would stop at one that ours
+/// lacks, and leave without a value what only ours has.
+pub(super) fn check_template(root: &Path, shown: &str, asked: Generation) -> anyhow::Result<()> {
+    let text = tree::read_lossy(&root.join(TEMPLATE))?;
+    let found = header(&text, TOP).map_err(|source| {
+        anyhow!(
+            "{shown} is of no known generation: its {TEMPLATE} should have the module `{TOP}`, but {source}; check out a \
+             revision of Corundum that fits one: {}",
+            supported_revisions()
+        )
+    })?;
+    let differences = Differences::new(&found, asked);
+    if differences.count() == 0 {
+        return Ok(());
+    }
+    let [first, last] = found.lines;
+    bail!(
+        "{shown} does not fit generation {}: the module in its {TEMPLATE}, lines {first} to {last}, {}; {}",
+        asked.name(),
+        differences.told(),
+        advice(&found)
+    )
+}
+
+/// What to do if the generation that was asked for does not fit.
+fn advice(found: &Header) -> String {
+    let counts = Generation::ALL.map(|generation| (Differences::new(found, generation).count(), generation));
+    // There are generations.
+    let (count, nearest) = counts.into_iter().min().unwrap_or_default();
+    if count == 0 {
+        return format!(
+            "use `--corundum {nearest}`, which fits, or check out another revision of Corundum: {}",
+            supported_revisions()
+        );
+    }
+    format!(
+        "the nearest of the known generations is {nearest}, which differs in {}: check out a revision of Corundum that fits \
+         one: {}",
+        report::count(count, "name", "names"),
+        supported_revisions()
+    )
+}
+
+/// Where a template differs from a generation: kinds of names and the names, with their lines if the template has them.
+struct Differences<'a> {
+    additional: Vec<(&'static str, &'a Name)>,
+    missing: Vec<(&'static str, String)>,
+}
+
+impl<'a> Differences<'a> {
+    fn new(found: &'a Header, generation: Generation) -> Self {
+        let mut differences = Self {
+            additional: Vec::new(),
+            missing: Vec::new(),
+        };
+        let ours = parameters(generation).into_iter().map(|parameter| parameter.name);
+        differences.compare("parameter", &found.parameters, ours.collect());
+        let ours = ports(generation).into_iter().map(|port| port.name);
+        differences.compare("port", &found.ports, ours.collect());
+        differences
+    }
+
+    fn compare(&mut self, kind: &'static str, theirs: &'a [Name], ours: Vec<String>) {
+        let known: BTreeSet<_> = ours.iter().map(String::as_str).collect();
+        let there: BTreeSet<_> = theirs.iter().map(|name| name.name.as_str()).collect();
+        let additional = theirs.iter().filter(|name| !known.contains(name.name.as_str()));
+        self.additional.extend(additional.map(|name| (kind, name)));
+        let missing = ours.iter().filter(|name| !there.contains(name.as_str()));
+        self.missing.extend(missing.map(|name| (kind, name.clone())));
+    }
+
+    fn count(&self) -> usize {
+        self.additional.len() + self.missing.len()
+    }
+
+    /// `has the parameter \`A\` (line 5) too many, and lacks the port \`b\``.
+    fn told(&self) -> String {
+        let additional = self
+            .additional
+            .iter()
+            .map(|(kind, name)| format!("{kind} `{}` (line {})", name.name, name.line));
+        let missing = self.missing.iter().map(|(kind, name)| format!("{kind} `{name}`"));
+        let mut parts = Vec::new();
+        if !self.additional.is_empty() {
+            parts.push(format!("has {} too many", first_of(additional)));
+        }
+        if !self.missing.is_empty() {
+            parts.push(format!("lacks {}", first_of(missing)));
+        }
+        parts.join(" and ")
+    }
+}
+
+/// The first few, and how many more there are.
+fn first_of(mut names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(TOLD);
+    let told: Vec<_> = names.by_ref().take(TOLD).collect();
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
+    format!("{}{more}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::values;
+
+    #[test]
+    fn words_of_one_variable_are_taken_and_nothing_that_is_not_certain() {
+        let makefile = "A = old\nA = a b # c\nA+=d\nA +=  e \\\n  f\\\n\n# A += no\nAB += no\nB = $(A)\n\
+                        ifdef X\nA += no\nifeq (1,1)\nA += no\nelse\nA += no\nendif\nA += no\nendif\n\
+                        A += $(X)/no no% *.no g\nall: A\n\tA += no\nA ?= h\nA += i \\";
+        assert_eq!(values(makefile, "A"), ["a", "b", "d", "e", "f", "g", "h", "i"]);
+        assert_eq!(values(makefile, "C"), [""; 0]);
+        assert_eq!(values("A := x\nA\n=\n", "A"), ["x"]);
+    }
 }

@@ -1,39 +1,27 @@
 //! Boards that Corundum has a design for: the application block and what builds it.
 
-mod app;
 mod checkout;
-mod core_file;
-pub(crate) mod error;
 mod header;
-mod makefile;
 mod overlay;
 mod pspin;
-mod revisions;
-mod simulation;
-mod source;
-mod template;
 mod token;
 mod tree;
 
-pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
-pub use checkout::corundum_root;
-pub use error::CheckoutError;
+pub use checkout::{REVISIONS, Revision, Revisions, corundum_root};
 pub use header::HeaderError;
-pub use pspin::Pspin;
-pub use revisions::{REVISIONS, Revision, Revisions};
-pub use simulation::SimulationList;
+pub use pspin::{Pspin, SimulationList};
 
-use super::library::{Contents, LINT, RTL, backend, verilog_file};
-use super::output::BoardOutput;
-use crate::Error;
-use crate::error::Advice;
-use crate::render::{FILE_LIST, File, HEADER, LICENCE};
+use super::{BoardOutput, Contents, LINT, RTL, verilog_file};
+use crate::error::{backend, unknown};
+use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER, LICENCE};
+use anyhow::bail;
 use checkout::Checkout;
 use overlay::Overlay;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
 use spinneret_hdl::app::corundum::Generation;
-use spinneret_hdl::app::{Cluster, TOP};
+use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster, TOP};
+use spinneret_hdl::cdc;
 use spinneret_verilog::{Library, TopOptions};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +40,7 @@ pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find_generation(name: &str) -> Result<Generation, Error> {
+pub fn find_generation(name: &str) -> anyhow::Result<Generation> {
     find("Corundum generation", Generation::ALL, Generation::name, name)
 }
 
@@ -60,7 +48,7 @@ pub fn find_generation(name: &str) -> Result<Generation, Error> {
 ///
 /// # Errors
 /// There is none; the nearest name is suggested.
-pub fn find_cluster(name: &str) -> Result<Cluster, Error> {
+pub fn find_cluster(name: &str) -> anyhow::Result<Cluster> {
     find("cluster", Cluster::ALL, Cluster::name, name)
 }
 
@@ -69,14 +57,10 @@ fn find<T: Copy, const N: usize>(
     all: [T; N],
     name_of: fn(T) -> &'static str,
     name: &str,
-) -> Result<T, Error> {
+) -> anyhow::Result<T> {
     all.into_iter()
         .find(|candidate| name_of(*candidate) == name)
-        .ok_or_else(|| Error::UnknownName {
-            kind,
-            name: name.to_owned(),
-            advice: Advice::new(name, all.map(name_of)),
-        })
+        .ok_or_else(|| unknown(kind, name, all.map(name_of)))
 }
 
 /// What to write.
@@ -117,7 +101,7 @@ pub fn render(
     options: &Options,
     directory: &Path,
     build: &BuildApp,
-) -> Result<BoardOutput, Error> {
+) -> anyhow::Result<BoardOutput> {
     let clock = MmcmSettings::nearest(board.core_clock_hz, options.cluster_hz)?;
     let corundum = match &options.corundum {
         Some(path) => {
@@ -130,10 +114,7 @@ pub fn render(
     let pspin = match (&options.pspin, options.cluster) {
         (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
         (Some(_), Cluster::Stub) => {
-            return Err(Error::UselessOption {
-                option: "--pspin-dir",
-                because: "`--cluster stub` needs no PsPIN",
-            });
+            bail!("`--pspin-dir` cannot be used here, because `--cluster stub` needs no PsPIN: leave it out");
         }
         (None, _) => None,
     };
@@ -152,7 +133,7 @@ pub fn render(
         constraints: &parts.constraints,
     });
     let mut files = parts.files.clone();
-    files.push(core_file::core_file(
+    files.push(core_file(
         board.name,
         [
             &parts.sources,
@@ -182,7 +163,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
+    fn new(app: App, clock: MmcmSettings) -> anyhow::Result<Self> {
         let mut contents = Contents::default();
         contents
             .sources
@@ -199,11 +180,7 @@ impl Parts {
         let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
         let constraints = vec![File {
             name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
-            text: format!(
-                "{}\n{}\n",
-                crate::render::HASH_HEADER,
-                app.crossings_xdc.trim_end()
-            ),
+            text: format!("{}\n{}\n", HASH_HEADER, app.crossings_xdc.trim_end()),
         }];
         let names = |files: &[File]| files.iter().map(|file| file.name.clone()).collect();
         Ok(Self {
@@ -265,7 +242,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> Result<File, Error> {
+fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> anyhow::Result<File> {
     let mut library = Library::new();
     library
         .add(block, CLUSTER_CLOCK, &TopOptions::default())
@@ -291,4 +268,113 @@ fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
         );
     }
     notes
+}
+
+/// What an application block is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct AppRequest {
+    /// Generation of the port list.
+    pub generation: Generation,
+    /// What it instantiates as `pspin_wrap`.
+    pub cluster: Cluster,
+    /// Frequency of the cluster's clock, in Hz.
+    pub cluster_hz: u64,
+    /// The board, which may decide on parameters.
+    pub board: &'static Board,
+}
+
+/// A Verilog module in a file of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppModule {
+    /// Its name, and that of its file.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// An application block with all that it needs.
+///
+/// It instantiates `spinneret_cluster_clock` (inputs `clk`, `rst`, outputs `cluster_clk`, `cluster_locked`), which comes
+/// from the board. A black box of that name is left out; other black boxes are only for lint.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The modules, each before those that instantiate it; the last is `mqnic_app_block`.
+    pub modules: Vec<AppModule>,
+    /// Constraints of the crossings between its clocks.
+    pub crossings_xdc: String,
+}
+
+impl App {
+    /// The application block of the hardware blocks, with the constraints of its crossings. If its cluster comes from
+    /// elsewhere, a black box declares it.
+    pub fn new(sources: AppSources, crossings_xdc: String) -> Self {
+        let files = sources.declaration.into_iter().chain(sources.files);
+        let modules = files.map(|file| AppModule {
+            name: file.module,
+            text: file.text,
+        });
+        Self {
+            modules: modules.collect(),
+            crossings_xdc,
+        }
+    }
+}
+
+/// Makes an application block.
+pub type BuildApp = dyn Fn(&AppRequest) -> anyhow::Result<App>;
+
+/// The application block of the hardware blocks, with the constraints of its crossings.
+///
+/// # Errors
+/// A parameter that is not possible, or a design that the back-end cannot translate.
+pub fn build_app(request: &AppRequest) -> anyhow::Result<App> {
+    let sources = app::sources(AppOptions {
+        generation: request.generation,
+        cluster: request.cluster,
+        cluster_clock_khz: (request.cluster_hz + 500) / 1000,
+        ..AppOptions::default()
+    })?;
+    let periods = [
+        ("clk", period_ps(request.board.core_clock_hz)),
+        ("cluster_clk", period_ps(request.cluster_hz)),
+    ];
+    let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
+    let crossings = cdc::xdc(&crossings, &periods)?;
+    let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";
+    Ok(App::new(sources, format!("{header}{crossings}")))
+}
+
+/// The period of a clock, rounded down, so that a limit that is taken from it is not too long.
+fn period_ps(hz: u64) -> u64 {
+    1_000_000_000_000 / hz.max(1)
+}
+
+/// A core in CAPI2, whose first line has to be its version.
+fn core_file(board: &str, [sources, declarations, models, constraints]: [&[String]; 4]) -> File {
+    let mut text = format!(
+        "CAPI=2:\n{HASH_HEADER}\nname: spinneret-nic:boards:{board}:{version}\n\
+         description: The application block of spinneret for {board}\n\nfilesets:\n",
+        version = env!("CARGO_PKG_VERSION"),
+    );
+    let mut fileset = |name: &str, kind: &str, files: &[String]| {
+        text.push_str(&format!("  {name}:\n    file_type: {kind}\n    files:\n"));
+        for file in files {
+            text.push_str(&format!("      - {file}\n"));
+        }
+    };
+    fileset("rtl", "systemVerilogSource", sources);
+    fileset("declarations", "systemVerilogSource", declarations);
+    fileset("models", "systemVerilogSource", models);
+    fileset("constraints", "xdc", constraints);
+    text.push_str(&format!(
+        "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {TOP}\n"
+    ));
+    text.push_str(&format!(
+            "  lint:\n    default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {TOP}\n    tools:\n      \
+             verilator:\n        mode: lint-only\n"
+        ));
+    File {
+        name: "spinneret.core".to_owned(),
+        text,
+    }
 }

@@ -1,55 +1,58 @@
-//! What checks of all trees have in common.
+//! Reading the trees that a board is built in, and what can be wrong with them.
 
-use super::error::CheckoutError;
+use crate::error::failed;
+use anyhow::{anyhow, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The absolute path of a directory that is there and that make can handle.
-pub(super) fn open(option: &'static str, path: &Path) -> Result<PathBuf, CheckoutError> {
-    if !path.is_dir() {
-        return Err(CheckoutError::NoDirectory {
-            option,
-            path: path.display().to_string(),
-        });
+/// Returns the error for a directory that is something else.
+pub(super) fn not_a_checkout(path: &Path, what: &str, file: &str, repository: &str) -> anyhow::Error {
+    anyhow!(
+        "{} is not {what}: it has no {file}; give the root of a checkout of {repository}",
+        path.display()
+    )
+}
+
+/// Returns the error for files that the tree's own list names and that are not there.
+pub(super) fn missing_files(list: &Path, first: &Path, count: usize, advice: &str) -> anyhow::Error {
+    let (list, first) = (list.display(), first.display());
+    match count {
+        1 => anyhow!("{list} names a file that is not there, {first}: {advice}"),
+        _ => anyhow!("{list} names {count} files that are not there, the first of them {first}: {advice}"),
     }
-    let absolute = path.canonicalize().map_err(|source| CheckoutError::Io {
-        path: path.display().to_string(),
-        source,
-    })?;
+}
+
+/// The absolute path of a directory that is there and that make can handle.
+pub(super) fn open(option: &'static str, path: &Path) -> anyhow::Result<PathBuf> {
+    if !path.is_dir() {
+        bail!("`{option} {}`: no such directory", path.display());
+    }
+    let absolute = path.canonicalize().map_err(failed("read", path.display()))?;
     check_path(&absolute)?;
     Ok(absolute)
 }
 
 /// Refuses a path that make or a shell would take for something else; Corundum's own Makefiles quote nothing.
-pub(super) fn check_path(path: &Path) -> Result<(), CheckoutError> {
+pub(super) fn check_path(path: &Path) -> anyhow::Result<()> {
     let shown = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+@,".contains(c);
     match shown.chars().find(|c| !plain(*c)) {
-        Some(character) => Err(CheckoutError::UnfitPath {
-            path: shown,
-            character,
-        }),
+        Some(character) => bail!(
+            "{shown} cannot be used: `{character}` in a path has another meaning for make; move the directory"
+        ),
         None => Ok(()),
     }
 }
 
 /// A file that has to be readable text.
-pub(super) fn read(path: &Path) -> Result<String, CheckoutError> {
-    fs::read_to_string(path).map_err(|source| CheckoutError::Io {
-        path: path.display().to_string(),
-        source,
-    })
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).map_err(failed("read", path.display()))
 }
 
 /// A file whose comments may be in any encoding.
-pub(super) fn read_lossy(path: &Path) -> Result<String, CheckoutError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(source) => Err(CheckoutError::Io {
-            path: path.display().to_string(),
-            source,
-        }),
-    }
+pub(super) fn read_lossy(path: &Path) -> anyhow::Result<String> {
+    let bytes = fs::read(path).map_err(failed("read", path.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A file relative to a folder of a tree, both as text, without `..` in it, so that it can be read.

@@ -7,13 +7,13 @@ use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinnere
 
 const INTRODUCTION: &str = "\
 /*
- * What applications use a spinneret NIC with. Made from host/c; docs/host/library.md explains it.
+  * The library for applications that use a spinneret NIC. Generated from host/c; see docs/host/library.md.
  *
- * Calls that give back an int succeed with 0, or what they say instead, and fail with one of the negative numbers below;
- * spinneret_error_message() says why. Strings are UTF-8, and end with a 0.
+  * Calls that return an int return 0 on success unless documented otherwise, and one of the negative numbers below on failure;
+  * spinneret_error_message() returns the reason. Strings are UTF-8 and zero-terminated.
  *
- * Handles are closed once, by the call that has close in its name. A handle that is closed, or of another kind, is an error,
- * and so is a null pointer where none is allowed. Every call may be made by every thread.
+  * Close each handle once, with the call that has close in its name. A closed handle, a handle of another kind, or a null
+  * pointer where none is allowed is an error. All calls are thread-safe.
  */";
 
 /// The version of the header, for the preprocessor.
@@ -33,7 +33,7 @@ const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
     sources: &[
-        "border", "nic", "network", "rules", "services", "context", "memory", "slmp", "version",
+        "ffi", "nic", "context", "memory", "slmp",
     ],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",

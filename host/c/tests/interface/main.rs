@@ -5,11 +5,7 @@
 mod driver;
 #[path = "../../../tests/card/fake.rs"]
 mod fake;
-#[path = "../../../tests/card/program.rs"]
-mod program;
 
 mod arguments;
 mod calls;
-mod served;
-mod slmp;
 mod support;

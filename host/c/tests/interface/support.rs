@@ -1,18 +1,21 @@
 //! A NIC that the interface can open, and what it gives back.
 
-use crate::fake::Fake;
-use crate::program::program;
-use crate::served::ServedCard;
+use crate::fake::{Fake, PSPIN, program};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use spinneret::*;
-use spinneret_host::Device as _;
+use spinneret_host::chardev::Card;
+use spinneret_host::device::{Area, Mapping};
 use spinneret_host::device::socket::{Served, Server};
+use spinneret_host::{Device, DeviceError};
 use spinneret_regmap::model::Variant;
 use std::ffi::{CStr, CString, c_int};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A fake card behind a socket, served by a thread.
 pub(crate) struct Nic {
@@ -146,4 +149,68 @@ pub(crate) fn open_context(
         )
     });
     handle
+}
+
+/// The card, and the driver behind it.
+#[derive(Debug)]
+pub(crate) struct ServedCard {
+    card: Card<Fake>,
+    fake: Fake,
+}
+
+impl ServedCard {
+    pub(crate) fn open(fake: Fake) -> Self {
+        let card = Card::open(fake.clone(), Path::new(PSPIN)).expect("it is free");
+        Self { card, fake }
+    }
+}
+
+impl Device for ServedCard {
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        Ok(self.fake.driver().host_file(context))
+    }
+
+    fn has_register(&self, offset: u32) -> bool {
+        self.card.has_register(offset)
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        self.card.read_register(offset)
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        self.card.write_register(offset, value)
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.card.read_cluster(address, bytes)
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.card.write_cluster(address, bytes)
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        self.card.open_area(context, bytes)
+    }
+
+    fn close_area(&mut self, context: u32) {
+        self.card.close_area(context);
+    }
+
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.card.host_mapping(context)
+    }
+
+    fn tells_contexts(&self) -> bool {
+        self.card.tells_contexts()
+    }
+
+    fn now(&self) -> Duration {
+        self.card.now()
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.card.wait(time)
+    }
 }

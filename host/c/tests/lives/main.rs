@@ -6,10 +6,6 @@
 mod driver;
 #[path = "../../../tests/card/fake.rs"]
 mod fake;
-#[path = "../../../tests/card/program.rs"]
-mod program;
-#[path = "../interface/served.rs"]
-mod served;
 #[path = "../interface/support.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod support;

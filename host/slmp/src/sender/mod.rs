@@ -1,15 +1,14 @@
 //! The sending side without input or output.
 
-mod flight;
-mod timing;
-mod types;
+mod config;
+
+pub use config::{Mode, Segment, SendError, SenderConfig, SenderConfigError, Silence, Statistics, Step};
 
 use crate::wire::{Flags, Header};
-use flight::Flight;
+use config::{Pacer, Timeout};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
-use timing::{Pacer, Timeout};
-pub use types::{Mode, Segment, SendError, SenderConfig, SenderConfigError, Silence, Statistics, Step};
 
 /// Sends one message: says which segment to send when, and learns of acknowledgements.
 ///
@@ -279,4 +278,98 @@ impl Sender {
 
 fn earliest(one: Duration, other: Option<Duration>) -> Duration {
     other.map_or(one, |other| one.min(other))
+}
+
+/// Segments that were sent later and have been acknowledged, until a segment may count as lost.
+const LATER_ACKS: usize = 3;
+
+/// One transmission of a segment: the last one.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    segment: u32,
+    sent_at: Duration,
+    /// Whether the segment was sent before.
+    is_repeated: bool,
+    deadline: Duration,
+}
+
+/// Transmissions are numbered in their order.
+#[derive(Clone, Debug, Default)]
+struct Flight {
+    next_number: u64,
+    in_order: BTreeMap<u64, Transmission>,
+    by_segment: HashMap<u32, u64>,
+    by_deadline: BTreeSet<(Duration, u64)>,
+    /// The highest numbers of transmissions that were acknowledged, highest first.
+    latest_acks: [Option<u64>; LATER_ACKS],
+}
+
+impl Flight {
+    fn len(&self) -> usize {
+        self.in_order.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.in_order.is_empty()
+    }
+
+    fn contains(&self, segment: u32) -> bool {
+        self.by_segment.contains_key(&segment)
+    }
+
+    /// Notes that a segment is sent now, for the first time or again.
+    fn send(&mut self, segment: u32, now: Duration, timeout: Duration) {
+        let before = self.remove(segment);
+        let transmission = Transmission {
+            segment,
+            sent_at: now,
+            is_repeated: before.is_some(),
+            deadline: now.saturating_add(timeout),
+        };
+        let number = self.next_number;
+        self.next_number += 1;
+        self.in_order.insert(number, transmission);
+        self.by_segment.insert(segment, number);
+        self.by_deadline.insert((transmission.deadline, number));
+    }
+
+    /// Notes that a segment was acknowledged; `None` if it does not wait for that.
+    fn acknowledge(&mut self, segment: u32) -> Option<Transmission> {
+        let number = *self.by_segment.get(&segment)?;
+        let transmission = self.remove(segment)?;
+        // Which transmission of a repeated segment was answered is unknown, so it proves nothing about others.
+        if !transmission.is_repeated {
+            let place = self.latest_acks.iter().position(|latest| *latest < Some(number));
+            if let Some(place) = place {
+                self.latest_acks[place..].rotate_right(1);
+                self.latest_acks[place] = Some(number);
+            }
+        }
+        Some(transmission)
+    }
+
+    /// The oldest segment and when it was sent, if enough that were sent later have been acknowledged.
+    fn overtaken(&self) -> Option<(u32, Duration)> {
+        let (number, oldest) = self.in_order.first_key_value()?;
+        let [.., least] = self.latest_acks;
+        (least > Some(*number)).then_some((oldest.segment, oldest.sent_at))
+    }
+
+    /// The transmission whose time is over first, if it is over.
+    fn overdue(&self, now: Duration) -> Option<Transmission> {
+        let (deadline, number) = self.by_deadline.first()?;
+        self.in_order.get(number).copied().filter(|_| *deadline <= now)
+    }
+
+    /// When the time of the next transmission is over.
+    fn next_deadline(&self) -> Option<Duration> {
+        self.by_deadline.first().map(|(deadline, _)| *deadline)
+    }
+
+    fn remove(&mut self, segment: u32) -> Option<Transmission> {
+        let number = self.by_segment.remove(&segment)?;
+        let transmission = self.in_order.remove(&number)?;
+        self.by_deadline.remove(&(transmission.deadline, number));
+        Some(transmission)
+    }
 }

@@ -3,13 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod dissector;
-mod receiver_lifetime;
 mod receiver_refusals;
 mod receiver_rules;
 mod sender;
-mod sender_config;
 mod transfer;
 mod udp;
-mod udp_failures;
 mod wire;

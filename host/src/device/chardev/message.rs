@@ -38,7 +38,7 @@ pub(super) const READ_REGISTER: u32 = ours(READ | WRITE, 2, 8);
 pub(super) const WRITE_REGISTER: u32 = ours(WRITE, 3, 8);
 /// Asks which lines had events, and says for which ones is waited.
 pub(super) const EVENTS: u32 = ours(READ | WRITE, 4, 4);
-/// The card has the registers that the public design does not have.
+/// The card has the registers that FPsPIN does not have.
 pub(super) const HAS_EXTENSIONS: u32 = 1;
 /// Its events are interrupts.
 pub(super) const HAS_INTERRUPTS: u32 = 2;
@@ -106,7 +106,7 @@ impl Registers {
 pub(super) struct RegisterFiles(BTreeMap<u32, PathBuf>);
 
 impl RegisterFiles {
-    /// Looks for the files in sysfs. Registers of the public design have to be there; those of ours may be.
+    /// Looks for the files in sysfs. Registers of FPsPIN have to be there; those of ours may be.
     pub(super) fn find(system: &impl System, device: &Path) -> Result<Self, CardError> {
         let folder = match system.folder(device) {
             Some(folder) => folder,

@@ -1,4 +1,4 @@
-//! A card behind a driver: that of the public design, `mqnic_app_pspin`, or ours, which has the same calls and some more.
+//! A card with a driver: FPsPIN's `mqnic_app_pspin`, or ours, which has the same calls and more.
 //!
 //! ```text
 //! Card ── System ──► registers, text files of the auxiliary device in sysfs
@@ -6,13 +6,13 @@
 //!                       ioctl; host memory by mmap
 //! ```
 //!
-//! Our own driver's file, `/dev/spinneret0`, has calls for registers too, and tells of events. Its `/dev/pspin0` is like the
-//! public driver's.
+//! The file of our driver, `/dev/spinneret0`, also has calls for registers and events. Its `/dev/pspin0` is like that of
+//! FPsPIN's driver.
 //!
-//! What handlers print is read from the register `cl.fifo`, which says 4294967295 when it is empty. `/dev/pspin1` gives the
-//! same words, but its reads wait for them, so nothing here opens it.
+//! The output of handlers is read from the register `cl.fifo`, which reads 4294967295 when it is empty. `/dev/pspin1` returns
+//! the same words, but its reads block, so this library does not use it.
 //!
-//! The driver has no say in who uses it, so the device file is locked: a second program that does the same is refused.
+//! The driver does not enforce exclusive use, so the library locks the device file, and refuses a locked one.
 
 mod linux;
 mod message;
@@ -28,17 +28,16 @@ use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-/// Bytes that the driver's words have, which it accesses with one call.
+/// Word size of the driver's calls, in bytes.
 const WORD: usize = 8;
-/// Bytes of the words of the cluster's memory.
+/// Word size of the cluster's memory, in bytes.
 const HALF: usize = 4;
-/// The bit of `caps.features` for a cluster that tells which context asks.
+/// The bit of `caps.features` for message ids that include the context.
 const CONTEXT_IN_MESSAGE_ID: u32 = 1 << 4;
 
-/// A card. Dropping it ends handlers that still have host memory, because the memory goes with it.
+/// A card. Dropping it ends handlers that still have host memory, because the memory is freed with it.
 #[derive(Debug)]
 pub struct Card<S: System = Linux> {
     system: S,
@@ -49,15 +48,15 @@ pub struct Card<S: System = Linux> {
     is_held: bool,
     tells_contexts: bool,
     opened: Instant,
-    /// How many times slower time passes on the card than on the wall.
+    /// Factor by which time on the card is slower than wall-clock time.
     slower: u32,
 }
 
 impl<S: System> Card<S> {
-    /// Opens a device file such as `/dev/pspin0`, for this program alone.
+    /// Opens a device file such as `/dev/pspin0` for exclusive use.
     ///
     /// # Errors
-    /// If there is no card, its driver is not there or another one, or somebody else has it.
+    /// There is no card, its driver is missing or a different one, or another program uses it.
     pub fn open(system: S, path: &Path) -> Result<Self, CardError> {
         let mut file = system
             .open(path)
@@ -91,14 +90,14 @@ impl<S: System> Card<S> {
         Ok(card)
     }
 
-    /// The same card, on which time passes so many times slower than on the wall: the library waits that much longer.
+    /// Sets the factor by which time on the card is slower than wall-clock time: all waits take that much longer.
     #[must_use]
     pub fn slower(mut self, times: u32) -> Self {
         self.slower = times.max(1);
         self
     }
 
-    /// What has to be known of the card from the beginning.
+    /// Reads the initial state of the card.
     fn look_around(&mut self) -> Result<(), DeviceError> {
         self.is_held = self.read_register(cl::AUX_RESET)? != 0;
         let features = caps::offset("features").filter(|offset| self.has_register(*offset));
@@ -108,7 +107,7 @@ impl<S: System> Card<S> {
         Ok(())
     }
 
-    /// Accesses memory by pieces, as the driver gives them, from an address on.
+    /// Accesses memory in pieces of the size that the driver chooses.
     fn by_pieces(
         &mut self,
         action: &str,
@@ -117,7 +116,7 @@ impl<S: System> Card<S> {
         mut piece: impl FnMut(&mut S::File, usize) -> io::Result<usize>,
     ) -> Result<(), DeviceError> {
         let failed = |source| system::memory(action, address, &source);
-        // The file's position is not the address, but it goes on behind what is read or written.
+        // The file position is not the address, but advances with reads and writes.
         again(|| self.file.seek(address.into())).map_err(failed)?;
         let mut done = 0;
         while done < bytes {
@@ -129,26 +128,12 @@ impl<S: System> Card<S> {
         Ok(())
     }
 
-    /// Whether the driver makes one call of an access: of a word, while the cluster answers.
+    /// Whether one driver call does the access: an aligned word, while the cluster is out of reset.
     fn is_word(&self, address: u32, bytes: usize) -> bool {
         bytes == WORD && (address as usize).is_multiple_of(WORD) && !self.is_held
     }
 
-    /// The host memory of a context, if the bytes are there.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<(&Mapping, usize), DeviceError> {
-        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = mapping.map_or(0, Mapping::len);
-        mapping
-            .filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
-            .map(|mapping| (mapping, offset as usize))
-            .ok_or_else(|| {
-                DeviceError::Refused(format!(
-                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-                ))
-            })
-    }
-
-    /// Whether no handler writes to a context's host memory any more: the driver frees it without a look at the hardware.
+    /// Whether no handler can write to a context's host memory any more; the driver frees it without checking.
     fn is_let_go(&mut self, context: u32) -> bool {
         let is_enabled = her::ctx_enabled(context).map(|register| self.read_register(register));
         let is_latched = self.read_register(her::VALID.offset);
@@ -156,7 +141,7 @@ impl<S: System> Card<S> {
     }
 }
 
-/// Calls again what a signal has interrupted.
+/// Retries a call that a signal interrupts.
 fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -166,7 +151,7 @@ fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Whether all of it is in memory that the driver reaches.
+/// Checks that an access is within memory that the driver can access.
 fn check(address: u32, bytes: usize) -> Result<(), DeviceError> {
     let end = u64::from(address) + bytes as u64;
     let is_in = |base: u32, size: u32| address >= base && end <= u64::from(base) + u64::from(size);
@@ -275,7 +260,7 @@ impl<S: System> Device for Card<S> {
             return;
         }
         if !self.is_let_go(context) {
-            // If this fails the card is gone, and writes no more.
+            // Ignore errors: if this fails, the card is gone and writes no more.
             let _ = self.write_register(cl::AUX_RESET, 1);
         }
         if let Some(mapping) = self.areas[context as usize].take() {
@@ -283,20 +268,8 @@ impl<S: System> Device for Card<S> {
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let (mapping, offset) = self.area(context, offset, bytes.len())?;
-        mapping.read(offset, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        let (mapping, offset) = self.area(context, offset, bytes.len())?;
-        mapping.write(offset, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        Some(self.areas.get(context as usize)?.as_ref()?.start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.areas.get(context as usize)?.as_ref()
     }
 
     fn tells_contexts(&self) -> bool {

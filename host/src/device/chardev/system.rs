@@ -1,4 +1,4 @@
-//! What the back-end asks of the system, so that tests can answer in the driver's place.
+//! The system calls of this back-end, as traits that tests implement in place of the driver.
 
 use crate::device::{DeviceError, Mapping};
 use rustix::io::Errno;
@@ -50,25 +50,25 @@ pub trait System: fmt::Debug {
 
 /// An open device file.
 pub trait DeviceFile: fmt::Debug {
-    /// Goes to an address of the cluster; the position that comes back is another one.
+    /// Seeks to an address of the cluster; the returned position is not the address.
     ///
     /// # Errors
     /// If there is no memory, or the cluster is in reset.
     fn seek(&mut self, address: u64) -> io::Result<u64>;
 
-    /// Reads words from where it is, fewer than asked for if the driver likes.
+    /// Reads words at the current address, possibly fewer than requested.
     ///
     /// # Errors
     /// If the cluster is in reset, or the driver goes.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes words to where it is, fewer than asked for if the driver likes.
+    /// Writes words at the current address, possibly fewer than requested.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Where the host memory of a context is for the card.
+    /// Returns the address of the host memory of a context on the card.
     ///
     /// # Errors
     /// If there is no such context, or the file is of another driver.
@@ -86,16 +86,16 @@ pub trait DeviceFile: fmt::Debug {
     /// As [`read_word`](Self::read_word).
     fn write_word(&mut self, address: u64, data: u64) -> io::Result<()>;
 
-    /// Takes host memory for a context and maps it; it is a number of whole pages, all 0.
+    /// Allocates and maps zeroed host memory for a context, in whole pages.
     ///
     /// # Errors
-    /// If there is not so much, or it is in use.
+    /// There is not enough memory, or the context has some already.
     fn map(&mut self, context: u32, bytes: u32) -> io::Result<Mapping>;
 
-    /// Gives the host memory of a context back.
+    /// Frees the host memory of a context.
     fn unmap(&mut self, context: u32, mapping: Mapping);
 
-    /// What the card can do, if the file is one of our own driver. The calls below are for such files alone.
+    /// Returns the features of the card, if the file belongs to our driver. The calls below need such a file.
     ///
     /// # Errors
     /// If the card is gone.
@@ -121,7 +121,7 @@ pub trait DeviceFile: fmt::Debug {
         Err(Errno::NOTTY.into())
     }
 
-    /// Waits for events, but not longer than that: a bit for each line that had one since the last call.
+    /// Waits for events, up to a limit. Returns a bit for each line with an event since the last call.
     ///
     /// # Errors
     /// If the card is gone.
@@ -131,10 +131,10 @@ pub trait DeviceFile: fmt::Debug {
     }
 }
 
-/// What a card behind our own driver can do.
+/// Features of a card with our driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// It has the registers that the public design does not have.
+    /// It has the registers that FPsPIN does not have.
     pub extensions: bool,
     /// Its events are interrupts.
     pub interrupts: bool,
@@ -151,7 +151,7 @@ pub struct DmaArea {
     pub is_enabled: bool,
 }
 
-// What the system's error numbers mean here, and what to do about them.
+// Errors of the system, with advice.
 
 /// Why there is no card behind a device file.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! The application's end of the socket.
 
-use super::message::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
+use super::{Reader, Reply, Request, VERSION, WORDS_PIECE, receive, send};
 use crate::device::{Address, Area, Device, DeviceError, Mapping, SharedMemory};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A NIC in another process.
@@ -24,7 +23,7 @@ pub struct Client {
     areas: [Option<Mapping>; CONTEXTS as usize],
     /// Files that came with replies.
     files: VecDeque<OwnedFd>,
-    /// Frames that came, and nobody has taken.
+    /// Received frames.
     frames: VecDeque<Vec<u8>>,
 }
 
@@ -53,10 +52,10 @@ pub enum ConnectError {
 }
 
 impl Client {
-    /// Takes the NIC behind a socket.
+    /// Connects to the NIC at a socket.
     ///
     /// # Errors
-    /// If there is none, or somebody else has it.
+    /// No server listens there, or another client uses the NIC.
     pub fn connect(path: &Path) -> Result<Self, ConnectError> {
         let nobody = |source| ConnectError::Nobody {
             path: path.to_owned(),
@@ -70,7 +69,7 @@ impl Client {
         let hello = Request::Hello { version: VERSION };
         let sent = send(&mut stream, &hello);
         let reply = receive(&mut stream);
-        // A server that is in use says so and closes, maybe before it was asked.
+        // A busy server replies and closes, possibly before the request.
         if !matches!(reply, Ok(Reply::Busy)) {
             sent.map_err(nobody)?;
         }
@@ -112,21 +111,7 @@ impl Client {
         }
     }
 
-    /// The host memory of a context, if the bytes are in it.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&Mapping, DeviceError> {
-        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = mapping.map_or(0, Mapping::len);
-        let is_in = (offset as usize)
-            .checked_add(bytes)
-            .is_some_and(|end| end <= size);
-        mapping.filter(|_| is_in).ok_or_else(|| {
-            DeviceError::Refused(format!(
-                "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-            ))
-        })
-    }
-
-    /// A request that is answered by bytes.
+    /// Sends a request whose reply is bytes.
     fn fetch(&mut self, request: &Request, bytes: &mut [u8]) -> Result<(), DeviceError> {
         match self.ask(request)? {
             Reply::Bytes(read) if read.len() == bytes.len() => {
@@ -137,7 +122,7 @@ impl Client {
         }
     }
 
-    /// A request that is answered by nothing but that it is done.
+    /// Sends a request whose reply is empty.
     fn tell(&mut self, request: &Request) -> Result<(), DeviceError> {
         match self.ask(request)? {
             Reply::Done => Ok(()),
@@ -150,7 +135,7 @@ fn strange() -> DeviceError {
     DeviceError::Gone("it answered something else than was asked".to_owned())
 }
 
-/// Offsets and bytes of the messages that a long access is divided into.
+/// Splits a long access into messages: offset and range of each.
 fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
     let starts = (0..bytes).step_by(most);
     starts.map(move |start| (start as u32, start..bytes.min(start + most)))
@@ -221,20 +206,8 @@ impl Device for Client {
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.area(context, offset, bytes.len())?
-            .read(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.area(context, offset, bytes.len())?
-            .write(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        Some(self.areas.get(context as usize)?.as_ref()?.start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        self.areas.get(context as usize)?.as_ref()
     }
 
     fn tells_contexts(&self) -> bool {

@@ -1,7 +1,6 @@
-//! One client of the server: what it has sent, what it has not taken yet, and what it may do.
+//! One client of the server: its requests, unsent replies, and limits.
 
-use super::message;
-use super::message::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
+use super::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -14,42 +13,42 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What came of a look at the socket.
+/// Result of serving the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Served {
-    /// Nobody wants anything.
+    /// There was no request.
     Nothing,
     /// Requests were answered.
     Requests,
-    /// The client wants time to pass until then.
+    /// The client waits until this time.
     Waits(Duration),
-    /// The client is gone, and what it had on the NIC is stopped.
+    /// The client has disconnected, and the NIC is reset.
     Gone,
 }
 
 /// Bytes that are received at once.
 const CHUNK: usize = 64 << 10;
-/// For how long requests are answered before others get on.
+/// Time slice for requests before other work continues.
 const TURN: Duration = Duration::from_micros(300);
-/// Longest that a client may let time pass, in all: time on the NIC ends for everybody.
+/// Total time that a client may wait, because simulated time is limited.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// How long a client may take to say hello, or to take an answer.
+/// Timeout for a hello, or for receiving a reply.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a reader is waited for who is about to read.
+/// How long to wait for a client that is about to read.
 const READER: Duration = Duration::from_micros(300);
 
-/// Who has the NIC.
+/// The client that uses the NIC.
 #[derive(Debug)]
 pub(super) struct Peer {
     stream: UnixStream,
     received: Vec<u8>,
-    /// Replies that it has not taken yet.
+    /// Replies that it has not received yet.
     unsent: VecDeque<u8>,
     /// A file that goes with the next of them.
     file: Option<OwnedFd>,
     /// It has said hello.
     is_known: bool,
-    /// Since when it should have said hello, or taken something.
+    /// Start of the timeout for a hello or for receiving.
     owes_since: Instant,
     /// It waits until then.
     until: Option<Duration>,
@@ -82,12 +81,12 @@ impl Peer {
         self.until.is_some()
     }
 
-    /// Answers what has been asked; some of it, if it is much, as others have to get on as well.
+    /// Handles requests, for one time slice.
     pub(super) fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
         let (mut served, begun) = (Served::Nothing, Instant::now());
         while begun.elapsed() < TURN {
             if !self.flush()? {
-                // Whoever takes the rest says nothing, so it is looked at again soon.
+                // There is no notification when the client reads the rest, so poll again soon.
                 return Ok(Served::Requests);
             }
             if let Some(until) = self.until {
@@ -95,7 +94,7 @@ impl Peer {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
                 if device.now() < until {
-                    // What was answered before is told first, as it may have changed what time passes with.
+                    // Report the handled requests first, because they may have changed the configuration.
                     return Ok(match served {
                         Served::Nothing => Served::Waits(until),
                         served => served,
@@ -117,7 +116,7 @@ impl Peer {
         Ok(Served::Requests)
     }
 
-    /// Whether nobody is at the other end any more.
+    /// Whether the client has disconnected.
     pub(super) fn has_gone(&self) -> io::Result<bool> {
         Ok(self
             .is_ready_for(PollFlags::empty(), Duration::ZERO)?
@@ -134,7 +133,7 @@ impl Peer {
         }
     }
 
-    /// The next request. No more is received than it takes, so that a client that does not wait for answers fills no memory.
+    /// Receives the next request, and no more, so that a client that does not wait for replies cannot fill memory.
     fn next(&mut self) -> io::Result<Option<Request>> {
         let mut chunk = [0; CHUNK];
         loop {
@@ -151,7 +150,7 @@ impl Peer {
         }
     }
 
-    /// There is no request; a client that has not even said hello keeps the NIC from others.
+    /// Handles the absence of a request: drops a client that sends no hello, because it blocks others.
     fn has_nothing(&self) -> io::Result<Option<Request>> {
         match !self.is_known && self.owes_since.elapsed() > PATIENCE {
             true => Err(late("it said no hello")),
@@ -159,18 +158,18 @@ impl Peer {
         }
     }
 
-    /// Puts a reply behind what the client has not taken yet, and tries to send it.
+    /// Queues a reply, and tries to send it.
     fn answer(&mut self, reply: &Reply) -> io::Result<()> {
         self.owes_since = Instant::now();
         send(&mut self.unsent, reply)?;
         self.flush().map(drop)
     }
 
-    /// Sends what the client takes, without waiting for one that takes nothing: whether that is all.
+    /// Sends queued replies without blocking. Returns whether all are sent.
     fn flush(&mut self) -> io::Result<bool> {
         while !self.unsent.is_empty() {
             let (front, _) = self.unsent.as_slices();
-            match message::write(&self.stream, front, self.file.as_ref()) {
+            match super::write(&self.stream, front, self.file.as_ref()) {
                 Ok(count) => {
                     self.unsent.drain(..count);
                     self.file = None;
@@ -189,7 +188,8 @@ impl Peer {
         Ok(true)
     }
 
-    /// The reply; none yet, if the client waits for time to pass, or to its hello, which was answered on its arrival.
+    /// Handles a request. There is no reply yet if the client waits for time to pass, and none to a hello, which was answered
+    /// when it arrived.
     fn handle(&mut self, request: Request, device: &mut impl Device) -> io::Result<Option<Reply>> {
         if let Request::Hello { version } = request {
             if version != VERSION {
@@ -274,7 +274,7 @@ impl Peer {
     }
 }
 
-/// A client may be wrong, so what the device takes for granted is looked at here.
+/// Checks arguments of the client that the device relies on.
 fn checked_context(context: u32) -> Result<u32, DeviceError> {
     match context < CONTEXTS {
         true => Ok(context),

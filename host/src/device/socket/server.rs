@@ -1,7 +1,7 @@
 //! The simulated NIC's end of the socket.
 
-use super::message::{Reply, VERSION, send};
 use super::peer::{Peer, Served};
+use super::{Reply, VERSION, send};
 use crate::control::Control;
 use crate::device::Device;
 use spinneret_regmap::CONTEXTS;
@@ -30,18 +30,18 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         self.listener.path()
     }
 
-    /// Whether somebody has the NIC.
+    /// Whether a client uses the NIC.
     pub fn has_client(&self) -> bool {
         self.client.is_some()
     }
 
-    /// What to wait for while there is nothing to do: the client, or else who comes. A client that waits itself is asked
-    /// nothing, whatever it has sent meanwhile.
+    /// Returns the descriptors to poll while idle: the client, or else the listener. A client that waits is not read, whatever
+    /// it has sent meanwhile.
     pub fn wakes(&self) -> [BorrowedFd<'_>; 2] {
         let listener = self.listener.as_fd();
         let asking = self.client.as_ref().filter(|peer| !peer.is_waiting());
@@ -49,10 +49,10 @@ impl Server {
         [listener, client.unwrap_or(listener)]
     }
 
-    /// Answers what has been asked, without waiting.
+    /// Handles pending requests without blocking.
     ///
     /// # Errors
-    /// If the socket itself fails, or the NIC cannot be cleared behind a client.
+    /// The socket fails, or the NIC cannot be reset after a client.
     pub fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
         if self.accept(device)? {
             return Ok(Served::Gone);
@@ -70,7 +70,7 @@ impl Server {
                 };
                 if let Some(why) = why {
                     let path = self.path().display();
-                    // Where nobody can read it, nothing is lost.
+                    // Ignore errors: the message is only informative.
                     let _ = writeln!(io::stderr(), "{path}: the client is dropped, because {why}");
                 }
                 self.client = None;
@@ -80,8 +80,8 @@ impl Server {
         }
     }
 
-    /// Takes one client; the others hear that the NIC is in use. Gives back whether the client before it has gone, which is
-    /// noticed here if it was so before the next one came.
+    /// Accepts one client, and tells others that the NIC is busy. Returns whether the previous client has disconnected, which is
+    /// noticed here if it happened before the next one connected.
     fn accept(&mut self, device: &mut impl Device) -> io::Result<bool> {
         let mut has_gone = false;
         loop {
@@ -98,7 +98,7 @@ impl Server {
                 has_gone = true;
             }
             if self.client.is_some() {
-                // Who has gone again already need not hear it.
+                // Ignore errors: the client may have disconnected already.
                 let _ = send(&mut stream, &Reply::Busy);
                 continue;
             }
@@ -115,16 +115,16 @@ impl Server {
     }
 }
 
-/// Stops what a client has left.
+/// Resets the NIC after a client.
 fn clear<D: Device>(device: &mut D) -> Result<(), crate::error::ErrorKind> {
     Control(device).take()?;
     (0..CONTEXTS).for_each(|context| device.close_area(context));
     Ok(())
 }
 
-// A path at which somebody is listened to.
+// A listening socket at a path.
 
-/// Listens at a path without ever waiting; the file is removed in the end.
+/// A non-blocking listener at a path, which removes the file when it is dropped.
 #[derive(Debug)]
 pub struct Listener {
     listener: UnixListener,
@@ -156,12 +156,12 @@ impl Listener {
         Ok(Self { listener, path })
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Who has come, if somebody has.
+    /// Accepts a connection, if there is one.
     ///
     /// # Errors
     /// If the socket itself fails.
@@ -182,12 +182,12 @@ impl AsFd for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Whoever removed it before us wanted the same.
+        // Ignore errors: it may have been removed already.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// What to do about a path at which no socket can be made.
+/// Adds advice to an error of binding a socket.
 fn explain(error: io::Error, path: &Path) -> io::Error {
     let folder = path.parent().unwrap_or(path).display();
     let why = match error.kind() {
@@ -204,7 +204,7 @@ fn explain(error: io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), why)
 }
 
-/// Whether it is a socket that nobody listens to any more.
+/// Whether it is a stale socket, without a listener.
 fn is_left_over(path: &Path) -> bool {
     is_socket(path)
         && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)

@@ -1,12 +1,12 @@
-//! A NIC with a PCI function to itself, through the kernel's `vfio-pci`: no driver of ours is in the kernel.
+//! A NIC with its own PCI function, through the kernel's `vfio-pci`, without a driver of ours in the kernel.
 //!
 //! ```text
 //! Vfio ── Function ──► BAR 0, mapped: registers, L2 memory of the cluster
-//!            ├───────► the IOMMU: host memory of contexts, at addresses that are chosen here, and nothing else
+//!            ├───────► the IOMMU: only host memory of contexts, at addresses that are chosen here
 //!            └───────► interrupts, an eventfd for each line of events
 //! ```
 //!
-//! The kernel gives the function to one program at a time, and takes it back however that ends.
+//! The kernel gives the function to one program at a time, and resets it however that program ends.
 
 mod linux;
 mod place;
@@ -15,30 +15,28 @@ pub use linux::PciFunction;
 pub use place::VfioError;
 pub(super) use place::first_bound;
 
-use super::contract::slower;
-use super::{Area, Device, DeviceError, SharedMemory};
+use super::{Area, Device, DeviceError, Mapping, SharedMemory, slower};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 /// Bytes of an access.
 const WORD: usize = REGISTER_BYTES as usize;
-/// What a function answers that is not there.
+/// Value of all reads of a function that does not answer.
 const NOBODY: u32 = u32::MAX;
-/// Address for the NIC of the host memory of context n: this much times n + 1. It holds the largest there can be, lies above
-/// what addresses of 32 bits reach, and below the 39 bits that the smallest IOMMUs have.
+/// Spacing of contexts' host memory in the NIC's address space: that of context n begins at this times n + 1. It holds the
+/// largest possible memory, above the 32-bit range, and below the 39 bits of the smallest IOMMUs.
 const AREA_STRIDE: u64 = 1 << 33;
-/// Looks at the cluster until it is in reset, and how long between two.
+/// Number of polls until the cluster is in reset, and their interval.
 const LOOKS: u32 = 1000;
 const LOOK: Duration = Duration::from_micros(10);
 /// Bit of `cl.status`: the cluster is in reset.
 const HELD: u32 = 1 << 1;
 
-/// What the kernel gives of a PCI function.
+/// A PCI function as the kernel exposes it.
 pub trait Function: fmt::Debug {
     /// Reads a word of the application BAR.
     fn read(&self, offset: u32) -> u32;
@@ -46,42 +44,42 @@ pub trait Function: fmt::Debug {
     /// Writes a word of the application BAR.
     fn write(&self, offset: u32, value: u32);
 
-    /// Lets the function reach memory at an address.
+    /// Maps memory for the function at an address.
     ///
     /// # Errors
-    /// Why the kernel does not.
+    /// The kernel refuses.
     fn map(&self, address: u64, memory: &SharedMemory) -> io::Result<()>;
 
-    /// Takes it away again.
+    /// Removes a mapping.
     ///
     /// # Errors
-    /// Why the kernel does not.
+    /// The kernel refuses.
     fn unmap(&self, address: u64, bytes: u64) -> io::Result<()>;
 
-    /// Waits for interrupts, but not longer than that: a bit for each vector that has come since the last call.
+    /// Waits for interrupts, up to a limit. Returns a bit for each vector since the last call.
     ///
     /// # Errors
-    /// Why it cannot be waited.
+    /// Waiting fails.
     fn wait(&self, limit: Duration) -> io::Result<u32>;
 }
 
-/// A NIC behind `vfio-pci`. Dropping it puts the cluster into reset before host memory is taken from it.
+/// A NIC through `vfio-pci`. Dropping it resets the cluster before host memory is unmapped.
 #[derive(Debug)]
 pub struct Vfio<F: Function = PciFunction> {
     function: F,
     areas: [Option<SharedMemory>; CONTEXTS as usize],
     features: u32,
     opened: Instant,
-    /// How many times slower time passes on the NIC than on the wall.
+    /// Factor by which time on the NIC is slower than wall-clock time.
     slower: u32,
 }
 
 impl Vfio {
-    /// Opens the function at a place of the PCI bus, such as `0000:00:03.0`. With `,slower=N` behind it, time on the NIC passes that many
-    /// times slower than on the wall, as on one that is simulated: the library waits that much longer.
+    /// Opens the function at a PCI address, such as `0000:00:03.0`. With the suffix `,slower=N`, time on the NIC is N times slower
+    /// than wall-clock time, as on a simulated one: all waits take N times as long.
     ///
     /// # Errors
-    /// If it is not there, is none of ours, or the kernel does not give it.
+    /// There is no such function, it is not a spinneret NIC, or the kernel refuses access.
     pub fn open(name: &str) -> Result<Self, VfioError> {
         let (place, slower) = slower(name).ok_or_else(|| VfioError::Place(name.to_owned()))?;
         Ok(Self::new(PciFunction::open(place)?, slower))
@@ -89,7 +87,7 @@ impl Vfio {
 }
 
 impl<F: Function> Vfio<F> {
-    /// The NIC behind a function, on which time passes so many times slower than on the wall.
+    /// Returns the NIC of a function, with the factor by which its time is slower than wall-clock time.
     pub fn new(function: F, slower: u32) -> Self {
         Self {
             features: function.read(in_bar(caps::FEATURES.offset)),
@@ -105,7 +103,7 @@ impl<F: Function> Vfio<F> {
         field.is_some_and(|field| self.features & field.mask() != 0)
     }
 
-    /// A word of all ones may be one, or says that nobody is there: then nobody answers at the magic number either.
+    /// Reads a word. If it is all ones, reads the magic number as well, to detect a function that does not answer.
     fn read_word(&self, offset: u32) -> Result<u32, DeviceError> {
         match self.function.read(offset) {
             NOBODY if self.function.read(in_bar(caps::MAGIC.offset)) == NOBODY => {
@@ -115,19 +113,7 @@ impl<F: Function> Vfio<F> {
         }
     }
 
-    /// The host memory of a context, if the bytes are there.
-    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&SharedMemory, DeviceError> {
-        let area = self.areas.get(context as usize).and_then(Option::as_ref);
-        let size = area.map_or(0, |area| area.mapping().len());
-        area.filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
-            .ok_or_else(|| {
-                DeviceError::Refused(format!(
-                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
-                ))
-            })
-    }
-
-    /// Puts the cluster into reset, and waits until it is, or nobody answers.
+    /// Resets the cluster, and waits until it is in reset or does not answer.
     fn hold(&self) {
         self.function.write(in_bar(cl::FETCH_ENABLE), 0);
         self.function.write(in_bar(cl::AUX_RESET), 1);
@@ -140,10 +126,10 @@ impl<F: Function> Vfio<F> {
     }
 }
 
-/// What is said of a function that answers nothing.
+/// The error for a function that does not answer.
 const GONE: &str = "it answers all accesses with ones, as a function does that was removed or has failed";
 
-/// Where the host memory of a context is for the NIC.
+/// Address of the host memory of a context on the NIC.
 fn address(context: u32) -> u64 {
     AREA_STRIDE * (u64::from(context) + 1)
 }
@@ -227,38 +213,24 @@ impl<F: Function> Device for Vfio<F> {
     fn close_area(&mut self, context: u32) {
         let place = self.areas.get_mut(context as usize);
         if let Some(memory) = place.and_then(Option::take) {
-            // What is not unmapped stays pinned by the kernel until the function is given back, so nobody else gets it.
+            // Ignore errors: memory that is still mapped stays pinned by the kernel until the function is closed.
             let _ = self
                 .function
                 .unmap(address(context), memory.mapping().len() as u64);
         }
     }
 
-    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let area = self.area(context, offset, bytes.len())?;
-        area.mapping().read(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        let area = self.area(context, offset, bytes.len())?;
-        area.mapping().write(offset as usize, bytes);
-        Ok(())
-    }
-
-    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
-        let area = self.areas.get(context as usize)?.as_ref()?;
-        Some(area.mapping().start())
+    fn host_mapping(&self, context: u32) -> Option<&Mapping> {
+        Some(self.areas.get(context as usize)?.as_ref()?.mapping())
     }
 
     fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
-        let file = self.area(context, 0, 0)?.file();
-        let cloned = file.map(|file| file.try_clone_to_owned());
-        match cloned {
-            Ok(Ok(file)) => Ok(file),
-            Ok(Err(source)) => Err(DeviceError::Refused(source.to_string())),
-            Err(source) => Err(DeviceError::Refused(source.to_string())),
-        }
+        let refused = |why: String| DeviceError::Refused(format!("host memory of context {context}: {why}"));
+        let area = self.areas.get(context as usize).and_then(Option::as_ref);
+        let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
+        let file = area.file().map_err(|error| refused(error.to_string()))?;
+        file.try_clone_to_owned()
+            .map_err(|error| refused(error.to_string()))
     }
 
     fn tells_contexts(&self) -> bool {
@@ -290,7 +262,7 @@ impl<F: Function> Drop for Vfio<F> {
     fn drop(&mut self) {
         self.function.write(in_bar(events::ENABLE.offset), 0);
         if self.areas.iter().any(Option::is_some) {
-            // Handlers may still write to memory that is about to be somebody else's.
+            // Handlers may still write to memory that is about to be freed.
             self.hold();
         }
         (0..CONTEXTS).for_each(|context| self.close_area(context));

@@ -5,13 +5,13 @@ use super::support::{Costs, Done, is_whole, on_nics};
 use molly::programs::five;
 use molly::{Options, Traffic};
 use spinneret_fabric::Faults;
-use spinneret_nic::mpi::Prices;
+use spinneret_nic::mpi::HostLatencies;
 use std::time::Duration;
 
 /// As fast as a core of a machine of today with numbers that are not in its caches.
 const COSTS: Costs = Costs {
     instance: Duration::from_nanos(1),
-    prices: Prices::STATED,
+    prices: HostLatencies::STATED,
 };
 /// Steps of each run.
 const STEPS: i64 = 10;

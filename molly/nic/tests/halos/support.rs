@@ -7,7 +7,7 @@ use spinneret_fabric::topology::{ip_of, mac_of};
 use spinneret_host::{Address, Nic};
 use spinneret_mpi::Rank;
 use spinneret_mpi::library::Config;
-use spinneret_nic::mpi::{ExchangeError, Priced, Prices, Work, program, ranks};
+use spinneret_nic::mpi::{ExchangeError, HostLatencies, LatencyModel, Work, program, ranks};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -41,13 +41,13 @@ pub(crate) struct Done(Vec<(Traffic, Placed)>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Costs {
     pub(crate) instance: Duration,
-    pub(crate) prices: Prices,
+    pub(crate) prices: HostLatencies,
 }
 
 /// Time passes for messages only.
 pub(crate) const FREE: Costs = Costs {
     instance: Duration::ZERO,
-    prices: Prices::NONE,
+    prices: HostLatencies::NONE,
 };
 
 /// Runs a program on each rank of a grid, which compares what it owns with a serial run.
@@ -82,10 +82,10 @@ pub(crate) fn try_on_nics<R: Send>(
     let work = |own: usize| -> Work<'_> {
         let (geometry, handlers, addresses, ended, each) = (&geometry, &handlers, &addresses, &ended, &each);
         Box::new(move |nic| {
-            let nic = Nic::new(Priced::new(nic.clone()))?;
+            let nic = Nic::new(LatencyModel::new(nic.clone()))?;
             let world = (own, (0..addresses.len()).collect());
             let rank = Rank::new(&nic, handlers, addresses, world, Config::default())?;
-            nic.device().set_prices(costs.prices);
+            nic.device().set_latencies(costs.prices);
             let done = run(rank, geometry, host, |rank| each(rank));
             let done = done.map_err(|error| ExchangeError::Wrong(error.to_string()))?;
             ended.lock().unwrap().push((done.result, done.placed));

@@ -1,6 +1,6 @@
 //! Items as text.
 
-use super::spec::{Item, Shape};
+use super::{Item, Shape};
 
 /// Longest width or precision of a number.
 const MOST_DIGITS: u32 = 1 << 15;

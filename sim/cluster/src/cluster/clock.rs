@@ -1,22 +1,20 @@
-//! What happens in a clock: tasks are given out, HPUs go on, handlers end.
+//! One clock: tasks are scheduled, HPUs execute, handlers end.
 
 use super::Cluster;
 use crate::driver::Ended;
 use crate::event::{Event, Fault, Named, Run};
-use crate::group::Group;
-use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
-use crate::protect::Protection;
-use crate::queues::Ready;
+use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG, World};
+use crate::map::Protection;
+use crate::queues::{Group, Ready};
 use crate::rv::Trap;
 use crate::task::Stage;
-use crate::view::World;
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 
-/// Traps outside of handlers after which an HPU stands still.
+/// An HPU stops after this many traps outside of handlers.
 const TRAPS_OUTSIDE: usize = 8;
 
 impl Cluster {
-    /// The next clock in which something happens if nothing comes; nothing if it would be never.
+    /// Returns the next clock in which something happens without new input, if any.
     pub fn next(&self) -> Option<u64> {
         let is_scheduling = match self.chosen {
             Some(_) => self.groups.iter().any(Group::has_room),
@@ -44,7 +42,7 @@ impl Cluster {
         copy.into_iter().chain(self.deadline(hpu)).min()
     }
 
-    /// When the watchdog ends a handler; the public cluster has none.
+    /// The clock in which the watchdog ends a handler; the PULP cluster has no watchdog.
     fn deadline(&self, hpu: &Hpu) -> Option<u64> {
         let running = hpu.driver.running.filter(|_| !self.config.is_strict)?;
         Some(running.since?.saturating_add(self.config.watchdog))
@@ -54,7 +52,7 @@ impl Cluster {
         self.fetch & 1 << hpu.driver.cluster != 0
     }
 
-    /// Lets clocks pass in which nothing happens, as [`next`](Self::next) has said.
+    /// Skips clocks in which nothing happens, up to that of [`next`](Self::next).
     pub fn skip_to(&mut self, clock: u64) {
         debug_assert!(
             self.next().is_none_or(|next| clock < next),
@@ -83,7 +81,7 @@ impl Cluster {
         }
     }
 
-    /// Takes one task out of the queues, and hands it to a cluster as soon as one has room for it.
+    /// Takes a task out of the queues, and dispatches it when a cluster has room.
     fn schedule(&mut self) {
         if self.chosen.is_none() && self.queues.has_work() {
             match self.queues.take() {
@@ -98,14 +96,14 @@ impl Cluster {
         }
     }
 
-    /// The home cluster if it has room, else the one with the fewest tasks, if that has (`scheduler.sv`, `sel_cluster_id`).
+    /// The home cluster if it has room, else the least loaded one if that has room (`scheduler.sv`, `sel_cluster_id`).
     fn choose(&self, home: usize) -> Option<usize> {
         let least = (0..self.groups.len()).min_by_key(|cluster| self.groups[*cluster].occupied());
         let has_room = |cluster: &usize| self.groups[*cluster].has_room();
         Some(home).filter(has_room).or(least.filter(has_room))
     }
 
-    /// Gives tasks whose packet is in L1 to free HPUs, one a clock.
+    /// Assigns tasks whose packet is in L1 to free HPUs, one per clock.
     fn assign(&mut self, cluster: usize) {
         let hpus = self.config.hpus;
         let free = self.hpus[cluster * hpus..][..hpus]
@@ -129,7 +127,7 @@ impl Cluster {
         hpu.sleeps = false;
     }
 
-    /// One clock of an HPU, which executes an instruction if it is time for the next one.
+    /// One clock of an HPU.
     #[inline]
     pub(super) fn run(&mut self, number: usize, execute: impl FnOnce(&mut Self, usize)) {
         let hpu = &self.hpus[number];
@@ -159,7 +157,7 @@ impl Cluster {
         self.hpus[number].step(&mut self.world, &self.config.timing, self.now)
     }
 
-    /// Takes account of an instruction, and does what it leads to.
+    /// Counts an instruction, and applies its effects.
     #[inline]
     pub(super) fn account(&mut self, number: usize, outcome: Outcome) {
         let hpu = &self.hpus[number];
@@ -170,7 +168,7 @@ impl Cluster {
         self.follow(number, outcome);
     }
 
-    /// Ends a handler that takes too long.
+    /// Watchdog: ends a handler that takes too long.
     fn watch(&mut self, number: usize) {
         let Some((trap, value)) = self.overdue(number) else {
             return;
@@ -183,7 +181,7 @@ impl Cluster {
         self.report(number, (trap, pc, value), None);
     }
 
-    /// Why the time of an HPU's handler is over, if it is, and the address that it waits for.
+    /// The watchdog's trap if the handler's time is over, and the address that it waits for.
     #[inline]
     pub(super) fn overdue(&self, number: usize) -> Option<(Trap, u32)> {
         let hpu = &self.hpus[number];
@@ -197,7 +195,7 @@ impl Cluster {
         })
     }
 
-    /// What an instruction leads to beyond its own HPU.
+    /// Applies the effects of an instruction beyond its own HPU.
     fn follow(&mut self, number: usize, outcome: Outcome) {
         if let Some(address) = outcome.effect.stored {
             for (other, hpu) in self.hpus.iter_mut().enumerate() {
@@ -217,7 +215,8 @@ impl Cluster {
         }
     }
 
-    /// A handler that ends the program ends alone. A runtime that does so with a task at hand is tried again, but not for ever.
+    /// A handler that ends the program ends only itself. A runtime that does so during a task is restarted a limited number of
+    /// times.
     fn terminated(&mut self, number: usize, outcome: &Outcome) {
         let hpu = &mut self.hpus[number];
         let (trap, pc) = (Trap::Custom(TERMINATED), hpu.hart.pc());
@@ -236,14 +235,14 @@ impl Cluster {
 
     fn trapped(&mut self, number: usize, trap: (Trap, u32, u32), outcome: &Outcome) {
         match trap.0 {
-            // The runtime decides what it was called for.
+            // The runtime handles environment calls.
             Trap::EnvironmentCallU if outcome.in_handler => {}
             _ if outcome.in_handler => {
                 self.report(number, trap, outcome.effect.named.map(|(_, named)| named));
-                // The public cluster waits for ever for an instruction from where nobody answers.
+                // The PULP cluster waits forever for an instruction at an address that does not answer.
                 self.hpus[number].is_dead = self.config.is_strict && trap.0 == Trap::InstructionFault;
             }
-            // The runtime may take a fault for an answer, or say what is wrong and end; but not for ever.
+            // The runtime may probe for faults, or report one and end, but not forever.
             _ => {
                 let hpu = &mut self.hpus[number];
                 let (trap, pc, _) = trap;
@@ -256,13 +255,13 @@ impl Cluster {
         }
     }
 
-    /// An HPU stands still from now on: because of the last trap outside of handlers, if there was one.
+    /// Stops an HPU for good, and reports the last trap outside of handlers, if any.
     fn stop(&mut self, number: usize) {
         let hpu = &mut self.hpus[number];
         hpu.is_dead = true;
         if let Some((trap, pc)) = hpu.outside.pop() {
             let hpu = hpu.driver.id();
-            self.events.push(Event::Broken { hpu, trap, pc });
+            self.events.push(Event::Halted { hpu, trap, pc });
         }
     }
 
@@ -273,7 +272,7 @@ impl Cluster {
         }
     }
 
-    /// What an HPU does, in a handler or outside of handlers.
+    /// The origin of what an HPU does, in a handler or outside of handlers.
     pub(super) fn origin(&self, number: usize, (trap, pc, value): (Trap, u32, u32)) -> Fault {
         let driver = &self.hpus[number].driver;
         let task = driver.running.map(|running| running.task);
@@ -290,7 +289,7 @@ impl Cluster {
         }
     }
 
-    /// Ends a task, once nothing of it is under way.
+    /// Ends a task once none of its commands and copies is in flight.
     fn end(&mut self, number: usize) {
         let hpu = &mut self.hpus[number];
         let World { memory, decoded, .. } = &mut self.world;
@@ -304,7 +303,7 @@ impl Cluster {
         self.groups[id.cluster].release(&running);
         self.queues.finish(&task);
         self.progress += 1;
-        self.events.push(Event::Ran(Run {
+        self.events.push(Event::Finished(Run {
             packet: task.packet,
             message: task.her.message,
             size: task.her.size,

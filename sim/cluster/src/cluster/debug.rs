@@ -1,48 +1,47 @@
-//! The cluster for debuggers: what they see and change, and the clock in which they may hold it.
+//! Debug interface: inspect and change HPUs and memory, and stop before any instruction.
 
 use super::Cluster;
-use super::debugger::{Attached, Debugger};
 use crate::event::HpuId;
 use crate::hpu::{Outcome, TERMINATED};
 use crate::map::{self, Place, Target};
 use crate::rv::{Hart, Instruction, Trap};
 use spinneret_regmap::pspin::{HANDLER_BASE, L1_BASE, L1_STRIDE, PACKET_BASE, PROGRAM_BASE};
+use std::fmt;
 
 impl Cluster {
-    /// Is debugged from now on.
+    /// Attaches a debugger.
     pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
         self.debugger = Attached(Some(debugger));
     }
 
-    /// Gives the debugger the time for what came from outside.
+    /// Lets the debugger handle requests from outside.
     pub fn attend_debugger(&mut self) {
         self.with_debugger(|cluster, debugger| debugger.attend(cluster));
     }
 
-    /// HPUs of all clusters.
+    /// Returns the number of HPUs of all clusters.
     pub fn hpus(&self) -> usize {
         self.hpus.len()
     }
 
-    /// Which HPU has that number.
+    /// Returns the id of the HPU with that number.
     pub fn id(&self, hpu: usize) -> HpuId {
         self.hpus[hpu].driver.id()
     }
 
-    /// Its hart.
+    /// Returns the hart of an HPU.
     pub fn hart(&self, hpu: usize) -> &Hart {
         &self.hpus[hpu].hart
     }
 
-    /// Its hart, to be changed; what it waits for it tries again.
+    /// Returns the hart of an HPU for changes. An instruction that waits is retried.
     pub fn hart_mut(&mut self, hpu: usize) -> &mut Hart {
         let hpu = &mut self.hpus[hpu];
         hpu.sleeps = false;
         &mut hpu.hart
     }
 
-    /// Reads what an HPU means by an address, memory or the words of its task, and nothing that a read would change: how many
-    /// bytes of `bytes` are there.
+    /// Reads memory or the words of the task as an HPU sees them, without side effects. Returns the number of bytes read.
     pub fn read_as(&self, hpu: usize, address: u32, bytes: &mut [u8]) -> usize {
         let driver = &self.hpus[hpu].driver;
         let task;
@@ -59,14 +58,14 @@ impl Cluster {
         count
     }
 
-    /// Writes bytes where an HPU means by an address, all or none: whether there is memory for them.
+    /// Writes memory as an HPU sees it, all bytes or none. Returns whether the memory exists.
     pub fn write_as(&mut self, hpu: usize, address: u32, bytes: &[u8]) -> bool {
         let length = u32::try_from(bytes.len()).ok();
         let place = length.and_then(|length| self.place_of(hpu, address, length));
         place.is_some_and(|place| self.write(address_of(place), bytes))
     }
 
-    /// The instruction at an address; [`Op::Illegal`](crate::rv::Op::Illegal) where no program is.
+    /// Returns the instruction at an address; [`Op::Illegal`](crate::rv::Op::Illegal) outside of programs.
     pub fn instruction_at(&self, address: u32) -> Instruction {
         let bytes = self.world.memory.read(address, 4);
         let bytes = bytes
@@ -95,7 +94,7 @@ impl Cluster {
         }
     }
 
-    /// One clock of all HPUs, any of which may be held.
+    /// One clock of all HPUs with a debugger attached.
     #[cold]
     pub(super) fn run_debugged(&mut self) {
         self.with_debugger(|cluster, debugger| {
@@ -117,7 +116,7 @@ impl Cluster {
         let hart = self.hpus[number].hart.clone();
         let mut outcome = self.step(number);
         if let Some(trap) = self.fault(number, &outcome) {
-            // An instruction that traps has done nothing else, so the hart can stand before it once more.
+            // An instruction that traps has no other effect, so the hart can be put back before it.
             if outcome.trap.is_some() {
                 self.hpus[number].hart = hart;
             }
@@ -133,7 +132,7 @@ impl Cluster {
         }
     }
 
-    /// Why an instruction ends its handler.
+    /// The trap by which an instruction ends its handler.
     fn fault(&self, number: usize, outcome: &Outcome) -> Option<Trap> {
         match outcome.trap {
             Some((Trap::EnvironmentCallU, ..)) => None,
@@ -146,12 +145,48 @@ impl Cluster {
     }
 }
 
-/// The address of a place for everybody.
+/// The global address of a place.
 fn address_of(place: Place) -> u32 {
     match place {
         Place::L1(cluster, offset) => L1_BASE + cluster as u32 * L1_STRIDE + offset as u32,
         Place::Handler(offset) => HANDLER_BASE + offset as u32,
         Place::Packet(offset) => PACKET_BASE + offset as u32,
         Place::Program(offset) => PROGRAM_BASE + offset as u32,
+    }
+}
+
+/// A debugger. HPUs are numbered across clusters, beginning with those of cluster 0.
+///
+/// Every call has access to the whole cluster, in the middle of a clock. Simulated time stops until the call returns, so
+/// debugging does not change the timing of a run.
+pub trait Debugger {
+    /// Handles requests from outside. Called between two clocks, also while the cluster is idle.
+    fn attend(&mut self, cluster: &mut Cluster);
+
+    /// Returns whether an HPU may execute the instruction at its program counter. If not, it asks again in the next clock.
+    fn before(&mut self, cluster: &mut Cluster, hpu: usize) -> bool;
+
+    /// Called after an HPU has executed an instruction.
+    fn after(&mut self, cluster: &mut Cluster, hpu: usize);
+
+    /// Called before a handler is ended, by a trap of the instruction at its program counter or by the watchdog. The trap
+    /// follows, unless the debugger has removed its cause.
+    fn faulted(&mut self, cluster: &mut Cluster, hpu: usize, trap: Trap);
+}
+
+/// Holds the attached debugger.
+#[derive(Default)]
+pub(crate) struct Attached(pub(crate) Option<Box<dyn Debugger>>);
+
+/// A copy of a cluster has no debugger.
+impl Clone for Attached {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Attached").field(&self.0.is_some()).finish()
     }
 }

@@ -13,16 +13,16 @@ const MISA: u32 = 1 << 30 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
 /// What `mcounteren` can hold: user mode reads cycle, time, instret.
 const COUNTERS: u32 = 7;
 
-/// Which registers a hart has.
+/// The control and status registers of a hart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsrSet {
     /// Those of the privileged architecture, and PULP's counters.
     #[default]
     All,
-    /// Those of the public cluster's cores: no counters for user mode (`riscv_decoder.sv`, "Determine if CSR access is
-    /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine's counters stand still until
-    /// `mcountinhibit` lets them go (`riscv_cs_registers.sv`).
-    Public,
+    /// Those of the PULP cluster's cores: no counters in user mode (`riscv_decoder.sv`, "Determine if CSR access is
+    /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine counters are stopped until `mcountinhibit`
+    /// enables them (`riscv_cs_registers.sv`).
+    Ri5cy,
 }
 
 impl CsrSet {
@@ -41,7 +41,7 @@ impl CsrSet {
 const INHIBIT_CYCLE: u32 = 1;
 const INHIBIT_INSTRET: u32 = 4;
 
-/// The registers of one hart, but for the counters that the hart and the machine keep.
+/// The registers of one hart, except for the counters that the hart and the machine keep.
 #[derive(Clone, Debug)]
 pub(super) struct Csrs {
     set: CsrSet,
@@ -54,13 +54,13 @@ pub(super) struct Csrs {
     mcause: u32,
     mtval: u32,
     mcounteren: u32,
-    /// `mcountinhibit`: which counters stand still.
+    /// `mcountinhibit`: the stopped counters.
     inhibit: u32,
-    /// `mcycle` less the clock of the machine; `mcycle` itself while it stands still.
+    /// `mcycle` minus the clock of the machine; `mcycle` itself while it is stopped.
     cycle_offset: u64,
-    /// `minstret` less the instructions since reset; itself while it stands still.
+    /// `minstret` minus the instructions since reset; itself while it is stopped.
     instret_offset: u64,
-    /// PULP's counters of cycles and instructions less what they count.
+    /// PULP's counters of cycles and instructions, minus what they count.
     pccr_offset: [u32; 2],
     pcer: u32,
     pcmr: u32,
@@ -88,7 +88,7 @@ impl Csrs {
             mcounteren: COUNTERS,
             inhibit: match set {
                 CsrSet::All => 0,
-                CsrSet::Public => INHIBIT_CYCLE | INHIBIT_INSTRET,
+                CsrSet::Ri5cy => INHIBIT_CYCLE | INHIBIT_INSTRET,
             },
             cycle_offset: 0,
             instret_offset: 0,
@@ -108,7 +108,7 @@ impl Csrs {
         self.set
     }
 
-    /// Which counters stand still, and what `mcycle` and `minstret` read.
+    /// The values of `mcycle` and `minstret`.
     fn counters(&self, now: u64, retired: u64) -> [u64; 2] {
         let since = |bit: u32, count: u64| if self.inhibit & bit == 0 { count } else { 0 };
         [
@@ -117,7 +117,7 @@ impl Csrs {
         ]
     }
 
-    /// Counters go on from what they read, or stand still.
+    /// Starts or stops counters at their current values.
     fn write_inhibit(&mut self, value: u32, now: u64, retired: u64) {
         let read = self.counters(now, retired);
         self.inhibit = value & (INHIBIT_CYCLE | INHIBIT_INSTRET);
@@ -131,7 +131,7 @@ impl Csrs {
         self.mtvec
     }
 
-    /// Keeps what the trap handler must know, and turns interrupts off.
+    /// Saves the state for the trap handler, and disables interrupts.
     pub(super) fn enter_trap(&mut self, trap: Trap, value: u32, pc: u32, from: Privilege) {
         self.mepc = pc;
         self.mcause = trap.cause();
@@ -146,7 +146,7 @@ impl Csrs {
         }
     }
 
-    /// Takes back what [`Self::enter_trap`] did; gives where to go on, and in which mode.
+    /// Reverts [`Self::enter_trap`]. Returns the next address and mode.
     pub(super) fn leave_trap(&mut self) -> (u32, Privilege) {
         let privilege = self.previous_privilege();
         let enabled = self.mstatus & MSTATUS_MPIE != 0;
@@ -179,7 +179,7 @@ impl Csrs {
         }
     }
 
-    /// What a register reads, or `None` if there is none for this mode. `now` is the clock of the machine, `retired` the
+    /// Reads a register; `None` if it does not exist in this mode. `now` is the clock of the machine, `retired` the
     /// instructions since reset.
     pub(super) fn read(&self, number: u32, who: Privilege, now: u64, retired: u64) -> Option<u32> {
         if !self.set.has(number) || (who == Privilege::User && !self.user_may_read(number)) {
@@ -187,10 +187,10 @@ impl Csrs {
         }
         let [mcycle, minstret] = self.counters(now, retired);
         Some(match number {
-            0x320 if self.set == CsrSet::Public => self.inhibit,
-            0x343 if self.set == CsrSet::Public => 0,
-            // Registers of user traps, of hardware loops and of more interrupts, which no program of ours uses.
-            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => 0,
+            0x320 if self.set == CsrSet::Ri5cy => self.inhibit,
+            0x343 if self.set == CsrSet::Ri5cy => 0,
+            // Registers of user traps, hardware loops and more interrupts, which our programs do not use.
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Ri5cy => 0,
             0x300 => self.mstatus,
             0x301 => MISA,
             0x304 => self.mie,
@@ -223,8 +223,8 @@ impl Csrs {
         })
     }
 
-    /// User mode reads what the manual gives it, under `mcounteren`, and from RI5CY its number, its mode, and the counters
-    /// of PULP, so that handlers that read those work in either mode.
+    /// User mode reads the counters that `mcounteren` enables, and on RI5CY its hart id, its mode, and PULP's counters, so that
+    /// handlers that read those work in either mode.
     fn user_may_read(&self, number: u32) -> bool {
         match number {
             0x014 | 0xc10 | 0xcc0 | 0xcc1 => true,
@@ -235,8 +235,8 @@ impl Csrs {
         }
     }
 
-    /// Writes a register; `None` if there is none for this mode, or if it is read-only. `retired` are the instructions
-    /// since reset before the one that shall read the value.
+    /// Writes a register; `None` if it does not exist in this mode, or is read-only. `retired` are the instructions since reset
+    /// before the one that reads the value.
     pub(super) fn write(
         &mut self,
         number: u32,
@@ -251,9 +251,9 @@ impl Csrs {
         let [mcycle, minstret] = self.counters(now, retired);
         match number {
             // Bits 7 to 1 are 0: a trap handler is aligned to 256 bytes.
-            0x305 if self.set == CsrSet::Public => self.mtvec = value & !0xff,
-            0x320 if self.set == CsrSet::Public => self.write_inhibit(value, now, retired),
-            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => {}
+            0x305 if self.set == CsrSet::Ri5cy => self.mtvec = value & !0xff,
+            0x320 if self.set == CsrSet::Ri5cy => self.write_inhibit(value, now, retired),
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Ri5cy => {}
             0x300 => self.write_mstatus(value),
             0x304 => self.mie = value,
             // Exceptions go to the base in vectored mode also, so that mode is not offered.
@@ -271,7 +271,7 @@ impl Csrs {
             0x79f => self.pccr_offset = [value.wrapping_sub(now as u32), value.wrapping_sub(retired as u32)],
             0x7a0 | 0x7e0 => self.pcer = value,
             0x7a1 | 0x7e1 => self.pcmr = value & 3,
-            // What was read less what it counts from stays the same.
+            // The offset changes by the same amount as the value.
             0xb00 => {
                 self.cycle_offset = self
                     .cycle_offset
@@ -290,7 +290,7 @@ impl Csrs {
                 let change = with_high(minstret, value).wrapping_sub(minstret);
                 self.instret_offset = self.instret_offset.wrapping_add(change);
             }
-            // Registers that are there, and hold only zero or what they always hold.
+            // Registers with a constant value.
             0x301 | 0x310 | 0x320 | 0x323..=0x33f | 0x344 | 0x782..=0x79e => {}
             0xb03..=0xb1f | 0xb83..=0xb9f => {}
             _ => return None,

@@ -1,10 +1,11 @@
-//! The hart: its state, and one step.
+//! The hart: its state, one step, traps, and the costs of instructions.
 
 use super::csr::{CsrSet, Csrs};
 use super::instruction::{Instruction, Op};
-use super::{Bus, Costs, Fault, Privilege, Trap};
+use super::{Bus, Fault, Privilege};
+use std::fmt;
 
-/// What one step did.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// One instruction is done.
@@ -12,10 +13,10 @@ pub enum Step {
         /// The clocks it took.
         clocks: u32,
     },
-    /// Nothing happened: the bus said [`super::Access::Wait`], or the instruction is a `wfi` that nobody woke yet.
-    /// The next step tries the same instruction again.
+    /// Nothing happened: the bus returned [`super::Access::Wait`], or a `wfi` waits for [`Hart::wake`]. The next step retries
+    /// the instruction.
     Waits,
-    /// The instruction did nothing but trap; the hart stands at its trap handler.
+    /// The instruction trapped without other effects; the hart is at its trap handler.
     Trapped {
         /// Why.
         trap: Trap,
@@ -35,7 +36,7 @@ pub(super) enum Stop {
     Trap(Trap, u32),
 }
 
-/// The instruction did not retire, and `Hart::stop` says why. That is rare, so that results stay in machine registers.
+/// The instruction did not retire; `Hart::stop` has the reason. A small type keeps results in machine registers.
 pub(super) struct Stopped(());
 
 /// The clocks of an instruction, without those of hazards, if it retired.
@@ -48,16 +49,16 @@ pub struct Hart {
     pub(super) x: [u32; 32],
     pub(super) pc: u32,
     pub(super) privilege: Privilege,
-    /// The word of the last load-reserved, while nobody else stored to it.
+    /// The word of the last load-reserved, until another hart stores to it.
     pub(super) reservation: Option<u32>,
     pub(super) csrs: Csrs,
     /// Instructions since reset.
     pub(super) retired: u64,
-    /// Somebody called [`Hart::wake`] since the last `wfi`.
+    /// [`Hart::wake`] was called since the last `wfi`.
     pub(super) woken: bool,
-    /// For hazards: what the last instruction wrote, [`Instruction::LATE`], and [`Self::JUMPED`].
+    /// For hazards: the register that the last instruction wrote, [`Instruction::LATE`], and [`Self::JUMPED`].
     pub(super) previous: u8,
-    /// Why the last instruction that did not retire did not.
+    /// Why the last instruction did not retire.
     stop: Stop,
     reset_pc: u32,
 }
@@ -66,7 +67,7 @@ impl Hart {
     /// In `previous`: the last instruction was a jump or a taken branch.
     pub(super) const JUMPED: u8 = 0x40;
 
-    /// A hart after reset: machine mode, at `reset_pc`, all registers zero.
+    /// Returns a hart in the state after reset: machine mode, at `reset_pc`, all registers zero.
     pub fn new(hart_id: u32, reset_pc: u32) -> Self {
         let reset_pc = reset_pc & !1;
         Hart {
@@ -83,14 +84,14 @@ impl Hart {
         }
     }
 
-    /// The same hart with other registers.
+    /// Selects the control and status registers.
     #[must_use]
     pub fn with_csrs(mut self, set: CsrSet) -> Self {
         self.csrs = Csrs::new(self.csrs.hart_id(), set);
         self
     }
 
-    /// Back to the state after [`Hart::new`].
+    /// Resets the hart to the state after [`Hart::new`].
     pub fn reset(&mut self) {
         *self = Hart::new(self.csrs.hart_id(), self.reset_pc).with_csrs(self.csrs.set());
     }
@@ -130,7 +131,7 @@ impl Hart {
         }
     }
 
-    /// Notes that the instruction is to be tried again.
+    /// Notes that the instruction has to be retried.
     #[cold]
     pub(super) fn wait(&mut self) -> Stopped {
         self.stop = Stop::Wait;
@@ -144,8 +145,8 @@ impl Hart {
         Stopped(())
     }
 
-    /// Sends the hart to its trap handler for a reason from outside, such as a watchdog. `mepc` reads the instruction
-    /// that would have been next; a `wfi` or an access that waits is left.
+    /// Raises a trap from outside, such as that of a watchdog. `mepc` is the instruction that would have been next; a stalled
+    /// `wfi` or access is abandoned.
     pub fn raise(&mut self, trap: Trap, value: u32) {
         self.csrs.enter_trap(trap, value, self.pc, self.privilege);
         self.privilege = Privilege::Machine;
@@ -167,22 +168,22 @@ impl Hart {
         }
     }
 
-    /// Ends the `wfi` in which the hart waits, or the next one: an event is not lost if it comes first.
+    /// Ends the current `wfi` or the next one, so that an early event is not lost.
     pub fn wake(&mut self) {
         self.woken = true;
     }
 
-    /// The word that the hart reserved with `lr.w`, if it still holds the reservation.
+    /// Returns the word that the hart has reserved with `lr.w`, if any.
     #[inline]
     pub fn reservation(&self) -> Option<u32> {
         self.reservation
     }
 
-    /// Tells the hart that somebody else wrote to `address`; it loses its reservation of that word.
+    /// Cancels the reservation of the word at `address`, because it was written.
     ///
-    /// The cluster calls this for every hart but the writing one, after each store and atomic operation of another hart,
-    /// and for each word that a DMA transfer or the host writes. It costs nothing while [`Hart::reservation`] is `None`.
-    /// The hart also loses its reservation with each `sc.w`, and with each trap.
+    /// Call this for all other harts after each store and atomic operation of a hart, and for each word that a DMA transfer or
+    /// the host writes. It is cheap while [`Hart::reservation`] is `None`. A hart also loses its reservation with each `sc.w`,
+    /// and with each trap.
     #[inline]
     pub fn lost_reservation(&mut self, address: u32) {
         if self.reservation == Some(address & !3) {
@@ -230,7 +231,7 @@ impl Hart {
         self.retired
     }
 
-    /// What machine mode reads from a CSR, or `None` if there is no such register.
+    /// Reads a CSR as machine mode does; `None` if it does not exist.
     pub fn csr(&self, number: u32, now: u64) -> Option<u32> {
         self.csrs.read(number, Privilege::Machine, now, self.retired)
     }
@@ -250,7 +251,7 @@ fn fetch<B: Bus>(bus: &mut B, pc: u32, who: Privilege) -> Result<Instruction, Fa
     Ok(instruction)
 }
 
-/// Clocks by which the instruction before delays the one at `pc`.
+/// Clocks by which the previous instruction delays the one at `pc`.
 #[inline(always)]
 fn stall(previous: u8, pc: u32, instruction: &Instruction, costs: &Costs) -> u32 {
     let written = usize::from(previous & 31);
@@ -268,4 +269,201 @@ fn stall(previous: u8, pc: u32, instruction: &Instruction, costs: &Costs) -> u32
         clocks += costs.jump_register;
     }
     clocks
+}
+
+/// Behaviour of loads and stores at an address that is not a multiple of their width. Atomic operations always trap there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Misaligned {
+    /// It traps.
+    #[default]
+    Trap,
+    /// It becomes accesses of bytes on the bus, and costs one clock more if it crosses a word, as two accesses of RI5CY do.
+    Split,
+}
+
+/// How long a division takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DivisionCost {
+    /// `least` clocks plus one for every leading bit of the divisor that only repeats its sign; `least` + 32 for a
+    /// division by zero.
+    ByDivisor {
+        /// Clocks of a division by 0x8000_0000, unsigned.
+        least: u32,
+    },
+    /// Always the same.
+    Fixed(u32),
+}
+
+/// Costs of instructions by class, in clocks. Memories add theirs through the bus.
+///
+/// [`Costs::default`] is the table "Cycle counts per instruction type" and the section "Hazards" of the CV32E40P user
+/// manual (openhwgroup/cv32e40p, `docs/source/pipeline.rst`); CV32E40P is RI5CY under its later name. Figures that are not
+/// in the manual are marked as assumptions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// Integer computational instructions: 1.
+    pub alu: u32,
+    /// `mul`: 1.
+    pub mul: u32,
+    /// `mulh`, `mulhsu`, `mulhu`: 5.
+    pub mulh: u32,
+    /// Division and remainder: 3 to 35, by the divisor.
+    pub div: DivisionCost,
+    /// Loads that hit a memory of one clock: 1.
+    pub load: u32,
+    /// Stores: 1.
+    pub store: u32,
+    /// Atomic operations, load-reserved and store-conditional: 1. Measured on the PULP cluster.
+    pub atomic: u32,
+    /// A branch that is taken: 3.
+    pub branch_taken: u32,
+    /// A branch that is not taken: 1.
+    pub branch_not_taken: u32,
+    /// `jal` and `jalr`: 2.
+    pub jump: u32,
+    /// `fence` and `fence.i`: 2, as a jump to the next instruction.
+    pub fence: u32,
+    /// Access to a register that does not empty the pipeline: 1.
+    pub csr: u32,
+    /// Access to mstatus and the registers of user traps: 4; only these empty the pipeline (`riscv_decoder.sv`, `csr_status_o`).
+    pub csr_flush: u32,
+    /// `mret`: 4. Assumption: as a register access that empties the pipeline.
+    pub mret: u32,
+    /// `wfi` after it was woken: 1. Assumption.
+    pub wfi: u32,
+    /// Entry into the trap handler, instead of the cost of the instruction: 5, so that an environment call that reads the
+    /// cycles takes what it was measured to take on the PULP cluster (`docs/interop.md`).
+    pub trap: u32,
+    /// More, if an instruction uses the result of the load or atomic operation just before it: 1.
+    pub load_use: u32,
+    /// More, if `jalr` uses the result of the instruction just before it: 1.
+    pub jump_register: u32,
+    /// More, if a jump or taken branch leads to a 32-bit instruction that is not word-aligned: 1.
+    pub misaligned_fetch: u32,
+    /// More, if a load or store was split because it crosses a word: 1.
+    pub misaligned_access: u32,
+    /// What misaligned loads and stores do.
+    pub misaligned: Misaligned,
+}
+
+impl Costs {
+    /// Every instruction takes one clock: for checking results, not time.
+    pub const fn unit() -> Self {
+        Costs {
+            alu: 1,
+            mul: 1,
+            mulh: 1,
+            div: DivisionCost::Fixed(1),
+            load: 1,
+            store: 1,
+            atomic: 1,
+            branch_taken: 1,
+            branch_not_taken: 1,
+            jump: 1,
+            fence: 1,
+            csr: 1,
+            csr_flush: 1,
+            mret: 1,
+            wfi: 1,
+            trap: 1,
+            load_use: 0,
+            jump_register: 0,
+            misaligned_fetch: 0,
+            misaligned_access: 0,
+            misaligned: Misaligned::Trap,
+        }
+    }
+
+    /// Clocks of a division. `leading` is the number of leading bits of the divisor that say nothing.
+    #[inline]
+    pub(super) fn division(&self, leading: u32) -> u32 {
+        match self.div {
+            DivisionCost::ByDivisor { least } => least + leading,
+            DivisionCost::Fixed(clocks) => clocks,
+        }
+    }
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Costs {
+            mulh: 5,
+            div: DivisionCost::ByDivisor { least: 3 },
+            branch_taken: 3,
+            jump: 2,
+            fence: 2,
+            csr_flush: 4,
+            mret: 4,
+            trap: 5,
+            load_use: 1,
+            jump_register: 1,
+            misaligned_fetch: 1,
+            misaligned_access: 1,
+            ..Costs::unit()
+        }
+    }
+}
+
+/// Cause of a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// A jump to an odd address. Never taken by this hart, since jumps clear the lowest bit of their target.
+    InstructionMisaligned,
+    /// No program may be fetched from here; the trap value is the address of the instruction.
+    InstructionFault,
+    /// Not an instruction, or not allowed here; the trap value holds its bits.
+    Illegal,
+    /// `ebreak`; the trap value is its address.
+    Breakpoint,
+    /// A load or load-reserved from an address that is no multiple of its width.
+    LoadMisaligned,
+    /// The bus refused a load; the trap value is the address.
+    LoadFault,
+    /// A store or atomic operation to an address that is no multiple of its width.
+    StoreMisaligned,
+    /// The bus refused a store or an atomic operation; the trap value is the address.
+    StoreFault,
+    /// `ecall` in user mode.
+    EnvironmentCallU,
+    /// `ecall` in machine mode.
+    EnvironmentCallM,
+    /// A cause from outside, such as a watchdog: the number is what `mcause` reads.
+    Custom(u32),
+}
+
+impl Trap {
+    /// Returns the value of `mcause`.
+    pub const fn cause(self) -> u32 {
+        match self {
+            Trap::InstructionMisaligned => 0,
+            Trap::InstructionFault => 1,
+            Trap::Illegal => 2,
+            Trap::Breakpoint => 3,
+            Trap::LoadMisaligned => 4,
+            Trap::LoadFault => 5,
+            Trap::StoreMisaligned => 6,
+            Trap::StoreFault => 7,
+            Trap::EnvironmentCallU => 8,
+            Trap::EnvironmentCallM => 11,
+            Trap::Custom(cause) => cause,
+        }
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Trap::InstructionMisaligned => "misaligned jump",
+            Trap::InstructionFault => "instruction fetch not allowed",
+            Trap::Illegal => "illegal instruction",
+            Trap::Breakpoint => "breakpoint",
+            Trap::LoadMisaligned => "misaligned load",
+            Trap::LoadFault => "load not allowed",
+            Trap::StoreMisaligned => "misaligned store",
+            Trap::StoreFault => "store not allowed",
+            Trap::EnvironmentCallU => "environment call from user mode",
+            Trap::EnvironmentCallM => "environment call from machine mode",
+            Trap::Custom(cause) => return write!(f, "trap with cause {cause}"),
+        })
+    }
 }

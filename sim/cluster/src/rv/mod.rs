@@ -12,39 +12,26 @@
 //!                          Step: Retired, Waits, Trapped
 //! ```
 //!
-//! - An instruction happens as a whole in one [`Hart::step`] or not at all. If the bus answers [`Access::Wait`], nothing
-//!   has changed and the same instruction is tried again by the next step.
-//! - [`Step`] says how many clocks the instruction took, by the table [`Costs`] plus what the bus added.
-//! - A trap is entered in the same step: the hart stands at `mtvec` in machine mode when `step` returns.
-//! - Bad programs trap; nothing a program does panics or hangs `step`.
+//! - [`Hart::step`] executes an instruction completely or not at all. If the bus returns [`Access::Wait`], nothing has
+//!   changed, and the next step retries the instruction.
+//! - [`Step`] has the clocks of the instruction: those of the table [`Costs`] plus those of the bus.
+//! - A trap is entered in the same step: the hart is at `mtvec` in machine mode when `step` returns.
+//! - Bad programs trap; no program panics or hangs `step`.
 //!
 //! Several harts share memory through one bus, which tells the others of a store through
 //! [`Hart::lost_reservation`]; see there for load-reserved and store-conditional.
 //!
 //! Sources: The RISC-V Instruction Set Manual, volume I (20191213) and volume II (20211203); for what RI5CY adds and what
-//! instructions cost, see `docs/cluster/instructions.md`.
+//! instructions cost, see `docs/cluster/model.md`.
 
 mod bus;
-mod cache;
-mod compressed;
-mod costs;
 mod csr;
 mod decode;
-mod display;
 mod execute;
 mod hart;
 mod instruction;
-mod memory;
-mod ram;
-mod system;
-mod trap;
 
-pub use bus::{Access, Bus, Fault, Privilege, Reservations, Width};
-pub use cache::DecodeCache;
-pub use costs::{Costs, DivisionCost, Misaligned};
+pub use bus::{Access, Bus, DecodeCache, Fault, Privilege, Ram, Reservations, Width};
 pub use csr::CsrSet;
-pub use display::Located;
-pub use hart::{Hart, Step};
-pub use instruction::{Instruction, Op};
-pub use ram::Ram;
-pub use trap::Trap;
+pub use hart::{Costs, DivisionCost, Hart, Misaligned, Step, Trap};
+pub use instruction::{Instruction, Located, Op};

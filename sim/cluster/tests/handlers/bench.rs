@@ -1,6 +1,6 @@
 //! A cluster with a handler, and somebody who does what the NIC does.
 
-use crate::slmp::frame::Ack;
+use crate::slmp::Ack;
 use spinneret_cluster::task::{Code, Feedback, Her, HostAction, HostCommand, Meta, NicCommand};
 use spinneret_cluster::{Cluster, Config, Ending, Event, Program, Run};
 use std::collections::{BTreeMap, VecDeque};
@@ -137,7 +137,7 @@ impl Bench {
     pub(crate) fn push(&mut self, message: u32, is_last: bool, bytes: &[u8]) {
         let address = PACKETS + self.slot % SLOTS * SLOT_BYTES;
         self.slot += 1;
-        while !self.cluster.takes_her_of(message) {
+        while !self.cluster.can_accept_her_of(message) {
             self.clock();
         }
         assert!(self.cluster.write(address, bytes), "packets are in L2");
@@ -233,7 +233,7 @@ impl Bench {
     /// The handlers that have ended.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &Run> {
         self.events.iter().filter_map(|event| match event {
-            Event::Ran(run) => Some(run),
+            Event::Finished(run) => Some(run),
             _ => None,
         })
     }

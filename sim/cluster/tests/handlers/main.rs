@@ -3,7 +3,5 @@
 mod bench;
 mod examples;
 mod faults;
-mod mistakes;
 mod mpi_types;
 mod slmp;
-mod time;

@@ -1,7 +1,6 @@
 //! CSRs, modes and traps.
 
-use crate::asm::{EBREAK, ECALL, MRET, WFI, addi, csr, lw};
-use crate::world::{BASE, DATA, HANDLER, World};
+use crate::support::{BASE, DATA, EBREAK, ECALL, HANDLER, MRET, WFI, World, addi, csr, lw};
 use spinneret_cluster::rv::{Access, Bus, Costs, Fault, Hart, Privilege, Ram, Step, Trap, Width};
 
 const RW: u32 = 1;

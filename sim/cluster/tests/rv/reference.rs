@@ -3,12 +3,12 @@
 //! Where rvsim 0.2.2 differs from the manual, this is what the comparison does instead:
 //!
 //! - It takes an odd target of `jalr` as misaligned; the manual clears the bit. The target is checked here.
-//! - Atomic operations with `rd` equal to `rs2`, or `x0`, use the wrong operand; they are tested in `atomic.rs`.
+//! - Atomic operations with `rd` equal to `rs2`, or `x0`, use the wrong operand; they are tested in `memory.rs`.
 //! - A failed `sc.w` keeps the reservation, and `lr.w` does not mind misaligned addresses. The reservation is taken over
-//!   from our hart after each instruction; `atomic.rs` tests it.
+//!   from our hart after each instruction; `memory.rs` tests it.
 //! - It executes reserved compressed instructions; `compressed.rs` lists them, and here they must trap.
 //! - It does not know machine mode, `wfi` and `mret`, has registers for floating point, ignores writes to counters, and
-//!   takes fences with reserved fields as illegal; all this is tested in `privileged.rs` and `control.rs`.
+//!   takes fences with reserved fields as illegal; all this is tested in `privileged.rs` and `computation.rs`.
 //! - Loads and stores may be misaligned, so half of the programs run with `Misaligned::Split`; in the others our trap
 //!   must come exactly at misaligned addresses.
 //! - A program does such things also where nobody wrote them: in the middle of a long instruction, or after a store to the
@@ -16,11 +16,12 @@
 //! - After an error it may have written registers already; it takes over our state then.
 
 use crate::compressed::is_reserved;
-use crate::world::{BASE, DATA, HANDLER, LEN, World};
+use crate::support::{BASE, DATA, HANDLER, LEN, World};
+use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rvsim::{CpuError, CpuState, Interp, MemoryAccess, SimpleClock};
-use spinneret_cluster::rv::{Misaligned, Step, Trap};
+use spinneret_cluster::rv::{Instruction, Misaligned, Op, Step, Trap};
 
 /// Programs begin here and are this long; behind them stand words that nobody wrote.
 const CODE_LEN: u32 = 0x400;
@@ -199,7 +200,7 @@ fn target(rng: &mut impl Rng) -> u32 {
 /// An instruction of 32 bits.
 #[rustfmt::skip]
 fn long(rng: &mut impl Rng) -> u32 {
-    use crate::asm::{amo, b, csr, i, jal, jalr, r, s, u};
+    use crate::support::{amo, b, csr, i, jal, jalr, r, s, u};
     let (rd, rs1, rs2) = (target(rng), rng.random_range(0..32), rng.random_range(0..32));
     let pointer = [2, 8, 9, 2, 8, 9, 2, 8, 9, rs1][rng.random_range(0..10)];
     let near = if rng.random() { 4 * rng.random_range(-32..32) } else { rng.random_range(-2048..2048) };
@@ -337,5 +338,51 @@ fn agrees_on_which_words_are_instructions() {
         pair.ours.hart.set_pc(BASE);
         pair.copy_state();
         pair.step();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn survives_any_program(
+        bytes in prop::collection::vec(any::<u8>(), 16..512),
+        registers in prop::collection::vec(prop_oneof![any::<u32>(), DATA..DATA + 64, BASE..BASE + 512], 31),
+        split in any::<bool>(),
+    ) {
+        let mut world = World::new(&[]);
+        world.ram.write(BASE, &bytes);
+        world.hart.set_csr(0x305, BASE + 0x10, 0).unwrap();
+        if split {
+            world.costs.misaligned = Misaligned::Split;
+        }
+        for (register, value) in (1..).zip(registers) {
+            world.hart.set_x(register, value);
+        }
+        for _ in 0..500 {
+            let (pc, retired) = (world.hart.pc(), world.hart.retired());
+            match world.step() {
+                Step::Retired { clocks } => {
+                    prop_assert!((1..=40).contains(&clocks));
+                    prop_assert_eq!(world.hart.retired(), retired + 1);
+                }
+                Step::Waits => world.hart.wake(),
+                Step::Trapped { pc: at, .. } => {
+                    prop_assert_eq!(at, pc);
+                    prop_assert_eq!(world.hart.retired(), retired);
+                }
+            }
+            prop_assert_eq!(world.hart.pc() & 1, 0);
+            prop_assert_eq!(world.hart.x(0), 0);
+        }
+    }
+
+    #[test]
+    fn decodes_and_shows_any_word(bits in any::<u32>()) {
+        let instruction = Instruction::decode(bits);
+        prop_assert_eq!(instruction.len_bytes(), if bits & 3 == 3 { 4 } else { 2 });
+        prop_assert!(!instruction.to_string().is_empty());
+        prop_assert_ne!(instruction.op(), Op::Empty);
+        prop_assert!(!instruction.at(bits).to_string().is_empty());
     }
 }

@@ -1,19 +1,19 @@
 //! A topology in a file, TOML.
 
-use super::check::{At, Fault};
 use super::{
-    CableConfig, CaptureConfig, Kind, Mode, NicConfig, Node, Seen, Simple, SwitchConfig, Table, Topology,
-    TopologyError, WhenGone,
+    CableConfig, CaptureConfig, Kind, MAX_LATENCY_PS, MAX_NODES, MIN_BUFFER_BYTES, MIN_LATENCY_PS, Mode,
+    NicConfig, Node, RATES_BPS, Seen, Simple, SwitchConfig, Table, Topology, WhenGone,
 };
 use crate::cable::Faults;
 use crate::units::{self, UnitError};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// Largest file that is read.
+/// Largest accepted file.
 const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(Deserialize)]
@@ -69,11 +69,11 @@ struct CableTable {
     rate: Option<Spanned<String>>,
     latency: Option<Spanned<String>>,
     flood: Option<bool>,
-    /// Both ways.
+    /// Both directions.
     faults: Option<FaultTable>,
-    /// What the first end sends.
+    /// From the first end.
     there: Option<FaultTable>,
-    /// What the second end sends.
+    /// From the second end.
     back: Option<FaultTable>,
 }
 
@@ -118,11 +118,11 @@ impl Topology {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(unreadable(format!("it is larger than {MAX_BYTES} bytes")));
         }
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8".to_owned()))?;
+        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
         Self::parse(&file, &text, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Checks the text of a topology; `file` is what errors call it, `folder` where paths in it begin.
+    /// Parses and checks a topology. `file` is its name in errors, `folder` the base of relative paths.
     ///
     /// # Errors
     /// If it is none.
@@ -166,7 +166,7 @@ fn build(
         found.ok_or_else(|| {
             Misfit(
                 name.span(),
-                format!("there is no NIC or switch `{}`", name.get_ref()),
+                format!("no NIC or switch has the name `{}`", name.get_ref()),
             )
         })
     };
@@ -240,8 +240,8 @@ fn switch_of(table: &SwitchTable) -> Result<Node, Misfit> {
 
 fn cable_of(table: &CableTable, ends: [usize; 2]) -> Result<CableConfig, Misfit> {
     let default = Simple::default();
-    let faults = |way: &Option<FaultTable>| {
-        let table = way
+    let faults = |direction: &Option<FaultTable>| {
+        let table = direction
             .as_ref()
             .or(table.faults.as_ref())
             .cloned()
@@ -263,7 +263,7 @@ fn cable_of(table: &CableTable, ends: [usize; 2]) -> Result<CableConfig, Misfit>
     })
 }
 
-/// The cable at a node, to another one if there are several.
+/// Finds the cable at a node; `to` selects one of several.
 fn cable_at(cables: &[CableConfig], node: usize, to: Option<usize>) -> Result<usize, &'static str> {
     let mut at = cables.iter().enumerate().filter(|(_, cable)| {
         cable.ends.contains(&node) && to.is_none_or(|to| to != node && cable.ends.contains(&to))
@@ -271,7 +271,7 @@ fn cable_at(cables: &[CableConfig], node: usize, to: Option<usize>) -> Result<us
     match (at.next(), at.next()) {
         (Some((cable, _)), None) => Ok(cable),
         (None, _) => Err("has no such cable"),
-        (Some(_), Some(_)) => Err("has several cables: say which with `cable-to`"),
+        (Some(_), Some(_)) => Err("has several cables: select one with `cable-to`"),
     }
 }
 
@@ -284,4 +284,200 @@ fn quantity<T>(
         return Ok(default);
     };
     read(text.get_ref()).map_err(|error| Misfit(text.span(), error.to_string()))
+}
+
+/// Why something is no topology.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TopologyError {
+    /// The file cannot be read.
+    #[error("{file} cannot be read: {why}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// Something in the file is wrong.
+    #[error("{file}:{line}: {what}")]
+    InFile {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The problem.
+        what: String,
+    },
+    /// Something is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// A problem and the node or cable it concerns, from which the caller finds the line.
+pub(super) struct Fault {
+    pub(super) at: At,
+    pub(super) what: String,
+}
+
+/// A part of a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    Node(usize),
+    Cable(usize),
+    All,
+}
+
+impl Topology {
+    /// Whether it can be simulated.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub(super) fn check(&self) -> Result<(), TopologyError> {
+        self.find_fault()
+            .map_err(|fault| TopologyError::Wrong(fault.what))
+    }
+
+    /// Returns the first problem.
+    pub(super) fn find_fault(&self) -> Result<(), Fault> {
+        let nics = self.nics().count();
+        require(nics >= 1, At::All, || {
+            "no NIC: a topology needs at least one".to_owned()
+        })?;
+        require(self.nodes.len() <= MAX_NODES, At::All, || {
+            format!("{} NICs and switches: {MAX_NODES} are the most", self.nodes.len())
+        })?;
+        self.check_names()?;
+        let cables = self.cables.iter().enumerate();
+        cables
+            .into_iter()
+            .try_for_each(|(place, cable)| self.check_cable(place, cable))?;
+        self.check_nodes()?;
+        self.check_flooding()
+    }
+
+    fn check_names(&self) -> Result<(), Fault> {
+        let mut names = HashSet::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            let name = &node.name;
+            let is_good = |one: char| one.is_ascii_alphanumeric() || "-_".contains(one);
+            require(
+                (1..=32).contains(&name.len()) && name.chars().all(is_good),
+                At::Node(place),
+                || {
+                    format!(
+                        "`{name}` is not a valid name: it must have 1 to 32 letters, digits, - or _, because files are named after it"
+                    )
+                },
+            )?;
+            require(names.insert(name), At::Node(place), || {
+                format!("two nodes have the name {name}")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_cable(&self, place: usize, cable: &CableConfig) -> Result<(), Fault> {
+        let at = At::Cable(place);
+        let [one, other] = cable.ends;
+        let both = || format!("{} and {}", self.nodes[one].name, self.nodes[other].name);
+        require(one != other, at, || {
+            format!("a cable from {} to itself", self.nodes[one].name)
+        })?;
+        require(RATES_BPS.contains(&cable.rate_bps), at, || {
+            let rate = cable.rate_bps;
+            format!(
+                "{rate} bits a second between {}: 1 Mbps to 1000 Gbps are possible",
+                both()
+            )
+        })?;
+        require(
+            (MIN_LATENCY_PS..=MAX_LATENCY_PS).contains(&cable.latency_ps),
+            at,
+            || {
+                let ns = cable.latency_ps as f64 / 1000.0;
+                format!(
+                    "a latency of {ns} ns between {}: 100 ns to 1 s are possible",
+                    both()
+                )
+            },
+        )
+    }
+
+    fn check_nodes(&self) -> Result<(), Fault> {
+        for (place, node) in self.nodes.iter().enumerate() {
+            let cables = self.cables_at(place).count();
+            let name = &node.name;
+            let (is_right, why) = match &node.kind {
+                Kind::Nic(_) if self.nodes.len() == 1 => {
+                    (cables == 0, "is the only node, so it cannot have a cable")
+                }
+                Kind::Nic(_) if cables == 0 => (false, "is a NIC without a cable"),
+                Kind::Nic(_) => (cables == 1, "is a NIC with more than one cable: it has one port"),
+                Kind::Switch(switch) => (
+                    switch.buffer_bytes >= MIN_BUFFER_BYTES,
+                    "has a buffer that is smaller than a frame of 9216 bytes",
+                ),
+            };
+            require(is_right, At::Node(place), || format!("{name} {why}"))?;
+        }
+        Ok(())
+    }
+
+    /// Broadcast frames must reach each node exactly once.
+    fn check_flooding(&self) -> Result<(), Fault> {
+        let mut flooded = Groups::new(self.nodes.len());
+        for (place, cable) in self.cables.iter().enumerate().filter(|(_, cable)| cable.floods) {
+            let [one, other] = cable.ends;
+            require(flooded.join(one, other), At::Cable(place), || {
+                let name = |end: usize| &self.nodes[end].name;
+                format!(
+                    "the cable between {} and {} closes a cycle, in which broadcast frames would circulate forever: write \
+                     `flood = false` for one cable of the cycle",
+                    name(one),
+                    name(other)
+                )
+            })?;
+        }
+        for (place, cable) in self.cables.iter().enumerate() {
+            let [one, other] = cable.ends;
+            require(flooded.find(one) == flooded.find(other), At::Cable(place), || {
+                format!(
+                    "broadcast frames do not pass between {} and {}: use `flood = false` only for cables that close a cycle",
+                    self.nodes[one].name, self.nodes[other].name
+                )
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn require(is_so: bool, at: At, what: impl FnOnce() -> String) -> Result<(), Fault> {
+    match is_so {
+        true => Ok(()),
+        false => Err(Fault { at, what: what() }),
+    }
+}
+
+/// Connected components (union-find).
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(nodes: usize) -> Self {
+        Self((0..nodes).collect())
+    }
+
+    /// Returns the representative of a node's component.
+    fn find(&mut self, mut node: usize) -> usize {
+        while self.0[node] != node {
+            self.0[node] = self.0[self.0[node]];
+            node = self.0[node];
+        }
+        node
+    }
+
+    /// Makes one group of two; false if they are one already.
+    fn join(&mut self, one: usize, other: usize) -> bool {
+        let [one, other] = [self.find(one), self.find(other)];
+        self.0[one] = other;
+        one != other
+    }
 }

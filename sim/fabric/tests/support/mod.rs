@@ -6,7 +6,7 @@ use spinneret_fabric::topology::{
     CableConfig, Kind, Mode, NicConfig, Node, SwitchConfig, Table, Topology, mac_of,
 };
 use spinneret_fabric::{
-    Delivery, Faults, Left, Member, Met, Own, Port, Ps, Ranks, RanksError, Report, Settings, run,
+    Delivery, Faults, Local, NodeExit, NodeTask, Peers, Port, Ps, Ranks, RanksError, Report, Settings, run,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -17,7 +17,7 @@ pub(crate) fn chatter(
     nics: usize,
     frames: u32,
     seed: u64,
-) -> Result<(), Left> {
+) -> Result<(), NodeExit> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ (number as u64) << 32);
     let mut left = frames;
     let mut next_ps = random.random_range(0..2_000_000);
@@ -26,7 +26,7 @@ pub(crate) fn chatter(
         let due = if left > 0 { next_ps } else { Ps::MAX };
         let event = port.next_arrival_ps().unwrap_or(Ps::MAX).min(due);
         if event >= port.horizon_ps() {
-            port.meet(due.max(now_ps))?;
+            port.exchange(due.max(now_ps))?;
             continue;
         }
         now_ps = event;
@@ -136,7 +136,7 @@ pub(crate) fn simulate(topology: &Topology, threads: usize, ranks: &mut dyn Rank
         ..Settings::default()
     };
     let nics = topology.nics().count();
-    let member = |_: &str, config: &NicConfig| -> Member<'_> {
+    let member = |_: &str, config: &NicConfig| -> NodeTask<'_> {
         let number = config.number;
         Box::new(move |port| chatter(port, number, nics, 60, topology.seed))
     };
@@ -187,12 +187,12 @@ impl Ranks for Threads {
         self.to.len()
     }
 
-    fn meet(&mut self, own: Own) -> Result<Met, RanksError> {
+    fn exchange(&mut self, own: Local) -> Result<Peers, RanksError> {
         for (to, frames) in self.to.iter().zip(own.frames) {
             let _ = to.send((own.next_ps, own.is_over, frames, Vec::new()));
         }
         let all = self.all()?;
-        Ok(Met {
+        Ok(Peers {
             next_ps: all.iter().map(|said| said.0).min().unwrap_or(Ps::MAX),
             is_over: all.iter().any(|said| said.1),
             frames: all.into_iter().flat_map(|said| said.2).collect(),

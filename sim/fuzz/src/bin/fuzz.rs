@@ -1,8 +1,8 @@
-//! `./dev fuzz`: inputs that mean harm, for all targets or some.
+//! `./dev fuzz`: fuzzes all targets or some.
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use spinneret_fuzz::engine::{Figures, Plan, drive, take};
+use spinneret_fuzz::engine::{Figures, Plan, drive, run_input};
 use spinneret_fuzz::targets::{ALL, Entry};
 use spinneret_sim::seed::Seed;
 use std::io::{IsTerminal as _, Write as _};
@@ -10,19 +10,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Between two looks at how far it is.
-const LOOK: Duration = Duration::from_millis(500);
+/// Interval of progress messages.
+const PROGRESS: Duration = Duration::from_millis(500);
 
-/// Inputs that mean harm, for everything that reads what others wrote
+/// Fuzzes everything that reads untrusted input
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What to drive; everything, if nothing is named
+    /// Targets to fuzz [default: all]
     #[arg(value_name = "TARGET", value_parser = targets())]
     targets: Vec<String>,
-    /// Pieces for each target, instead of as many as a whole run has
+    /// Pieces of input for each target [default: the target's number for a full run]
     #[arg(long)]
     pieces: Option<u64>,
-    /// Longest time for each target, in seconds
+    /// Time limit for each target in seconds
     #[arg(long)]
     seconds: Option<u64>,
     /// Seed of all inputs
@@ -31,7 +31,7 @@ struct Arguments {
     /// Number of the first case
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Take this input once, instead of making any
+    /// Run this one input instead of generated ones
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pieces", "seconds", "first"])]
     input: Option<PathBuf>,
     /// Print the figures as JSON
@@ -67,17 +67,18 @@ fn run(arguments: &Arguments) -> Result<()> {
         if let Some(path) = &arguments.input {
             let input = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let mut target = entry.make()?;
-            let fed = take(&mut *target, &input).map_err(|why| anyhow::anyhow!("{}: {why}", entry.name))?;
+            let counts =
+                run_input(&mut *target, &input).map_err(|why| anyhow::anyhow!("{}: {why}", entry.name))?;
             println!(
                 "{}: {} {}, {} understood",
                 entry.name,
-                fed.pieces,
-                target.pieces(),
-                fed.understood
+                counts.pieces,
+                target.unit(),
+                counts.understood
             );
             continue;
         }
-        all.push(whole(entry, arguments)?);
+        all.push(fuzz(entry, arguments)?);
     }
     match arguments.json {
         true => println!("{}", serde_json::to_string_pretty(&all)?),
@@ -87,8 +88,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Drives a target, and shows how far it is.
-fn whole(entry: &Entry, arguments: &Arguments) -> Result<Figures> {
+/// Fuzzes a target and shows the progress.
+fn fuzz(entry: &Entry, arguments: &Arguments) -> Result<Figures> {
     let plan = Plan {
         seed: Seed(arguments.seed),
         first: arguments.first,
@@ -100,7 +101,7 @@ fn whole(entry: &Entry, arguments: &Arguments) -> Result<Figures> {
     let mut shown = Instant::now();
     let mut target = entry.make()?;
     let figures = drive(entry.name, &mut *target, &plan, |figures| {
-        if is_terminal && shown.elapsed() >= LOOK {
+        if is_terminal && shown.elapsed() >= PROGRESS {
             shown = Instant::now();
             eprint!(
                 "\r{}: {} of {} {}, {:.0} s ",
@@ -142,5 +143,5 @@ fn table(all: &[Figures], seed: u64) -> String {
             (figures.growth_bytes >> 10).to_string(),
         ]);
     }
-    format!("{table}\nno panic, no hang, every promise held; seed {seed}")
+    format!("{table}\nno panic, no hang, every check passed; seed {seed}")
 }

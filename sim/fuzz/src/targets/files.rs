@@ -1,7 +1,6 @@
 //! Targets that take whole files: captures, rule files, topologies, ELF files.
 
-use crate::mutate::damaged;
-use crate::{Fed, Target};
+use crate::{Counts, Target, mutate};
 use anyhow::Context as _;
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::{Cluster, Config, Program};
@@ -12,7 +11,7 @@ use spinneret_regmap::CONTEXTS;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::{Path, PathBuf};
 
-/// What files are called in what is said about them.
+/// Name of the input file in messages.
 pub(super) const NAME: &str = "fuzzed";
 
 /// The project's root.
@@ -20,10 +19,10 @@ pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A reader of files: whether it has understood one, or which promise does not hold.
+/// A reader of files: returns whether it accepts one, or which promise it breaks.
 type Reader = Box<dyn FnMut(&[u8]) -> Result<bool, String>>;
 
-/// Gives damaged copies of good files to a reader.
+/// Feeds mutated copies of valid files to a reader.
 pub(super) struct Files {
     good: Vec<Vec<u8>>,
     read: Reader,
@@ -42,17 +41,17 @@ impl Files {
 }
 
 impl Target for Files {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "files"
     }
 
     fn generate(&self, rng: &mut ChaCha8Rng) -> Vec<u8> {
-        damaged(&self.good, rng)
+        mutate(&self.good, rng)
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
         let understood = (self.read)(input)?;
-        Ok(Fed {
+        Ok(Counts {
             pieces: 1,
             understood: understood.into(),
         })
@@ -67,8 +66,8 @@ pub(super) fn said(error: &str) -> Result<(), String> {
     }
 }
 
-/// The files of a folder of the project with one of these endings, to begin with. What once broke a target is none of them:
-/// inputs follow from the seed and the examples alone.
+/// Returns the files in a folder of the project with one of these extensions, as seeds. Saved failures are not among
+/// them, so that inputs depend on the seed and the examples only.
 pub(super) fn seeds(folder: &str, endings: &[&str]) -> anyhow::Result<Vec<Vec<u8>>> {
     let there = root().join(folder);
     let entries = std::fs::read_dir(&there).with_context(|| format!("cannot read {}", there.display()))?;
@@ -88,7 +87,7 @@ pub(super) fn seeds(folder: &str, endings: &[&str]) -> anyhow::Result<Vec<Vec<u8
     Ok(good)
 }
 
-/// A file to begin with.
+/// Returns a file as a seed.
 pub(super) fn seed(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -147,7 +146,7 @@ fn read_rules(input: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// What the example leaves out.
+/// Settings that the example does not use.
 const OTHERS: &str = r#"
 seed = 7
 
@@ -195,7 +194,7 @@ frames = "out"
 file = "left.pcap"
 "#;
 
-/// Reads topologies, and asks them what a fabric does.
+/// Parses topologies and queries them as a fabric does.
 pub(super) fn topology() -> anyhow::Result<Box<dyn Target>> {
     let example = seed(&root().join("docs/run/incast.toml"))?;
     Ok(Files::target(vec![example, OTHERS.into()], read_topology))
@@ -218,12 +217,12 @@ fn read_topology(input: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Clocks for which a program runs.
+/// Clocks to run a program.
 const CLOCKS: u64 = 3_000;
-/// Addresses whose source lines are asked for.
+/// Addresses whose source lines are queried.
 const ASKED: u32 = 64;
 
-/// Reads a program, asks for its names and lines, and runs what there is.
+/// Loads a program, queries its symbols and lines, and runs it.
 pub(super) fn elf() -> anyhow::Result<Box<dyn Target>> {
     let mut good = Vec::new();
     for example in ["icmp_ping", "host_ping"] {
@@ -246,7 +245,7 @@ fn read_elf(cluster: &mut Cluster, input: &[u8]) -> Result<bool, String> {
         symbols.name(address);
         symbols.instruction(address);
     }
-    // Programs that have no handlers, or several, say so.
+    // Programs without handlers, or with several, return an error.
     if let Err(error) = program.only_name() {
         drop(error.to_string());
     }

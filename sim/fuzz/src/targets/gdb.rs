@@ -1,8 +1,7 @@
 //! Packets of gdb, to a cluster that handles packets.
 
 use super::files::root;
-use crate::mutate::{damaged, number};
-use crate::{Fed, Target};
+use crate::{Counts, Target, mutate, number};
 use anyhow::ensure;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
@@ -15,17 +14,16 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Clocks in which the runtime is ready, and in which gdb is attended to.
+/// Clocks until the runtime is ready, and between two polls of the connection.
 const START: u64 = 400_000;
 const CLOCKS: u64 = 200;
 /// Packets of a conversation.
 const PACKETS: usize = 60;
-/// What holds a cluster that goes on.
+/// Interrupts a running cluster.
 const CTRL_C: u8 = 3;
 /// Longest that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Requests: `@` stands for an address or any number, `%` for a small number, `~` for a thread. The last ones end the
-/// conversation.
+/// Requests: `@` is an address or any number, `%` a small number, `~` a thread. The last two end the session.
 const REQUESTS: [&str; 32] = [
     "?",
     "g",
@@ -80,7 +78,7 @@ impl Debugged {
     }
 }
 
-/// Lets a cluster go on while gdb says this: what it hears, until the connection ends.
+/// Runs a cluster while a gdb session sends this input; returns the answers until the connection closes.
 fn talk(cluster: &mut Cluster, address: SocketAddr, input: &[u8]) -> Result<Vec<u8>, String> {
     std::thread::scope(|scope| {
         let gdb = scope.spawn(|| converse(address, input));
@@ -95,7 +93,7 @@ fn talk(cluster: &mut Cluster, address: SocketAddr, input: &[u8]) -> Result<Vec<
     })
 }
 
-/// Says this, and returns what is answered until the connection ends.
+/// Sends this input, and returns the answers until the connection closes.
 fn converse(address: SocketAddr, input: &[u8]) -> Result<Vec<u8>, String> {
     let connected = TcpStream::connect(address).and_then(|stream| {
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -104,7 +102,7 @@ fn converse(address: SocketAddr, input: &[u8]) -> Result<Vec<u8>, String> {
     let (mut answers, mut stream) = connected.map_err(|error| error.to_string())?;
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // Who is dropped early does not say everything.
+            // Ignore errors: a client that is dropped early cannot send everything.
             let _ = stream
                 .write_all(input)
                 .and_then(|()| stream.shutdown(Shutdown::Write));
@@ -119,7 +117,7 @@ fn converse(address: SocketAddr, input: &[u8]) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Answers that are neither empty nor errors.
+/// Counts answers that are neither empty nor errors.
 fn understood(heard: &[u8]) -> u64 {
     let answers = heard.split(|byte| *byte == b'$').skip(1);
     answers
@@ -157,13 +155,13 @@ fn request(rng: &mut ChaCha8Rng) -> Vec<u8> {
         };
     }
     match rng.random_ratio(1, 40) {
-        true => damaged(&[body.into_bytes()], rng),
+        true => mutate(&[body.into_bytes()], rng),
         false => body.into_bytes(),
     }
 }
 
 impl Target for Debugged {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "packets"
     }
 
@@ -172,7 +170,7 @@ impl Target for Debugged {
         for _ in 0..rng.random_range(1..PACKETS) {
             let request = request(rng);
             input.extend(packet(&request));
-            // While the cluster goes on, gdb says nothing but Ctrl-C.
+            // While the cluster runs, gdb sends only Ctrl-C.
             if request.starts_with(b"vCont;") {
                 input.push(CTRL_C);
             } else if rng.random_ratio(1, 4) {
@@ -180,20 +178,20 @@ impl Target for Debugged {
             }
         }
         match rng.random_ratio(1, 20) {
-            true => damaged(&[input], rng),
+            true => mutate(&[input], rng),
             false => input,
         }
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
         let said = |error: &dyn std::fmt::Display| error.to_string();
         let interrupt = Interrupt::never().map_err(|error| said(&error))?;
         let port = Port::listen(0).map_err(|error| said(&error))?;
         let address = port.address();
         let mut cluster = self.ready.clone();
-        cluster.debug(Box::new(Gdb::new(port, interrupt.clone()).in_silence()));
+        cluster.debug(Box::new(Gdb::new(port, interrupt.clone()).quiet()));
         let heard = talk(&mut cluster, address, input)?;
-        // The run goes on, unless it was killed.
+        // The run continues unless gdb killed it.
         if !interrupt.is_set() {
             let greeting = talk(&mut cluster, address, &packet(b"?"))?;
             if understood(&greeting) != 1 {
@@ -201,7 +199,7 @@ impl Target for Debugged {
                 return Err(format!("the next gdb hears {greeting:?}"));
             }
         }
-        Ok(Fed {
+        Ok(Counts {
             pieces: input.iter().filter(|byte| **byte == b'$').count() as u64,
             understood: understood(&heard),
         })

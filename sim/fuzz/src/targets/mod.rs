@@ -1,9 +1,8 @@
-//! Everything that takes what others wrote.
+//! The fuzz targets.
 
 mod files;
 mod gdb;
 mod handlers;
-mod instructions;
 mod page;
 mod pci;
 mod slmp;
@@ -11,17 +10,19 @@ mod socket;
 
 use crate::Target;
 use anyhow::{Context as _, Result};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// A target that can be chosen.
 #[derive(Debug)]
 pub struct Entry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What is taken.
+    /// What the target reads.
     pub about: &'static str,
     /// Pieces of a whole run.
     pub pieces: u64,
-    /// Pieces of the run that is part of the tests.
+    /// Pieces of the run in the tests.
     pub tested: u64,
     make: fn() -> Result<Box<dyn Target>>,
 }
@@ -61,7 +62,7 @@ pub const ALL: [Entry; 10] = [
     },
     Entry {
         name: "elf",
-        about: "ELF files of handlers, which are run if they can be",
+        about: "ELF files of handlers, which are run if they load",
         pieces: 100_000,
         tested: 500,
         make: files::elf,
@@ -103,9 +104,16 @@ pub const ALL: [Entry; 10] = [
     },
     Entry {
         name: "handlers",
-        about: "handlers of random instructions that reach for everything",
+        about: "handlers of random instructions that access all of the cluster",
         pieces: 100_000,
         tested: 2_000,
         make: || Ok(Box::new(handlers::Handlers::new()?)),
     },
 ];
+
+/// Connects to the socket `nic` in a folder; reads and writes do not block.
+fn connect(folder: &Path) -> Result<UnixStream, String> {
+    UnixStream::connect(folder.join("nic"))
+        .and_then(|client| client.set_nonblocking(true).map(|()| client))
+        .map_err(|error| format!("the server is gone: {error}"))
+}

@@ -1,7 +1,6 @@
-//! Requests to the page of a run, of those who know its address and of those who do not.
+//! HTTP requests to the live page of a run, with and without its secret address.
 
-use crate::mutate::damaged;
-use crate::{Fed, Target};
+use crate::{Counts, Target, mutate};
 use anyhow::Context as _;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -11,9 +10,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Stands in inputs for the part of the address that nobody guesses: it is another one in each process.
+/// Placeholder for the random part of the address, which differs in each process.
 const TOKEN: &str = "TOKEN";
-/// Good requests to begin with.
+/// Valid requests as seeds.
 const GOOD: [&str; 5] = [
     "GET /TOKEN/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     "GET /TOKEN/state HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept: */*\r\n\r\n",
@@ -21,7 +20,7 @@ const GOOD: [&str; 5] = [
     "GET / HTTP/1.1\r\nHost: localhost\r\nCookie: a=b; c=d\r\nUser-Agent: x\r\n\r\n",
     "POST /TOKEN/state HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nstate",
 ];
-/// Connections of an input that are there at once; now and then more than the page serves at once.
+/// Concurrent connections of an input; `TOO_MANY` exceeds the limit of the page.
 const CONNECTIONS: usize = 24;
 const TOO_MANY: usize = 48;
 /// Longest that an answer may take.
@@ -62,7 +61,7 @@ impl Page {
             Ok(stream)
         });
         let mut stream = connected.map_err(|error| format!("the page is gone: {error}"))?;
-        // Who is dropped early does not send everything.
+        // Ignore errors: a client that is dropped early cannot send everything.
         let _ = stream
             .write_all(request)
             .and_then(|()| stream.shutdown(Shutdown::Write));
@@ -70,14 +69,14 @@ impl Page {
     }
 }
 
-/// What was answered, until the connection was closed.
+/// Returns the answer until the connection closes.
 fn answer(mut stream: TcpStream) -> Result<Vec<u8>, String> {
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
             Err(format!("a connection is open after {} s", PATIENCE.as_secs()))
         }
-        // Who was dropped may find the connection reset.
+        // A dropped client may see a reset.
         _ => Ok(answer),
     }
 }
@@ -87,7 +86,7 @@ fn status(answer: &[u8]) -> Option<u16> {
     str::from_utf8(status).ok()?.parse().ok()
 }
 
-/// The connections of an input: each is a length of 16 bits, and what is sent.
+/// Splits an input into connections: a length of 16 bits, then the request.
 fn connections(mut input: &[u8]) -> Vec<&[u8]> {
     let mut connections = Vec::new();
     while let Some((length, rest)) = input.split_first_chunk() {
@@ -102,7 +101,7 @@ fn connections(mut input: &[u8]) -> Vec<&[u8]> {
 }
 
 impl Target for Page {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "requests"
     }
 
@@ -114,7 +113,7 @@ impl Target for Page {
         };
         let mut input = Vec::new();
         for _ in 0..count {
-            let mut request = damaged(&good, rng);
+            let mut request = mutate(&good, rng);
             if rng.random_ratio(1, 20) && !request.is_empty() {
                 let at = rng.random_range(0..request.len());
                 let again = request[at..].repeat(rng.random_range(1..2000));
@@ -127,28 +126,28 @@ impl Target for Page {
         input
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
         let requests: Vec<Vec<u8>> = connections(input)
             .into_iter()
             .map(|request| replace(request, TOKEN.as_bytes(), self.token.as_bytes()))
             .collect();
         let open = requests.iter().map(|request| self.send(request));
         let open = open.collect::<Result<Vec<_>, _>>()?;
-        let mut fed = Fed::default();
+        let mut counts = Counts::default();
         for (request, stream) in requests.iter().zip(open) {
             let answer = answer(stream)?;
-            fed.pieces += 1;
+            counts.pieces += 1;
             match status(&answer) {
                 None if answer.is_empty() => {}
                 Some(400 | 431) => {}
-                Some(404) => fed.understood += 1,
-                Some(200) if find(request, self.token.as_bytes()).is_some() => fed.understood += 1,
+                Some(404) => counts.understood += 1,
+                Some(200) if find(request, self.token.as_bytes()).is_some() => counts.understood += 1,
                 status => return Err(format!("it answers with {status:?} to {request:?}")),
             }
         }
         let state = self.send(format!("GET /{}/state HTTP/1.1\r\n\r\n", self.token).as_bytes())?;
         match status(&answer(state)?) {
-            Some(200) => Ok(fed),
+            Some(200) => Ok(counts),
             status => Err(format!("the next browser is answered with {status:?}")),
         }
     }

@@ -1,8 +1,7 @@
 //! SLMP segments, to the handlers on a simulated NIC and to the receiver that programs have.
 
 use super::files::{root, seeds};
-use crate::mutate::{damaged, number};
-use crate::{Fed, Target};
+use crate::{Counts, Target, mutate, number};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use spinneret_host::slmp::{Event, MessageReceiver};
@@ -21,15 +20,15 @@ use std::time::Duration;
 const MOST: usize = 32;
 /// Longest frame that a cable brings.
 const LONGEST: usize = 9600;
-/// Messages without progress are given up after this time on the NIC.
+/// Time after which the NIC gives up a message without progress.
 const IDLE: Duration = Duration::from_micros(400);
-/// Between two looks of the receiver.
+/// Polling interval of the receiver.
 const LOOK: Duration = Duration::from_micros(20);
 /// Places for messages, and the longest message.
 const PLACES: usize = 4;
 const CAPACITY: usize = 64 << 10;
 
-/// A NIC with the handlers, a receiver without any, and segments to begin with.
+/// A NIC with handlers, a receiver in software, and seeds.
 pub(super) struct Slmp {
     seeds: Vec<Vec<u8>>,
     nic: Simulated,
@@ -90,7 +89,7 @@ impl Slmp {
         frame(port, header, &payload)
     }
 
-    /// Lets the NIC work and the receiver look for so much time.
+    /// Runs the NIC and polls the receiver for a duration.
     fn pass(&mut self, time: Duration, events: &mut Vec<Event>) -> Result<(), String> {
         let end_ps = self.nic.borrow().now_ps() + time.as_nanos() as u64 * 1000;
         while self.nic.borrow().now_ps() < end_ps {
@@ -108,7 +107,7 @@ impl Slmp {
         Ok(())
     }
 
-    /// A message of a sender that behaves arrives, whatever came before.
+    /// Checks that a message of a well-behaved sender still arrives.
     fn check(&mut self) -> Result<(), String> {
         self.good += 1;
         let payload = [&self.good.to_le_bytes()[..], &[0x60; 96]].concat();
@@ -154,7 +153,7 @@ fn frame(port: u16, header: Header, payload: &[u8]) -> Vec<u8> {
 }
 
 impl Target for Slmp {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "segments"
     }
 
@@ -164,8 +163,8 @@ impl Target for Slmp {
         for _ in 0..rng.random_range(1..=MOST) {
             let mut bytes = Self::segment(rng);
             match rng.random_range(0..8) {
-                0 => bytes = damaged(&self.seeds, rng),
-                1 => bytes = damaged(&[bytes], rng),
+                0 => bytes = mutate(&self.seeds, rng),
+                1 => bytes = mutate(&[bytes], rng),
                 _ => {}
             }
             bytes.truncate(LONGEST);
@@ -175,8 +174,8 @@ impl Target for Slmp {
         input
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
-        let mut fed = Fed::default();
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
+        let mut counts = Counts::default();
         let (mut rest, mut events) = (input, Vec::new());
         while let Some((length, behind)) = rest.split_first_chunk() {
             let length = usize::from(u16::from_le_bytes(*length))
@@ -187,19 +186,19 @@ impl Target for Slmp {
             if bytes.is_empty() {
                 continue;
             }
-            fed.pieces += 1;
+            counts.pieces += 1;
             self.nic.borrow_mut().receive(bytes.to_vec());
             let now = self.receiver_time();
             let answers = self.software.receive_frame(now, bytes);
-            fed.understood += u64::from(!answers.is_empty());
+            counts.understood += u64::from(!answers.is_empty());
             while self.software.take_complete().is_some() {}
         }
-        // Then nobody sends anything, and what is not whole is given up.
+        // Then nothing is sent, and incomplete messages are given up.
         self.pass(3 * IDLE, &mut events)?;
         let now = self.receiver_time();
         while self.software.expire(now, IDLE).is_some() {}
         self.software.free_given_up();
         self.check()?;
-        Ok(fed)
+        Ok(counts)
     }
 }

@@ -1,8 +1,8 @@
-//! Messages of programs to a NIC that is simulated for them.
+//! Messages of programs to `spinneret serve`.
 
+use super::connect;
 use super::files::root;
-use crate::mutate::number;
-use crate::{Fed, Target};
+use crate::{Counts, Target, number};
 use anyhow::Context as _;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
@@ -18,7 +18,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Requests, by their numbers (`host/src/device/socket/message.rs`): what their numbers stand for, and whether bytes follow.
+/// Requests by number (`host/src/device/socket/message.rs`): the kinds of their numbers, and whether bytes follow.
 const REQUESTS: [(&[Kind], bool); 11] = [
     (&[Kind::Version], false),
     (&[Kind::Register], false),
@@ -32,7 +32,7 @@ const REQUESTS: [(&[Kind], bool); 11] = [
     (&[], true),
     (&[], false),
 ];
-/// Says which version of the protocol it is, with the message's length before it.
+/// Hello with the version of the protocol, preceded by its length.
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 /// Messages of a client.
 const MESSAGES: usize = 400;
@@ -41,7 +41,7 @@ const PASSES: Duration = Duration::from_micros(50);
 /// Longest that a client is served.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a number of a request stands for.
+/// Kind of a number in a request.
 #[derive(Clone, Copy)]
 enum Kind {
     Version,
@@ -81,7 +81,7 @@ impl Socket {
 
     fn number(&self, kind: Kind, rng: &mut ChaCha8Rng) -> u64 {
         let is_hostile = match kind {
-            // Who speaks another version is dropped at once.
+            // A client with another version is dropped at once.
             Kind::Version | Kind::Name => rng.random_ratio(1, 400),
             _ => rng.random_ratio(1, 8),
         };
@@ -136,9 +136,9 @@ impl Socket {
         [&length.to_le_bytes()[..], &body].concat()
     }
 
-    /// Serves until nothing is left to do for a client that has sent everything.
-    fn serve(&mut self, client: &mut UnixStream, input: &[u8]) -> Result<Fed, String> {
-        let mut fed = Fed::default();
+    /// Serves a client that has sent everything until nothing is left to do.
+    fn serve(&mut self, client: &mut UnixStream, input: &[u8]) -> Result<Counts, String> {
+        let mut counts = Counts::default();
         let (mut sent, mut is_open, mut replies) = (0, true, Replies::default());
         let (begun, start) = (Instant::now(), self.nic.now());
         loop {
@@ -170,14 +170,14 @@ impl Socket {
                 return Err(format!("it is served for {} s and more", PATIENCE.as_secs()));
             }
         }
-        fed.pieces = replies.whole + u64::from(sent < input.len());
-        fed.understood = replies.good;
-        Ok(fed)
+        counts.pieces = replies.whole + u64::from(sent < input.len());
+        counts.understood = replies.good;
+        Ok(counts)
     }
 
-    /// A client that behaves is served after any other: the NIC says who it is.
+    /// Checks that a well-behaved client is still served: it reads the NIC's magic number.
     fn check(&mut self) -> Result<(), String> {
-        let mut client = self.connect()?;
+        let mut client = connect(self.folder.path())?;
         let offset = varint(caps::MAGIC.offset.into());
         let request = [&[1], &offset[..]].concat();
         let messages = [&HELLO[..], &(request.len() as u32).to_le_bytes(), &request].concat();
@@ -199,13 +199,7 @@ impl Socket {
         }
     }
 
-    fn connect(&self) -> Result<UnixStream, String> {
-        UnixStream::connect(self.folder.path().join("nic"))
-            .and_then(|client| client.set_nonblocking(true).map(|()| client))
-            .map_err(|error| format!("the server is gone: {error}"))
-    }
-
-    /// Lets the server notice that its client has gone.
+    /// Lets the server notice that its client has disconnected.
     fn clear(&mut self) -> Result<(), String> {
         while self.server.has_client() {
             self.server
@@ -217,12 +211,12 @@ impl Socket {
 }
 
 impl Target for Socket {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "messages"
     }
 
     fn generate(&self, rng: &mut ChaCha8Rng) -> Vec<u8> {
-        // Most say hello before anything else.
+        // Most clients start with a hello.
         let mut input = match rng.random_ratio(9, 10) {
             true => HELLO.to_vec(),
             false => Vec::new(),
@@ -233,18 +227,18 @@ impl Target for Socket {
         input
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
-        let mut client = self.connect()?;
-        let fed = self.serve(&mut client, input)?;
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
+        let mut client = connect(self.folder.path())?;
+        let counts = self.serve(&mut client, input)?;
         drop(client);
         self.clear()?;
         self.check()?;
         self.clear()?;
-        Ok(fed)
+        Ok(counts)
     }
 }
 
-/// Replies that have come, as far as they have to be understood: their lengths, whether they are refusals, and the last.
+/// Received replies: complete ones, successful ones, and the last one.
 #[derive(Default)]
 struct Replies {
     bytes: Vec<u8>,
@@ -260,7 +254,7 @@ impl Replies {
     /// Number of a word.
     const WORD: u8 = 3;
 
-    /// Takes what is there; whether more may come.
+    /// Reads what is available; returns whether more may come.
     fn take(&mut self, client: &mut UnixStream) -> bool {
         let mut chunk = [0; 1 << 16];
         let is_open = loop {

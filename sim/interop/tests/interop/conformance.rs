@@ -1,10 +1,9 @@
-//! The model is held to what was recorded on the public cluster.
+//! Compares the model with recordings of the PULP cluster.
 
-use spinneret_interop::costs::{self, OPERATIONS};
-use spinneret_interop::example::SIZES;
-use spinneret_interop::loads::EXAMPLES;
-use spinneret_interop::touches::{self, Kind, TOUCHES};
-use spinneret_interop::{contexts, example, judge, locks, recorded, traces};
+use spinneret_interop::examples::{SIZES, run_example};
+use spinneret_interop::probes::{self, ACCESSES, AccessKind, OPERATIONS};
+use spinneret_interop::workloads::EXAMPLES;
+use spinneret_interop::{compare, contexts, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 
@@ -27,14 +26,14 @@ fn with(config: NicConfig) -> Simulated {
 }
 
 #[test]
-fn operations_cost_what_they_cost_on_the_cluster() {
+fn operation_costs_match() {
     let real = recorded::read_costs().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = costs::measure(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let model = probes::measure_costs(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), model.len());
     let wrong: Vec<_> = real
         .iter()
         .zip(&model)
-        .filter(|(real, model)| !judge::cost_fits(real, model))
+        .filter(|(real, model)| !compare::cost_fits(real, model))
         .collect();
     let told = wrong.iter().map(|(real, model)| {
         format!(
@@ -46,12 +45,12 @@ fn operations_cost_what_they_cost_on_the_cluster() {
 }
 
 #[test]
-fn accesses_are_answered_as_on_the_cluster_or_refused() {
+fn accesses_match_or_are_rejected() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = touches::touch(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
-    assert_eq!(real.len(), TOUCHES.len());
-    let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
-    let wrong = pairs.filter(|(_, (real, model))| !judge::answers_fit(**real, **model));
+    let model = probes::probe_accesses(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(real.len(), ACCESSES.len());
+    let pairs = ACCESSES.iter().zip(real.iter().zip(&model));
+    let wrong = pairs.filter(|(_, (real, model))| !compare::answers_fit(**real, **model));
     let told: Vec<_> = wrong
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
@@ -59,31 +58,31 @@ fn accesses_are_answered_as_on_the_cluster_or_refused() {
 }
 
 #[test]
-fn accesses_of_a_strict_model_are_answered_as_on_the_cluster() {
+fn accesses_of_a_strict_model_match() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = touches::touch(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
-    let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
+    let model = probes::probe_accesses(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let pairs = ACCESSES.iter().zip(real.iter().zip(&model));
     let told: Vec<_> = pairs
         .filter(|(_, (real, model))| real != model)
-        // The halves of a misaligned atomic operation are two operations there, which is in no model.
-        .filter(|((_, kind, address), _)| *kind != Kind::Add || address % 4 == 0)
+        // The halves of a misaligned atomic operation are two operations there; this is not modelled.
+        .filter(|((_, kind, address), _)| *kind != AccessKind::Add || address % 4 == 0)
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-/// What passes at an HPU and at the ports, in what order and when; and how long packets take.
+/// Compares events at HPUs and ports, their order and time, and packet times.
 #[test]
-fn packets_go_as_on_the_cluster() {
+fn packet_traces_and_times_match() {
     let mut told = Vec::new();
     for name in EXAMPLES {
         let Ok(real) = recorded::read_example(name) else {
             continue;
         };
-        let model = example::attempt(nic(1_000_000), name, [0, 0], &mut |_| ());
+        let model = run_example(nic(1_000_000), name, [0, 0], &mut |_| ());
         let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for (row, (size, (real, model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate() {
-            told.extend(judge::figures_differ(name, *size, row == 0, real, model));
+            told.extend(compare::figures_differ(name, *size, row == 0, real, model));
         }
         // How often it asks the host is a matter of time.
         if !name.ends_with("host_ping") {
@@ -96,12 +95,12 @@ fn packets_go_as_on_the_cluster() {
     assert!(told.is_empty(), "cluster and model differ:\n{}", told.join("\n"));
 }
 
-/// Each of them counts, copies or fetches for itself, and one that writes to another's memory does not reach it, unless
-/// the cluster does not say whose an access is, as the public one: then it has written 5 bytes there.
+/// Each context counts, copies or fetches for itself. One writes to another's memory, which must have no effect
+/// unless the cluster does not report contexts, as the PULP cluster: then 5 bytes change there.
 #[test]
-fn four_contexts_stay_apart() {
+fn four_contexts_are_isolated() {
     for (nic, copied) in [(nic(1_000_000), 18), (strict(), 23)] {
-        let told = contexts::attempt(&nic).unwrap_or_else(|error| panic!("{error:#}"));
+        let told = contexts::four_contexts(&nic).unwrap_or_else(|error| panic!("{error:#}"));
         let count = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
         assert_eq!(count("printed packet "), 8, "{told:#?}");
         assert_eq!(count("reply "), 8, "{told:#?}");
@@ -121,16 +120,16 @@ fn four_contexts_stay_apart() {
     }
 }
 
-/// The defects of the public cluster do not show: packets come so that they need not, and the runtime avoids the others.
+/// The defects of the PULP cluster do not show: packets are spaced so that some do not matter, and the runtime avoids
+/// the others.
 #[test]
-fn examples_do_the_same_with_the_public_defects() {
+fn examples_work_with_the_public_defects() {
     for name in EXAMPLES {
         let [one, other] = [nic(1_000_000), strict()].map(|nic| {
-            example::attempt(nic, name, [20, 100], &mut |_| ())
-                .unwrap_or_else(|error| panic!("{name}: {error:#}"))
+            run_example(nic, name, [20, 100], &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
         });
-        assert_eq!(judge::differences(name, &one, &other), [""; 0], "{name}");
-        // All segments of SLMP are acknowledged, and all messages but the one that the last packets begin have come.
+        assert_eq!(compare::differences(name, &one, &other), [""; 0], "{name}");
+        // All SLMP segments are acknowledged, and all messages arrive except the one that the last packets start.
         if name.ends_with("/slmp") {
             assert_eq!((one.outcome.replies.len(), one.outcome.messages.len()), (120, 7));
         }
@@ -138,8 +137,9 @@ fn examples_do_the_same_with_the_public_defects() {
 }
 
 #[test]
-fn locks_and_atomic_operations_count_right() {
-    for (what, found, wanted) in locks::attempt(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}")) {
+fn locks_and_atomic_operations_count_correctly() {
+    for (what, found, wanted) in contexts::locks(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}"))
+    {
         assert_eq!(found, wanted, "{what}");
     }
 }

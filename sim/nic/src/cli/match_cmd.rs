@@ -1,16 +1,17 @@
 //! `spinneret match`: sorts the packets of a capture as the matching engine does.
 
-use crate::engine::Engine;
+use crate::models::{PspinPktMatch, PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchW64};
 use crate::report::Traffic;
 use crate::terminal::{Failure, Files, print, print_folded};
 use anyhow::{Context as _, anyhow};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use spinneret_packets::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
-use spinneret_packets::matching::Matcher;
+use spinneret_packets::matching::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
 use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
-use spinneret_rules::{MatcherParams, NamedRuleset, RuleFile};
+use spinneret_rules::{MatcherParams, NamedRuleset, ParamsError, RuleFile};
+use spinneret_sim::model::Model;
 use spinneret_table::{Table, figures};
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,28 +23,28 @@ const LONG_CAPTURE_BYTES: u64 = 4 << 20;
 /// Arguments of `spinneret match`.
 #[derive(Clone, Debug, Args)]
 pub struct MatchArguments {
-    /// Capture to read: pcap or pcapng, Ethernet
+    /// Capture to read (pcap or pcapng, Ethernet)
     #[arg(long, value_name = "FILE")]
     pub pcap: PathBuf,
-    /// Rules to sort by (TOML, described in docs/rules.md)
+    /// Rule file (TOML, described in docs/rules.md)
     #[arg(long, value_name = "FILE")]
     pub rules: PathBuf,
-    /// Write the packets that match to this pcap file
+    /// Write the matched packets to a pcap file
     #[arg(long, value_name = "FILE")]
     pub out_matched: Option<PathBuf>,
-    /// Write the packets that do not match to this pcap file
+    /// Write the unmatched packets to a pcap file
     #[arg(long, value_name = "FILE")]
     pub out_bypassed: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// What sorts the packets
+    /// Matcher that sorts the packets
     #[arg(long, value_enum, default_value_t = Engine::Hardware)]
     pub engine: Engine,
-    /// Width of the matcher's stream in bits: a power of two from 64 to 1024
+    /// Stream width of the matcher in bits: a power of two from 64 to 1024
     #[arg(long, value_name = "BITS", default_value_t = MatcherParams::REFERENCE.data_width_bits)]
     pub width: usize,
-    /// Bytes of a packet that the matcher inspects at least, 4 to 256; whole beats are inspected
+    /// Bytes of a packet that the matcher inspects, 4 to 256, rounded up to whole beats
     #[arg(long, value_name = "BYTES", default_value_t = MatcherParams::REFERENCE.inspected_bytes)]
     pub inspected_bytes: usize,
 }
@@ -135,7 +136,7 @@ impl Run {
         self.collect().map_err(Failure::Work)?;
         if !self.inside.is_empty() {
             return Err(Failure::Work(anyhow!(
-                "{} packets did not come out of the matcher",
+                "the matcher lost {} packets",
                 self.inside.len()
             )));
         }
@@ -162,7 +163,7 @@ impl Run {
             let packet = self
                 .inside
                 .pop_front()
-                .context("a packet came out of the matcher that did not go in")?;
+                .context("the matcher returned a packet that it did not receive")?;
             let bytes = outcome.frame.len();
             let packet = Packet {
                 data: outcome.frame,
@@ -289,7 +290,7 @@ impl fmt::Display for Report {
             let cut_short = self.cut_short;
             writeln!(
                 f,
-                "{cut_short} packets were cut short by the capture and sorted by what is there"
+                "{cut_short} packets are truncated in the capture and were sorted by the bytes that are there"
             )?;
         }
         Ok(())
@@ -328,4 +329,82 @@ fn row(ruleset: String, name: String, traffic: Traffic, end_of_message: String) 
         traffic.bytes.to_string(),
         end_of_message,
     ]
+}
+
+/// Seed of the values that registers without a reset start with.
+const SEED: u64 = 1;
+
+/// What does the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Generated hardware in Verilator, compared with the reference model packet by packet
+    Hardware,
+    /// Reference model alone
+    Model,
+}
+
+impl Engine {
+    /// A matcher of these sizes with these rules, beside its reference model.
+    ///
+    /// # Errors
+    /// If no such hardware can be generated, or none of these sizes was built in.
+    pub fn matcher(
+        self,
+        params: &MatcherParams,
+        rules: &RuleTable,
+    ) -> Result<Box<dyn Matcher>, MatcherError> {
+        params.validate().map_err(unfit)?;
+        match self {
+            Self::Model => checked(
+                ModelMatcher::new(params, rules.clone()).map_err(unfit)?,
+                params,
+                rules,
+            ),
+            Self::Hardware => hardware(params, rules),
+        }
+    }
+}
+
+fn unfit(error: ParamsError) -> MatcherError {
+    MatcherError::Unfit(error.to_string())
+}
+
+/// The Verilated block of these sizes.
+fn hardware(params: &MatcherParams, rules: &RuleTable) -> Result<Box<dyn Matcher>, MatcherError> {
+    let data_width_bits = 64;
+    let wide = [MatcherParams::REFERENCE, MatcherParams::BOARD];
+    let narrow = wide.map(|wide| MatcherParams {
+        data_width_bits,
+        ..wide
+    });
+    match *params {
+        sizes if sizes == wide[0] => verilated::<PspinPktMatch>(params, rules),
+        sizes if sizes == wide[1] => verilated::<PspinPktMatchIp>(params, rules),
+        sizes if sizes == narrow[0] => verilated::<PspinPktMatchW64>(params, rules),
+        sizes if sizes == narrow[1] => verilated::<PspinPktMatchIpW64>(params, rules),
+        _ => Err(MatcherError::NotBuilt {
+            data_width_bits: params.data_width_bits,
+            inspected_bytes: params.inspected_bytes,
+        }),
+    }
+}
+
+fn verilated<M: Model + 'static>(
+    params: &MatcherParams,
+    rules: &RuleTable,
+) -> Result<Box<dyn Matcher>, MatcherError> {
+    checked(
+        VerilatedMatcher::new(M::with_seed(SEED), params, rules)?,
+        params,
+        rules,
+    )
+}
+
+fn checked<M: Matcher + 'static>(
+    matcher: M,
+    params: &MatcherParams,
+    rules: &RuleTable,
+) -> Result<Box<dyn Matcher>, MatcherError> {
+    let checked = Checked::new(matcher, params, rules.clone());
+    Ok(Box::new(checked.map_err(unfit)?))
 }

@@ -1,24 +1,25 @@
 //! The command: from arguments to a fabric, and from what happened to what is printed.
 
-use super::args::{FabricArguments, Programs, build_programs};
-use super::member::{Application, Outcome, Plan, check_clocks};
-use super::show::Shown;
-use super::{plot, trace};
+use super::node::{Application, Outcome, Plan, check_clocks};
+use super::output::Shown;
+use super::{FabricArguments, Programs, build_programs, output};
 use crate::net::{Generator, Interrupt, Recipe};
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder, ShowProgress};
 use crate::run::setup;
 use crate::terminal::{Failure, print, print_folded, tell};
 use anyhow::{Context as _, anyhow};
-use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
+use spinneret_fabric::topology::{Topology, ip_of, mac_of};
 use spinneret_fabric::{
-    Alone, FabricError, Left, Member, MpiRanks, Outside, Port, Ps, Ranks, Settings, Watch, run,
+    Alone, ExternalWait, FabricError, MpiRanks, NodeExit, NodeTask, Observer, Port, Ps, Ranks, Settings, run,
+    topology,
 };
 use spinneret_host::Address;
 use spinneret_host::device::socket::Server;
 use spinneret_mpi_sys::{Mpi, launched};
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,7 +57,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let (places, rank) = (&places, ranks.rank());
     let own = || topology.nics().filter(move |(node, ..)| places[*node] == rank);
     let programs = build_programs(arguments, &topology, own(), config.cluster.clusters)?;
-    let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
+    let parts = arguments.trace.as_deref().map(output::Parts::beside).transpose();
     let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
     let mut plans = HashMap::new();
     for (_, name, nic) in own() {
@@ -75,7 +76,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     let outcomes = Mutex::new(BTreeMap::new());
     let mut watch = Look::new(interrupt, &topology);
     let begun = Instant::now();
-    let member = |_: &str, nic: &topology::NicConfig| -> Member<'_> {
+    let member = |_: &str, nic: &topology::NicConfig| -> NodeTask<'_> {
         let (plan, number, outcomes) = (plans.remove(&nic.number), nic.number, &outcomes);
         Box::new(move |port| work(plan, port, number, outcomes))
     };
@@ -91,7 +92,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     };
     let shown = Shown::new(report, outcomes, begun.elapsed());
     if let Some(file) = &arguments.plot {
-        plot::draw(file, &shown.report).map_err(Failure::Work)?;
+        output::draw(file, &shown.report).map_err(Failure::Work)?;
     }
     if let Some(parts) = parts {
         parts.join(&shown.report).map_err(Failure::Work)?;
@@ -126,8 +127,8 @@ fn work(
     port: Port,
     number: usize,
     outcomes: &Mutex<BTreeMap<usize, Outcome>>,
-) -> Result<(), Left> {
-    let plan = plan.ok_or_else(|| Left::Failed("there is no plan for it".to_owned()))?;
+) -> Result<(), NodeExit> {
+    let plan = plan.ok_or_else(|| NodeExit::Failed("there is no plan for it".to_owned()))?;
     let outcome = plan.run(port)?;
     let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
     outcomes.insert(number, outcome);
@@ -140,7 +141,7 @@ fn plan(
     (name, nic): (&str, &topology::NicConfig),
     config: &NicConfig,
     programs: &Programs,
-    parts: Option<&trace::Parts>,
+    parts: Option<&output::Parts>,
 ) -> Result<Plan, Failure> {
     let application = match nic.application {
         true => Some(Application::at(bind(arguments.sockets()?, name)?, nic.when_gone)),
@@ -173,7 +174,7 @@ fn plan(
 fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
     let socket = folder.join(name);
     let bound = std::fs::create_dir_all(folder).and_then(|()| Server::bind(&socket));
-    let bound = bound.with_context(|| format!("{} cannot be listened at", socket.display()));
+    let bound = bound.with_context(|| format!("cannot listen at {}", socket.display()));
     bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
 }
 
@@ -203,7 +204,7 @@ fn tell_where(arguments: &FabricArguments, plans: &HashMap<usize, Plan>) {
     if let (Some(folder), 1..) = (&arguments.sockets, waiting) {
         let folder = folder.display();
         tell(format_args!(
-            "{waiting} NICs wait for applications, at unix:{folder}/NAME; time begins when all have come"
+            "{waiting} NICs wait for applications at unix:{folder}/NAME; simulated time starts when all are connected"
         ));
     }
 }
@@ -226,17 +227,17 @@ impl Look {
     }
 }
 
-impl Watch for Look {
+impl Observer for Look {
     fn is_over(&mut self) -> bool {
         self.interrupt.is_set()
     }
 
-    fn held(&mut self, by: &[(&str, Outside)]) {
+    fn held(&mut self, by: &[(&str, ExternalWait)]) {
         for (why, what) in [
-            (Outside::ApplicationToCome, "no application has opened"),
+            (ExternalWait::ApplicationToConnect, "no application has opened"),
             (
-                Outside::ApplicationToSpeak,
-                "time stands still until it waits or computes: the application of",
+                ExternalWait::ApplicationToAct,
+                "simulated time waits for the application of",
             ),
         ] {
             let names: Vec<&str> = by

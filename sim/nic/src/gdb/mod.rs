@@ -1,40 +1,39 @@
 //! gdb on handlers: `--gdb PORT`.
 //!
 //! ```text
-//! gdb <== remote serial protocol ==> Session: gdbstub, Input --- Held: registers, memory, breakpoints, orders
+//! gdb <== remote serial protocol ==> Session: gdbstub, Input --- DebugTarget: registers, memory, breakpoints, orders
 //!                                                                  ^ the cluster, while it is held
 //! Cluster, before and after each instruction ==> Gdb (Debugger) ---+
 //! ```
 //!
-//! Each HPU is a thread. Breakpoints are in [`Held`](held::Held), not in memory. While the debugger thinks no simulated time
+//! Each HPU is a thread. Breakpoints are in [`DebugTarget`](held::DebugTarget), not in memory. While the debugger thinks no simulated time
 //! passes, so a run that is held at breakpoints is the same run, clock by clock.
 
-mod held;
-mod marks;
 mod registers;
 mod session;
+mod target;
 
-use crate::net::{self, Interrupt};
+use crate::net;
+use crate::net::Interrupt;
 use crate::terminal::{Failure, tell};
 use anyhow::anyhow;
 use clap::Args;
 use gdbstub::common::Signal;
 use gdbstub::stub::MultiThreadStopReason as Stop;
-use held::{Held, Order, thread};
-use marks::Hit;
 use session::{End, Input, Session};
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::{Cluster, Debugger, SILENCE, TERMINATED, WATCHDOG};
-use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::time::Duration;
+use std::{fmt, io};
+use target::{DebugTarget, Hit, ResumeAction, thread};
 
 /// Arguments of commands whose handlers can be debugged.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DebugArguments {
-    /// Let gdb hold the handlers: it finds them at this port of this machine alone, and 0 takes a free one
+    /// Debug handlers with gdb at this port of localhost; 0 selects a free port
     #[arg(long, value_name = "PORT")]
     pub gdb: Option<u16>,
 }
@@ -144,7 +143,7 @@ pub struct Gdb {
     port: Port,
     interrupt: Interrupt,
     session: Option<Session>,
-    held: Held,
+    held: DebugTarget,
     tells: bool,
 }
 
@@ -155,14 +154,14 @@ impl Gdb {
             port,
             interrupt,
             session: None,
-            held: Held::new(),
+            held: DebugTarget::new(),
             tells: true,
         }
     }
 
     /// Does not tell the user when gdb leaves.
     #[must_use]
-    pub fn in_silence(mut self) -> Self {
+    pub fn quiet(mut self) -> Self {
         self.tells = false;
         self
     }
@@ -196,10 +195,10 @@ impl Gdb {
                     End::Killed => self.interrupt.set(),
                     _ if !self.tells => {}
                     End::Interrupted => {}
-                    End::Detached => tell("gdb has gone; the run goes on without it"),
-                    End::Failed(why) => {
-                        tell(format_args!("gdb has gone ({why}); the run goes on without it"))
-                    }
+                    End::Detached => tell("gdb disconnected; the run continues without it"),
+                    End::Failed(why) => tell(format_args!(
+                        "gdb disconnected ({why}); the run continues without it"
+                    )),
                 }
             }
         }
@@ -229,20 +228,20 @@ impl Debugger for Gdb {
         if self.session.is_none() {
             return true;
         }
-        if self.held.order(hpu) == Order::Hold {
+        if self.held.order(hpu) == ResumeAction::Hold {
             return false;
         }
-        if self.held.marks.breaks_at(cluster.hart(hpu).pc()) {
+        if self.held.breakpoints.breaks_at(cluster.hart(hpu).pc()) {
             self.talk(cluster, Some(Stop::SwBreak(thread(hpu))));
         }
         // gdb knows watchpoints of RISC-V as those that are met before the access, and steps over it.
-        if self.held.order(hpu) == Order::Continue
-            && let Some(Hit { kind, address }) = self.held.marks.hit(cluster, hpu)
+        if self.held.order(hpu) == ResumeAction::Continue
+            && let Some(Hit { kind, address }) = self.held.breakpoints.hit(cluster, hpu)
         {
             let (tid, addr) = (thread(hpu), address);
             self.talk(cluster, Some(Stop::Watch { tid, kind, addr }));
         }
-        self.held.order(hpu) != Order::Hold
+        self.held.order(hpu) != ResumeAction::Hold
     }
 
     fn after(&mut self, cluster: &mut Cluster, hpu: usize) {

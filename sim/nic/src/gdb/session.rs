@@ -1,7 +1,8 @@
 //! A conversation with gdb, and its connection: bytes that come, and packets that leave whole.
 
-use super::held::Held;
-use crate::net::{self, Interrupt};
+use super::target::DebugTarget;
+use crate::net;
+use crate::net::Interrupt;
 use gdbstub::conn::Connection;
 use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
@@ -10,7 +11,8 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::io::{self, BufWriter, Write as _};
+use std::io;
+use std::io::{BufWriter, Write as _};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -79,7 +81,7 @@ impl Input {
     pub(super) fn listen(&mut self) -> Result<(), End> {
         let mut bytes = [0; 4096];
         match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
-            Ok((_, 0)) => Err(End::failed("the connection has ended")),
+            Ok((_, 0)) => Err(End::failed("connection closed")),
             Ok((_, count)) => bytes[..count].iter().try_for_each(|byte| self.take_in(*byte)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(End::failed(error)),
@@ -93,7 +95,7 @@ impl Input {
                 // gdb greets with one; nothing was sent that it could confirm.
                 b'+' | b'-' | CTRL_C if !self.is_gdb => {}
                 b'+' | b'-' | CTRL_C => self.waiting.push_back(byte),
-                _ => return Err(End::failed(format_args!("{byte:#04x} begins no packet"))),
+                _ => return Err(End::failed(format_args!("unexpected byte {byte:#04x}"))),
             }
             return Ok(());
         }
@@ -107,7 +109,7 @@ impl Input {
                 self.waiting.extend(self.packet.drain(..));
                 Ok(())
             }
-            [_, .., b'#', _, _] => Err(End::failed("the check sum of a packet is wrong")),
+            [_, .., b'#', _, _] => Err(End::failed("wrong checksum")),
             _ => Ok(()),
         }
     }
@@ -185,13 +187,13 @@ impl From<GdbStubError<Infallible, io::Error>> for End {
 
 /// A conversation that is not over.
 pub(super) struct Session {
-    machine: Machine<'static, Held, Output>,
+    machine: Machine<'static, DebugTarget, Output>,
     input: Input,
 }
 
 impl Session {
     /// Begins one; gdb holds the cluster, until it lets it go on.
-    pub(super) fn begin(input: Input, held: &mut Held, hpus: usize) -> Result<Self, End> {
+    pub(super) fn begin(input: Input, held: &mut DebugTarget, hpus: usize) -> Result<Self, End> {
         held.begin(hpus);
         let output = input.output().map_err(End::failed)?;
         let machine = GdbStub::new(output).run_state_machine(held).map_err(End::from)?;
@@ -201,7 +203,7 @@ impl Session {
     /// Goes on until gdb lets the cluster go on, which it may do already; then, `stop` is told first.
     pub(super) fn talk(
         self,
-        held: &mut Held,
+        held: &mut DebugTarget,
         mut stop: Option<Stop<u32>>,
         interrupt: &Interrupt,
     ) -> Result<Self, End> {
@@ -246,7 +248,7 @@ impl Session {
     }
 
     /// Tells gdb that the run is over.
-    pub(super) fn end(self, held: &mut Held) {
+    pub(super) fn end(self, held: &mut DebugTarget) {
         if let Machine::Running(running) = self.machine {
             // Who has gone by now has not missed anything.
             let _ = running.report_stop(held, Stop::Exited(0));
@@ -287,12 +289,12 @@ mod tests {
     #[test]
     fn others_are_refused() {
         for (stranger, why) in [
-            ("GET / HTTP/1.1\r\n\r\n", "0x47 begins no packet"),
-            ("\x16\x03\x01", "0x16 begins no packet"),
-            ("$qSupported#38", "the check sum of a packet is wrong"),
-            ("$a#+6", "the check sum of a packet is wrong"),
-            ("$a##1", "the check sum of a packet is wrong"),
-            ("$qSupported#37GET", "0x47 begins no packet"),
+            ("GET / HTTP/1.1\r\n\r\n", "unexpected byte 0x47"),
+            ("\x16\x03\x01", "unexpected byte 0x16"),
+            ("$qSupported#38", "wrong checksum"),
+            ("$a#+6", "wrong checksum"),
+            ("$a##1", "wrong checksum"),
+            ("$qSupported#37GET", "unexpected byte 0x47"),
         ] {
             assert_eq!(come(stranger.as_bytes()), Err(why.to_owned()), "{stranger:?}");
         }

@@ -1,6 +1,6 @@
 //! Messages from one rank to another.
 
-use super::ranks::{ExchangeError, Rank, program, rank_on, ranks};
+use super::{ExchangeError, Rank, program, rank_on, ranks};
 use crate::device::Simulated;
 use spinneret_fabric::Faults;
 use spinneret_mpi::library::{Buffer, Config, Copies, Counts, From, Request, To};

@@ -12,11 +12,342 @@
 mod exchange;
 mod overlap;
 mod priced;
-mod ranks;
-mod types;
 
 pub use exchange::{Exchange, Exchanged, FILL, GUARD, LIMIT, exchange, room};
 pub use overlap::{Alone, Multiplication, Overlapped, Trial, overlap};
-pub use priced::{Acts, Priced, Prices};
-pub use ranks::{ExchangeError, Rank, Work, program, rank_on, ranks};
-pub use types::{Constructor, PaperType, Step, blocks, bytes, hindexed, hvector};
+pub use priced::{HostAccesses, HostLatencies, LatencyModel};
+
+use crate::device::Simulated;
+use crate::fabric::{Hosted, run_programs};
+use crate::installed::{DataError, example};
+use crate::nic::NicConfig;
+use crate::run;
+use crate::run::BuildError;
+use spinneret_cluster::{Program, ProgramError};
+use spinneret_fabric::topology::{Simple, ip_of, mac_of};
+use spinneret_fabric::{FabricError, Faults, NodeExit, Settings, TopologyError};
+use spinneret_host::{Address, Nic};
+use spinneret_mpi::library::{Config, Library};
+use spinneret_mpi::{Layout, LayoutError};
+use spinneret_mpi_sys::{Bounds, Combiner, Datatype, Error, Mpi, Tree};
+
+/// A rank of MPI.
+pub type Rank = Library<LatencyModel<Simulated>>;
+
+/// A program of a rank, on its NIC.
+pub type Work<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), ExchangeError> + Send + 'p>;
+
+/// Why messages did not come as they should.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// The library.
+    #[error(transparent)]
+    Mpi(#[from] spinneret_mpi::library::Error),
+    /// The NIC.
+    #[error(transparent)]
+    Host(#[from] spinneret_host::Error),
+    /// A type.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The handlers are not there.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// They cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Their program cannot be read.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// There is no such cable.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The simulation.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// Something else came, or nothing.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// The handlers.
+///
+/// # Errors
+/// If they cannot be built.
+pub fn program() -> Result<Program, ExchangeError> {
+    let elf = run::program(&example("mpi_types")?, NicConfig::default().cluster.clusters)?;
+    Ok(Program::open(&elf)?)
+}
+
+/// A library on a NIC of a fabric of so many.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn rank_on(
+    nic: &Simulated,
+    program: &Program,
+    ranks: usize,
+    config: Config,
+) -> Result<Rank, ExchangeError> {
+    let address = |number| Address {
+        mac: mac_of(number),
+        ip: ip_of(number),
+    };
+    let ranks: Vec<Address> = (0..ranks).map(address).collect();
+    let nic = Nic::new(LatencyModel::new(nic.clone()))?;
+    Ok(Library::open(&nic, program, &ranks, config)?)
+}
+
+/// Runs a program on each NIC, so many NICs at once.
+///
+/// # Errors
+/// If one of them fails.
+pub fn ranks(
+    faults: Faults,
+    seed: u64,
+    threads: usize,
+    programs: Vec<Work<'_>>,
+) -> Result<(), ExchangeError> {
+    let topology = Simple {
+        nics: programs.len(),
+        faults,
+        seed,
+        ..Simple::default()
+    };
+    let programs = programs.into_iter().map(|program| {
+        Box::new(move |nic: &Simulated| {
+            // Who is stopped by another's end has not failed.
+            program(nic).map_err(|error| match nic.borrow().is_stopped() {
+                true => NodeExit::Stopped(spinneret_fabric::Stopped),
+                false => NodeExit::Failed(error.to_string()),
+            })
+        }) as Hosted<'_>
+    });
+    let settings = Settings {
+        threads,
+        ..Settings::default()
+    };
+    run_programs(
+        &topology.topology()?,
+        &NicConfig::default(),
+        settings,
+        programs.collect(),
+    )?;
+    Ok(())
+}
+
+/// Bytes of `MPI_FLOAT`.
+const FLOAT_BYTES: i64 = 4;
+
+/// A type of Figure 9.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum PaperType {
+    /// One run.
+    Simple,
+    /// From the application MILC: runs in strides of four levels. It overlaps itself.
+    Complex,
+}
+
+/// A constructor of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constructor {
+    /// `MPI_Type_contiguous`.
+    Contiguous,
+    /// `MPI_Type_vector`, with a stride in extents.
+    Vector,
+    /// `MPI_Type_create_hvector`, with a stride in bytes.
+    Hvector,
+}
+
+/// One step on the way from `MPI_FLOAT` to the type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How.
+    pub constructor: Constructor,
+    /// How many blocks.
+    pub count: i64,
+    /// Elements of a block.
+    pub block: i64,
+    /// From block to block, as the constructor counts it.
+    pub stride: i64,
+}
+
+impl Step {
+    const fn contiguous(count: i64) -> Self {
+        Self {
+            constructor: Constructor::Contiguous,
+            count,
+            block: 1,
+            stride: 1,
+        }
+    }
+
+    const fn hvector(count: i64, stride: i64) -> Self {
+        Self {
+            constructor: Constructor::Hvector,
+            count,
+            block: 1,
+            stride,
+        }
+    }
+
+    /// In the words of MPI.
+    pub fn words(&self) -> String {
+        let Self {
+            count, block, stride, ..
+        } = self;
+        match self.constructor {
+            Constructor::Contiguous => format!("contiguous({count})"),
+            Constructor::Vector => format!("vector({count}, {block}, {stride})"),
+            Constructor::Hvector => format!("hvector({count}, {block}, {stride} B)"),
+        }
+    }
+
+    fn of(&self, child: Tree) -> Tree {
+        let Self {
+            count, block, stride, ..
+        } = *self;
+        let (combiner, integers, addresses, stride) = match self.constructor {
+            Constructor::Contiguous => (Combiner::Contiguous, vec![count], vec![], child.bounds.extent),
+            Constructor::Vector => (
+                Combiner::Vector,
+                vec![count, block, stride],
+                vec![],
+                stride * child.bounds.extent,
+            ),
+            Constructor::Hvector => (Combiner::Hvector, vec![count, block], vec![stride], stride),
+        };
+        let size = count * block * child.bounds.size;
+        let extent = (count - 1) * stride + block * child.bounds.extent;
+        tree(combiner, integers, addresses, child, size, extent)
+    }
+}
+
+impl PaperType {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Simple, Self::Complex];
+
+    /// The paper's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Complex => "complex",
+        }
+    }
+
+    /// How it is made of `MPI_FLOAT`, from the inside.
+    pub fn steps(self) -> &'static [Step] {
+        const SIMPLE: [Step; 1] = [Step::contiguous(27_648)];
+        const COMPLEX: [Step; 5] = [
+            Step::contiguous(18),
+            Step {
+                constructor: Constructor::Vector,
+                count: 32,
+                block: 6,
+                stride: 8,
+            },
+            Step::hvector(2, 6144),
+            Step::hvector(2, 12_288),
+            Step::hvector(2, 18_432),
+        ];
+        match self {
+            Self::Simple => &SIMPLE,
+            Self::Complex => &COMPLEX,
+        }
+    }
+
+    /// The type behind each step, the last of which is it; positive strides only, so that no bound is below 0.
+    pub fn stages(self) -> Vec<Tree> {
+        let mut stages = Vec::new();
+        let mut inner = bytes(FLOAT_BYTES);
+        for step in self.steps() {
+            inner = step.of(inner);
+            stages.push(inner.clone());
+        }
+        stages
+    }
+
+    /// So many elements.
+    ///
+    /// # Errors
+    /// Never: the types have layouts.
+    pub fn layout(self, count: u64) -> Result<Layout, LayoutError> {
+        let inner = self.stages().pop().unwrap_or_else(|| bytes(FLOAT_BYTES));
+        Layout::of(&inner, count)
+    }
+
+    /// The type in an MPI.
+    ///
+    /// # Errors
+    /// If it refuses.
+    pub fn datatype(self, mpi: &Mpi) -> Result<Datatype, Error> {
+        let float = mpi.named("MPI_FLOAT")?;
+        self.steps()
+            .iter()
+            .try_fold(float, |inner, step| match step.constructor {
+                Constructor::Contiguous => inner.contiguous(step.count),
+                Constructor::Vector => inner.vector(step.count, step.block, step.stride),
+                Constructor::Hvector => inner.hvector(step.count, step.block, step.stride),
+            })
+    }
+}
+
+fn tree(
+    combiner: Combiner,
+    integers: Vec<i64>,
+    addresses: Vec<i64>,
+    child: Tree,
+    size: i64,
+    extent: i64,
+) -> Tree {
+    Tree {
+        combiner,
+        integers,
+        addresses,
+        children: vec![child],
+        name: None,
+        bounds: bounds(size, extent),
+    }
+}
+
+fn bounds(size: i64, extent: i64) -> Bounds {
+    Bounds {
+        size,
+        lower_bound: 0,
+        extent,
+        true_lower_bound: 0,
+        true_extent: extent,
+    }
+}
+
+/// So many bytes in one piece.
+pub fn bytes(count: i64) -> Tree {
+    Tree {
+        combiner: Combiner::Named,
+        integers: Vec::new(),
+        addresses: Vec::new(),
+        children: Vec::new(),
+        name: None,
+        bounds: bounds(count, count),
+    }
+}
+
+/// Repeats a type at a stride in bytes; the extent of all of it is for who repeats it again.
+pub fn hvector(count: i64, stride: i64, child: Tree, extent: i64) -> Tree {
+    tree(Combiner::Hvector, vec![count, 1], vec![stride], child, 0, extent)
+}
+
+/// Blocks of (length, start in bytes) of a type.
+pub fn hindexed(blocks: &[(i64, i64)], child: Tree, extent: i64) -> Tree {
+    let mut integers = vec![blocks.len() as i64];
+    integers.extend(blocks.iter().map(|block| block.0));
+    let starts = blocks.iter().map(|block| block.1).collect();
+    tree(Combiner::Hindexed, integers, starts, child, 0, extent)
+}
+
+/// Blocks of so many bytes, with gaps as long between them, of so many bytes in all.
+///
+/// # Errors
+/// Never: it has a layout.
+pub fn blocks(block: i64, total: i64) -> Result<Layout, LayoutError> {
+    Layout::of(&hvector(total / block, 2 * block, bytes(block), 0), 1)
+}

@@ -3,11 +3,11 @@
 //! The clock is that of the simulation. It starts before the first receive is started, and so before anybody asks the
 //! sender for something, and stops when the library says that the last message is there. A multiplication of matrices
 //! lets a fixed time pass. All that the library does is in the time that is not computation, by the prices of
-//! [`Priced`](super::Priced).
+//! [`LatencyModel`](super::LatencyModel).
 
 use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
-use super::priced::{Acts, Prices};
-use super::ranks::{ExchangeError, Rank};
+use super::priced::{HostAccesses, HostLatencies};
+use super::{ExchangeError, Rank};
 use spinneret_mpi::library::Request;
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ impl Alone {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
     /// What acts of the host took.
-    pub prices: Prices,
+    pub prices: HostLatencies,
     /// Of the matrices.
     pub dimension: u32,
     /// How many multiplications there were.
@@ -126,7 +126,7 @@ pub struct Trial {
     /// The part of it in which the host multiplied: T_MM.
     pub computed: Duration,
     /// What the host did in the rest.
-    pub acts: Acts,
+    pub acts: HostAccesses,
 }
 
 impl Trial {
@@ -163,7 +163,7 @@ pub struct Overlapped {
 pub fn overlap(
     how: &Exchange,
     multiplication: &Multiplication,
-    prices: &[Prices],
+    prices: &[HostLatencies],
 ) -> Result<Overlapped, ExchangeError> {
     let mut done = Overlapped::default();
     let mut tuning = Tuning::new();
@@ -200,25 +200,25 @@ pub fn overlap(
 
 fn alone(rank: &mut Rank, requests: &[Request]) -> Result<Duration, ExchangeError> {
     let begun = rank.nic().now();
-    rank.nic().device().set_prices(Prices::STATED);
+    rank.nic().device().set_latencies(HostLatencies::STATED);
     rank.start_all(requests)?;
     while rank.test_all(requests)?.is_none() {
         check(rank, begun)?;
     }
-    rank.nic().device().set_prices(Prices::NONE);
+    rank.nic().device().set_latencies(HostLatencies::NONE);
     Ok(rank.nic().now() - begun)
 }
 
 fn trial(
     rank: &mut Rank,
     requests: &[Request],
-    prices: Prices,
+    prices: HostLatencies,
     dimension: u32,
     multiplication: &Multiplication,
 ) -> Result<Trial, ExchangeError> {
     let time = multiplication.time(dimension);
     let (begun, acts) = (rank.nic().now(), rank.nic().device().acts());
-    rank.nic().device().set_prices(prices);
+    rank.nic().device().set_latencies(prices);
     rank.start_all(requests)?;
     let (mut multiplications, mut computed) = (0, Duration::ZERO);
     loop {
@@ -231,7 +231,7 @@ fn trial(
         }
         check(rank, begun)?;
     }
-    rank.nic().device().set_prices(Prices::NONE);
+    rank.nic().device().set_latencies(HostLatencies::NONE);
     Ok(Trial {
         prices,
         dimension,

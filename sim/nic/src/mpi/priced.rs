@@ -18,7 +18,7 @@ const WORDS_OF_A_LOOK: u64 = 16;
 
 /// What an act takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Prices {
+pub struct HostLatencies {
     /// A look for something new: at the queue of frames, or at 16 words of host memory.
     pub look: Duration,
     /// A word that is written to the NIC, also that which tells it of a frame.
@@ -27,7 +27,7 @@ pub struct Prices {
     pub read: Duration,
 }
 
-impl Prices {
+impl HostLatencies {
     /// Nothing takes time.
     pub const NONE: Self = Self {
         look: Duration::ZERO,
@@ -54,7 +54,7 @@ impl Prices {
 
 /// How often the host did what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Acts {
+pub struct HostAccesses {
     /// Looks at the queue of frames.
     pub looks: u64,
     /// Words of host memory that were looked at.
@@ -67,7 +67,7 @@ pub struct Acts {
     pub frames: u64,
 }
 
-impl Add for Acts {
+impl Add for HostAccesses {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -81,13 +81,13 @@ impl Add for Acts {
     }
 }
 
-impl AddAssign for Acts {
+impl AddAssign for HostAccesses {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl Sub for Acts {
+impl Sub for HostAccesses {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -101,9 +101,9 @@ impl Sub for Acts {
     }
 }
 
-impl Acts {
+impl HostAccesses {
     /// What they take together, if no read took longer than its price.
-    pub fn price(&self, prices: &Prices) -> Duration {
+    pub fn price(&self, prices: &HostLatencies) -> Duration {
         let nanos = |price: Duration| price.as_nanos() as u64;
         let looks = (self.looks * WORDS_OF_A_LOOK + self.words_seen) * nanos(prices.look);
         let looks = looks.div_ceil(WORDS_OF_A_LOOK);
@@ -114,23 +114,23 @@ impl Acts {
 
 /// A device with prices.
 #[derive(Debug)]
-pub struct Priced<D> {
+pub struct LatencyModel<D> {
     device: D,
-    prices: Prices,
-    acts: Acts,
+    prices: HostLatencies,
+    acts: HostAccesses,
     /// Time that has passed for the host, and not yet on the device.
     owed: Duration,
     /// Time that has passed on the device, and not yet for the host.
     ahead: Duration,
 }
 
-impl<D: Device> Priced<D> {
+impl<D: Device> LatencyModel<D> {
     /// A device on which nothing takes time yet.
     pub fn new(device: D) -> Self {
         Self {
             device,
-            prices: Prices::NONE,
-            acts: Acts::default(),
+            prices: HostLatencies::NONE,
+            acts: HostAccesses::default(),
             owed: Duration::ZERO,
             ahead: Duration::ZERO,
         }
@@ -142,16 +142,16 @@ impl<D: Device> Priced<D> {
     }
 
     /// What acts take from now on.
-    pub fn set_prices(&mut self, prices: Prices) {
+    pub fn set_latencies(&mut self, prices: HostLatencies) {
         self.prices = prices;
     }
 
     /// What was done so far.
-    pub fn acts(&self) -> Acts {
+    pub fn acts(&self) -> HostAccesses {
         self.acts
     }
 
-    fn count(&mut self, acts: Acts) -> Duration {
+    fn count(&mut self, acts: HostAccesses) -> Duration {
         self.acts += acts;
         acts.price(&self.prices)
     }
@@ -160,7 +160,7 @@ impl<D: Device> Priced<D> {
     /// price it took there.
     fn act<T>(
         &mut self,
-        acts: Acts,
+        acts: HostAccesses,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<(T, Duration), DeviceError> {
         self.settle(Duration::ZERO)?;
@@ -175,7 +175,7 @@ impl<D: Device> Priced<D> {
     /// The host waits for the answer.
     fn ask<T>(
         &mut self,
-        acts: Acts,
+        acts: HostAccesses,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
         Ok(self.act(acts, what)?.0)
@@ -184,11 +184,11 @@ impl<D: Device> Priced<D> {
     /// The host goes on.
     fn post<T>(
         &mut self,
-        acts: Acts,
+        acts: HostAccesses,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
         let (result, longer) = self.act(acts, what)?;
-        if self.prices != Prices::NONE {
+        if self.prices != HostLatencies::NONE {
             self.ahead += longer;
         }
         Ok(result)
@@ -206,21 +206,21 @@ impl<D: Device> Priced<D> {
     }
 }
 
-fn written(bytes: usize) -> Acts {
-    Acts {
+fn written(bytes: usize) -> HostAccesses {
+    HostAccesses {
         words_written: bytes as u64 / 4,
-        ..Acts::default()
+        ..HostAccesses::default()
     }
 }
 
-fn read(bytes: usize) -> Acts {
-    Acts {
+fn read(bytes: usize) -> HostAccesses {
+    HostAccesses {
         words_read: bytes as u64 / 4,
-        ..Acts::default()
+        ..HostAccesses::default()
     }
 }
 
-impl<D: Device> Device for Priced<D> {
+impl<D: Device> Device for LatencyModel<D> {
     fn has_register(&self, offset: u32) -> bool {
         self.device.has_register(offset)
     }
@@ -258,9 +258,9 @@ impl<D: Device> Device for Priced<D> {
     /// A word is looked at; more is what the program itself does with its data.
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
         if bytes.len() <= 8 {
-            let price = self.count(Acts {
+            let price = self.count(HostAccesses {
                 words_seen: 1,
-                ..Acts::default()
+                ..HostAccesses::default()
             });
             self.owed += price;
         }
@@ -308,17 +308,17 @@ impl<D: Device> Device for Priced<D> {
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
-        let acts = Acts {
+        let acts = HostAccesses {
             frames: 1,
-            ..Acts::default()
+            ..HostAccesses::default()
         };
         self.post(acts, |device| device.transmit(frame))
     }
 
     fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
-        let acts = Acts {
+        let acts = HostAccesses {
             looks: 1,
-            ..Acts::default()
+            ..HostAccesses::default()
         };
         self.ask(acts, Device::receive)
     }

@@ -12,26 +12,32 @@
 //! namespace) goes away when the last part that uses it is dropped, so a command that uses it should end by
 //! returning: [`Interrupt`] turns Ctrl-C into a question for its main loop.
 
-mod error;
 pub mod generator;
-mod interrupt;
-mod pace;
+mod linux;
 mod packet_socket;
 mod pcap;
-mod privileges;
-mod sys;
 mod tap;
 
-pub use error::NetError;
 pub use generator::{Generator, Recipe};
-pub use interrupt::Interrupt;
-pub(crate) use pace::picoseconds;
-pub use pace::{Pacer, wait};
 pub use packet_socket::PacketSocket;
 pub use pcap::{PcapSink, PcapSource, Timing};
 pub use tap::{InterfaceAddress, Tap, TapConfig, TapEnd};
 
+use crate::nic::{DAY_PS, LAST_PS};
 use crate::terminal::tell;
+use generator::RecipeError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+use spinneret_packets::capture::CaptureError;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Smallest Ethernet frame without its check sequence, in bytes. Linux hands over shorter ones, and a wire pads them.
 pub const MIN_FRAME_BYTES: usize = 60;
@@ -99,7 +105,7 @@ pub trait Sink {
 fn tell_dropped(interface: &str, frames: u64) {
     if frames > 0 {
         tell(format_args!(
-            "interface `{interface}` did not take {frames} frames of the NIC: it was down, had no room, or they did not fit it"
+            "interface `{interface}` rejected {frames} frames of the NIC: it was down, its queue was full, or they were too long"
         ));
     }
 }
@@ -108,4 +114,272 @@ fn tell_dropped(interface: &str, frames: u64) {
 fn pad(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.resize(bytes.len().max(MIN_FRAME_BYTES), 0);
     bytes
+}
+
+/// Why packets do not come in or go out.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// A capture is damaged, or cannot be read or written.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A packet of a capture is no frame.
+    #[error("{}: packet {packet} is empty", file.display())]
+    EmptyPacket {
+        /// The capture.
+        file: PathBuf,
+        /// Number of the packet, counted from 1.
+        packet: u64,
+    },
+    /// A packet of a capture comes when simulated time is over.
+    #[error(
+        "{}: packet {packet} comes {days} days after the first, and simulated time ends after {}: --back-to-back takes \
+         packets without their times",
+        file.display(),
+        LAST_PS / DAY_PS
+    )]
+    TooLate {
+        /// The capture.
+        file: PathBuf,
+        /// Number of the packet, counted from 1.
+        packet: u64,
+        /// Days that it comes after the first one.
+        days: u64,
+    },
+    /// The description of generated traffic is wrong.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The process may not do this.
+    #[error("{wanted} needs more privileges: run `{command}` once, or run this with sudo")]
+    Privileges {
+        /// What was to be done.
+        wanted: String,
+        /// What grants them.
+        command: String,
+    },
+    /// An interface or namespace has a name that cannot be.
+    #[error("`{name}` cannot be the name of an interface: {problem}")]
+    BadName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An interface or namespace exists, and is not to be touched.
+    #[error("{what} `{name}` exists already: choose another name, or remove it with `{command}`")]
+    Exists {
+        /// Interface or network namespace.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// What removes it.
+        command: String,
+    },
+    /// There is no such interface.
+    #[error("there is no interface `{name}`: `ip link` lists those that exist")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The interface carries no packets.
+    #[error("interface `{name}` is down: `ip link set {name} up` brings it up")]
+    Down {
+        /// Its name.
+        name: String,
+    },
+    /// The interface is not an Ethernet interface.
+    #[error("interface `{name}` does not carry Ethernet frames (its hardware type is {found}, not 1)")]
+    NotEthernet {
+        /// Its name.
+        name: String,
+        /// Its hardware type.
+        found: u16,
+    },
+    /// The interface was removed by someone else.
+    #[error("interface `{name}` is gone: somebody removed it")]
+    Gone {
+        /// Its name.
+        name: String,
+    },
+    /// A program of the system failed, or is missing.
+    #[error("`{command}` failed: {problem}")]
+    Command {
+        /// The command.
+        command: String,
+        /// What it said.
+        problem: String,
+    },
+    /// The program that has the packets wants no more of it.
+    #[error("the program ended the run: {0}")]
+    Program(String),
+    /// The system refuses something.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl NetError {
+    /// The system refuses something.
+    fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::System {
+            what: what.into(),
+            source: source.into(),
+        }
+    }
+}
+
+/// Keeps simulated time from running ahead of the wall clock.
+///
+/// A busy NIC falls behind, because simulation is slower than real time. It catches up when it is idle, because idle time
+/// costs next to nothing.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    start: Instant,
+    start_ps: u64,
+}
+
+impl Pacer {
+    /// Returns a pacer for a simulation that is at `now_ps`.
+    pub fn starting_at(now_ps: u64) -> Self {
+        Self {
+            start: Instant::now(),
+            start_ps: now_ps,
+        }
+    }
+
+    /// How far simulated time may go, in picoseconds.
+    pub fn allowed_ps(&self) -> u64 {
+        self.start_ps.saturating_add(picoseconds(self.start.elapsed()))
+    }
+
+    /// How long to wait on the wall clock until simulated time may reach `at_ps`.
+    pub fn until(&self, at_ps: u64) -> Duration {
+        Duration::from_nanos(at_ps.saturating_sub(self.allowed_ps()).div_ceil(1000))
+    }
+}
+
+/// Sleeps until something can be read, a signal comes, or the time is over; without a time, as long as it takes.
+/// Says whether something can be read.
+///
+/// # Errors
+/// If the system refuses it.
+pub fn wait(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<bool, NetError> {
+    let mut fds: Vec<PollFd<'_>> = fds
+        .iter()
+        .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+        .collect();
+    // A time that is too long for the system is as good as none.
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(NetError::system("wait for packets", error)),
+    }
+}
+
+/// Simulated time of a duration.
+pub(crate) fn picoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+}
+
+/// Whether the run shall end: by Ctrl-C, a request to terminate, or a terminal that was closed.
+///
+/// The first one is only noted, and makes [`wait`](super::wait) return if this is among what it waits for. The second
+/// one ends the process at once with code 130, for a run that does not come to its end; what it made in the system
+/// may then be left behind. The signals stay caught until the process ends.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    is_set: Arc<AtomicBool>,
+    /// Becomes readable with the first signal, and stays so.
+    wake: Arc<UnixStream>,
+}
+
+impl Interrupt {
+    /// Catches the signals from now on.
+    ///
+    /// # Errors
+    /// If the system refuses it.
+    pub fn catch() -> Result<Self, NetError> {
+        let failed = |error| NetError::system("catch Ctrl-C", error);
+        let is_set = Arc::new(AtomicBool::new(false));
+        let (wake, wakes) = UnixStream::pair().map_err(failed)?;
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // In this order: the first signal finds the flag not set.
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&is_set)).map_err(failed)?;
+            flag::register(signal, Arc::clone(&is_set)).map_err(failed)?;
+            low_level::pipe::register(signal, wakes.try_clone().map_err(failed)?).map_err(failed)?;
+        }
+        let wake = Arc::new(wake);
+        Ok(Self { is_set, wake })
+    }
+
+    /// As if there had been a signal.
+    pub fn set(&self) {
+        self.is_set.store(true, Ordering::SeqCst);
+    }
+
+    /// No signal is caught, for a process that does so itself.
+    ///
+    /// # Errors
+    /// If the system has no sockets left.
+    pub fn never() -> Result<Self, NetError> {
+        let (wake, _) =
+            UnixStream::pair().map_err(|error| NetError::system("make a pair of sockets", error))?;
+        let (is_set, wake) = (Arc::new(AtomicBool::new(false)), Arc::new(wake));
+        Ok(Self { is_set, wake })
+    }
+
+    /// Whether there was a signal.
+    pub fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::SeqCst)
+    }
+}
+
+impl AsFd for Interrupt {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    #[test]
+    fn simulated_time_may_go_as_far_as_the_wall() {
+        let started = Instant::now();
+        let pacer = Pacer::starting_at(7_000_000);
+        thread::sleep(Duration::from_millis(20));
+        let allowed = pacer.allowed_ps();
+        let elapsed = picoseconds(started.elapsed());
+        assert!(
+            (20_000_000_000..=elapsed).contains(&(allowed - 7_000_000)),
+            "{allowed}"
+        );
+        assert_eq!(pacer.until(1), Duration::ZERO);
+        assert!(pacer.until(allowed + 1_000_000_000_000) <= Duration::from_secs(1));
+        assert!(pacer.until(u64::MAX) > Duration::from_hours(1000));
+    }
+
+    #[test]
+    fn wait_ends_with_a_byte_or_with_the_time() {
+        let (reads, mut writes) = UnixStream::pair().unwrap();
+        let begun = Instant::now();
+        assert!(!wait(&[reads.as_fd()], Some(Duration::from_millis(30))).unwrap());
+        assert!(begun.elapsed() >= Duration::from_millis(30));
+        let writer = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(30));
+            writes.write_all(b"x").unwrap();
+        });
+        assert!(wait(&[reads.as_fd()], None).unwrap());
+        writer.join().unwrap();
+        assert!(wait(&[reads.as_fd()], Some(Duration::MAX)).unwrap());
+    }
 }

@@ -10,9 +10,8 @@
 //! - Packets that the sender left to its interface to cut up are larger than any frame. They are dropped and counted;
 //!   `ethtool -K INTERFACE tso off gso off` at the sender avoids them. Only TCP, and UDP if asked for, is concerned.
 
-use super::privileges::Need;
-use super::sys::{self, Received, VIRTIO_HEADER_BYTES};
-use super::{NetError, Next, Sink, Source, pad, tell_dropped};
+use super::linux::{Need, Received, VIRTIO_HEADER_BYTES};
+use super::{NetError, Next, Sink, Source, linux, pad, tell_dropped};
 use crate::terminal::tell;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::{Cell, RefCell};
@@ -54,12 +53,12 @@ impl PacketSocket {
     /// If there is no such interface, it is down or not Ethernet, or the process may not do that.
     pub fn attach(name: &str) -> Result<Self, NetError> {
         let failed = |error| NetError::system(format!("attach to the interface {name}"), error);
-        let index = sys::interface_index(name).map_err(failed)?;
+        let index = linux::interface_index(name).map_err(failed)?;
         let index = index.ok_or_else(|| NetError::Unknown {
             name: name.to_owned(),
         })?;
-        let asks = sys::any_socket().map_err(failed)?;
-        let (is_up, hardware) = sys::interface_state(asks.as_fd(), name).map_err(failed)?;
+        let asks = linux::any_socket().map_err(failed)?;
+        let (is_up, hardware) = linux::interface_state(asks.as_fd(), name).map_err(failed)?;
         if hardware != ETHERNET {
             return Err(NetError::NotEthernet {
                 name: name.to_owned(),
@@ -71,7 +70,7 @@ impl PacketSocket {
                 name: name.to_owned(),
             });
         }
-        let socket = sys::open_packet_socket(index).map_err(|error| match error.raw_os_error() {
+        let socket = linux::open_packet_socket(index).map_err(|error| match error.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => {
                 Need::PacketSocket.missing(&format!("attaching to the interface {name}"))
             }
@@ -113,7 +112,7 @@ impl AsFd for PacketSocket {
 impl Attached {
     fn failed(&self, what: &str, error: io::Error) -> NetError {
         let name = self.name.clone();
-        let is_there = !matches!(sys::interface_index(&name), Ok(None));
+        let is_there = !matches!(linux::interface_index(&name), Ok(None));
         match error.raw_os_error() {
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) if is_there => NetError::Down { name },
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => NetError::Gone { name },
@@ -126,7 +125,7 @@ impl Source for PacketSocket {
     fn next(&mut self, now_ps: u64) -> Result<Next, NetError> {
         let mut buffer = self.attached.buffer.borrow_mut();
         loop {
-            let received = match sys::receive(self.as_fd(), &mut buffer) {
+            let received = match linux::receive(self.as_fd(), &mut buffer) {
                 Ok(received) => received,
                 Err(error)
                     if matches!(

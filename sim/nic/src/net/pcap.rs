@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// When the packets of a capture come.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timing {
     /// As far apart as they were captured.
     #[default]
     Recorded,
-    /// So many times faster than they were captured; a factor that is not above zero counts as 1.
-    Faster(f64),
     /// As fast as the NIC takes them: all are there at the start.
     BackToBack,
 }
@@ -59,9 +57,6 @@ impl PcapSource {
         let since_ps = timestamp.saturating_sub(first).as_nanos().saturating_mul(1000);
         let at_ps = match self.timing {
             Timing::Recorded => u64::try_from(since_ps).unwrap_or(u64::MAX),
-            // The conversion saturates.
-            Timing::Faster(factor) if factor > 0.0 => (since_ps as f64 / factor) as u64,
-            Timing::Faster(_) => u64::try_from(since_ps).unwrap_or(u64::MAX),
             Timing::BackToBack => 0,
         };
         self.last_ps = self.last_ps.max(at_ps);

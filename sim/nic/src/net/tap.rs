@@ -12,16 +12,15 @@
 //! Linux computes all checksums of what it sends here, and cuts large packets to size: the interfaces offer it no
 //! offload. Frames that Linux makes shorter than Ethernet allows are padded at the wire end, as a wire does it.
 
-use super::privileges::{Namespace, Need, ip};
-use super::{NetError, Next, Sink, Source, pad, sys, tell_dropped};
+use super::linux::{Namespace, Need, ip};
+use super::{NetError, Next, Sink, Source, linux, pad, tell_dropped};
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
-use std::str::FromStr;
+use std::{fmt, io};
 
 /// More than any frame that Linux gives to an interface without offload.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -86,10 +85,10 @@ fn interface(name: &str) -> Result<File, NetError> {
         command: format!("sudo ip link delete {name}"),
     };
     let failed = |error| NetError::system(format!("make the interface {name}"), error);
-    if sys::interface_index(name).map_err(failed)?.is_some() {
+    if linux::interface_index(name).map_err(failed)?.is_some() {
         return Err(exists());
     }
-    sys::create_tap(name).map_err(|error| match error.raw_os_error() {
+    linux::create_tap(name).map_err(|error| match error.raw_os_error() {
         Some(libc::EBUSY) => exists(),
         Some(libc::EPERM | libc::EACCES) => Need::Interfaces.missing(&format!("making the interface {name}")),
         Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => NetError::system(
@@ -219,22 +218,6 @@ pub struct InterfaceAddress {
     pub prefix_bits: u8,
 }
 
-impl FromStr for InterfaceAddress {
-    type Err = NetError;
-
-    fn from_str(text: &str) -> Result<Self, NetError> {
-        let parsed = text.split_once('/').and_then(|(address, prefix)| {
-            let address: IpAddr = address.parse().ok()?;
-            let bits = if address.is_ipv4() { 32 } else { 128 };
-            let prefix_bits = prefix.parse().ok().filter(|prefix| *prefix <= bits)?;
-            Some(Self { address, prefix_bits })
-        });
-        parsed.ok_or_else(|| NetError::BadAddress {
-            text: text.to_owned(),
-        })
-    }
-}
-
 impl fmt::Display for InterfaceAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.prefix_bits)
@@ -323,29 +306,6 @@ mod tests {
         ] {
             let found = Tap::create(&TapConfig::new(name)).unwrap_err().to_string();
             assert!(found.contains(expected), "{found}");
-        }
-    }
-
-    #[test]
-    fn addresses_are_read_as_they_are_written() {
-        for text in ["10.9.0.1/24", "192.0.2.7/32", "fd00::1/64", "0.0.0.0/0"] {
-            let address: InterfaceAddress = text.parse().unwrap();
-            assert_eq!(address.to_string(), text);
-        }
-        for text in [
-            "",
-            "10.9.0.1",
-            "10.9.0.1/33",
-            "10.9.0/24",
-            "fd00::1/129",
-            "10.9.0.1/-1",
-            "x/24",
-        ] {
-            let found = text.parse::<InterfaceAddress>().unwrap_err().to_string();
-            assert_eq!(
-                found,
-                format!("`{text}` is not an interface's address: write it as 10.9.0.1/24")
-            );
         }
     }
 }

@@ -1,12 +1,21 @@
 //! What software does to the NIC: accesses to its registers through the BAR, those of a host's bus, which are answered whatever
 //! they ask for, and resets in the middle of something, with which what is inside is lost and the counters begin anew.
 
-use super::{Behind, NO_WORD, Nic, NicError};
-use spinneret_regmap::bar::{self, Destination, decode};
+use super::{ClusterBackend, NO_WORD, Nic, NicError};
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
+use spinneret_program::{Code, main_handler};
+use spinneret_regmap::bar::{Destination, decode};
+use spinneret_regmap::matching::RuleRegisters;
+use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::pspin::HANDLER_BASE;
-use spinneret_regmap::{Register, cl, datapath_counters};
+use spinneret_regmap::{
+    CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, Register, bar, cl, datapath_counters, events, her,
+    her_meta, me,
+};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
-use std::collections::BTreeMap;
+use spinneret_sim::channel::ChannelSink;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
@@ -32,7 +41,7 @@ pub enum ControlError {
     #[error("there is no control register at {0:#06x}")]
     NoRegister(u32),
     /// The BAR does not reach an address in the cluster.
-    #[error("there is no memory of the cluster at {0:#010x} that the BAR reaches")]
+    #[error("the BAR does not reach {0:#010x} in the cluster")]
     NoMemory(u32),
 }
 
@@ -54,7 +63,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Writes a control register.
     ///
     /// # Errors
@@ -81,7 +90,7 @@ impl<B: Behind> Nic<B> {
     }
 
     /// The address of the handler that a frame is for, if it matches: of payloads, or else of headers or tails.
-    pub fn handler_of(&self, frame: &[u8]) -> Option<u32> {
+    pub fn matching_handler(&self, frame: &[u8]) -> Option<u32> {
         self.route.of(frame)
     }
 
@@ -215,7 +224,7 @@ const NOBODY: u32 = u32::MAX;
 /// All bytes of a word.
 const WHOLE: u8 = 0xf;
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Reads the word at an offset in the BAR; all ones if it is not there, or does not answer.
     ///
     /// # Errors
@@ -223,7 +232,7 @@ impl<B: Behind> Nic<B> {
     pub fn bus_read(&mut self, offset: u32) -> Result<u32, NicError> {
         // What is printed is read all the time, because HPUs wait for somebody who does.
         if decode(offset) == Destination::ControlRegister(cl::FIFO.offset) {
-            if self.stdout.is_empty() && self.printed < self.behind.printed() {
+            if self.stdout.is_empty() && self.printed < self.backend.printed() {
                 self.read_word()?;
             }
             return Ok(self.stdout.pop_front().unwrap_or(NO_WORD));
@@ -279,7 +288,7 @@ pub(super) struct Resets {
     counted: BTreeMap<u32, u64>,
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Resets of the NIC, or of its cluster alone, that found something on its way: it is lost.
     pub fn resets(&self) -> u64 {
         self.resets.count
@@ -297,7 +306,7 @@ impl<B: Behind> Nic<B> {
 
     /// The NIC or its cluster is about to be reset: whether something is on its way.
     pub(super) fn note_reset(&mut self) -> bool {
-        let is_cut = !self.is_idle() || self.behind.holds_packets();
+        let is_cut = !self.is_idle() || self.backend.holds_packets();
         self.resets.count += u64::from(is_cut);
         is_cut
     }
@@ -317,4 +326,176 @@ impl<B: Behind> Nic<B> {
 /// Whether a register says how full something is, or was at most, and counts nothing.
 fn is_level(register: &Register) -> bool {
     register.name.ends_with("_used") || register.name.ends_with("_peak")
+}
+
+/// Clocks in which the statistics look at every counter, so that an error is told: 8 for a look, and its report.
+const LOOK_CLOCKS: u64 = 10 * COUNTER_WORDS as u64;
+
+/// Messages that have come, and until when the hardware may still send some.
+#[derive(Debug)]
+pub(super) struct Messages {
+    /// A design around the application may have no port for them.
+    sink: Option<ChannelSink>,
+    lines: VecDeque<u32>,
+    /// What software has written to `events.enable` and `events.moderation`.
+    enable: u32,
+    moderation: u32,
+    /// Clock of the core in which something else moved last.
+    moved: u64,
+}
+
+impl Messages {
+    /// Those that come out of there.
+    pub(super) fn new(sink: Option<ChannelSink>) -> Self {
+        Self {
+            sink,
+            lines: VecDeque::new(),
+            enable: 0,
+            moderation: 0,
+            moved: 0,
+        }
+    }
+
+    /// Everything is forgotten, as it is by the hardware.
+    pub(super) fn reset(&mut self) {
+        self.lines.clear();
+        [self.enable, self.moderation] = [0; 2];
+    }
+
+    /// Software has written a register.
+    pub(super) fn written(&mut self, register: u32, value: u32) {
+        match register {
+            register if register == events::ENABLE.offset => self.enable = value,
+            register if register == events::MODERATION.offset => self.moderation = value,
+            _ => {}
+        }
+    }
+
+    /// Whether somebody wants any.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.sink.is_some() && self.enable & events::ENABLE.bits.mask(0) != 0
+    }
+
+    /// Something else moves in this clock.
+    pub(super) fn moved(&mut self, clock: u64) {
+        self.moved = clock;
+    }
+
+    /// Whether none can come any more by itself.
+    pub(super) fn are_over(&self, clock: u64) -> bool {
+        let longest = LOOK_CLOCKS + u64::from(self.moderation & events::MODERATION.bits.mask(0));
+        !self.are_wanted() || clock - self.moved > longest
+    }
+
+    /// Takes those that came out.
+    pub(super) fn collect(&mut self) {
+        let items = self.sink.iter().flat_map(ChannelSink::receive_all);
+        self.lines.extend(items.map(|item| item.values[0] as u32));
+    }
+}
+
+impl<B: ClusterBackend> Nic<B> {
+    /// The next line of `events.pending` that a message has come of. That of standard output is held back until its words can be
+    /// read, as the simulation fetches them itself.
+    pub fn take_message(&mut self) -> Option<u32> {
+        let line = *self.messages.lines.front()?;
+        let is_early = line == events::STDOUT_LINE && self.stdout.is_empty();
+        if is_early && self.printed < self.backend.printed() {
+            return None;
+        }
+        self.messages.lines.pop_front()
+    }
+}
+
+/// The matching engine and the contexts, as their registers say.
+#[derive(Debug)]
+pub(super) struct Route {
+    registers: Registers,
+    matcher: ReferenceMatcher,
+    /// The handler of each context, or of context 0 in place of one that is disabled.
+    handlers: Vec<Option<u32>>,
+}
+
+impl Route {
+    pub(super) fn new() -> Self {
+        Self {
+            registers: Registers::new(Variant::Extended),
+            matcher: ReferenceMatcher::new(&MatcherParams::BOARD).expect("boards have such a matcher"),
+            handlers: Vec::new(),
+        }
+    }
+
+    /// Software has written a register.
+    pub(super) fn written(&mut self, register: u32, value: u32) {
+        self.registers.write(register, value, WHOLE);
+        let is_valid = value & 1 == 1;
+        if register == me::VALID.offset {
+            self.matcher.latch(is_valid.then(|| self.table()));
+        } else if register == her::VALID.offset && is_valid {
+            self.handlers = (0..CONTEXTS).map(|context| self.serving(context)).collect();
+        }
+    }
+
+    /// The handler that a frame is for, if it matches.
+    pub(super) fn of(&self, frame: &[u8]) -> Option<u32> {
+        match self.matcher.classify(frame) {
+            MatchResult::Matched { ruleset, .. } => *self.handlers.get(usize::from(ruleset))?,
+            MatchResult::Bypass => None,
+        }
+    }
+
+    fn table(&self) -> RuleTable {
+        let rulesets = (0..RULESETS).map(|ruleset| self.ruleset(ruleset)).collect();
+        RuleTable::new(&MatcherParams::BOARD, rulesets).expect("registers hold no more than there is")
+    }
+
+    fn ruleset(&self, ruleset: u32) -> Ruleset {
+        let rule = |place| {
+            let value = |register: fn(u32, u32) -> Option<u32>| self.value(register(ruleset, place));
+            RuleRegisters {
+                idx: value(me::idx),
+                mask: value(me::mask),
+                start: value(me::start),
+                end: value(me::end),
+                relative: value(me::relative),
+            }
+            .to_rule()
+        };
+        // The last rule of a ruleset tells the last packet of a message.
+        let last = RULES_PER_RULESET - 1;
+        Ruleset {
+            join: Join::of_bit(self.value(me::mode(ruleset))),
+            rules: (0..last).map(rule).collect(),
+            end_of_message: rule(last),
+        }
+    }
+
+    fn serving(&self, context: u32) -> Option<u32> {
+        let is_enabled = |context: &u32| self.value(her::ctx_enabled(*context)) & 1 == 1;
+        let context = [context, 0].into_iter().find(is_enabled)?;
+        self.handler(context)
+    }
+
+    fn handler(&self, context: u32) -> Option<u32> {
+        let value = |field: &str| self.value(her_meta::offset(field, context));
+        let code = |[address, size]: [&str; 2]| Code {
+            address: value(address),
+            size: value(size),
+        };
+        main_handler(
+            [
+                ["hh_addr", "hh_size"],
+                ["ph_addr", "ph_size"],
+                ["th_addr", "th_size"],
+            ]
+            .map(code),
+        )
+    }
+
+    /// What a register holds; one that is not there holds nothing.
+    fn value(&self, offset: Option<u32>) -> u32 {
+        offset
+            .and_then(|offset| self.registers.value(offset))
+            .unwrap_or(0)
+    }
 }

@@ -1,7 +1,7 @@
 //! The NIC at the end of a cable of a fabric: time passes no further than the others allow.
 
-use super::{Behind, Nic, NicError};
-use spinneret_fabric::{Outside, Port};
+use super::{ClusterBackend, Nic, NicError};
+use spinneret_fabric::{ExternalWait, Port};
 use spinneret_sim::stream::Pause;
 
 /// Bytes that have left the NIC and are not on the cable, above which it sends no more: what the FIFO of Corundum's MAC
@@ -23,7 +23,7 @@ pub(super) struct Line {
     log: Option<[Vec<Timed>; 2]>,
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// Connects the NIC, which is as it was after its reset.
     pub fn connect(&mut self, port: Port) {
         self.line = Some(Line {
@@ -33,8 +33,8 @@ impl<B: Behind> Nic<B> {
         });
     }
 
-    /// Keeps frames that come from the cable for [`take_log`](Self::take_log), and those that go to the host.
-    pub fn log_what_comes(&mut self) {
+    /// Keeps frames that come from the cable for [`take_frame_log`](Self::take_frame_log), and those that go to the host.
+    pub fn log_frames(&mut self) {
         if let Some(line) = &mut self.line {
             line.log = Some([const { Vec::new() }; 2]);
         }
@@ -42,13 +42,13 @@ impl<B: Behind> Nic<B> {
 
     /// Frames that came from the cable since the last call, and those that went to the host, and when; nothing if they are not
     /// kept.
-    pub fn take_log(&mut self) -> Option<[Vec<Timed>; 2]> {
+    pub fn take_frame_log(&mut self) -> Option<[Vec<Timed>; 2]> {
         let log = self.line.as_mut().and_then(|line| line.log.as_mut());
         log.map(std::mem::take)
     }
 
     /// Waits for somebody outside of the simulation, as [`Port::outside`] does.
-    pub fn outside<R>(&self, why: Outside, wait: impl FnOnce() -> R) -> R {
+    pub fn outside<R>(&self, why: ExternalWait, wait: impl FnOnce() -> R) -> R {
         match &self.line {
             Some(line) => line.port.outside(why, wait),
             None => wait(),
@@ -83,7 +83,7 @@ impl<B: Behind> Nic<B> {
             return Ok(());
         };
         while now_ps + self.config.core_ps > line.port.horizon_ps() {
-            line.port.meet(wants_ps.max(now_ps))?;
+            line.port.exchange(wants_ps.max(now_ps))?;
         }
         while let Some(frame) = line.port.arrival(now_ps) {
             if let Some(log) = &mut line.log {
@@ -101,7 +101,7 @@ impl<B: Behind> Nic<B> {
             let until_ps = limit_ps.min(self.line_limit());
             self.skip(until_ps);
             let now_ps = self.now_ps();
-            let busy_clocks = self.behind.next_clocks();
+            let busy_clocks = self.backend.next_clocks();
             let is_quiet = self.is_quiet();
             let is_there = until_ps.saturating_sub(now_ps) < self.config.cluster_ps;
             let Some(line) = self.line.as_mut().filter(|line| {
@@ -110,7 +110,7 @@ impl<B: Behind> Nic<B> {
                 return Ok(());
             };
             let busy_ps = busy_clocks.map_or(u64::MAX, |clocks| now_ps + clocks * self.config.cluster_ps);
-            line.port.meet(limit_ps.min(busy_ps).max(now_ps))?;
+            line.port.exchange(limit_ps.min(busy_ps).max(now_ps))?;
         }
     }
 

@@ -7,26 +7,20 @@
 //! wire    <== m_axis_if_tx   BAR <== Control     host memory <==> Corundum's DMA
 //! ```
 //!
-//! What is behind the application's ports to the cluster is [`Behind`]: the model, or a cluster in the hardware itself.
+//! A [`ClusterBackend`] is attached to the application's ports to the cluster: the model, or a simulated RTL cluster.
 
-mod behind;
+mod backend;
 mod control;
 mod hardware;
 mod line;
-mod messages;
-mod modelled;
-mod route;
 
-pub use behind::Behind;
+pub use backend::ModelBackend;
 pub use control::{ControlError, Place};
-pub use hardware::{Hardware, Names, WaveRequest, find_scope};
+pub use hardware::{ClusterBackend, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
-pub use modelled::Modelled;
 
-use control::Resets;
+use control::{Messages, Resets, Route};
 use line::Line;
-use messages::Messages;
-use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};
@@ -106,7 +100,7 @@ pub struct Out {
 
 /// The NIC.
 #[derive(Debug)]
-pub struct Nic<B = Modelled> {
+pub struct Nic<B = ModelBackend> {
     sim: Simulation<Hardware>,
     config: NicConfig,
     bar: LiteMaster,
@@ -119,7 +113,7 @@ pub struct Nic<B = Modelled> {
     messages: Messages,
     dma: [CorundumDma; 2],
     host: HostMemory,
-    behind: B,
+    backend: B,
     /// Completions that will come: when, and of which tag.
     pending: VecDeque<(u64, u64)>,
     /// Time that was left out, in picoseconds.
@@ -156,12 +150,12 @@ impl Nic {
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
         let attached = config.clone();
         Self::assemble(Hardware::application(), config, |sim| {
-            Modelled::attach(sim, &attached)
+            ModelBackend::attach(sim, &attached)
         })
     }
 }
 
-impl<B: Behind> Nic<B> {
+impl<B: ClusterBackend> Nic<B> {
     /// A NIC after reset whose cluster is what `attach` finds or puts behind the application.
     ///
     /// # Errors
@@ -179,7 +173,7 @@ impl<B: Behind> Nic<B> {
         let mut sim = Simulation::with_domains(hardware, &clocks)?;
         sim.set_cycle_limit(u64::MAX);
         sim.in_domain(CLUSTER);
-        let behind = attach(&mut sim)?;
+        let backend = attach(&mut sim)?;
         sim.in_domain(CORE);
         let messages = names.messages;
         let messages = messages.map(|port| sim.channel_sink(port, &["data"], Pause::Never));
@@ -198,7 +192,7 @@ impl<B: Behind> Nic<B> {
             messages: Messages::new(messages),
             dma: [to_host_memory?, from_host_memory?],
             host,
-            behind,
+            backend,
             pending: VecDeque::new(),
             skipped_ps: 0,
             alone: 0,
@@ -227,9 +221,9 @@ impl<B: Behind> Nic<B> {
         Ok(nic)
     }
 
-    /// What is behind the application.
-    pub fn behind(&self) -> &B {
-        &self.behind
+    /// The cluster.
+    pub fn backend(&self) -> &B {
+        &self.backend
     }
 
     /// The shape and the speed.
@@ -312,19 +306,19 @@ impl<B: Behind> Nic<B> {
     pub fn reset(&mut self) -> Result<(), NicError> {
         self.note_restart();
         self.sim.try_reset()?;
-        self.behind.forget();
+        self.backend.forget();
         self.route = Route::new();
         self.messages.reset();
         self.pending.clear();
         self.completions.clear();
         self.stdout.clear();
-        self.printed = self.behind.printed();
+        self.printed = self.backend.printed();
         Ok(())
     }
 
     /// Whether nothing is on its way, anywhere in the NIC.
     pub fn is_idle(&self) -> bool {
-        self.is_quiet() && self.behind.is_idle()
+        self.is_quiet() && self.backend.is_idle()
     }
 
     /// Whether nothing is on its way outside of the cluster, and no message for an interrupt can come.
@@ -334,14 +328,14 @@ impl<B: Behind> Nic<B> {
 
     /// Whether nothing is on its way outside of the cluster.
     fn moves_nothing(&self) -> bool {
-        self.behind.is_quiet()
+        self.backend.is_quiet()
             && self.rx.is_idle()
             && self.tx.is_idle()
             && self.bar.is_idle()
             && self.pending.is_empty()
             && self.completions.is_idle()
             && self.dma.iter().all(|dma| dma.in_flight() == 0)
-            && self.printed == self.behind.printed()
+            && self.printed == self.backend.printed()
     }
 
     /// Lets a little time pass: one clock of the core, or more of them if nothing happens, but not beyond `limit_ps`.
@@ -356,7 +350,7 @@ impl<B: Behind> Nic<B> {
                 return Ok(());
             }
         }
-        if self.printed < self.behind.printed() {
+        if self.printed < self.backend.printed() {
             self.read_word()?;
         }
         self.clock()
@@ -374,7 +368,7 @@ impl<B: Behind> Nic<B> {
             let word = read.data as u32;
             self.missed = (self.missed + 1) % LOST_READS;
             if self.missed == 0 {
-                self.printed = self.behind.printed();
+                self.printed = self.backend.printed();
             }
             if word != NO_WORD {
                 self.printed += 1;
@@ -431,7 +425,7 @@ impl<B: Behind> Nic<B> {
     /// Only the cluster goes on, for as long as it needs nobody, and not beyond the limit.
     fn skip(&mut self, limit_ps: u64) {
         let left = limit_ps.saturating_sub(self.now_ps());
-        let passed = self.behind.skip(left / self.config.cluster_ps);
+        let passed = self.backend.skip(left / self.config.cluster_ps);
         self.alone += passed;
         self.skipped_ps += passed * self.config.cluster_ps;
         self.sim.set_passed_ps(self.skipped_ps);
@@ -479,7 +473,7 @@ impl<B: Behind> Nic<B> {
     pub(crate) fn load(&mut self, program: &Program) -> bool {
         self.loaded = Some(program.clone());
         self.stdout.clear();
-        self.behind.load(program)
+        self.backend.load(program)
     }
 
     /// The program that was put there since the last call.
@@ -506,7 +500,7 @@ fn attach_dma(
 #[derive(Debug, thiserror::Error)]
 pub enum NicError {
     /// The hardware has other ports.
-    #[error("the simulated hardware is not the one this program was made for: {0}")]
+    #[error("the simulated hardware is not the one this program was built for: {0}")]
     Ports(#[from] ModelError),
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]

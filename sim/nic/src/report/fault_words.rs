@@ -44,7 +44,7 @@ impl Explainer {
                 symbols.name(pc),
                 instruction.at(pc)
             ),
-            None => write!(text, "\n  {pc:#010x}: there is no code of the program"),
+            None => write!(text, "\n  {pc:#010x}: no code of the program"),
         };
         where_it_is(&mut text, pc, symbols);
         text
@@ -55,7 +55,7 @@ impl Explainer {
         let (value, pc) = (fault.value, fault.pc);
         match fault.trap {
             Trap::InstructionFault => format!(
-                "it jumped to {pc:#010x}, where it may execute nothing ({})",
+                "jump to {pc:#010x}, which is not executable ({})",
                 self.region(pc)
             ),
             Trap::Illegal => match symbols.instruction(pc) {
@@ -64,43 +64,41 @@ impl Explainer {
                 }
                 _ => format!("illegal instruction {value:#010x}"),
             },
-            Trap::Breakpoint => {
-                "it stopped itself: abort, exit or an assertion that does not hold".to_owned()
-            }
+            Trap::Breakpoint => "it terminated itself: abort, exit or a failed assertion".to_owned(),
             Trap::LoadMisaligned => format!("misaligned load from {value:#010x}"),
             Trap::StoreMisaligned => format!("misaligned store or atomic operation at {value:#010x}"),
             _ if fault.named == Some(Named::Read) => format!(
-                "its command or copy reads {value:#010x}, which is not this task's ({})",
+                "its command or copy reads {value:#010x}, which does not belong to this task ({})",
                 self.region(value)
             ),
             _ if fault.named == Some(Named::Written) => format!(
-                "its command or copy writes {value:#010x}, which this task may not change ({})",
+                "its command or copy writes {value:#010x}, which this task may not write ({})",
                 self.region(value)
             ),
             Trap::LoadFault => format!(
-                "load from {value:#010x}, which is not this task's ({})",
+                "load from {value:#010x}, which does not belong to this task ({})",
                 self.region(value)
             ),
             Trap::StoreFault => {
                 format!(
-                    "store or atomic operation at {value:#010x}, which this task may not change ({})",
+                    "store or atomic operation at {value:#010x}, which this task may not write ({})",
                     self.region(value)
                 )
             }
             Trap::EnvironmentCallU => "environment call that does not exist".to_owned(),
             Trap::Custom(SILENCE) => format!(
-                "nothing answers at {:#010x}: the watchdog ended it, but the public cluster has none and would hang",
+                "no answer from {:#010x}: the watchdog ended it; PsPIN's cluster has no watchdog and would hang",
                 fault.value
             ),
             Trap::Custom(WATCHDOG) => format!("the watchdog ended it: it ran for {} clocks", self.watchdog),
             Trap::Custom(REFUSED_COMMAND) => {
-                format!("its command has no type, or names {value:#010x}, where no memory is")
+                format!("its command has an invalid type, or names {value:#010x}, where there is no memory")
             }
             Trap::Custom(REFUSED_LENGTH) => {
                 format!("a packet of {value} bytes: the NIC sends 1 to {MAX_FRAME}")
             }
             Trap::Custom(REFUSED_HOST) => format!(
-                "host memory did not take an access to its line 0x...{value:08x}: is it the context's own?"
+                "host memory rejected an access to line 0x...{value:08x}: does it belong to the context?"
             ),
             trap => cause(trap).to_owned(),
         }
@@ -117,17 +115,17 @@ impl Explainer {
                 Some(map::Target::Memory(Place::L1(_, offset))) => {
                     format!("L1 of its cluster, {}", l1(offset as u32))
                 }
-                Some(map::Target::Silence) => "no register is there".to_owned(),
+                Some(map::Target::Silence) => "no register".to_owned(),
                 Some(_) => "a register".to_owned(),
-                None if address < 0x1000 => "no memory is there: a null pointer?".to_owned(),
-                None => "no memory is there".to_owned(),
+                None if address < 0x1000 => "no memory: a null pointer?".to_owned(),
+                None => "no memory".to_owned(),
             },
         }
     }
 }
 
 /// What is to be said if an atomic instruction is refused.
-const ATOMIC: &str = "\n  atomic instructions are for words of L2 alone, and their results for nobody: \
+const ATOMIC: &str = "\n  atomic instructions work on words of L2 only, and handlers cannot use their results: \
     use amo_add, compare_and_swap or another function of pspin.h";
 
 /// Who did what on which packet.

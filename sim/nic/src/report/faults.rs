@@ -49,7 +49,7 @@ pub struct BrokenHpu {
 
 /// What was counted.
 #[derive(Clone, Debug)]
-pub(super) struct Troubles {
+pub(super) struct FaultCounts {
     /// Faults, the most frequent kind first.
     pub(super) faults: Vec<FaultKind>,
     /// Commands that were not done, the most frequent kind first.
@@ -208,7 +208,7 @@ impl Faults {
         }
         let cause = match number {
             ENVIRONMENT_CALL => cause(Trap::EnvironmentCallU),
-            _ => "error that the runtime told",
+            _ => "error reported by the runtime",
         };
         let handler = symbols.name(run.handler);
         let kind = self.faults.count(handler.clone(), None, cause, symbols);
@@ -229,18 +229,18 @@ impl Faults {
             cause,
         };
         let mut text = format!(
-            "HPU {}.{} stands still: {} outside of any handler, in {} (pc {pc:#010x})",
+            "HPU {}.{} stopped: {} outside of any handler, in {} (pc {pc:#010x})",
             hpu.cluster, hpu.core, broken.cause, broken.place
         );
         where_it_is(&mut text, pc, symbols);
-        text.push_str("\n  it runs nothing until the cluster is reset");
+        text.push_str("\n  it stays stopped until the cluster is reset");
         self.broken.push(broken);
         text
     }
 
     /// What was counted so far.
-    pub(super) fn troubles(&self) -> Troubles {
-        Troubles {
+    pub(super) fn troubles(&self) -> FaultCounts {
+        FaultCounts {
             faults: self.faults.sorted(),
             refusals: self.refusals.sorted(),
             broken: self.broken.clone(),
@@ -354,8 +354,8 @@ mod tests {
         let text = faults.broken(HPU, Trap::LoadFault, 0x1d00_0104, &Symbols::none());
         assert_eq!(
             text,
-            "HPU 1.2 stands still: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
-             it runs nothing until the cluster is reset"
+            "HPU 1.2 stopped: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
+             it stays stopped until the cluster is reset"
         );
         assert_eq!(faults.troubles().broken.len(), 1);
     }

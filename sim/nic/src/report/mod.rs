@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Nothing is kept for each packet once it is done with: times go into histograms, curves are thinned out, traces are
-//! written as they come. What each figure means is in `docs/run/reading-a-run.md`.
+//! written as they come. What each figure means is in `docs/run/spinneret.md`.
 //!
 //! ```
 //! use spinneret_cluster::{Cluster, Event, digest};
@@ -25,7 +25,7 @@
 //! let ping = [0x5a; 98];
 //! let handler = Some(0x1d00_0400);
 //! recorder.received(1_000_000, &ping, handler);
-//! let came = Event::Came { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping), handler };
+//! let came = Event::Arrived { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping), handler };
 //! for event in [came, Event::Freed { clock: 100, packet: 0 }] {
 //!     recorder.event(&event, |clock| clock * config.cluster_ps);
 //! }
@@ -40,54 +40,47 @@
 //! # }
 //! ```
 
-mod console;
-mod error;
 mod fault_words;
 mod faults;
-mod histogram;
 mod options;
 mod page;
 mod pairing;
 mod plot;
-mod profile;
-mod progress;
-mod series;
 mod summary;
 mod symbols;
 mod tables;
 mod tally;
 mod trace;
 
-pub use console::Console;
-pub use error::ReportError;
 pub use faults::{BrokenHpu, FaultKind};
 pub use options::Options;
 pub use page::PageOptions;
-pub use profile::{FunctionCost, LineCost, ProfileReport};
-pub use progress::{Live, ShowProgress};
 pub use summary::{
-    Distribution, End, FORMAT, HandlerCounter, HandlerReport, HpuReport, Latencies, Occupancy, StageReport,
-    Summary, Time,
+    Distribution, End, FORMAT, HandlerCounter, HandlerReport, Histogram, HpuReport, Latencies, Occupancy,
+    StageReport, Summary, Time,
 };
-pub use symbols::{Place, Symbols};
+pub use symbols::{FunctionCost, LineCost, Place, ProfileReport, Symbols};
+pub use tables::{Live, ShowProgress};
+pub use tally::Traffic;
+pub use trace::Call;
 
 use crate::nic::NicConfig;
 use faults::Faults;
-pub use histogram::Histogram;
 use options::{Files, Messages};
 use page::{Page, PageServer, Stage};
-use pairing::{Pairing, Way};
-use progress::Progress;
+use pairing::{Destination, Pairing};
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
+use spinneret_host::Lines;
 use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use tables::Progress;
 use tally::Tally;
-pub use tally::Traffic;
-pub use trace::Call;
 use trace::{Packet, Parallel, Serial};
 
 /// A packet in the cluster.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct InFlight {
     /// Number of the frame, and when it came from the wire, if that is known.
     wire: Option<(u64, u64)>,
     came_ps: u64,
@@ -101,10 +94,10 @@ struct Flight {
 pub struct Recorder {
     symbols: Symbols,
     pairing: Pairing,
-    flights: HashMap<u64, Flight>,
+    flights: HashMap<u64, InFlight>,
     tally: Tally,
     faults: Faults,
-    console: Console,
+    console: Lines,
     progress: Progress,
     messages: Messages,
     files: Files,
@@ -145,7 +138,7 @@ impl Recorder {
             flights: HashMap::new(),
             tally: Tally::default(),
             faults: Faults::new(options.faults_in_full, &config.cluster),
-            console: Console::default(),
+            console: Lines::default(),
             progress: Progress::new(options.progress),
             page: Page::open(&options.page, config)?,
             messages: Messages::new(options.messages),
@@ -184,7 +177,7 @@ impl Recorder {
 
     /// A frame that matched nothing went to the host.
     pub fn to_host(&mut self, at_ps: u64, bytes: &[u8]) {
-        let frame = self.pairing.went(Way::Host, digest(bytes));
+        let frame = self.pairing.went(Destination::Host, digest(bytes));
         if let Some((_, since_ps)) = frame {
             self.tally.bypass.add(at_ps.saturating_sub(since_ps) / 1000);
         }
@@ -227,7 +220,7 @@ impl Recorder {
     /// Something happened in the cluster; `clock_to_ps` says when one of its clocks was.
     pub fn event(&mut self, event: &Event, clock_to_ps: impl Fn(u64) -> u64) {
         match *event {
-            Event::Came {
+            Event::Arrived {
                 clock,
                 packet,
                 message,
@@ -238,7 +231,7 @@ impl Recorder {
                 self.tally.taken(handler);
                 self.came(clock_to_ps(clock), packet, (message, size), digest);
             }
-            Event::Ran(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
+            Event::Finished(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
             Event::Freed { clock, packet } => self.freed(clock_to_ps(clock), packet),
             Event::Failed(ref fault) => {
                 let text = self.faults.failed(fault, &self.symbols);
@@ -248,7 +241,7 @@ impl Recorder {
                 let text = self.faults.refused(fault, &self.symbols);
                 self.say(text);
             }
-            Event::Broken { hpu, trap, pc } => {
+            Event::Halted { hpu, trap, pc } => {
                 let text = self.faults.broken(hpu, trap, pc, &self.symbols);
                 self.say(Some(text));
             }
@@ -277,7 +270,7 @@ impl Recorder {
     /// A word of the standard output of handlers.
     pub fn stdout(&mut self, word: u32) {
         let line = self.console.word(word);
-        self.say(line);
+        self.say(line.map(|line| line.to_string()));
     }
 
     /// Shows how the run goes, if it is time to. This may be called as often as one likes; `live` is only asked then.
@@ -312,8 +305,9 @@ impl Recorder {
 
     /// Ends the record: completes files and sums up. The profile is that of the cluster, if it was enabled.
     pub fn finish(mut self, end: &End, profile: Option<&Profile>) -> Finished {
-        let rest = self.console.rest();
-        rest.into_iter().for_each(|line| self.say(Some(line)));
+        for line in self.console.rest() {
+            self.say(Some(line.to_string()));
+        }
         self.progress.finish();
         let mut summary = self.summary(end);
         summary.profile = profile.map(|profile| ProfileReport::new(profile, &self.symbols));
@@ -328,7 +322,7 @@ impl Recorder {
     }
 
     fn came(&mut self, at_ps: u64, packet: u64, (message, size): (u32, u32), digest: u64) {
-        let wire = self.pairing.went(Way::Cluster, digest);
+        let wire = self.pairing.went(Destination::Cluster, digest);
         let slice = Packet {
             frame: wire.map(|(frame, _)| frame),
             packet: Some(packet),
@@ -342,7 +336,7 @@ impl Recorder {
             self.files
                 .trace(|trace| trace.stay(Parallel::Ingress, [since_ps, at_ps], slice));
         }
-        let flight = Flight {
+        let flight = InFlight {
             wire,
             came_ps: at_ps,
             packet: slice,
@@ -424,6 +418,49 @@ impl Recorder {
                 page.line(&text);
             }
             self.progress.aside(|| self.messages.write(&text));
+        }
+    }
+}
+
+/// Why a file of a record is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// It cannot be written.
+    #[error("the {what} cannot be written to {path}: {source}")]
+    Write {
+        /// Trace, plot or report.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The page cannot be served.
+    #[error(
+        "cannot serve the page at port {port} of localhost: {source}; use another port, or no number for a free one"
+    )]
+    Page {
+        /// The port that was asked for.
+        port: u16,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The picture cannot be drawn.
+    #[error("the plot for {path} cannot be drawn: {reason}")]
+    Draw {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl ReportError {
+    fn write(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Write {
+            what,
+            path: path.to_owned(),
+            source,
         }
     }
 }

@@ -1,15 +1,15 @@
 //! What is wanted of a record, and where it goes.
 
-use super::error::ReportError;
+use super::ReportError;
 use super::page::PageOptions;
 use super::plot::Plot;
-use super::progress::ShowProgress;
+use super::tables::ShowProgress;
 use super::trace::Trace;
 use crate::nic::NicConfig;
 use spinneret_packets::capture::whole_file::WholeFile;
-use std::fmt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// What is wanted. What is not wanted costs neither time nor memory.
 pub struct Options {

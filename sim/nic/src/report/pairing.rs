@@ -17,7 +17,7 @@ struct Frame {
 
 /// Where a frame can go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Destination {
     /// It matched, and its packet came to the cluster.
     Cluster,
     /// It matched nothing, and went to the host.
@@ -36,7 +36,7 @@ pub(crate) struct Pairing {
     /// Number of the first of `frames`.
     first: u64,
     /// For each way, the number of the frame behind the last one that went there.
-    behind: [u64; 2],
+    after_last: [u64; 2],
     /// Frames that matched and were left behind, by their handlers.
     dropped: BTreeMap<u32, u64>,
 }
@@ -58,11 +58,11 @@ impl Pairing {
     }
 
     /// A frame with these bytes came out: its number, and when it had come in, if it did.
-    pub(crate) fn went(&mut self, way: Way, digest: u64) -> Option<(u64, u64)> {
-        let start = self.behind[way as usize].saturating_sub(self.first) as usize;
+    pub(crate) fn went(&mut self, way: Destination, digest: u64) -> Option<(u64, u64)> {
+        let start = self.after_last[way as usize].saturating_sub(self.first) as usize;
         let mut open = self.frames.iter().enumerate().skip(start);
         let (place, _) = open.find(|(_, frame)| frame.digest == digest && !frame.taken)?;
-        if way == Way::Cluster {
+        if way == Destination::Cluster {
             let left_behind = self.frames.range(start..place);
             for handler in left_behind.filter_map(|frame| frame.handler) {
                 *self.dropped.entry(handler).or_default() += 1;
@@ -72,7 +72,7 @@ impl Pairing {
         frame.taken = true;
         let at_ps = frame.at_ps;
         let number = self.first + place as u64;
-        self.behind[way as usize] = number + 1;
+        self.after_last[way as usize] = number + 1;
         self.forget();
         Some((number, at_ps))
     }
@@ -84,7 +84,7 @@ impl Pairing {
 
     /// Forgets the frames that can go nowhere any more.
     fn forget(&mut self) {
-        let both = self.behind[0].min(self.behind[1]);
+        let both = self.after_last[0].min(self.after_last[1]);
         while self.first < both || self.frames.front().is_some_and(|frame| frame.taken) {
             self.frames.pop_front();
             self.first += 1;
@@ -106,10 +106,10 @@ mod tests {
         let mut pairing = Pairing::default();
         fill(&mut pairing, 0..10);
         for number in [1, 4, 5, 9] {
-            assert_eq!(pairing.went(Way::Cluster, number), Some((number, number)));
+            assert_eq!(pairing.went(Destination::Cluster, number), Some((number, number)));
         }
         assert_eq!(
-            pairing.went(Way::Cluster, 2),
+            pairing.went(Destination::Cluster, 2),
             None,
             "it would have overtaken another one"
         );
@@ -121,16 +121,16 @@ mod tests {
     fn each_way_keeps_its_own_order() {
         let mut pairing = Pairing::default();
         (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2, None), number));
-        assert_eq!(pairing.went(Way::Cluster, 1), Some((1, 101)));
-        assert_eq!(pairing.went(Way::Cluster, 1), Some((3, 103)));
-        assert_eq!(pairing.went(Way::Host, 0), Some((0, 100)));
+        assert_eq!(pairing.went(Destination::Cluster, 1), Some((1, 101)));
+        assert_eq!(pairing.went(Destination::Cluster, 1), Some((3, 103)));
+        assert_eq!(pairing.went(Destination::Host, 0), Some((0, 100)));
         assert_eq!(
-            pairing.went(Way::Host, 1),
+            pairing.went(Destination::Host, 1),
             Some((5, 105)),
             "1 and 3 went the other way"
         );
-        assert_eq!(pairing.went(Way::Cluster, 0), Some((4, 104)));
-        assert_eq!(pairing.went(Way::Cluster, 7), None);
+        assert_eq!(pairing.went(Destination::Cluster, 0), Some((4, 104)));
+        assert_eq!(pairing.went(Destination::Cluster, 7), None);
         assert!(pairing.dropped().is_empty(), "nothing of these matched");
     }
 
@@ -140,9 +140,9 @@ mod tests {
         let frames = 3 * REMEMBERED as u64;
         fill(&mut pairing, 0..frames);
         assert_eq!(pairing.frames.len(), REMEMBERED);
-        assert_eq!(pairing.went(Way::Host, 0), None);
+        assert_eq!(pairing.went(Destination::Host, 0), None);
         assert_eq!(
-            pairing.went(Way::Host, frames - 1),
+            pairing.went(Destination::Host, frames - 1),
             Some((frames - 1, frames - 1))
         );
     }

@@ -1,11 +1,10 @@
 //! Counts of everything that a summary shows.
 
-use super::histogram::Histogram;
-use super::progress::Counts;
 use super::summary::{
-    Distribution, End, FORMAT, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time,
+    Distribution, End, FORMAT, HandlerReport, Histogram, HpuReport, Latencies, StageReport, Summary, Time,
 };
 use super::symbols::Symbols;
+use super::tables::Counts;
 use crate::nic::NicConfig;
 use serde::Serialize;
 use spinneret_cluster::task::Stage;

@@ -1,21 +1,21 @@
 //! Runs for a program in the same process: it gives packets and takes what comes out, and has the NIC's memory afterwards.
 
-use super::args::HardwareArguments;
-use super::ends::Ends;
-use super::host::{Attention, HostProgram};
+use super::handlers::{contexts_on, names};
+use super::host::{HostProgram, HostStep};
 use super::session::Session;
-use super::setup::{self, Setup};
+use super::setup::{PacketIo, Setup};
+use super::{HardwareArguments, setup};
 use crate::device::Simulated;
 use crate::net::{Interrupt, Sink, Source};
 use crate::report::{Options, Recorder, ShowProgress, Summary};
-use crate::start::{contexts_on, names};
 use crate::terminal::Files;
 use anyhow::{Result, anyhow, ensure};
 use spinneret_cluster::Program;
 use spinneret_host::Context;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -98,22 +98,22 @@ impl Embedded {
     ) -> Result<Outcome> {
         ensure!(
             !self.is_broken,
-            "packets of a run that was ended are still in this NIC: make a new one"
+            "this NIC still holds packets of an aborted run: create a new one"
         );
         self.is_broken = true;
         let messages = Messages::default();
         let config = self.nic.borrow().config().clone();
         let setup = Setup {
             nic: self.nic.clone(),
-            ends: Ends {
+            ends: PacketIo {
                 wire: vec![wire],
                 host: vec![host],
-                ..Ends::new(source)
+                ..PacketIo::new(source)
             },
             recorder: Recorder::new(messages.options(), Some(&self.program), &config)?,
             wave: None,
             gdb: None,
-            host: Some(Box::new(Asks(goes_on))),
+            host: Some(Box::new(PollHook(goes_on))),
         };
         let session = Session::new(setup, None, Interrupt::never()?).counting_from(self.counted.clone());
         let (finished, verdict) = session.through()?;
@@ -158,11 +158,11 @@ impl Write for Messages {
     }
 }
 
-/// Asks the program now and then.
-struct Asks<F>(F);
+/// PollHook the program now and then.
+struct PollHook<F>(F);
 
-impl<F: FnMut() -> Result<()>> HostProgram for Asks<F> {
-    fn poll(&mut self, _: &Simulated) -> Result<Attention> {
-        (self.0)().map(|()| Attention::Idle)
+impl<F: FnMut() -> Result<()>> HostProgram for PollHook<F> {
+    fn poll(&mut self, _: &Simulated) -> Result<HostStep> {
+        (self.0)().map(|()| HostStep::Idle)
     }
 }

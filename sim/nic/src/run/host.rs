@@ -2,9 +2,9 @@
 //! answers pings and datagrams, as the program beside the handlers of `host_ping` does.
 
 use crate::device::{HOST_BASE, HOST_STRIDE, Simulated};
-use crate::nic::{Behind, ControlError, Nic};
+use crate::nic::{ClusterBackend, ControlError, Nic};
 use crate::report::Call;
-use crate::services::{Pace, Paced};
+use crate::services::{ServiceTimes, TimedServices};
 use crate::terminal::tell;
 use anyhow::Context as _;
 use spinneret_cluster::Program;
@@ -18,13 +18,13 @@ use std::rc::Rc;
 
 /// What a program on the host makes of a look at the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Attention {
+pub(crate) enum HostStep {
     /// It has nothing to do until something changes.
     Idle,
     /// It wants to look again at that time at the latest, in picoseconds since the start.
-    Until(u64),
+    WakeAt(u64),
     /// It is done, and so is the run.
-    Over,
+    Done,
 }
 
 /// A program on the host.
@@ -33,7 +33,7 @@ pub(crate) trait HostProgram {
     ///
     /// # Errors
     /// If it cannot go on.
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention>;
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep>;
 
     /// Notes from now on which calls of handlers come and go.
     fn watch(&mut self) {}
@@ -88,13 +88,13 @@ pub(super) fn is_matching(nic: &Simulated) -> Result<bool, DeviceError> {
 
 /// Answers calls of all contexts.
 #[derive(Debug)]
-pub(super) struct Answering {
-    paced: Paced,
+pub(super) struct RpcService {
+    paced: TimedServices,
     /// That of each context.
     libcs: Vec<Rc<Libc>>,
 }
 
-impl Answering {
+impl RpcService {
     /// The calls of libc, with files in a folder if there is one.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Answering {
         };
         let services: Vec<_> = contexts.into_iter().map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self {
-            paced: Paced::new(services, Pace::default()),
+            paced: TimedServices::new(services, ServiceTimes::default()),
             libcs,
         })
     }
@@ -124,17 +124,17 @@ fn libc(version: Version, folder: Option<&Path>) -> anyhow::Result<Libc> {
     let config = Config::of_folder(folder.map(Path::to_owned));
     Libc::new(version, config).with_context(|| {
         let folder = folder.unwrap_or(Path::new("."));
-        format!("{} cannot be opened as a folder", folder.display())
+        format!("cannot open the folder {}", folder.display())
     })
 }
 
-impl HostProgram for Answering {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+impl HostProgram for RpcService {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let now_ps = nic.borrow().now_ps();
         let next_ps = self.paced.poll(now_ps)?;
         Ok(match nic.borrow().is_idle() && self.paced.is_idle() {
-            true => Attention::Idle,
-            false => Attention::Until(next_ps),
+            true => HostStep::Idle,
+            false => HostStep::WakeAt(next_ps),
         })
     }
 
@@ -190,10 +190,14 @@ pub struct HostPing {
 
 impl HostPing {
     /// For the handlers of a program; nothing if they do not wait for a host.
-    pub fn new<B: Behind>(program: &Program, simulated: &Simulated<B>, contexts: usize) -> Option<Self> {
+    pub fn new<B: ClusterBackend>(
+        program: &Program,
+        simulated: &Simulated<B>,
+        contexts: usize,
+    ) -> Option<Self> {
         let answers = program.host_data?;
         let nic = simulated.borrow();
-        let [clusters, hpus] = nic.behind().shape();
+        let [clusters, hpus] = nic.backend().shape();
         let hpus = (clusters * hpus) as usize;
         for context in 0..contexts as u64 {
             for hpu in 0..hpus as u64 {
@@ -210,7 +214,7 @@ impl HostPing {
     ///
     /// # Errors
     /// If the NIC does not take the answer.
-    pub fn answer<B: Behind>(&mut self, nic: &mut Nic<B>) -> Result<(), ControlError> {
+    pub fn answer<B: ClusterBackend>(&mut self, nic: &mut Nic<B>) -> Result<(), ControlError> {
         for (context, seen) in (0_u64..).zip(&mut self.seen) {
             for (hpu, seen) in (0_u32..).zip(seen) {
                 let page = page(context, hpu.into());
@@ -235,12 +239,12 @@ impl HostPing {
 }
 
 impl HostProgram for HostPing {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let mut nic = nic.borrow_mut();
         self.answer(&mut nic)?;
         Ok(match nic.is_idle() {
-            true => Attention::Idle,
-            false => Attention::Until(nic.now_ps() + LOOK_PS),
+            true => HostStep::Idle,
+            false => HostStep::WakeAt(nic.now_ps() + LOOK_PS),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The main loop of a NIC: `run`, `serve`, `receive`, Python and the fabric put it together of the same parts. The program on
 //! the host acts, its frames go in, time passes, and everything that comes out is recorded and passed on.
 
-use super::ends::Ends;
-use super::host::{Attention, HostProgram};
+use super::host::{HostProgram, HostStep};
+use super::setup::PacketIo;
 use crate::device::Simulated;
 use crate::net::Next;
 use crate::report::{Occupancy, Recorder};
@@ -18,11 +18,11 @@ const LOOK_PS: u64 = 200_000_000;
 /// A NIC, its host, and who records what happens.
 pub(crate) struct MainLoop {
     pub(crate) nic: Simulated,
-    pub(crate) ends: Ends,
+    pub(crate) ends: PacketIo,
     pub(crate) recorder: Recorder,
     /// A program on the host, and what it wants.
     pub(crate) host: Option<Box<dyn HostProgram>>,
-    pub(crate) attention: Attention,
+    pub(crate) attention: HostStep,
     /// Recorded times count from then on.
     pub(super) start_ps: u64,
     noted_ps: u64,
@@ -34,7 +34,7 @@ impl MainLoop {
     /// A run that began then.
     pub(crate) fn new(
         nic: Simulated,
-        ends: Ends,
+        ends: PacketIo,
         recorder: Recorder,
         host: Option<Box<dyn HostProgram>>,
         start_ps: u64,
@@ -45,7 +45,7 @@ impl MainLoop {
             ends,
             recorder,
             host,
-            attention: Attention::Idle,
+            attention: HostStep::Idle,
             start_ps,
             noted_ps: start_ps,
         }
@@ -53,7 +53,7 @@ impl MainLoop {
 
     /// Whether the program on the host wants to look now.
     pub(super) fn is_due(&self) -> bool {
-        matches!(self.attention, Attention::Until(at) if at <= self.nic.borrow().now_ps())
+        matches!(self.attention, HostStep::WakeAt(at) if at <= self.nic.borrow().now_ps())
     }
 
     /// Lets the debugger and the program on the host look at the NIC.
@@ -107,7 +107,7 @@ impl MainLoop {
     /// A step of the simulation, no further than to the next look of the program on the host.
     pub(crate) fn step(&mut self, limit_ps: u64) -> Result<()> {
         let limit_ps = match self.attention {
-            Attention::Until(at_ps) => limit_ps.min(at_ps),
+            HostStep::WakeAt(at_ps) => limit_ps.min(at_ps),
             _ => limit_ps,
         };
         Ok(self.nic.borrow_mut().step(limit_ps)?)
@@ -121,11 +121,11 @@ impl MainLoop {
         let start_ps = self.start_ps;
         let mut nic = self.nic.borrow_mut();
         // Frames of a cable come and go while others have the NIC, so it keeps them.
-        let log = nic.take_log();
+        let log = nic.take_frame_log();
         let is_logged = log.is_some();
         let [came, to_host] = log.unwrap_or_default();
         for (at_ps, bytes) in came {
-            recorder.received(at_ps - start_ps, &bytes, nic.handler_of(&bytes));
+            recorder.received(at_ps - start_ps, &bytes, nic.matching_handler(&bytes));
         }
         for (at_ps, bytes) in to_host {
             recorder.to_host(at_ps - start_ps, &bytes);

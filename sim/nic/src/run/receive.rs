@@ -1,22 +1,23 @@
 //! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port. Each message that is
 //! received is stored or refused, and its sender hears which.
 
-use super::args::{HardwareArguments, LiveArguments, PacketArguments, ResultArguments};
-use super::ends;
-use super::host::{Attention, HostProgram};
-use super::session::{self, Session};
-use super::setup::{self, Setup};
+use super::host::{HostProgram, HostStep};
+use super::session::Session;
+use super::setup::Setup;
+use super::{HardwareArguments, LiveArguments, PacketArguments, ResultArguments, session, setup};
 use crate::device::Simulated;
 use crate::installed;
 use crate::net::{Interrupt, picoseconds};
-use crate::terminal::{Failure, Files, Store, print, seconds, tell};
-use anyhow::{Result, anyhow, bail};
+use crate::terminal::{Failure, Files, print, seconds, tell};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{ArgGroup, Args};
 use spinneret_host::Nic;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
+use spinneret_packets::capture::whole_file::WholeFile;
 use spinneret_slmp::memory::Cause;
-use spinneret_slmp::udp::{self, Listener};
-use spinneret_slmp::{Confirm, GivenUp, Received, ReceiverConfig, Verdict};
+use spinneret_slmp::udp::Listener;
+use spinneret_slmp::{Confirm, GivenUp, Received, ReceiverConfig, Verdict, udp};
+use std::io::Write as _;
 use std::net::SocketAddrV4;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -33,26 +34,26 @@ const LOOK: Duration = Duration::from_micros(20);
 #[command(override_usage = "spinneret receive [OPTIONS] <--tap|--attach|--udp> <PATH>")]
 #[command(group(ArgGroup::new("from").required(true).args(["tap", "attach", "udp"])))]
 pub struct ReceiveArguments {
-    /// The file that the message becomes; with --many, the folder for them
+    /// File for the message; with --many, folder for the files
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Receive until Ctrl-C, each message to a file of its own
+    /// Receive until Ctrl-C, each message into its own file
     #[arg(long)]
     pub many: bool,
-    /// Receive without a NIC, at this address and UDP port of this machine
+    /// Receive without a NIC, at this address and UDP port
     #[arg(
         long,
         value_name = "ADDR:PORT",
         conflicts_with_all = ["handlers", "json", "trace", "wave", "plot", "profile", "allow_faults"]
     )]
     pub udp: Option<SocketAddrV4>,
-    /// Longest message in bytes
+    /// Maximum size of a message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1..=40 << 20))]
     pub max_size: u32,
-    /// Messages at the same time
+    /// Maximum number of concurrent messages
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub places: u8,
-    /// Give a message up when nothing of it came for so long
+    /// Give up a message after this time in seconds without a segment
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     pub idle: Duration,
     /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: examples/slmp in the folder that `spinneret where` prints]
@@ -67,7 +68,7 @@ pub struct ReceiveArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
-    /// Succeed all the same if handlers fail, are refused something, or are not there for a packet
+    /// Exit with success even if handlers fail, are refused something, or are missing for a packet
     #[arg(long, help_heading = "Results")]
     pub allow_faults: bool,
 }
@@ -142,7 +143,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
     let files = arguments.results.files(arguments.files());
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let ends = ends::open(&PacketArguments {
+    let ends = setup::open_packets(&PacketArguments {
         live: arguments.packets.clone(),
         ..PacketArguments::default()
     })?;
@@ -152,7 +153,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         Ok(MessageReceiver::open(&nic, &program, config, arguments.idle)?)
     })?;
     tell("waiting at the NIC");
-    setup.host = Some(Box::new(Receiving {
+    setup.host = Some(Box::new(ReceiveService {
         receiver,
         inbox,
         end: None,
@@ -163,15 +164,15 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
 
 /// The receiver as a program beside the NIC.
 #[derive(Debug)]
-struct Receiving {
+struct ReceiveService {
     receiver: MessageReceiver<Simulated>,
     inbox: Inbox,
     /// The run is over then.
     end: Option<Instant>,
 }
 
-impl HostProgram for Receiving {
-    fn poll(&mut self, nic: &Simulated) -> Result<Attention> {
+impl HostProgram for ReceiveService {
+    fn poll(&mut self, nic: &Simulated) -> Result<HostStep> {
         while let Some(event) = self.receiver.poll()? {
             match event {
                 Event::Complete(message) => {
@@ -186,9 +187,9 @@ impl HostProgram for Receiving {
             self.end.get_or_insert_with(|| Instant::now() + LINGER);
         }
         Ok(match self.end {
-            Some(end) if Instant::now() >= end => Attention::Over,
-            _ if nic.is_idle() => Attention::Idle,
-            _ => Attention::Until(nic.now_ps() + picoseconds(LOOK)),
+            Some(end) if Instant::now() >= end => HostStep::Done,
+            _ if nic.is_idle() => HostStep::Idle,
+            _ => HostStep::WakeAt(nic.now_ps() + picoseconds(LOOK)),
         })
     }
 
@@ -291,7 +292,7 @@ impl Inbox {
     /// If the one message has not come.
     pub(super) fn finish(&self) -> Result<()> {
         match self.store.is_single() && !self.is_stored {
-            true => bail!("no message came"),
+            true => bail!("no message was received"),
             false => Ok(()),
         }
     }
@@ -313,5 +314,132 @@ impl Inbox {
         }
         tell(error);
         Ok(())
+    }
+}
+
+/// Where messages are stored.
+#[derive(Debug)]
+pub(crate) enum Store {
+    /// One message in this file.
+    File(PathBuf),
+    /// Each in a file of its own in this folder.
+    Folder(PathBuf),
+}
+
+impl Store {
+    /// A place for messages, if it can be one.
+    ///
+    /// # Errors
+    /// If a folder should take one message, or a file many.
+    pub(crate) fn new(path: &Path, many: bool) -> Result<Self> {
+        match (many, path.is_dir()) {
+            (true, true) => Ok(Self::Folder(path.to_owned())),
+            (true, false) => anyhow::bail!(
+                "{} is not a folder: --many needs a folder for the files",
+                path.display()
+            ),
+            (false, true) => anyhow::bail!("{} is a folder: name a file, or give --many", path.display()),
+            (false, false) => {
+                let folder = folder_of(path);
+                anyhow::ensure!(
+                    folder.is_dir(),
+                    "there is no folder {} for {}",
+                    folder.display(),
+                    path.display()
+                );
+                Ok(Self::File(path.to_owned()))
+            }
+        }
+    }
+
+    /// Whether one message is all that is wanted.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Stores a message: the file has its final name only when all of it is on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written; nothing of it is left then.
+    pub(crate) fn save(&self, message: &Received) -> Result<PathBuf> {
+        let path = match self {
+            Self::File(path) => path.clone(),
+            Self::Folder(folder) => {
+                let from = message.key.from;
+                let name = format!("{}-{}-{:08x}", from.ip(), from.port(), message.key.message_id);
+                folder.join(name)
+            }
+        };
+        self.write(&path, &message.data)
+            .with_context(|| format!("{} cannot be stored", path.display()))?;
+        Ok(path)
+    }
+
+    fn write(&self, path: &Path, data: &[u8]) -> Result<()> {
+        let mut file = WholeFile::create(path)?;
+        file.write_all(data)?;
+        Ok(file.finish_on_disk()?)
+    }
+}
+
+/// The folder of a file; the one that we are in if it has none.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spinneret_slmp::MessageKey;
+
+    fn message(data: &[u8]) -> Received {
+        Received {
+            key: MessageKey {
+                from: "10.0.0.1:4000".parse().expect("it is an address"),
+                message_id: 0xabc,
+            },
+            data: data.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_message_is_stored_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let path = folder.path().join("message");
+        let store = Store::new(&path, false).expect("there is room");
+        assert!(store.is_single());
+        assert_eq!(store.save(&message(b"first")).expect("there is room"), path);
+        store.save(&message(b"second")).expect("there is room");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"second");
+        // A folder of that name cannot be replaced by a file.
+        std::fs::remove_file(&path).expect("it is ours");
+        std::fs::create_dir(&path).expect("it is ours");
+        let error = store.save(&message(b"third")).unwrap_err().to_string();
+        assert!(error.ends_with("message cannot be stored"), "{error}");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("it is ours").count(),
+            1,
+            "nothing is left"
+        );
+    }
+
+    #[test]
+    fn messages_of_a_folder_have_their_senders_in_their_names() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let store = Store::new(folder.path(), true).expect("it is a folder");
+        let path = store.save(&message(b"one")).expect("there is room");
+        assert_eq!(path, folder.path().join("10.0.0.1-4000-00000abc"));
+    }
+
+    #[test]
+    fn a_place_that_does_not_fit_is_refused() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let refused = |path: &Path, many| Store::new(path, many).unwrap_err().to_string();
+        assert!(refused(folder.path(), false).ends_with("is a folder: name a file, or give --many"));
+        assert!(refused(&folder.path().join("file"), true).contains("is not a folder"));
+        assert!(refused(&folder.path().join("nowhere/file"), false).starts_with("there is no folder"));
     }
 }

@@ -1,10 +1,9 @@
 //! `spinneret serve`: a NIC for programs in other processes, or a PCI device of a virtual machine.
 
-use super::args::{HardwareArguments, PacketArguments, ResultArguments};
-use super::ends;
-use super::host::{Attention, HostProgram, is_matching};
-use super::session::{self, Session};
-use super::setup::{self, Setup};
+use super::host::{HostProgram, HostStep, is_matching};
+use super::session::Session;
+use super::setup::Setup;
+use super::{HardwareArguments, PacketArguments, ResultArguments, session, setup};
 use crate::device::Simulated;
 use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
@@ -13,7 +12,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use spinneret_host::Nic;
 use spinneret_host::device::socket::{Served, Server};
-use spinneret_pci::{Application, Personality};
+use spinneret_pci::{Application, Identity};
 use spinneret_regmap::bar::{Destination, decode};
 use spinneret_regmap::me;
 use std::io;
@@ -23,16 +22,16 @@ use std::path::{Path, PathBuf};
 /// Arguments of `spinneret serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArguments {
-    /// Where programs find the NIC: they open unix:SOCKET
+    /// Path of the Unix socket; programs open unix:SOCKET
     #[arg(value_name = "SOCKET", required_unless_present = "pci")]
     pub socket: Option<PathBuf>,
-    /// Be a PCI device instead, for a virtual machine that finds it there (vfio-user)
+    /// Be a PCI device of a virtual machine instead, at this socket (vfio-user)
     #[arg(long, value_name = "SOCKET", conflicts_with = "socket")]
     pub pci: Option<PathBuf>,
-    /// Which PCI function it is
+    /// PCI function
     #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
     pub function: Function,
-    /// End when the first program, or virtual machine, has gone
+    /// End when the first program or virtual machine disconnects
     #[arg(long)]
     pub once: bool,
     /// Packets
@@ -61,13 +60,13 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         .reads("--pci", arguments.pci.as_deref());
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
-    let ends = ends::open_if_any(&arguments.packets)?;
+    let ends = setup::open_any_packets(&arguments.packets)?;
     let gdb = arguments.debug.listen()?;
     let mut setup = Setup::new(ends, &arguments.results, config, None)?;
     setup.host = Some(listen(arguments, &setup.nic)?);
     if let Some(gdb) = &gdb {
         tell(format_args!(
-            "gdb may come at any time: target remote {}",
+            "gdb can connect at any time: target remote {}",
             gdb.address()
         ));
     }
@@ -82,20 +81,20 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
     let once = arguments.once;
     let (path, host): (_, io::Result<Box<dyn HostProgram>>) = match (&arguments.pci, &arguments.socket) {
         (Some(path), _) => {
-            let device = PciDevice::bind(path, arguments.function, nic, once);
+            let device = PciService::bind(path, arguments.function, nic, once);
             (path, device.map(|device| Box::new(device) as _))
         }
         (None, Some(path)) => {
-            let serving = Server::bind(path).map(|server| Serving {
+            let serving = Server::bind(path).map(|server| SocketService {
                 server,
                 once,
                 is_matching: false,
             });
             (path, serving.map(|serving| Box::new(serving) as _))
         }
-        (None, None) => return Err(Failure::usage(anyhow::anyhow!("there is no socket: name one"))),
+        (None, None) => return Err(Failure::usage(anyhow::anyhow!("no socket: name one"))),
     };
-    let host = host.with_context(|| format!("{} cannot be listened at", path.display()));
+    let host = host.with_context(|| format!("cannot listen at {}", path.display()));
     let host = host.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
     let kind = if arguments.pci.is_some() {
         "vfio-user"
@@ -108,27 +107,27 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
 
 /// The socket, as a program on the host.
 #[derive(Debug)]
-struct Serving {
+struct SocketService {
     server: Server,
     once: bool,
     /// Somebody has set rules, so packets may come.
     is_matching: bool,
 }
 
-impl HostProgram for Serving {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+impl HostProgram for SocketService {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let served = self.server.serve(&mut nic.clone())?;
         if served == Served::Requests && !self.is_matching {
             self.is_matching = is_matching(nic)?;
         }
         Ok(match served {
-            Served::Nothing => Attention::Idle,
-            Served::Requests => Attention::Until(nic.borrow().now_ps()),
-            Served::Waits(until) => Attention::Until(picoseconds(until)),
-            Served::Gone if self.once => Attention::Over,
+            Served::Nothing => HostStep::Idle,
+            Served::Requests => HostStep::WakeAt(nic.borrow().now_ps()),
+            Served::Waits(until) => HostStep::WakeAt(picoseconds(until)),
+            Served::Gone if self.once => HostStep::Done,
             Served::Gone => {
                 self.is_matching = false;
-                Attention::Idle
+                HostStep::Idle
             }
         })
     }
@@ -149,16 +148,16 @@ impl HostProgram for Serving {
 /// Which PCI function the NIC is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Function {
-    /// Its own, for our drivers and for vfio
+    /// Spinneret's own function, for its drivers and for VFIO
     #[default]
     Own,
-    /// Corundum's without network interfaces, for the public drivers mqnic and pspin
+    /// Corundum's function without network interfaces, for the public drivers mqnic and pspin
     Mqnic,
 }
 
 /// The socket of the virtual machine, as a program on the host.
 #[derive(Debug)]
-pub(super) struct PciDevice {
+pub(super) struct PciService {
     server: spinneret_pci::Server,
     /// Whether messages of the hardware are interrupts: Corundum's application block has no port for them.
     has_messages: bool,
@@ -167,17 +166,17 @@ pub(super) struct PciDevice {
     is_matching: bool,
 }
 
-impl PciDevice {
+impl PciService {
     /// Listens at a path.
     ///
     /// # Errors
     /// If that cannot be.
     pub(super) fn bind(path: &Path, function: Function, nic: &Simulated, once: bool) -> io::Result<Self> {
-        let personality = match function {
-            Function::Own => Personality::OWN,
-            Function::Mqnic => Personality::MQNIC,
+        let identity = match function {
+            Function::Own => Identity::OWN,
+            Function::Mqnic => Identity::MQNIC,
         };
-        let server = spinneret_pci::Server::bind(path, personality)?;
+        let server = spinneret_pci::Server::bind(path, identity)?;
         nic.borrow().host_memory().connect(server.memory());
         Ok(Self {
             server,
@@ -188,8 +187,8 @@ impl PciDevice {
     }
 }
 
-impl HostProgram for PciDevice {
-    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<Attention> {
+impl HostProgram for PciService {
+    fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep> {
         let mut bar = ApplicationBar {
             nic: nic.clone(),
             has_rules: false,
@@ -208,9 +207,9 @@ impl HostProgram for PciDevice {
             self.is_matching = is_matching(nic)?;
         }
         Ok(match served {
-            spinneret_pci::Served::Gone if self.once => Attention::Over,
-            spinneret_pci::Served::Nothing | spinneret_pci::Served::Gone => Attention::Idle,
-            spinneret_pci::Served::Requests => Attention::Until(nic.borrow().now_ps()),
+            spinneret_pci::Served::Gone if self.once => HostStep::Done,
+            spinneret_pci::Served::Nothing | spinneret_pci::Served::Gone => HostStep::Idle,
+            spinneret_pci::Served::Requests => HostStep::WakeAt(nic.borrow().now_ps()),
         })
     }
 

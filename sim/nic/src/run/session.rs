@@ -1,13 +1,13 @@
 //! One run of a command: when packets come from the wire, how time keeps up with the wall, and how the run ends.
 
-use super::args::RunArguments;
-use super::faults;
-use super::host::Attention;
+use super::host::HostStep;
 use super::main_loop::{MainLoop, WAITING};
-use super::setup::{self, Setup};
+use super::setup::Setup;
 use super::wave::Wave;
+use super::{RunArguments, check_faults, setup};
 use crate::gdb::Gdb;
-use crate::net::{self, Interrupt, Next, Pacer};
+use crate::net;
+use crate::net::{Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Finished, Live};
 use crate::terminal::{Failure, print, print_folded};
@@ -54,7 +54,7 @@ pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Re
 }
 
 /// A packet that was taken from its source.
-struct Coming {
+struct NextPacket {
     /// When it comes.
     at_ps: u64,
     bytes: Vec<u8>,
@@ -71,17 +71,17 @@ pub(super) struct Session {
     interrupt: Interrupt,
     /// Keeps time with the wall, if packets come when they like.
     pacer: Option<Pacer>,
-    next: Option<Coming>,
+    next: Option<NextPacket>,
     /// When the last packet came that was taken from its source.
     last_ps: u64,
-    room: Room,
+    admission: Admission,
     has_ended: bool,
     start: End,
     begun: Instant,
     duration: Option<Duration>,
     counted: Instant,
     steps: u32,
-    standstill: Standstill,
+    standstill: StuckDetector,
     is_stuck: bool,
     /// What the hardware had counted before, if it is no new one.
     counted_before: BTreeMap<String, u64>,
@@ -119,12 +119,12 @@ impl Session {
             duration,
             next: None,
             last_ps: 0,
-            room: Room::new(&nic),
+            admission: Admission::new(&nic),
             has_ended: false,
             feeds_since_ps: None,
             counted: Instant::now(),
             steps: 0,
-            standstill: Standstill::new(&nic),
+            standstill: StuckDetector::new(&nic),
             is_stuck: false,
             counted_before: BTreeMap::new(),
             run: MainLoop::new(simulated.clone(), ends, recorder, host, now_ps),
@@ -159,23 +159,23 @@ impl Session {
             if is_idle || self.steps.is_multiple_of(LOOK_STEPS) || self.run.is_due() {
                 self.run.attend()?;
             }
-            if self.run.attention == Attention::Over {
+            if self.run.attention == HostStep::Done {
                 return Ok(());
             }
-            let has_nothing = is_idle && self.run.attention == Attention::Idle;
+            let has_nothing = is_idle && self.run.attention == HostStep::Idle;
             if has_nothing && self.has_ended && !self.stays() {
                 return Ok(());
             }
-            match self.pacer.is_some() {
-                true => self.live_step(has_nothing)?,
-                false if has_nothing && self.stays() => self.sleep(SLEEP)?,
-                false => self.run.step(due.unwrap_or(LAST_PS))?,
+            match self.pacer.as_ref().map(Pacer::allowed_ps) {
+                Some(allowed_ps) => self.live_step(allowed_ps, has_nothing)?,
+                None if has_nothing && self.stays() => self.sleep(SLEEP)?,
+                None => self.run.step(due.unwrap_or(LAST_PS))?,
             }
             self.run.pass_on()?;
             self.steps = self.steps.wrapping_add(1);
             if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
                 self.count()?;
-                let waits = self.standstill.is_for_ever(&self.run.nic.borrow());
+                let waits = self.standstill.is_stuck_now(&self.run.nic.borrow());
                 let follows = self.next.as_ref().is_some_and(|next| next.follows_nic);
                 self.is_stuck = waits && (self.has_ended || follows) && due.is_none() && !self.stays();
                 if self.is_stuck || self.is_over() {
@@ -190,26 +190,23 @@ impl Session {
         self.run.host.as_ref().is_some_and(|host| host.stays())
     }
 
-    /// A step that keeps time with the wall, as far as it goes.
-    fn live_step(&mut self, has_nothing: bool) -> Result<()> {
-        let now = self.run.nic.borrow().now_ps();
-        let Some(pacer) = &mut self.pacer else {
-            return Ok(());
-        };
+    /// A step that keeps simulated time behind the wall clock.
+    fn live_step(&mut self, allowed_ps: u64, has_nothing: bool) -> Result<()> {
+        let now_ps = self.run.nic.borrow().now_ps();
         if has_nothing {
-            pacer.end_work(now);
             self.sleep(SLEEP)?;
-            // Time goes on to where it is on the wall; nothing happens in it.
-            let allowed = self.pacer.as_mut().map_or(now, |pacer| pacer.allowed_ps());
-            return Ok(self.run.nic.borrow_mut().run_until(allowed)?);
+            // Nothing happens until simulated time has caught up with the wall clock.
+            let allowed_ps = self.pacer.as_ref().map_or(now_ps, Pacer::allowed_ps);
+            return Ok(self.run.nic.borrow_mut().run_until(allowed_ps)?);
         }
-        pacer.begin_work(now);
-        let allowed = pacer.allowed_ps();
-        if allowed <= now {
-            let ahead = pacer.until(now);
+        if allowed_ps <= now_ps {
+            let ahead = self
+                .pacer
+                .as_ref()
+                .map_or(Duration::ZERO, |pacer| pacer.until(now_ps));
             return self.sleep(ahead);
         }
-        self.run.step(allowed)
+        self.run.step(allowed_ps)
     }
 
     /// Sleeps until a packet comes, somebody wants something or an end, or the time is over.
@@ -233,7 +230,7 @@ impl Session {
     /// When the next packet comes. One that may not come yet is nothing to wait for, however late it is.
     fn due(&self) -> Option<u64> {
         let next = self.next.as_ref().filter(|_| self.takes_packets())?;
-        let may_come = !next.follows_nic || self.room.is_there(&self.run.nic.borrow());
+        let may_come = !next.follows_nic || self.admission.is_there(&self.run.nic.borrow());
         may_come.then_some(next.at_ps)
     }
 
@@ -273,19 +270,20 @@ impl Session {
                     }
                 };
                 self.last_ps = at_ps;
-                self.next = Some(Coming {
+                self.next = Some(NextPacket {
                     at_ps,
                     bytes,
                     follows_nic,
                 });
             }
-            let comes =
-                |next: &mut Coming| next.at_ps <= now && (!next.follows_nic || self.room.is_there(&nic));
-            let Some(Coming { bytes, .. }) = self.next.take_if(comes) else {
+            let comes = |next: &mut NextPacket| {
+                next.at_ps <= now && (!next.follows_nic || self.admission.is_there(&nic))
+            };
+            let Some(NextPacket { bytes, .. }) = self.next.take_if(comes) else {
                 break;
             };
-            let handler = nic.handler_of(&bytes);
-            self.room.give(&nic, handler.is_some());
+            let handler = nic.matching_handler(&bytes);
+            self.admission.give(&nic, handler.is_some());
             recorder.received(now - *start_ps, &bytes, handler);
             nic.receive(bytes);
         }
@@ -353,7 +351,7 @@ impl Session {
         shown.map_err(Failure::Work)?;
         finished.linger(|| interrupt.is_set());
         verdict.map_err(Failure::Work)?;
-        faults::check(&finished.summary, allow_faults)
+        check_faults(&finished.summary, allow_faults)
     }
 
     /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
@@ -365,12 +363,12 @@ impl Session {
             if self.interrupt.is_set() && begun.elapsed() > PATIENCE {
                 break;
             }
-            if self.run.attention != Attention::Over {
+            if self.run.attention != HostStep::Done {
                 self.run.attend()?;
             }
             self.run.step(limit)?;
             self.run.pass_on()?;
-            self.is_stuck = self.standstill.is_for_ever(&nic.borrow());
+            self.is_stuck = self.standstill.is_stuck_now(&nic.borrow());
         }
         self.run.recorder.end_progress();
         let left = self.run.host.as_mut().map_or(Ok(()), |host| host.finish());
@@ -422,12 +420,12 @@ const STUCK_PS: u64 = 1_000_000_000;
 
 /// Room in the NIC for packets that come as fast as it takes them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct Admission {
     /// HERs that the cluster will have got when every packet so far has come through.
     expected: u64,
 }
 
-impl Room {
+impl Admission {
     /// Before the first packet.
     pub(super) fn new(nic: &Nic) -> Self {
         Self {
@@ -459,13 +457,13 @@ impl Room {
 
 /// Whether packets in the cluster go on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standstill {
+pub(super) struct StuckDetector {
     /// The last look at which the cluster had no packets or they went on, and the steps that they had taken then.
     since_ps: u64,
     progress: u64,
 }
 
-impl Standstill {
+impl StuckDetector {
     /// Begins to look.
     pub(super) fn new(nic: &Nic) -> Self {
         Self {
@@ -476,7 +474,7 @@ impl Standstill {
 
     /// Looks at the cluster: whether its packets would wait for ever. Asked also while packets come, or the time in which
     /// none did would count.
-    pub(super) fn is_for_ever(&mut self, nic: &Nic) -> bool {
+    pub(super) fn is_stuck_now(&mut self, nic: &Nic) -> bool {
         let cluster = nic.cluster();
         let progress = cluster.progress();
         // No HPU has a packet that is copied to L1, so steps count as well as tasks that go on.
@@ -494,12 +492,12 @@ impl Standstill {
 pub(super) fn why_left(cluster: &Cluster, left: u64) -> anyhow::Error {
     let Some((HpuId { cluster: group, core }, task)) = cluster.endless() else {
         return anyhow!(
-            "{left} packets are still in the cluster, and nothing goes on there: HPUs stand still, or packets wait for others"
+            "{left} packets are stuck in the cluster: HPUs have stopped, or packets wait for others"
         );
     };
     anyhow!(
-        "{left} packets are still in the cluster: HPU {group}.{core} has had packet {} (message {}) for more than {} clocks \
-         (--watchdog), and with --strict-pspin nothing ends a handler",
+        "{left} packets are stuck in the cluster: HPU {group}.{core} has had packet {} (message {}) for more than {} clocks \
+         (--watchdog), and with --strict-pspin there is no watchdog",
         task.packet,
         task.her.message,
         cluster.config().watchdog,

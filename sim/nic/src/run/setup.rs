@@ -1,21 +1,24 @@
 //! Everything that a run needs, opened before it begins.
 
-use super::args::{HardwareArguments, ResultArguments, RunArguments};
-use super::build;
-use super::ends::{self, Ends};
-use super::host::{Answering, HostPing, HostProgram};
+use super::handlers::{contexts_on, names};
+use super::host::{HostPing, HostProgram, RpcService};
 use super::wave::Wave;
+use super::{HardwareArguments, PacketArguments, ResultArguments, RunArguments, handlers};
 use crate::device::Simulated;
 use crate::gdb;
-use crate::net::Interrupt;
+use crate::net::generator::RecipeError;
+use crate::net::{
+    Generator, Interrupt, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap,
+    TapConfig, TapEnd, Timing,
+};
 use crate::nic::NicConfig;
 use crate::report::{Options, PageOptions, Recorder};
-use crate::start::{contexts_on, names};
 use crate::terminal::{Failure, Files, tell};
 use anyhow::anyhow;
 use spinneret_cluster::{Config, Program};
 use spinneret_host::Context;
 use spinneret_rules::{MatcherParams, RuleFile};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Longest that HPUs may take to ask for their first task, in picoseconds: 100 ms.
@@ -24,7 +27,7 @@ const START_PS: u64 = 100_000_000_000;
 /// A NIC that runs its handlers, and where packets come from and go to.
 pub(super) struct Setup {
     pub(super) nic: Simulated,
-    pub(super) ends: Ends,
+    pub(super) ends: PacketIo,
     pub(super) recorder: Recorder,
     /// The waveform that is written.
     pub(super) wave: Option<Wave>,
@@ -55,14 +58,14 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let gdb = arguments.debug.listen()?;
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let ends = ends::open(&arguments.packets)?;
+    let ends = open_packets(&arguments.packets)?;
     let mut setup = Setup::new(ends, &arguments.results, config, Some(&program))?;
     let contexts = setup.start(&interrupt, |nic| {
         let contexts = contexts_on(nic, &program, &rules.rulesets, handler)?;
         wait_for_hpus(nic).map(|()| contexts)
     })?;
     if let Some(folder) = &arguments.services {
-        let mut answering = Answering::open(contexts, folder.as_deref())
+        let mut answering = RpcService::open(contexts, folder.as_deref())
             .map_err(|error| Failure::usage(anyhow!("--services for {}: {error:#}", elf.display())))?;
         if arguments.results.trace.is_some() {
             answering.watch();
@@ -82,7 +85,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
         let contexts = rules.rulesets.len();
         let program = HostPing::new(&program, &setup.nic, contexts).ok_or_else(|| {
             Failure::usage(anyhow!(
-                "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
+                "--host-ping: {} has no variable `__host_data`, which handlers such as host_ping use",
                 elf.display()
             ))
         })?;
@@ -98,7 +101,7 @@ impl Setup {
     /// # Errors
     /// If a file cannot be created, or the hardware fails.
     pub(super) fn new(
-        ends: Ends,
+        ends: PacketIo,
         results: &ResultArguments,
         config: NicConfig,
         program: Option<&Program>,
@@ -155,7 +158,7 @@ pub(super) fn handlers(
 ) -> Result<(PathBuf, Program), Failure> {
     files.check().map_err(Failure::Usage)?;
     let clusters = config.cluster.clusters;
-    let elf = build::program(target, clusters).map_err(Failure::usage)?;
+    let elf = handlers::program(target, clusters).map_err(Failure::usage)?;
     let files = files_of_handlers(files, "HANDLERS", (target, &elf), clusters)?;
     files.check().map_err(Failure::Usage)?;
     let program = Program::open(&elf).map_err(Failure::usage)?;
@@ -177,7 +180,7 @@ pub(crate) fn files_of_handlers(
     if !target.is_dir() || !files.replaces_any() {
         return Ok(files);
     }
-    let made = build::files_of_make(target, clusters, elf).map_err(Failure::usage)?;
+    let made = handlers::files_of_make(target, clusters, elf).map_err(Failure::usage)?;
     Ok(files.reads_all(&format!("a source of {handlers}"), made))
 }
 
@@ -221,8 +224,8 @@ pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
         anyhow::ensure!(!simulated.is_interrupted(), "interrupted");
         anyhow::ensure!(
             nic.now_ps() < limit_ps,
-            "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them: look for what \
-             `init_handlers` waits for, or link the handlers with the start-up code of runtime/ (docs/cluster/runtime.md)",
+            "{} of {} HPUs do not wait for packets 100 ms after their start, so the run did not begin: check what \
+             `init_handlers` waits for, or link the handlers with the start-up code in runtime/ (docs/cluster/runtime.md)",
             nic.cluster().starting(),
             nic.cluster().busy().count()
         );
@@ -267,4 +270,153 @@ pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
         host_latency: arguments.host_latency * 1000 / arguments.core_ps,
         skips: !arguments.no_skip,
     }
+}
+
+/// Both sides of the NIC.
+pub(crate) struct PacketIo {
+    /// Frames from the wire.
+    pub(crate) source: Box<dyn Source>,
+    /// Frames of the host.
+    pub(crate) host_sources: Vec<Box<dyn Source>>,
+    /// Who takes what leaves for the wire.
+    pub(crate) wire: Vec<Box<dyn Sink>>,
+    /// Who takes what goes to the host.
+    pub(crate) host: Vec<Box<dyn Sink>>,
+    /// What to wait for while nothing is to be done.
+    pub(crate) wakes: Vec<Box<dyn AsFd>>,
+}
+
+/// Opens everything that was asked for, which is something.
+///
+/// # Errors
+/// If something is missing or cannot be used.
+pub(super) fn open_packets(arguments: &PacketArguments) -> Result<PacketIo, Failure> {
+    let live = &arguments.live;
+    let interfaces = [&live.tap, &live.attach, &arguments.generate];
+    match arguments.pcap.is_none() && interfaces.into_iter().all(Option::is_none) {
+        true => Err(Failure::usage(anyhow!(
+            "no packets: give --pcap, --generate, --tap or --attach"
+        ))),
+        false => open_any_packets(arguments),
+    }
+}
+
+/// Opens what was asked for; without any packets, the wire is silent.
+///
+/// # Errors
+/// If something is missing or cannot be used.
+pub(super) fn open_any_packets(arguments: &PacketArguments) -> Result<PacketIo, Failure> {
+    let mut ends = match (
+        &arguments.pcap,
+        &arguments.generate,
+        &arguments.live.attach,
+        &arguments.live.tap,
+    ) {
+        (Some(file), ..) => PacketIo::new(capture(file, arguments.back_to_back)?),
+        (_, Some(text), ..) => PacketIo::new(Box::new(Generator::new(recipe(text)?))),
+        (_, _, Some(name), _) => attach(name)?,
+        (.., Some(name)) => return tap(name, arguments),
+        (None, None, None, None) => PacketIo::silent(),
+    };
+    if let Some(name) = &arguments.live.tap {
+        let cable = Tap::create(&TapConfig::new(name)).map_err(Failure::usage)?;
+        ends.take_host(&cable);
+    }
+    ends.write_captures(arguments)?;
+    Ok(ends)
+}
+
+/// A wire on which nothing comes.
+#[derive(Debug)]
+struct Silence;
+
+impl Source for Silence {
+    fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
+        Ok(Next::End)
+    }
+}
+
+impl PacketIo {
+    /// A source of packets, and nobody who takes any.
+    pub(super) fn new(source: Box<dyn Source>) -> Self {
+        Self {
+            source,
+            host_sources: Vec::new(),
+            wire: Vec::new(),
+            host: Vec::new(),
+            wakes: Vec::new(),
+        }
+    }
+
+    /// A wire on which nothing comes.
+    pub(crate) fn silent() -> Self {
+        Self::new(Box::new(Silence))
+    }
+
+    /// The host is an interface of this machine.
+    pub(crate) fn add_host(&mut self, end: &TapEnd) {
+        self.host_sources.push(Box::new(end.clone()));
+        self.host.push(Box::new(end.clone()));
+    }
+
+    /// The host is at one end of a cable.
+    fn take_host(&mut self, cable: &Tap) {
+        self.add_host(&cable.host);
+        self.wakes.push(Box::new(cable.host.clone()));
+        // Nobody listens to the other end, but it lives as long as this one.
+        self.wakes.push(Box::new(cable.wire.clone()));
+    }
+
+    fn write_captures(&mut self, arguments: &PacketArguments) -> Result<(), Failure> {
+        for (file, sinks) in [
+            (&arguments.out, &mut self.wire),
+            (&arguments.out_host, &mut self.host),
+        ] {
+            if let Some(file) = file {
+                sinks.push(Box::new(PcapSink::create(file).map_err(Failure::usage)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn capture(file: &Path, back_to_back: bool) -> Result<Box<dyn Source>, Failure> {
+    let timing = match back_to_back {
+        true => Timing::BackToBack,
+        false => Timing::Recorded,
+    };
+    Ok(Box::new(PcapSource::open(file, timing).map_err(Failure::usage)?))
+}
+
+fn recipe(text: &str) -> Result<Recipe, Failure> {
+    text.parse()
+        .map_err(|error: RecipeError| Failure::usage(anyhow!("--generate {text}: {error}")))
+}
+
+/// An existing interface as the wire.
+fn attach(name: &str) -> Result<PacketIo, Failure> {
+    let socket = PacketSocket::attach(name).map_err(Failure::usage)?;
+    let mut ends = PacketIo::new(Box::new(socket.clone()));
+    ends.wire.push(Box::new(socket.clone()));
+    ends.wakes.push(Box::new(socket));
+    Ok(ends)
+}
+
+/// A cable between the host and a namespace of its own, with the NIC in between.
+fn tap(name: &str, arguments: &PacketArguments) -> Result<PacketIo, Failure> {
+    let config = TapConfig::new(name);
+    let cable = Tap::create(&config).map_err(Failure::usage)?;
+    let mut ends = PacketIo::new(Box::new(cable.wire.clone()));
+    ends.wire.push(Box::new(cable.wire.clone()));
+    ends.take_host(&cable);
+    ends.write_captures(arguments)?;
+    tell(format_args!(
+        "{} is the NIC ({}), {} ({}) the other end of its cable; try in another terminal:\n  {}",
+        config.name,
+        config.host,
+        config.wire_name(),
+        config.wire,
+        config.ping_command()
+    ));
+    Ok(ends)
 }

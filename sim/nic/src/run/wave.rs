@@ -1,6 +1,6 @@
 //! The waveform of a run.
 
-use super::args::ResultArguments;
+use super::ResultArguments;
 use crate::nic::{WaveRequest, find_scope};
 use crate::terminal::{Failure, tell};
 use anyhow::{Result, anyhow, bail, ensure};
@@ -111,7 +111,7 @@ fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
     let window = from.unwrap_or(0)..until.unwrap_or(Ps::MAX);
     ensure!(
         !window.is_empty(),
-        "--wave-until is not after --wave-from: there is no time between {} and {}",
+        "--wave-from ({}) must be before --wave-until ({})",
         microseconds(window.start),
         microseconds(window.end)
     );
@@ -123,8 +123,8 @@ fn found(name: &str, file: &ForeignFile) -> Result<String> {
     match find_scope(name, &file.path()) {
         Ok(Some(scope)) => Ok(scope),
         Ok(None) => bail!(
-            "--wave-scope {name}: the hardware has no instance or signal of that name; names are those of the generated \
-             Verilog, from what is in spinneret_app on, such as u_ingress or u_ingress.u_matcher"
+            "--wave-scope {name}: no such instance or signal in the hardware; use names of the generated Verilog inside \
+             spinneret_app, such as u_ingress or u_ingress.u_matcher"
         ),
         Err(error) => bail!("--wave-scope {name}: {error}"),
     }

@@ -3,8 +3,6 @@
 mod capture_reader;
 mod capture_shipped;
 mod capture_writer;
-mod frames;
 mod ip_payload;
 mod rules_file;
 mod rules_reference;
-mod rules_relative;

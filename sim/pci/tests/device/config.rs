@@ -2,7 +2,7 @@
 
 use crate::support::{CONFIG, Device, ok, read, word};
 use proptest::prelude::*;
-use spinneret_pci::Personality;
+use spinneret_pci::Identity;
 use spinneret_regmap::pci;
 use vfio_user::Client;
 
@@ -51,7 +51,7 @@ fn sized(client: &mut Client, bar: u64) -> u32 {
 
 #[test]
 fn the_function_is_what_drivers_look_for() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let [vendor, id] = [pci::VENDOR, pci::DEVICE].map(u32::from);
     assert_eq!(word(client, CONFIG, 0), id << 16 | vendor);
@@ -83,7 +83,7 @@ fn the_function_is_what_drivers_look_for() {
 
 #[test]
 fn mqnic_finds_its_register_blocks_and_the_application() {
-    let device = Device::new(Personality::MQNIC);
+    let device = Device::new(Identity::MQNIC);
     let client = &mut device.client();
     assert_eq!(word(client, CONFIG, 0), 0x1001_1234);
     let ids: Vec<u8> = capabilities(client).into_iter().map(|(id, _)| id).collect();
@@ -112,7 +112,7 @@ fn mqnic_finds_its_register_blocks_and_the_application() {
 
 #[test]
 fn bars_answer_only_when_they_are_switched_on() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut ok(Client::new(&device.path()));
     ok(client.region_write(0, 0x20, &[1, 2, 3, 4]));
     assert_eq!(word(client, 0, 0x20), u32::MAX);
@@ -122,7 +122,7 @@ fn bars_answer_only_when_they_are_switched_on() {
 
 #[test]
 fn a_reset_by_whatever_way_makes_it_new() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let express = capability(client, EXPRESS);
     let reset_by_software = |client: &mut Client| {
@@ -158,7 +158,7 @@ proptest! {
         start in 0..80_usize,
         bytes in 1..20_usize,
     ) {
-        let device = Device::new(Personality::OWN);
+        let device = Device::new(Identity::OWN);
         let client = &mut device.client();
         let mut expected = [0; 100];
         for (at, bytes) in writes {

@@ -3,6 +3,5 @@
 
 mod clients;
 mod config;
-mod interrupts;
 mod memory;
 mod support;

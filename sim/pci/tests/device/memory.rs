@@ -2,7 +2,7 @@
 
 use crate::support::{COPIED, Device, Raw, copy, guest_memory, ok, words};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use spinneret_pci::Personality;
+use spinneret_pci::Identity;
 use std::os::fd::AsRawFd as _;
 
 const PAGE: u64 = 4096;
@@ -11,7 +11,7 @@ const UNSUPPORTED: u32 = 10;
 
 #[test]
 fn bytes_move_both_ways_and_nowhere_else() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(4 * PAGE as usize);
     // A hole below 4 GiB, as virtual machines have it.
@@ -30,7 +30,7 @@ fn bytes_move_both_ways_and_nowhere_else() {
 
 #[test]
 fn a_transfer_over_pages_that_are_mapped_one_by_one_is_split() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(64 * PAGE as usize);
     // In the opposite order of the file, as a virtual IOMMU may have them.
@@ -54,7 +54,7 @@ fn a_transfer_over_pages_that_are_mapped_one_by_one_is_split() {
 
 #[test]
 fn what_is_not_mapped_is_refused_whole() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(4 * PAGE as usize);
     ok(client.dma_map(0, PAGE, 3 * PAGE, file.as_raw_fd()));
@@ -82,7 +82,7 @@ fn what_is_not_mapped_is_refused_whole() {
 
 #[test]
 fn a_function_that_is_no_bus_master_moves_nothing() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, _) = guest_memory(PAGE as usize);
     ok(client.dma_map(0, 0, PAGE, file.as_raw_fd()));
@@ -95,7 +95,7 @@ fn a_function_that_is_no_bus_master_moves_nothing() {
 
 #[test]
 fn memory_is_gone_with_its_client() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let (file, _) = guest_memory(PAGE as usize);
     let mut client = device.client();
     ok(client.dma_map(0, 0, PAGE, file.as_raw_fd()));
@@ -111,7 +111,7 @@ fn memory_is_gone_with_its_client() {
 /// A file that becomes shorter would end the device at its next access.
 #[test]
 fn a_file_that_can_become_shorter_is_not_reached() {
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let file = ok(memfd_create("guest", MemfdFlags::CLOEXEC));
     ok(ftruncate(&file, PAGE));
@@ -134,7 +134,7 @@ fn map(address: u64, bytes: u64) -> Vec<u8> {
 fn mappings_that_cannot_be_are_refused_by_number() {
     const EEXIST: u32 = 17;
     const EINVAL: u32 = 22;
-    let device = Device::new(Personality::OWN);
+    let device = Device::new(Identity::OWN);
     let mut raw = Raw::new(&device);
     for (address, bytes, error) in [
         (PAGE, 2 * PAGE, 0),

@@ -2,7 +2,7 @@
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spinneret_host::device::Mapping;
-use spinneret_pci::{Application, GuestMemory, Personality, Served, Server};
+use spinneret_pci::{Application, GuestMemory, Identity, Served, Server};
 use spinneret_sim::dma::HostBus as _;
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -106,14 +106,14 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    pub(crate) fn new(personality: Personality) -> Self {
+    pub(crate) fn new(identity: Identity) -> Self {
         let folder = ok(tempfile::tempdir());
         let path = folder.path().join("nic.sock");
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
         let (listens, is_there) = std::sync::mpsc::channel();
         let server = std::thread::spawn(move || {
-            let mut server = ok(Server::bind(&path, personality));
+            let mut server = ok(Server::bind(&path, identity));
             ok(listens.send(()));
             let mut words = Words {
                 words: BTreeMap::new(),

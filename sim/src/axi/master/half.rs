@@ -1,12 +1,12 @@
 //! One half of a master: its writes or its reads, and which ids are in use.
 
-use super::config::{MasterPauses, Skew};
-use super::done::{ReadBeat, ReadDone, WriteDone};
+use super::request::{ReadBeat, ReadDone, WriteDone};
+use super::{MasterPauses, Skew};
 use crate::axi::answer::Response;
 use crate::axi::burst::{Burst, Request};
 use crate::axi::monitor::AxiMonitor;
 use crate::axi::ports::{AddressPorts, Half, Ports, drive_random};
-use crate::axi::write_rules::WriteBeat;
+use crate::axi::rules::WriteBeat;
 use crate::model::Instance;
 use crate::pause::Pauses;
 use crate::seed::Seed;

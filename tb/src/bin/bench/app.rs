@@ -1,12 +1,13 @@
 //! The application block: what passes through it, and what crosses to the cluster and back.
 
-use crate::figures::{Cell, Figures, gbps};
+use crate::{Cell, Figures, gbps};
 use anyhow::{Context, Result};
 use spinneret_models::MqnicAppBlock;
 use spinneret_sim::prelude::*;
 use spinneret_tb::app::{
     AppBench, Clocks, Crossing, Work, measure_latency, measure_rate, measure_work, prepare_work,
 };
+use spinneret_tb::bench::Finish;
 
 /// Frame sizes in bytes of what passes: one beat, two and 24.
 const PASSING: [usize; 3] = [64, 65, 1500];
@@ -35,7 +36,7 @@ pub(crate) fn run(name: &'static str) -> Result<Figures> {
     for clocks in CLOCKS {
         let sim = Simulation::with_domains(MqnicAppBlock::with_seed(1), &clocks.domains());
         let mut bench = prepare_work(sim.context("the model cannot be simulated")?, clocks);
-        // What passes does not know the cluster's clock.
+        // Passing frames do not depend on the cluster's clock.
         if clocks == Clocks::BOARD {
             rows.extend(
                 Crossing::ALL
@@ -60,7 +61,7 @@ cycles a packet: back to back; of matched packets from HER to HER, with the wire
 find no room. The cluster is the stand-in, which does one packet after the other: these are its figures, not PsPIN's
 DMA latency: clocks until the model of Corundum's DMA begins to move bytes, one line of the RAM a clock";
 
-/// What passes, with frames of all sizes.
+/// Passing frames of all sizes.
 fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<Row> {
     let path = crossing.name();
     let Some(flow) = crossing.flow() else {
@@ -80,7 +81,7 @@ fn passing(bench: &mut AppBench, crossing: Crossing) -> Vec<Row> {
     PASSING.map(row).into()
 }
 
-/// What the cluster is given, with packets of all sizes and DMAs near and far.
+/// Work for the cluster, with packets of all sizes and DMAs near and far.
 fn working(bench: &mut AppBench, work: Work) -> Vec<Row> {
     let far: &[u64] = if work.is_host() {
         &DMA_CLOCKS

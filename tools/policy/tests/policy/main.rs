@@ -1,7 +1,6 @@
 //! Rules of the tree that no compiler knows: dependencies, modules, pages and the container.
 
 mod circles;
-mod container;
 mod dependencies;
 mod pages;
 

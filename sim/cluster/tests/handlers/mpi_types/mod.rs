@@ -7,6 +7,4 @@
 mod oracle;
 mod order;
 mod receiver;
-mod refusals;
 mod speed;
-mod trees;

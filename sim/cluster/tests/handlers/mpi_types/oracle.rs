@@ -1,23 +1,16 @@
 //! What handlers write against what `MPI_Unpack` of each MPI does, byte by byte, with guards around.
 
-#[path = "../../../../../mpi/sys/tests/types/faults.rs"]
-mod faults;
-#[allow(dead_code, reason = "the tests of the binding use all of it")]
-#[path = "../../../../../mpi/sys/tests/types/recipe.rs"]
+#[path = "../../../../../mpi/tests/datatypes/recipe.rs"]
 mod recipe;
-#[allow(dead_code, reason = "the recipes need it")]
-#[path = "../../../../../mpi/sys/tests/types/shape.rs"]
-mod shape;
 
 use super::order::deliver;
 use super::receiver::{FULL, Receiver};
 use crate::bench::HOST;
-use faults::Faults;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use recipe::Recipe;
+use recipe::{Faults, Recipe};
 use spinneret_mpi::nic::memory::SLOTS;
 use spinneret_mpi::{Layout, Overlap};
 use spinneret_mpi_sys::{Error, Library, Mpi};

@@ -1,10 +1,9 @@
 //! How fast it is, with host memory that takes 18 clocks (450 ns) to answer, and any number of accesses at once. What the
 //! ports of the NIC allow is measured with the whole NIC.
 
-use super::receiver::{FULL, Message, Receiver};
-use super::trees;
+use super::receiver::{self, FULL, Message, Receiver};
 use crate::bench::{make, runtime};
-use crate::slmp::frame::Segment;
+use crate::slmp::Segment;
 use spinneret_cluster::Config;
 use spinneret_mpi::Layout;
 use spinneret_mpi::nic::NicLayout;
@@ -59,10 +58,10 @@ fn tell(what: &str, hpu: f64, between: f64, unit: u32, most: f64) {
 
 #[test]
 fn segments_take_few_clocks() {
-    report("simple", &trees::simple(), 1, FULL, 31.0);
-    report("complex", &trees::complex(), 1, FULL, 42.0);
+    report("simple", &receiver::simple(), 1, FULL, 31.0);
+    report("complex", &receiver::complex(), 1, FULL, 42.0);
     for (block, most) in [(128, 48.0), (256, 44.0), (512, 40.0), (1024, 36.0)] {
-        let column = trees::hvector(65_536 / block, 2 * block, trees::bytes(block), 0);
+        let column = receiver::hvector(65_536 / block, 2 * block, receiver::bytes(block), 0);
         report(&format!("blocks of {block} B"), &column, 1, FULL, most);
     }
     let table: Vec<(i64, i64)> = (0..150)
@@ -70,7 +69,7 @@ fn segments_take_few_clocks() {
         .collect();
     report(
         "table of 432 B",
-        &trees::hindexed(&table, trees::bytes(432), 0),
+        &receiver::hindexed(&table, receiver::bytes(432), 0),
         1,
         FULL,
         60.0,
@@ -80,9 +79,9 @@ fn segments_take_few_clocks() {
 /// All HPUs work on one message, and meet at its record.
 #[test]
 fn one_message_is_as_fast_as_many() {
-    let (hpu, between) = measure(1, &trees::complex(), 4, FULL);
+    let (hpu, between) = measure(1, &receiver::complex(), 4, FULL);
     tell("one complex message", hpu, between, FULL, 42.0);
-    let (hpu, between) = measure(1, &trees::simple(), 4, FULL);
+    let (hpu, between) = measure(1, &receiver::simple(), 4, FULL);
     tell("one simple message", hpu, between, FULL, 33.0);
 }
 
@@ -115,10 +114,10 @@ fn specialise(name: &str, tree: &Tree) -> PathBuf {
 /// What code for one type gains, so that nobody has to believe that it does not pay (docs/host/mpi.md).
 #[test]
 fn code_for_one_type_gains_little() {
-    let column = trees::hvector(512, 256, trees::bytes(128), 0);
+    let column = receiver::hvector(512, 256, receiver::bytes(128), 0);
     for (name, tree) in [
-        ("simple", trees::simple()),
-        ("complex", trees::complex()),
+        ("simple", receiver::simple()),
+        ("complex", receiver::complex()),
         ("blocks_of_128", column),
     ] {
         let (any, _) = measure(8, &tree, 1, FULL);

@@ -1,8 +1,8 @@
 //! Segments that are refused, and frames that are no segments or damaged, are counted under their cause, and neither
 //! acknowledged nor written anywhere.
 
-use super::frame::{ACK, Checksum, EOM, SYN, Segment, Transfer};
 use super::receiver::{MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
+use super::{ACK, Checksum, EOM, SYN, Segment, Transfer};
 use spinneret_packets::checksum;
 use spinneret_slmp::Confirm;
 use spinneret_slmp::memory::Cause;

@@ -1,12 +1,13 @@
 //! The receiver with its host: shared memory, regions and completions.
 
-use super::frame::{Ack, Segment};
-use crate::bench::{Bench, HOST};
-use spinneret_cluster::Config;
-use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
 pub(crate) use spinneret_slmp::memory::place::{
     CAPACITY, DONE, GENERATION, MESSAGE_ID, PORT, RECIPROCAL, REGION, SOURCE, START, STATE, USERS,
 };
+
+use super::{Ack, Segment};
+use crate::bench::{Bench, HOST};
+use spinneret_cluster::Config;
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
 use spinneret_slmp::memory::{
     self, ACCEPTED_AND_ACKED, ACKS_SENT, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, State, VERSION, common,
     place,

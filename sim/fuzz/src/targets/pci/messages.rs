@@ -1,6 +1,6 @@
-//! Messages that are made: by their commands, with fields that are mostly what makes sense there.
+//! Generated vfio-user messages: mostly valid fields for each command.
 
-use crate::mutate::number;
+use crate::number;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -27,7 +27,7 @@ const COMMANDS: [u16; 9] = [
     WRITE,
     RESET,
 ];
-/// Flags of a message: it is an answer, nobody waits for one, it failed.
+/// Flags of a message: no reply wanted, and error.
 const NO_REPLY: u32 = 1 << 4;
 pub(super) const IS_ERROR: u32 = 1 << 5;
 pub(super) const HEADER_BYTES: usize = 16;
@@ -41,12 +41,13 @@ const MESSAGES: usize = 200;
 /// Most files with a message: more than may be.
 pub(super) const FILES: usize = 20;
 pub(super) const PAGE: u64 = 4096;
-/// Pages of a file that is memory.
+/// Pages of a memory file.
 pub(super) const FILE_PAGES: u64 = 16;
-/// A client's messages, each with the number of its files, which is the first of them, and its length before it.
+/// Generates a client's messages; each is preceded by the number of its files, the index of the first, and its
+/// length.
 pub(super) fn input(rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut input = Vec::new();
-    // Most say who they are, and switch the device on.
+    // Most clients negotiate the version and enable the device.
     if rng.random_ratio(19, 20) {
         input.extend(piece(VERSION, rng));
     }
@@ -69,7 +70,7 @@ pub(super) fn input(rng: &mut ChaCha8Rng) -> Vec<u8> {
     input
 }
 
-/// What stands behind the header of a command: mostly what makes sense there.
+/// Generates the body of a command, with mostly valid fields.
 fn body(command: u16, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut body = Vec::new();
     let pages = |rng: &mut ChaCha8Rng, most: u64| PAGE * rng.random_range(0..most);
@@ -100,7 +101,7 @@ fn body(command: u16, rng: &mut ChaCha8Rng) -> Vec<u8> {
         }
         READ | WRITE => {
             let region = *[0, 0, 2, CONFIG].choose(rng).unwrap_or(&0);
-            // Where the words are of which the application makes something.
+            // The offsets that the application behind the BAR interprets.
             let offset = 4 * rng.random_range(0..8);
             let count = *[1, 2, 4, 4, 4, 8, 64].choose(rng).unwrap_or(&4);
             longs(&mut body, [any_of(offset, 16, rng)]);
@@ -116,7 +117,7 @@ fn body(command: u16, rng: &mut ChaCha8Rng) -> Vec<u8> {
     body
 }
 
-/// A message with what is before it.
+/// Generates a message with its prefix.
 fn piece(command: u16, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut body = body(command, rng);
     if rng.random_ratio(1, 100) {
@@ -157,7 +158,7 @@ pub(super) fn message(command: u16, size: u32, flags: u32) -> Vec<u8> {
     bytes
 }
 
-/// A number, or, one time in so many, any other.
+/// Returns the number, or with probability 1 / `one_in` any other.
 fn any_of(right: u64, one_in: u32, rng: &mut ChaCha8Rng) -> u64 {
     match rng.random_ratio(1, one_in) {
         true => number(rng),

@@ -1,9 +1,9 @@
-//! Messages of virtual machines to a PCI function, by the protocol vfio-user, with the files that come with them.
+//! vfio-user messages of virtual machines to a PCI function, with file descriptors.
 
 mod messages;
-mod words;
 
-use crate::{Fed, Target};
+use super::connect;
+use crate::{Counts, Target};
 use anyhow::Context as _;
 use messages::{
     COMMAND, CONFIG, FILE_PAGES, FILES, HEADER_BYTES, IS_ERROR, MAP, MEMORY_AND_MASTER, PAGE, READ, VERSION,
@@ -14,15 +14,16 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use spinneret_pci::{Personality, Served, Server};
+use spinneret_pci::{Application, GuestMemory, Identity, Served, Server};
 use spinneret_regmap::pci;
+use spinneret_sim::dma::HostBus as _;
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use words::{COPY, FROM, TO, Words};
 
 /// Longest that a client is served.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,7 +33,7 @@ pub(super) struct Pci {
     server: Server,
     words: Words,
     folder: TempDir,
-    /// Files that come with messages: memory that is as it should be, memory that can become shorter, eventfds, something else.
+    /// Files sent with messages: valid memory, memory that can shrink, an eventfd, and something else.
     files: Vec<OwnedFd>,
 }
 
@@ -47,7 +48,7 @@ fn memory(seals: SealFlags) -> anyhow::Result<OwnedFd> {
 impl Pci {
     pub(super) fn new() -> anyhow::Result<Self> {
         let folder = tempfile::tempdir().context("there is no room for a socket")?;
-        let server = Server::bind(&folder.path().join("nic"), Personality::OWN)?;
+        let server = Server::bind(&folder.path().join("nic"), Identity::OWN)?;
         Ok(Self {
             words: Words::new(server.memory()),
             server,
@@ -75,7 +76,7 @@ impl Pci {
         }
     }
 
-    /// Serves once, and raises what the application asks for.
+    /// Serves once, and raises the interrupts that the application requested.
     fn turn(&mut self) -> Result<Served, String> {
         let served = self.server.serve(&mut self.words);
         for vector in self.words.take_raised() {
@@ -85,9 +86,9 @@ impl Pci {
         served.map_err(|error| error.to_string())
     }
 
-    /// Serves until the client has nothing more to say, or is dropped.
-    fn serve(&mut self, client: &mut UnixStream, input: &[u8]) -> Result<Fed, String> {
-        let (mut fed, mut answers, begun) = (Fed::default(), Answers::default(), Instant::now());
+    /// Serves until the client has nothing left to send, or is dropped.
+    fn serve(&mut self, client: &mut UnixStream, input: &[u8]) -> Result<Counts, String> {
+        let (mut counts, mut answers, begun) = (Counts::default(), Answers::default(), Instant::now());
         let mut rest = input;
         while let [files, first, low, high, behind @ ..] = rest {
             let length = usize::from(u16::from_le_bytes([*low, *high])).min(behind.len());
@@ -98,10 +99,10 @@ impl Pci {
             let copies: Result<Vec<OwnedFd>, _> = all.take(files).map(OwnedFd::try_clone).collect();
             let copies = copies.map_err(|error| error.to_string())?;
             let mut files: Vec<BorrowedFd<'_>> = copies.iter().map(OwnedFd::as_fd).collect();
-            fed.pieces += 1;
+            counts.pieces += 1;
             while !bytes.is_empty() {
                 let Ok(sent) = Self::send(client, bytes, &files) else {
-                    return Ok(fed);
+                    return Ok(counts);
                 };
                 bytes = &bytes[sent..];
                 if sent > 0 {
@@ -109,9 +110,9 @@ impl Pci {
                 }
                 let served = self.turn()?;
                 answers.take(client);
-                fed.understood = answers.good;
+                counts.understood = answers.good;
                 if served == Served::Gone {
-                    return Ok(fed);
+                    return Ok(counts);
                 }
                 if begun.elapsed() > PATIENCE {
                     return Err(format!("it is served for {} s and more", PATIENCE.as_secs()));
@@ -122,8 +123,8 @@ impl Pci {
             answers.take(client);
         }
         answers.take(client);
-        fed.understood = answers.good;
-        Ok(fed)
+        counts.understood = answers.good;
+        Ok(counts)
     }
 
     /// Asks something of the server, and waits for the answer.
@@ -188,7 +189,7 @@ impl Pci {
 
     /// A client that behaves finds the device as after power-up, reaches its own memory, and nothing of the last one's.
     fn check(&mut self) -> Result<(), String> {
-        let mut client = self.connect()?;
+        let mut client = connect(self.folder.path())?;
         self.ask(&mut client, VERSION, &[0, 0, 1, 0], None)?;
         let ids = u32::from(pci::VENDOR) | u32::from(pci::DEVICE) << 16;
         let found = self.read(&mut client, CONFIG, 0)?;
@@ -213,13 +214,7 @@ impl Pci {
         }
     }
 
-    fn connect(&self) -> Result<UnixStream, String> {
-        UnixStream::connect(self.folder.path().join("nic"))
-            .and_then(|client| client.set_nonblocking(true).map(|()| client))
-            .map_err(|error| format!("the server is gone: {error}"))
-    }
-
-    /// Lets the server notice that its client has gone.
+    /// Lets the server notice that its client has disconnected.
     fn clear(&mut self) -> Result<(), String> {
         let begun = Instant::now();
         while self.server.has_client() {
@@ -233,7 +228,7 @@ impl Pci {
 }
 
 impl Target for Pci {
-    fn pieces(&self) -> &'static str {
+    fn unit(&self) -> &'static str {
         "messages"
     }
 
@@ -241,18 +236,18 @@ impl Target for Pci {
         input(rng)
     }
 
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
-        let mut client = self.connect()?;
-        let fed = self.serve(&mut client, input)?;
+    fn run(&mut self, input: &[u8]) -> Result<Counts, String> {
+        let mut client = connect(self.folder.path())?;
+        let counts = self.serve(&mut client, input)?;
         drop(client);
         self.clear()?;
         self.check()?;
         self.clear()?;
-        Ok(fed)
+        Ok(counts)
     }
 }
 
-/// Answers that have come: how many, how many of them are no errors, and what is in the last.
+/// Received answers: complete ones, successful ones, and the body of the last.
 #[derive(Default)]
 struct Answers {
     bytes: Vec<u8>,
@@ -283,5 +278,68 @@ impl Answers {
             self.last = self.bytes[HEADER_BYTES..size].to_vec();
             self.bytes.drain(..size.max(HEADER_BYTES));
         }
+    }
+}
+
+/// The application behind the BAR: words. Two are addresses, between which 64 bytes are copied when the third is
+/// written; the fourth raises a vector.
+struct Words {
+    words: [u32; 64],
+    memory: Rc<GuestMemory>,
+    raised: Vec<u32>,
+}
+
+/// Places of the words.
+const FROM: usize = 0;
+const TO: usize = 2;
+const COPY: usize = 4;
+const RAISE: usize = 5;
+
+impl Words {
+    fn new(memory: Rc<GuestMemory>) -> Self {
+        Self {
+            words: [0; 64],
+            memory,
+            raised: Vec::new(),
+        }
+    }
+
+    /// Vectors that were asked for since this was last called.
+    fn take_raised(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.raised)
+    }
+
+    fn address(&self, place: usize) -> u64 {
+        u64::from(self.words[place]) | u64::from(self.words[place + 1]) << 32
+    }
+}
+
+impl Application for Words {
+    fn read(&mut self, offset: u32) -> io::Result<u32> {
+        Ok(self.words[offset as usize / 4 % self.words.len()])
+    }
+
+    fn write(&mut self, offset: u32, word: u32, _strobes: u8) -> io::Result<()> {
+        let place = offset as usize / 4 % self.words.len();
+        self.words[place] = word;
+        if place == COPY {
+            let mut bytes = [0; 64];
+            let read = self.memory.read(self.address(FROM), &mut bytes);
+            let copied = read.and_then(|()| self.memory.write(self.address(TO), &bytes));
+            self.words[COPY] = u32::from(copied.is_err());
+        }
+        if place == RAISE {
+            self.raised.push(word);
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.words.fill(0);
+        Ok(())
     }
 }

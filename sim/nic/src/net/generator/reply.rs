@@ -1,6 +1,6 @@
 //! Checks what `udp_ping` and `icmp_ping` answer.
 
-use super::frame::NUMBER_BYTES;
+use super::NUMBER_BYTES;
 use super::recipe::Recipe;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{Icmpv4Type, Ipv4Header, NetSlice, SlicedPacket, TransportSlice};

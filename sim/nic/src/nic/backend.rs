@@ -1,0 +1,288 @@
+//! The cluster model behind the application, and whether anything moves at the application's ports.
+//!
+//! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster advances, or
+//! time skips to the next event.
+
+use super::{CORE, ClusterBackend, Hardware, Nic, NicConfig};
+use crate::attach::ClusterSide;
+use spinneret_cluster::{Cluster, Debugger, Event, Program, TraceEntry};
+use spinneret_sim::agent::{Agent, Violation};
+use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
+use spinneret_sim::simulation::Simulation;
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+
+/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through it.
+const QUIET_CLOCKS: u64 = 160;
+/// The same in clocks of the cluster, for paths through the crossings.
+const QUIET_CLUSTER_CLOCKS: u64 = 25;
+
+/// The model, and what holds it to the application.
+#[derive(Debug)]
+pub struct ModelBackend {
+    side: Rc<RefCell<ClusterSide>>,
+    activity: Rc<RefCell<Activity>>,
+    /// Clocks of the core without any movement after which nothing is on its way.
+    quiet: u64,
+}
+
+impl ModelBackend {
+    /// Puts a model behind the application; the cluster's clock is selected.
+    pub(super) fn attach(sim: &mut Simulation<Hardware>, config: &NicConfig) -> Result<Self, ModelError> {
+        let side = ClusterSide::new(sim.dut.instance(), Cluster::new(config.cluster.clone()))?;
+        let side = Rc::new(RefCell::new(side));
+        sim.attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CORE);
+        let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
+        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
+        Ok(Self {
+            side,
+            activity,
+            quiet: QUIET_CLOCKS.max(QUIET_CLUSTER_CLOCKS * config.cluster_ps / config.core_ps),
+        })
+    }
+
+    fn cluster(&self) -> Ref<'_, Cluster> {
+        Ref::map(self.side.borrow(), |side| &side.cluster)
+    }
+
+    fn cluster_mut(&self) -> RefMut<'_, Cluster> {
+        RefMut::map(self.side.borrow_mut(), |side| &mut side.cluster)
+    }
+}
+
+impl ClusterBackend for ModelBackend {
+    fn is_quiet(&self) -> bool {
+        self.activity.borrow().quiet() >= self.quiet
+            && self.side.borrow().is_idle()
+            && !offers(&self.cluster())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.cluster().next().is_none()
+    }
+
+    fn holds_packets(&self) -> bool {
+        self.cluster().packets_inside() != [0; 2]
+    }
+
+    fn is_ready(&self) -> bool {
+        self.cluster().is_ready()
+    }
+
+    fn printed(&self) -> u64 {
+        self.cluster().printed()
+    }
+
+    fn skip(&mut self, clocks: u64) -> u64 {
+        let mut cluster = self.cluster_mut();
+        let (start, end) = (cluster.now(), cluster.now() + clocks);
+        // HPUs that never sleep would hold everybody else here until the end of time.
+        for _ in 0..WORK_CLOCKS {
+            if cluster.now() >= end || offers(&cluster) {
+                break;
+            }
+            match cluster.next().filter(|next| *next <= end) {
+                Some(next) => {
+                    cluster.skip_to(next - 1);
+                    cluster.tick();
+                }
+                None if cluster.now() > start => break,
+                // It had nothing to do at all.
+                None => cluster.skip_to(end),
+            }
+        }
+        cluster.now() - start
+    }
+
+    fn next_clocks(&self) -> Option<u64> {
+        let cluster = self.cluster();
+        cluster.next().map(|next| next.saturating_sub(cluster.now()))
+    }
+
+    fn load(&mut self, program: &Program) -> bool {
+        self.cluster_mut().load(program);
+        true
+    }
+
+    fn forget(&mut self) {
+        self.cluster_mut().forget();
+    }
+
+    fn tells_contexts(&self) -> bool {
+        !self.cluster().config().is_strict
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        let cluster = self.cluster();
+        [cluster.config().clusters as u32, cluster.config().hpus as u32]
+    }
+}
+
+/// Most clocks with work in them that the cluster runs alone before others are looked after.
+const WORK_CLOCKS: usize = 4096;
+
+/// Whether the cluster offers something to the application.
+fn offers(cluster: &Cluster) -> bool {
+    cluster.feedback().is_some()
+        || cluster.send().is_some()
+        || cluster.access().is_some()
+        || cluster.stdout().is_some()
+}
+
+impl Nic {
+    /// The cluster, to look at it.
+    pub fn cluster(&self) -> Ref<'_, Cluster> {
+        self.backend.cluster()
+    }
+
+    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    pub fn enable_profile(&mut self) {
+        self.backend.cluster_mut().enable_profile();
+    }
+
+    /// Its handlers are debugged from now on.
+    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
+        self.backend.cluster_mut().debug(debugger);
+    }
+
+    /// Gives the debugger the time for what came from outside.
+    pub fn attend_debugger(&mut self) {
+        self.backend.cluster_mut().attend_debugger();
+    }
+
+    /// Keeps from now on what passes between HPUs and their drivers; [`take_trace`](Self::take_trace) gives it.
+    pub fn enable_trace(&mut self) {
+        self.backend.cluster_mut().enable_trace();
+    }
+
+    /// What has passed since the last call.
+    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
+        self.backend.cluster_mut().take_trace()
+    }
+
+    /// What has happened in the cluster since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.backend.cluster_mut().take_events()
+    }
+
+    /// From clocks of the cluster to picoseconds since the start.
+    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
+        let (now_ps, now, period) = (self.now_ps(), self.cluster().now(), self.config.cluster_ps);
+        move |clock| (now_ps + clock * period).saturating_sub(now * period)
+    }
+}
+
+/// Ports that say that something is offered. The reports of statistics are not among them: they go on for ever, and lose
+/// nothing when they stand still.
+const OFFERS: &[&str] = &[
+    "s_axil_app_ctrl_awvalid",
+    "s_axil_app_ctrl_wvalid",
+    "s_axil_app_ctrl_arvalid",
+    "s_axil_app_ctrl_bvalid",
+    "s_axil_app_ctrl_rvalid",
+    "m_axis_data_dma_read_desc_valid",
+    "m_axis_data_dma_write_desc_valid",
+    "s_axis_data_dma_read_desc_status_valid",
+    "s_axis_data_dma_write_desc_status_valid",
+    "data_dma_ram_wr_cmd_valid",
+    "data_dma_ram_rd_cmd_valid",
+    "s_axis_if_tx_tvalid",
+    "m_axis_if_tx_tvalid",
+    "s_axis_if_tx_cpl_valid",
+    "m_axis_if_tx_cpl_valid",
+    "s_axis_if_rx_tvalid",
+    "m_axis_if_rx_tvalid",
+    "ni_slave_aw_valid",
+    "ni_slave_w_valid",
+    "ni_slave_b_valid",
+    "no_slave_ar_valid",
+    "no_slave_r_valid",
+    "host_slave_aw_valid",
+    "host_slave_w_valid",
+    "host_slave_ar_valid",
+    "host_slave_b_valid",
+    "host_slave_r_valid",
+    "host_master_aw_valid",
+    "host_master_w_valid",
+    "host_master_ar_valid",
+    "host_master_b_valid",
+    "host_master_r_valid",
+    "her_valid",
+    "feedback_valid",
+    "nic_cmd_req_valid",
+    "nic_cmd_resp_valid",
+    "stdout_rd_en",
+];
+
+/// Clocks in which the application makes ready the slots of the packet buffer, after the cluster has left reset: that is
+/// seen at no port.
+const OPENING_CLOCKS: u64 = 1100;
+
+/// Counts the clocks since something moved.
+#[derive(Debug)]
+pub(super) struct Activity {
+    offers: Vec<PortHandle>,
+    /// Where in this list something was offered last: there it mostly is again.
+    last: usize,
+    cluster_runs: PortHandle,
+    /// Clocks in which slots are still made ready.
+    opening: u64,
+    quiet: u64,
+}
+
+impl Activity {
+    pub(super) fn new(dut: &Instance) -> Result<Self, ModelError> {
+        let find = |name: &&str| {
+            let input = dut.port(name, Direction::Input);
+            input.or_else(|_| dut.port(name, Direction::Output))
+        };
+        Ok(Self {
+            offers: OFFERS.iter().map(find).collect::<Result<_, _>>()?,
+            last: 0,
+            cluster_runs: dut.port("cluster_rstn", Direction::Output)?,
+            opening: OPENING_CLOCKS,
+            quiet: 0,
+        })
+    }
+
+    /// Whether something is offered at any port.
+    fn offers(&mut self, dut: &Instance) -> bool {
+        let is_offered = |port: &PortHandle| dut.value(*port) != 0;
+        if is_offered(&self.offers[self.last]) {
+            return true;
+        }
+        let place = self.offers.iter().position(is_offered);
+        self.last = place.unwrap_or(self.last);
+        place.is_some()
+    }
+
+    /// Clocks since something moved.
+    pub(super) fn quiet(&self) -> u64 {
+        self.quiet
+    }
+}
+
+impl Agent for Activity {
+    fn drive(&mut self, _: &mut Instance) {}
+
+    fn sample(&mut self, dut: &Instance, _: u64) -> Result<(), Violation> {
+        let is_opening = dut.is_high(self.cluster_runs) && self.opening > 0;
+        self.opening = match dut.is_high(self.cluster_runs) {
+            true => self.opening.saturating_sub(1),
+            false => OPENING_CLOCKS,
+        };
+        let moves = is_opening || self.offers(dut);
+        self.quiet = if moves { 0 } else { self.quiet + 1 };
+        Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Instance) {
+        self.quiet = 0;
+        self.opening = OPENING_CLOCKS;
+    }
+
+    fn describe(&self) -> String {
+        format!("nothing has moved for {} clocks", self.quiet)
+    }
+}

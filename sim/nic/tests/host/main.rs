@@ -1,8 +1,0 @@
-//! The host library on simulated NICs.
-
-mod contexts;
-mod hostile;
-mod lifecycle;
-mod server;
-mod socket;
-mod support;

@@ -1,0 +1,332 @@
+//! Programs of Linux talk to the NIC: ping, a UDP client, iperf3, and `spinneret send`.
+//!
+//! Each test runs the command with `--tap`, which makes an interface for the host, and one in a namespace of its own for the
+//! other end of the cable. Where the process may not do that, the tests are skipped.
+
+use crate::files::{Files, pause, read};
+use crate::kit::{Ended, Process, can, ok, packets, runtime, spinneret, until};
+use serde_json::Value;
+use spinneret_skip::skip;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Both ends of the cable have fixed addresses, so there is one cable at a time.
+static CABLE: Mutex<()> = Mutex::new(());
+
+/// A NIC with a cable.
+struct Cable {
+    process: Process,
+    name: String,
+    _only: MutexGuard<'static, ()>,
+}
+
+impl Cable {
+    /// Runs an example, with its rules or others. `None` where that is not allowed.
+    fn start(name: &str, example: &str, rules: Option<&Path>) -> Option<Self> {
+        let mut command = spinneret();
+        command
+            .arg("run")
+            .arg(runtime("examples").join(example))
+            .arg("--json");
+        if let Some(rules) = rules {
+            command.arg("--rules").arg(rules);
+        }
+        Self::with(name, &mut command)
+    }
+
+    /// Runs `spinneret receive`. `None` where that is not allowed.
+    fn receive(name: &str, files: &Files, more: &[&str]) -> Option<Self> {
+        let mut command = spinneret();
+        command.arg("receive").arg(files.path("inbox/got")).args(more);
+        let cable = Self::with(name, &mut command)?;
+        cable.process.says("waiting at the NIC");
+        Some(cable)
+    }
+
+    /// Runs a command with a cable of that name. `None` where that is not allowed.
+    fn with(name: &str, command: &mut Command) -> Option<Self> {
+        let only = CABLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let probe = "spinneret-probe";
+        let is_allowed = can("ip", &["netns", "add", probe]) && can("ip", &["netns", "delete", probe]);
+        if !is_allowed || !Path::new("/dev/net/tun").exists() {
+            let why = "this process may not make interfaces and namespaces (run it as root)";
+            skip(name, &why);
+            return None;
+        }
+        let cable = Self {
+            process: Process::start(command.args(["--tap", name])),
+            name: name.to_owned(),
+            _only: only,
+        };
+        let wire = format!("{name}-wire");
+        until("the cable", || {
+            assert!(!cable.process.has_ended(), "{}", cable.process.said());
+            let mut shown = cable.at_wire("ip", &["-4", "addr", "show", "dev", &wire, "up"]);
+            text(&ok(shown.output())).contains("10.9.0.2")
+        });
+        Some(cable)
+    }
+
+    /// A command at the other end of the cable.
+    fn at_wire(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        let namespace = format!("{}-wire", self.name);
+        command
+            .args(["netns", "exec", &namespace, program])
+            .args(arguments);
+        command
+    }
+
+    /// Sends a file from the other end.
+    fn send(&self, files: &Files, more: &[&str]) -> Process {
+        let mut command = self.at_wire(env!("CARGO_BIN_EXE_spinneret"), &["send"]);
+        command.arg(files.path("sent")).args(["--to", "10.9.0.1"]);
+        Process::start(command.args(more))
+    }
+
+    /// Ends the run as Ctrl-C does, and returns its summary.
+    fn finish(self) -> Value {
+        self.process.interrupt().json()
+    }
+}
+
+impl Drop for Cable {
+    fn drop(&mut self) {
+        if !self.process.has_ended() {
+            self.process.kill();
+        }
+        // A NIC that was killed leaves its namespace behind.
+        can("ip", &["netns", "delete", &format!("{}-wire", self.name)]);
+    }
+}
+
+fn text(output: &Output) -> String {
+    let all = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// A file with rules, which is removed with the test.
+fn rules(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = ok(tempfile::tempdir());
+    let file = folder.path().join("rules.toml");
+    ok(std::fs::write(&file, text));
+    (folder, file)
+}
+
+#[test]
+fn ping_is_answered_by_the_handler() {
+    for (name, size) in [("ping56", "56"), ("ping1400", "1400")] {
+        let Some(cable) = Cable::start(name, "icmp_ping", None) else {
+            return;
+        };
+        let said = text(&ok(cable
+            .at_wire("ping", &["-c", "50", "-i", "0.05", "-s", size, "10.9.0.1"])
+            .output()));
+        assert!(said.contains(" 0% packet loss"), "{said}");
+        let summary = cable.finish();
+        assert_eq!(packets(&summary, "sent by handlers"), 50);
+    }
+}
+
+#[test]
+fn ping_to_another_address_is_answered_by_linux() {
+    let (_folder, file) = rules(
+        "[[ruleset]]\nname = \"other\"\nend-of-message = \"always\"\n\
+         rules = [\"ipv4\", \"icmp-echo-request\", { idx = 7, mask = 0xffff0000, start = 0x00630000, end = 0x00630000 }]\n",
+    );
+    let Some(cable) = Cable::start("pinglinux", "icmp_ping", Some(&file)) else {
+        return;
+    };
+    let said = text(&ok(cable
+        .at_wire("ping", &["-c", "20", "-i", "0.05", "10.9.0.1"])
+        .output()));
+    assert!(said.contains(" 0% packet loss"), "{said}");
+    let summary = cable.finish();
+    assert_eq!(packets(&summary, "sent by handlers"), 0);
+    assert!(packets(&summary, "sent by host") >= 20);
+}
+
+#[test]
+fn datagrams_come_back() {
+    let Some(cable) = Cable::start("udpecho", "udp_ping", None) else {
+        return;
+    };
+    let script =
+        "for n in 1 2 3 4 5; do echo datagram $n | socat -t1 - UDP:10.9.0.1:7777,sourceport=4000$n; done";
+    let said = text(&ok(cable.at_wire("sh", &["-c", script]).output()));
+    let wanted: Vec<String> = (1..=5).map(|number| format!("datagram {number}")).collect();
+    assert_eq!(said.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(packets(&cable.finish(), "sent by handlers"), 5);
+}
+
+#[test]
+fn iperf_passes_through() {
+    // Nothing matches: everything is the host's.
+    let (_folder, file) = rules("[[ruleset]]\nrules = [\"never\"]\nend-of-message = \"never\"\n");
+    let Some(cable) = Cable::start("iperf", "udp_ping", Some(&file)) else {
+        return;
+    };
+    let mut server = Command::new("iperf3")
+        .args(["-s", "-1", "-B", "10.9.0.1"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("iperf3 is installed by ./dev setup");
+    thread::sleep(Duration::from_millis(500));
+    let said = text(&ok(cable
+        .at_wire(
+            "iperf3",
+            &[
+                "-c", "10.9.0.1", "-u", "-b", "2M", "-l", "1000", "-t", "3", "--json",
+            ],
+        )
+        .output()));
+    let _ = server.wait();
+    let result: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let lost = result["end"]["sum"]["lost_packets"].as_u64().unwrap_or(u64::MAX);
+    let sent = result["end"]["sum"]["packets"].as_u64().unwrap_or(0);
+    assert!(sent > 500 && lost * 100 <= sent, "{lost} of {sent} lost");
+    let summary = cable.finish();
+    assert_eq!(packets(&summary, "to handlers"), 0);
+    assert!(packets(&summary, "to host") > 500);
+}
+
+#[test]
+fn interfaces_that_others_take_away_are_told() {
+    let Some(cable) = Cable::start("downhost", "icmp_ping", None) else {
+        return;
+    };
+    assert!(can("ip", &["link", "set", "dev", "downhost", "down"]));
+    // A request of ARP, which no rule matches.
+    ok(cable
+        .at_wire("ping", &["-c", "1", "-W", "1", "10.9.0.1"])
+        .output());
+    let ended = cable.process.interrupt();
+    assert!(packets(&ended.json(), "to host") > 0, "{ended:?}");
+    assert!(ended.said.contains("interface `downhost` rejected "), "{ended:?}");
+
+    for (away, gone) in [("link", "gonehost"), ("netns", "gonehost-wire")] {
+        let Some(cable) = Cable::start("gonehost", "icmp_ping", None) else {
+            return;
+        };
+        assert!(can("ip", &[away, "delete", gone]));
+        let ended = cable.process.end();
+        ended.assert_failed(&format!("interface `{gone}` is gone"));
+        assert!(!ended.said.contains("left behind"), "{ended:?}");
+    }
+}
+
+/// Datagrams of any length and content to a receiver's port, and a file after them.
+#[test]
+fn a_file_comes_after_garbage() {
+    let files = Files::new();
+    let file = files.make("sent", 5000);
+    let Some(cable) = Cable::receive("garbage", &files, &["--idle", "1"]) else {
+        return;
+    };
+    let garbage = "for bytes in 0 1 9 10 11 50 100 1000 1472; do for again in 1 2 3 4 5 6 7 8 9; do \
+                   head -c $bytes /dev/urandom >/dev/udp/10.9.0.1/9330; done; done";
+    ok(cable.at_wire("bash", &["-c", garbage]).output());
+    let sent = cable.send(&files, &["--give-up", "20"]).end();
+    assert!(sent.said.contains("delivered: 5000 bytes"), "{sent:?}");
+    cable.process.end().assert_success();
+    assert!(read(files.path("inbox/got")) == file);
+}
+
+/// The other end of the cable `files`.
+const WIRE: &str = "files-wire";
+
+#[test]
+fn a_megabyte_arrives_identical_through_handlers() {
+    let files = Files::new();
+    let sent = files.make("sent", 1 << 20);
+    let Some(cable) = Cable::receive("files", &files, &[]) else {
+        return;
+    };
+    let sender = cable.send(&files, &[]).end();
+    let receiver = both_succeed(&sender, &cable.process);
+    assert!(read(files.path("inbox/got")) == sent);
+    assert!(receiver.said.contains("slmp_ph"), "{}", receiver.said);
+}
+
+#[test]
+fn a_cable_that_is_pulled_for_a_moment() {
+    let files = Files::new();
+    let sent = files.make("sent", 400_000);
+    let Some(cable) = Cable::receive("files", &files, &[]) else {
+        return;
+    };
+    let sender = cable.send(&files, &["--rate", "2", "--give-up", "20"]);
+    pause(800);
+    // Its route goes with it, so that the system refuses to send.
+    assert!(can("ip", &["-n", WIRE, "link", "set", WIRE, "down"]));
+    pause(500);
+    assert!(can("ip", &["-n", WIRE, "link", "set", WIRE, "up"]));
+    both_succeed(&sender.end(), &cable.process);
+    assert!(read(files.path("inbox/got")) == sent);
+}
+
+/// What the receiver said at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
+fn both_succeed(sender: &Ended, receiver: &Process) -> Ended {
+    if sender.code != Some(0) {
+        pause(1000);
+        panic!("{}; the receiver: {}", sender.said, receiver.said());
+    }
+    let since = Instant::now();
+    let receiver = receiver.end();
+    receiver.assert_success();
+    // However far simulated time is behind the wall, a sender whose last acknowledgement was lost may ask again.
+    assert!(since.elapsed() > Duration::from_secs(1), "{}", receiver.said);
+    receiver
+}
+
+#[test]
+fn a_sender_that_is_killed_is_noticed_by_the_host() {
+    let files = Files::new();
+    files.make("sent", 400_000);
+    let Some(cable) = Cable::receive("files", &files, &["--idle", "0.5"]) else {
+        return;
+    };
+    let sender = cable.send(&files, &["--rate", "2"]);
+    pause(800);
+    sender.kill();
+    cable
+        .process
+        .end()
+        .assert_failed("the sender or the network stopped");
+    assert!(files.received().is_empty());
+}
+
+#[test]
+fn a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again() {
+    let files = Files::new();
+    files.make("sent", 400_000);
+    let Some(cable) = Cable::receive("files", &files, &[]) else {
+        return;
+    };
+    let sender = cable.send(&files, &["--rate", "2", "--give-up", "1"]);
+    pause(800);
+    cable.process.kill();
+    sender.end().assert_failed("was not delivered: ");
+    assert!(files.received().is_empty());
+    let mut command = spinneret();
+    command.arg("receive").arg(files.path("inbox/got"));
+    let again = Process::start(command.args(["--tap", "files"])).end();
+    again.assert_refused("sudo ip netns delete files-wire");
+}
+
+#[test]
+fn a_message_that_cannot_be_stored_is_told_to_both_sides() {
+    let files = Files::new();
+    files.make("sent", 100_000);
+    let Some(cable) = Cable::receive("files", &files, &[]) else {
+        return;
+    };
+    std::fs::remove_dir(files.path("inbox")).expect("nothing is in it");
+    let sender = cable.send(&files, &["--give-up", "2"]);
+    let (receiver, sender) = (cable.process.end(), sender.end());
+    sender.assert_failed("was not delivered: ");
+    receiver.assert_failed("inbox/got cannot be stored: ");
+}

@@ -1,4 +1,0 @@
-//! Programs of MPI in C, each rank with its own NIC in one fabric.
-
-mod build;
-mod programs;

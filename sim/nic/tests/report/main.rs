@@ -1,8 +1,0 @@
-//! What is reported of a run: tables, JSON, traces, faults, profiles.
-
-mod faults;
-mod files;
-mod nic;
-mod page;
-mod summary;
-mod support;
