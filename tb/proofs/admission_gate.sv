@@ -239,8 +239,8 @@ module admission_gate_proof (
     end
 
     // The queue of beats. Position 0 is at the output; each beat has the number that it has in its frame.
-    (* internal = "dut.u_queue.first_0" *) wire [22:0] dut_first;
-    (* internal = "dut.u_queue.first_used_0" *) wire dut_first_used;
+    (* internal = "dut.u_queue.first" *) wire [22:0] dut_first;
+    (* internal = "dut.u_queue.first_used" *) wire dut_first_used;
     (* internal = "dut.u_queue.u_fifo.count" *) wire [2:0] queue_count;
     (* internal = "dut.u_queue.u_fifo.write_ptr" *) wire [1:0] queue_write_ptr;
     (* internal = "dut.u_queue.u_fifo.read_ptr" *) wire [1:0] queue_read_ptr;

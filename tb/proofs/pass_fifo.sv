@@ -102,8 +102,8 @@ module pass_fifo_proof (
     (* internal = "dut.u_fifo.stored" *) wire stored;
     (* internal = "dut.fifo_m_data" *) wire [WIDTH-1:0] fifo_m_data;
 `ifdef REGISTERED_1
-    (* internal = "dut.first_0" *) wire [WIDTH-1:0] first;
-    (* internal = "dut.first_used_0" *) wire first_used;
+    (* internal = "dut.first" *) wire [WIDTH-1:0] first;
+    (* internal = "dut.first_used" *) wire first_used;
     always @* begin
         first_is_beside: assert (first_used == beside);
         if (watching && ahead == 0 && beside) watched_is_beside: assert (first == watched);
@@ -113,7 +113,7 @@ module pass_fifo_proof (
     always @* nothing_is_beside: assert (!beside);
 `endif
 `ifdef BLOCK_1
-    (* internal = "dut.u_fifo.held_0" *) wire held;
+    (* internal = "dut.u_fifo.held" *) wire held;
     (* internal = "dut.waiting_0" *) wire waiting;
     always @* begin
         waiting_is_exact: assert (waiting == (queued != 0));

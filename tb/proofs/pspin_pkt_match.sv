@@ -73,14 +73,14 @@ module pspin_pkt_match_proof (
     (* internal = "dut.u_buffer.read_ptr" *) wire [3:0] buffer_read_ptr;
     (* internal = "dut.u_buffer.not_full" *) wire buffer_not_full;
     (* internal = "dut.u_buffer.stored" *) wire buffer_stored;
-    (* internal = "dut.u_buffer.held_0" *) wire buffer_held;
+    (* internal = "dut.u_buffer.held" *) wire buffer_held;
     (* internal = "dut.u_buffer.nearly_full" *) wire buffer_nearly_full;
     (* internal = "dut.u_lasts.count" *) wire [4:0] lasts_count;
     (* internal = "dut.u_lasts.write_ptr" *) wire [3:0] lasts_write_ptr;
     (* internal = "dut.u_lasts.read_ptr" *) wire [3:0] lasts_read_ptr;
     (* internal = "dut.u_lasts.not_full" *) wire lasts_not_full;
     (* internal = "dut.u_lasts.stored" *) wire lasts_stored;
-    (* internal = "dut.u_lasts.held_0" *) wire lasts_held;
+    (* internal = "dut.u_lasts.held" *) wire lasts_held;
     (* internal = "dut.engine_decide" *) wire decisions_push;
     (* internal = "dut.u_decisions.u_fifo.count" *) wire [4:0] decisions_count;
     (* internal = "dut.u_decisions.u_fifo.write_ptr" *) wire [3:0] decisions_write_ptr;
@@ -93,7 +93,7 @@ module pspin_pkt_match_proof (
     (* internal = "dut.u_metas.read_ptr" *) wire [4:0] metas_read_ptr;
     (* internal = "dut.u_metas.not_full" *) wire metas_not_full;
     (* internal = "dut.u_metas.stored" *) wire metas_stored;
-    (* internal = "dut.u_metas.held_0" *) wire metas_held;
+    (* internal = "dut.u_metas.held" *) wire metas_held;
     (* internal = "dut.u_metas.nearly_full" *) wire metas_nearly_full;
 
     always @* begin
@@ -119,13 +119,13 @@ module pspin_pkt_match_proof (
         .not_full(metas_not_full), .stored(metas_stored), .held(metas_held)
     );
 
-    (* internal = "dut.u_engine.valid_1" *) wire valid_1;
-    (* internal = "dut.u_engine.valid_2" *) wire valid_2;
-    (* internal = "dut.u_meter.valid_1" *) wire meter_valid_1;
-    (* internal = "dut.u_meter.valid_2" *) wire meter_valid_2;
-    (* internal = "dut.u_meter.last_1" *) wire last_1;
-    (* internal = "dut.u_meter.last_2" *) wire last_2;
-    (* internal = "dut.u_meter.done_value" *) wire done;
+    (* internal = "dut.u_engine.looking" *) wire valid_1;
+    (* internal = "dut.u_engine.decided" *) wire valid_2;
+    (* internal = "dut.u_meter.counted" *) wire meter_valid_1;
+    (* internal = "dut.u_meter.summed" *) wire meter_valid_2;
+    (* internal = "dut.u_meter.counted_last" *) wire last_1;
+    (* internal = "dut.u_meter.summed_last" *) wire last_2;
+    (* internal = "dut.u_meter.done" *) wire done;
 
     // Frames that will need a place for their metadata.
     wire [6:0] frames = metas_count + done + (meter_valid_2 && last_2) + (meter_valid_1 && last_1)

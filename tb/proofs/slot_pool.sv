@@ -323,8 +323,8 @@ module slot_pool_proof (
     (* internal = "dut.u_large_list.u_list.u_memory.memory[1]" *) wire [3:0] large_queue_1;
     (* internal = "dut.u_large_list.u_list.u_memory.memory[2]" *) wire [3:0] large_queue_2;
     (* internal = "dut.u_large_list.u_list.u_memory.memory[3]" *) wire [3:0] large_queue_3;
-    (* internal = "dut.u_large_list.u_list.held_0" *) wire large_held_valid;
-    (* internal = "dut.u_large_list.u_list.held_data_0" *) wire [3:0] large_held;
+    (* internal = "dut.u_large_list.u_list.held" *) wire large_held_valid;
+    (* internal = "dut.u_large_list.u_list.held_data" *) wire [3:0] large_held;
     (* internal = "dut.u_large_list.u_front.spare_used" *) wire large_spare_valid;
     (* internal = "dut.u_large_list.u_front.spare" *) wire [1+ADDRESS:0] large_spare;
     (* internal = "dut.u_large_list.u_front.ready" *) wire large_front_ready;
@@ -391,8 +391,8 @@ module slot_pool_proof (
     (* internal = "dut.u_small_list.u_list.u_memory.memory[1]" *) wire [5:0] small_queue_1;
     (* internal = "dut.u_small_list.u_list.u_memory.memory[2]" *) wire [5:0] small_queue_2;
     (* internal = "dut.u_small_list.u_list.u_memory.memory[3]" *) wire [5:0] small_queue_3;
-    (* internal = "dut.u_small_list.u_list.held_0" *) wire small_held_valid;
-    (* internal = "dut.u_small_list.u_list.held_data_0" *) wire [5:0] small_held;
+    (* internal = "dut.u_small_list.u_list.held" *) wire small_held_valid;
+    (* internal = "dut.u_small_list.u_list.held_data" *) wire [5:0] small_held;
     (* internal = "dut.u_small_list.u_front.spare_used" *) wire small_spare_valid;
     (* internal = "dut.u_small_list.u_front.spare" *) wire [2+ADDRESS:0] small_spare;
     (* internal = "dut.u_small_list.u_front.ready" *) wire small_front_ready;

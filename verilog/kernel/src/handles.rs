@@ -138,7 +138,7 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
         }
 
         impl #generics #rtl::Bundle for #handles #types #bounds {
-            fn ports(&self, path: &str, found: &mut ::std::vec::Vec<(::std::string::String, #rtl::Sig)>) {
+            fn ports(&self, path: &str, found: &mut ::std::vec::Vec<#rtl::PortOf>) {
                 #(#rtl::Bundle::ports(&self.#ports, &::spinneret_verilog::lang::connect::below(path, stringify!(#ports)), found);)*
             }
         }

@@ -290,7 +290,7 @@ fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
     for statement in statements {
         match statement {
             Statement::Assign { target, value, .. } => found.extend([*target, *value]),
-            Statement::Join { left, right, .. } => found.extend([*left, *right]),
+            Statement::Join { left, right, .. } => found.extend(right.iter().chain([left])),
             Statement::If {
                 test,
                 then,
@@ -342,7 +342,7 @@ impl Elaboration<'_> {
                     }
                 }
                 Statement::Join { left, right, .. } => {
-                    for side in [left, right] {
+                    for side in right.iter().chain([left]) {
                         if let Some(place) = self.tree.place(*side) {
                             found.insert(self.ends(place)?.1);
                         }
@@ -574,7 +574,7 @@ impl Elaboration<'_> {
     }
 
     /// Joins two ports: the one that can be assigned gets the value of the other.
-    fn join(&mut self, left: NodeId, right: NodeId, at: At, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At, out: &mut Vec<Stmt>) -> Result<(), Error> {
         let role = |node| match self.tree.place(node) {
             Some(place) => self.ends(place).map(|(_, id)| Some(self.symbols.signal(id).role)),
             None => Ok(None),
@@ -584,6 +584,16 @@ impl Elaboration<'_> {
                 role,
                 None | Some(Role::Input | Role::ChildOutput | Role::RegisterOutput)
             )
+        };
+        let Some(right) = right else {
+            if let (false, Some(place)) = (gives(role(left)?), self.tree.place(left)) {
+                let (target, width) = (self.target(place, at)?, self.tree.width(left));
+                out.push(Stmt::Assign {
+                    target: Target::whole(target),
+                    value: Expr::literal(0_u32, width),
+                });
+            }
+            return Ok(());
         };
         let (target, value) = match (gives(role(left)?), gives(role(right)?)) {
             (false, _) => (left, right),

@@ -243,49 +243,66 @@ impl BlockClock {
     }
 }
 
+/// A port of a bundle.
+#[derive(Clone, Debug)]
+pub struct PortOf {
+    /// Its name within the bundle.
+    pub(crate) name: String,
+    /// The signal.
+    pub(crate) signal: Sig<Word>,
+    /// The other side need not have it.
+    pub(crate) is_optional: bool,
+}
+
 /// A bundle of ports: signals by their names within it.
 pub trait Bundle {
     /// Adds its ports to a list; `path` is its own within the bundle.
-    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>);
+    fn ports(&self, path: &str, found: &mut Vec<PortOf>);
 }
 
 impl<T> Bundle for Sig<T> {
-    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
-        found.push((path.to_owned(), self.word()));
+    fn ports(&self, path: &str, found: &mut Vec<PortOf>) {
+        found.push(PortOf { name: path.to_owned(), signal: self.word(), is_optional: false });
     }
 }
 
 impl<B: Bundle> Bundle for Maybe<B> {
-    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
+    fn ports(&self, path: &str, found: &mut Vec<PortOf>) {
+        let start = found.len();
         if let Some(part) = &self.0 {
             part.ports(path, found);
         }
+        found.iter_mut().skip(start).for_each(|port| port.is_optional = true);
     }
 }
 
 impl<B: Bundle> Bundle for &B {
-    fn ports(&self, path: &str, found: &mut Vec<(String, Sig<Word>)>) {
+    fn ports(&self, path: &str, found: &mut Vec<PortOf>) {
         (*self).ports(path, found);
     }
 }
 
-/// Joins two bundles: each port with that of its name, from the side that drives it.
+/// Joins two bundles: each port with that of its name, from the side that drives it. An optional port that one side lacks is
+/// 0 where it is read.
 pub(super) fn connect(to: &impl Bundle, from: &impl Bundle, at: At) {
     let (mut left, mut right) = (Vec::new(), Vec::new());
     to.ports("", &mut left);
     from.ports("", &mut right);
-    for (name, port) in &left {
-        match right.iter().find(|(other, _)| other == name) {
-            Some((_, other)) => tree::with(|tree| tree.join(port.id, other.id, at)),
-            None => tree::with(|tree| tree.refuse(&format!("only the left side has `{name}`"), at)),
+    for port in &left {
+        match right.iter().find(|other| other.name == port.name) {
+            Some(other) => tree::with(|tree| tree.join(port.signal.id, Some(other.signal.id), at)),
+            None => alone(port, "left", at),
         }
     }
-    if let Some((name, _)) = right
-        .iter()
-        .find(|(name, _)| left.iter().all(|(own, _)| own != name))
-    {
-        tree::with(|tree| tree.refuse(&format!("only the right side has `{name}`"), at));
-    }
+    let only_right = right.iter().filter(|port| left.iter().all(|own| own.name != port.name));
+    only_right.for_each(|port| alone(port, "right", at));
+}
+
+fn alone(port: &PortOf, side: &str, at: At) {
+    tree::with(|tree| match port.is_optional {
+        true => tree.join(port.signal.id, None, at),
+        false => tree.refuse(&format!("only the {side} side has `{}`", port.name), at),
+    });
 }
 
 /// Payload of a bundle as a word: all ports but `valid` and `ready`, the first in the lowest bits.
@@ -314,6 +331,6 @@ impl<B: Bundle> Payload for B {}
 fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<Sig<Word>> {
     let mut ports = Vec::new();
     bundle.ports("", &mut ports);
-    ports.retain(|(name, port)| name != "valid" && name != "ready" && port.width() > 0);
-    ports.into_iter().map(|(_, port)| port).collect()
+    ports.retain(|port| port.name != "valid" && port.name != "ready" && port.signal.width() > 0);
+    ports.into_iter().map(|port| port.signal).collect()
 }

@@ -8,7 +8,7 @@ mod handle;
 mod sig;
 pub(crate) mod tree;
 
-pub use handle::{BlockClock, Bundle, ByteRamPorts, Handle, Maybe, Payload, RamPorts, Table};
+pub use handle::{BlockClock, Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table};
 pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
     wire_bit, word_of,

@@ -79,10 +79,10 @@ pub(crate) enum Statement {
         otherwise: Vec<Statement>,
         is_match: bool,
     },
-    /// Two ports are one: the side that may be assigned gets the value of the other.
+    /// Two ports are one: the side that may be assigned gets the value of the other, or 0 if there is none.
     Join {
         left: NodeId,
-        right: NodeId,
+        right: Option<NodeId>,
         at: At,
     },
     /// A value gets the name of the variable that holds it.
@@ -132,7 +132,7 @@ pub(crate) struct Tree {
     /// Documentation in front of the next statement.
     docs: Vec<String>,
     /// The first signal that got a name since a `let` began.
-    named_first: Option<NodeId>,
+    named_first: Option<Option<NodeId>>,
     pub(crate) fault: Option<Fault>,
     /// Clocks of the parts, and those of the block itself.
     pub(crate) clocking: Vec<Clocking>,
@@ -234,13 +234,17 @@ impl Tree {
             Op::Signal(Place::Local(number)) => {
                 self.locals[number].name.get_or_insert_with(|| name.to_owned());
                 self.names.entry(id).or_insert((name.to_owned(), Vec::new()));
-                self.named_first.get_or_insert(id);
+                self.named_first.get_or_insert(Some(id));
             }
-            Op::Signal(_) | Op::Literal(_) | Op::Variant(..) => {}
-            _ if self.names.contains_key(&id) => {}
+            Op::Signal(_) | Op::Literal(_) | Op::Variant(..) => {
+                self.named_first.get_or_insert(None);
+            }
+            _ if self.names.contains_key(&id) => {
+                self.named_first.get_or_insert(None);
+            }
             _ => {
                 self.names.insert(id, (name.to_owned(), Vec::new()));
-                self.named_first.get_or_insert(id);
+                self.named_first.get_or_insert(Some(id));
                 self.blocks[0].push(Statement::Define(id));
             }
         }
@@ -255,12 +259,20 @@ impl Tree {
     /// Documents the first signal that was named since [`Tree::begin_let`], or else what was built since then.
     pub(crate) fn document(&mut self, (depth, number): (usize, usize), lines: &[&str]) {
         let lines = lines.iter().map(|line| (*line).to_owned());
-        if let Some((_, docs)) = self.named_first.take().and_then(|id| self.names.get_mut(&id)) {
-            docs.extend(lines);
-        } else if self.blocks.len() == depth
-            && let Some(block) = self.blocks.last_mut()
-        {
-            block.splice(number..number, lines.map(Statement::Comment));
+        match self.named_first.take() {
+            Some(Some(id)) => {
+                if let Some((_, docs)) = self.names.get_mut(&id) {
+                    docs.extend(lines);
+                }
+            }
+            // Another name for something that has one.
+            Some(None) => {}
+            None if self.blocks.len() == depth => {
+                if let Some(block) = self.blocks.last_mut() {
+                    block.splice(number..number, lines.map(Statement::Comment));
+                }
+            }
+            None => {}
         }
     }
 
@@ -303,10 +315,10 @@ impl Tree {
         self.push(Statement::Assign { target, value, at });
     }
 
-    /// Joins two ports.
-    pub(crate) fn join(&mut self, left: NodeId, right: NodeId, at: At) {
-        let (a, b) = (self.width(left), self.width(right));
-        if a != b {
+    /// Joins two ports; one by itself is 0 if it may be assigned.
+    pub(crate) fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At) {
+        let (a, b) = (self.width(left), right.map(|right| self.width(right)));
+        if let Some(b) = b.filter(|b| *b != a) {
             return self.refuse(&format!("ports of {a} bits and {b} bits are joined"), at);
         }
         self.push(Statement::Join { left, right, at });
