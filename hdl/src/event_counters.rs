@@ -10,38 +10,33 @@ pub const COUNTER_WIDTH: usize = 32;
 /// An event is in its counter two clocks after it happens: a register lies before the counters, so that
 /// events may come from deep logic.
 /// # Parameters
-/// `events` is at least 1.
-#[hardware(events: usize)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+/// `events_width` is at least 1.
+#[module(events_width: usize)]
 pub struct EventCounters {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: all counters are 0.
-    pub rst: Wire<In, bool>,
     /// Bit n: event n happens in this cycle.
-    pub events: Wire<In, { events }>,
+    pub events: Wire<In, { events_width }>,
     /// How often each event has happened.
-    pub counts: [Wire<Out, { COUNTER_WIDTH }>; events],
-    happened: Reg<{ events }, Reset>,
+    pub counts: [Wire<Out, { COUNTER_WIDTH }>; events_width],
     /// The counters side by side, the first in the lowest bits.
-    values: Reg<{ events * COUNTER_WIDTH }, Reset>,
+    values: Reg<{ events_width * COUNTER_WIDTH }, Reset>,
 }
 
-impl Logic for EventCounters {
-    #[kernel(suffix = self._events)]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.happened, self.values);
-        self.happened.d.next = self.events.val();
-        for event in 0..self._events {
-            let low = event * COUNTER_WIDTH;
-            if self.happened.q.val().get_bit(event) {
-                self.values.d.next.set_slice(
-                    low,
-                    COUNTER_WIDTH,
-                    self.values.q.val().slice(low, COUNTER_WIDTH) + 1,
-                );
-            }
-            self.counts[event].next = self.values.q.val().slice(low, COUNTER_WIDTH);
+#[kernel(suffix = self._events_width)]
+fn update(
+    EventCounters {
+        events,
+        counts,
+        values,
+        events_width,
+        ..
+    }: EventCounters,
+) {
+    let happened = reg_reset(events, Word::zero(events_width));
+    for (event, count) in counts.iter().enumerate() {
+        let value = values.slice(event * COUNTER_WIDTH, COUNTER_WIDTH);
+        if happened[event] {
+            value = value + 1;
         }
+        *count = value;
     }
 }

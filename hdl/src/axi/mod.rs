@@ -8,7 +8,7 @@ pub use burst_check::BurstCheck;
 pub use channels::{
     AxiAddressIn, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
-pub use ports::{AMBA_CHANNEL, AxiMaster, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
+pub use ports::{AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;

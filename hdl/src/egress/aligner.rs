@@ -30,121 +30,96 @@ use spinneret_verilog::prelude::*;
 
 /// Turns lines of memory into beats: one a clock, any alignment.
 /// # Parameters
-/// `data` is the width of a line in bits, `beats` that of a number of beats.
-#[hardware(data: usize, beats: usize, keep = data / 8, offset = keep.trailing_zeros() as usize)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+/// `width` is that of a line in bits, `beats_width` that of a number of beats.
+#[module(width: usize, beats_width: usize, lanes: usize = width / 8, bits: usize = lanes.trailing_zeros() as usize)]
 pub struct LineAligner {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// Lines.
-    pub line: LineIn<{ data }>,
+    pub line: LineIn<{ width }>,
     /// Bytes of a beat; those that `keep` does not name mean nothing.
-    pub data: Wire<Out, { data }>,
+    pub data: Wire<Out, { width }>,
     /// Bytes that belong to the frame.
-    pub keep: Wire<Out, { keep }>,
+    pub keep: Wire<Out, { lanes }>,
     /// The beat is the last of its frame.
     pub last: Wire<Out, bool>,
     /// With the last beat: a line of the frame could not be read.
     pub bad: Wire<Out, bool>,
     /// With the last beat: the beats of the frame.
-    pub count: Wire<Out, { beats }>,
+    pub count: Wire<Out, { beats_width }>,
     /// The beat is there.
     pub valid: Wire<Out, bool>,
-    /// The line after no turn, one turn, and so on.
-    turns: [Wire<Local, { data }>; offset.div_ceil(2) + 1],
-    turned: Reg<{ data }>,
-    offset: Reg<{ offset }>,
-    tail: Reg<{ offset }>,
-    first: Reg<bool>,
-    last_line: Reg<bool>,
-    even: Reg<bool>,
-    error: Reg<bool>,
-    turned_valid: Reg<bool, Reset>,
+    turned: Reg<{ width }>,
     /// The line before, and what is left to say of its frame.
-    carry: Reg<{ data }>,
-    carry_tail: Reg<{ offset }>,
+    carry: Reg<{ width }>,
+    carry_tail: Reg<{ bits }>,
     carry_error: Reg<bool>,
-    /// The line before ends its frame and has a beat of its own.
-    flush: Reg<bool, Reset>,
-    beats: Reg<{ beats }, Reset>,
-    tail_now: Wire<Local, { offset }>,
-    completes: Wire<Local, bool>,
-    ends: Wire<Local, bool>,
+    beats: Reg<{ beats_width }, Reset>,
 }
 
-impl Logic for LineAligner {
-    #[kernel(suffix = format!("{}_{}", self.data.width(), self.count.width()))]
-    fn update(&mut self) {
-        let (width, lanes, bits) = (self.data.width(), self.keep.width(), self.offset.q.width());
-        clocked!(self.clk, self.rst => self.turned_valid, self.flush, self.beats);
-        clocked!(self.clk => self.turned, self.offset, self.tail, self.first, self.last_line, self.even, self.error,
-            self.carry, self.carry_tail, self.carry_error);
-        /// Turns: by up to three steps of one byte, then of four, and so on; each is one table a bit.
-        self.turns[0].next = self.line.data.val();
-        for turn in 0..self.turns.len() - 1 {
-            let step = 8 << (2 * turn);
-            let select = (bits - 2 * turn).min(2);
-            self.turns[turn + 1].next = self.turns[turn].val();
-            for steps in 1..1 << select {
-                if self.line.offset.val().slice(2 * turn, select) == steps as u64 {
-                    self.turns[turn + 1].next = cat!(
-                        self.turns[turn].val().slice(0, steps * step),
-                        self.turns[turn].val().slice(steps * step, width - steps * step)
-                    );
-                }
-            }
-        }
-        self.turned_valid.d.next = self.line.valid.val();
-        self.turned.d.next = self.turns[self.turns.len() - 1].val();
-        self.offset.d.next = self.line.offset.val();
-        self.tail.d.next = self.line.tail.val();
-        self.first.d.next = self.line.first.val();
-        self.last_line.d.next = self.line.last.val();
-        self.even.d.next = self.line.even.val();
-        self.error.d.next = self.line.error.val();
-        /// The line before.
-        if self.turned_valid.q.val() {
-            self.carry.d.next = self.turned.q.val();
-            self.carry_tail.d.next = self.tail.q.val();
-            self.carry_error.d.next = self.error.q.val();
-        }
-        self.flush.d.next = self.turned_valid.q.val() && self.last_line.q.val() && self.even.q.val();
-        /// The beat: what is left of the line before, then the lowest bytes of this one.
-        self.completes.next = self.turned_valid.q.val() && !self.first.q.val();
-        self.ends.next = self.flush.q.val() || (self.last_line.q.val() && !self.even.q.val());
-        self.data.next = self.turned.q.val();
-        for lane in 0..lanes {
-            if self.flush.q.val() || self.offset.q.val() <= (lanes - 1 - lane) as u64 {
-                self.data
-                    .next
-                    .set_slice(8 * lane, 8, self.carry.q.val().slice(8 * lane, 8));
-            }
-        }
-        if self.flush.q.val() {
-            self.tail_now.next = self.carry_tail.q.val();
-            self.bad.next = self.carry_error.q.val();
+/// Turns a line by as many bytes as `bytes` says: by up to three steps of one byte, then of four, and so on; each is one
+/// table a bit.
+#[kernel]
+fn turn(line: Sig, bytes: Sig) -> Sig {
+    let mut turned = line;
+    for low in (0..bytes.width()).step_by(2) {
+        let select = bytes.slice(low, (bytes.width() - low).min(2));
+        let by = |steps: usize| {
+            let (rest, first) = turned.split_at(steps * (8 << low));
+            (select == steps, cat!(rest, first))
+        };
+        turned = first(&(1..1 << select.width()).map(by).collect::<Vec<_>>(), turned);
+    }
+    turned
+}
+
+#[kernel(suffix = format!("{}_{}", self._width, self._beats_width))]
+fn update(
+    LineAligner {
+        line,
+        data,
+        keep,
+        last,
+        bad,
+        count,
+        valid,
+        turned,
+        carry,
+        carry_tail,
+        carry_error,
+        beats,
+        lanes,
+        ..
+    }: LineAligner,
+) {
+    turned = turn(line.data, line.offset);
+    let (offset, tail, first, last_line) =
+        (reg(line.offset), reg(line.tail), reg(line.first), reg(line.last));
+    let (even, error, turned_valid) = (reg(line.even), reg(line.error), reg_reset(line.valid, false));
+    /// The line before.
+    if turned_valid {
+        carry = turned;
+        carry_tail = tail;
+        carry_error = error;
+    }
+    /// The line before ends its frame and has a beat of its own.
+    let flush = reg_reset(turned_valid && last_line && even, false);
+    /// The beat: what is left of the line before, then the lowest bytes of this one.
+    for lane in 0..lanes {
+        let of_carry = flush || offset <= lanes - 1 - lane;
+        data.slice(8 * lane, 8) = if of_carry {
+            carry.slice(8 * lane, 8)
         } else {
-            self.tail_now.next = self.tail.q.val();
-            self.bad.next = self.error.q.val();
-        }
-        self.keep.next = 0.into();
-        for lane in 0..lanes {
-            self.keep
-                .next
-                .set_bit(lane, !self.ends.val() || self.tail_now.val() >= lane as u64);
-        }
-        self.valid.next = self.completes.val() || self.flush.q.val();
-        self.last.next = self.ends.val();
-        /// Beats of the frame.
-        self.count.next = self.beats.q.val() + 1;
-        if self.completes.val() || self.flush.q.val() {
-            if self.ends.val() {
-                self.beats.d.next = 0.into();
-            } else {
-                self.beats.d.next = self.beats.q.val() + 1;
-            }
-        }
+            turned.slice(8 * lane, 8)
+        };
+    }
+    let ends = flush || (last_line && !even);
+    let tail_now = if flush { carry_tail } else { tail };
+    bad = if flush { carry_error } else { error };
+    keep = word_of((0..lanes).map(|lane| !ends || tail_now >= lane));
+    valid = turned_valid && !first || flush;
+    last = ends;
+    /// Beats of the frame.
+    count = beats + 1;
+    if valid {
+        beats = if ends { 0 } else { count };
     }
 }

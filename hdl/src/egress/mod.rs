@@ -55,7 +55,7 @@ mod shape;
 pub mod tx_inject;
 
 pub use aligner::LineAligner;
-pub use command::{CommandIn, CommandIntake, CommandOut, FramePlanner};
+pub use command::{CommandIn, CommandOut};
 pub(crate) use entry::{ENTRY, SIMULATED};
 pub use line::{LineIn, LineOut};
 pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
@@ -66,7 +66,7 @@ pub use room::FrameRoom;
 use shape::StoredFields;
 pub use shape::{AnswerFields, CommandFields, DoneFields, EgressShape, FrameFields, PlanFields, ReadFields};
 
-use crate::axi::{AxiMaster, BUFFERABLE, INCR, UNPRIVILEGED};
+use crate::axi::{AxiMaster, AxiMasterHandles, BUFFERABLE, INCR, UNPRIVILEGED};
 use crate::entry::ParameterError;
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
@@ -81,14 +81,13 @@ const BURSTS: usize = 4;
 const SENT: usize = responder::EVENTS;
 
 /// Reads what commands of the cluster name, and sends it as frames.
-#[hardware(
+#[module(
     shape: EgressShape,
     error = ParameterError,
     frame = shape.frame(),
     read: ReadFields = ReadFields::new(shape),
     stored: StoredFields = StoredFields::new(shape),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinEgressDatapath {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -116,16 +115,11 @@ pub struct PspinEgressDatapath {
     pub egress_dma_error_clear: Optional<Wire<In, bool>, { shape.error_clear }>,
     /// The cluster is held in reset; only with `cluster_reset`.
     pub cluster_held: Optional<Wire<In, bool>, { shape.cluster_reset }>,
-    reset: Wire<Local, bool>,
-    /// Reset of what lies before the buffer.
-    path_reset: Wire<Local, bool>,
     /// The cluster was reset, and frames from before may be in the buffer.
     emptying: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
     /// Nothing was at the buffer's output in the clock before.
     quiet: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
-    intake: CommandIntake<{ shape }>,
     commands: Checked<OutputQueue<{ CommandFields::new(shape).width }, { COMMANDS }, 0>>,
-    planner: FramePlanner<{ shape }>,
     plans: Checked<SkidBuffer<{ PlanFields::new(shape).width }>>,
     reader: FrameReader<{ shape }>,
     room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
@@ -138,126 +132,163 @@ pub struct PspinEgressDatapath {
     dones: Checked<OutputQueue<{ DoneFields::new().width }, { shape.commands }, 0>>,
     responder: Responder<{ shape }>,
     counters: EventCounters<{ responder::EVENTS + 1 }>,
-    sent: Wire<Local, bool>,
 }
 
-impl Logic for PspinEgressDatapath {
-    #[kernel]
-    fn update(&mut self) {
-        let (data, keep) = (self._shape.data, self._shape.axis().keep());
-        let offset = self._shape.offset();
-        let (read, stored) = (self._read, self._stored);
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.buffer, self.counters);
-        if self._shape.cluster_reset {
-            clocked!(self.clk, self.reset => self.emptying, self.quiet);
-            self.path_reset.next = self.reset.val() || self.cluster_held.val() || self.emptying.q.val();
-            /// A frame that is there comes to the output at once, so two clocks without one mean that there is none.
-            self.quiet.d.next = self.emptying.q.val() && !self.buffer.m.valid.val();
-            if self.cluster_held.val() {
-                self.emptying.d.next = true;
-            } else if self.quiet.q.val() && !self.buffer.m.valid.val() {
-                self.emptying.d.next = false;
-            }
-        } else {
-            self.path_reset.next = self.reset.val();
-        }
-        clocked!(self.clk, self.path_reset => self.commands, self.plans, self.reader, self.room, self.bursts,
-            self.frames, self.receiver, self.aligner, self.answers, self.dones, self.responder);
-        /// What never changes: one id, whole lines, no writes, always ready.
-        self.m_axi_pspin_no.aw.id.next = 0.into();
-        self.m_axi_pspin_no.aw.addr.next = 0.into();
-        self.m_axi_pspin_no.aw.len.next = 0.into();
-        self.m_axi_pspin_no.aw.size.next = (offset as u64).into();
-        self.m_axi_pspin_no.aw.burst.next = INCR.into();
-        self.m_axi_pspin_no.aw.lock.next = false;
-        self.m_axi_pspin_no.aw.cache.next = BUFFERABLE.into();
-        self.m_axi_pspin_no.aw.prot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin_no.aw.valid.next = false;
-        self.m_axi_pspin_no.w.data.next = Word::zero(data);
-        self.m_axi_pspin_no.w.strb.next = Word::zero(keep);
-        self.m_axi_pspin_no.w.last.next = false;
-        self.m_axi_pspin_no.w.valid.next = false;
-        self.m_axi_pspin_no.b.ready.next = true;
-        self.m_axi_pspin_no.ar.id.next = 0.into();
-        self.m_axi_pspin_no.ar.size.next = (offset as u64).into();
-        self.m_axi_pspin_no.ar.burst.next = INCR.into();
-        self.m_axi_pspin_no.ar.lock.next = false;
-        self.m_axi_pspin_no.ar.cache.next = BUFFERABLE.into();
-        self.m_axi_pspin_no.ar.prot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin_no.r.ready.next = true;
-        /// Commands become plans.
-        self.intake.id.next = self.nic_cmd_req.id.val();
-        self.intake.source.next = self.nic_cmd_req.src_addr.val();
-        self.intake.length.next = self.nic_cmd_req.length.val();
-        self.commands.s.data.next = self.intake.command.val();
-        connect!(self.nic_cmd_req => self.commands.s; valid, ready);
-        self.planner.command.next = self.commands.m.data.val();
-        self.plans.s.data.next = self.planner.plan.val();
-        connect!(self.commands.m => self.plans.s; valid, ready);
-        /// Plans become reads.
-        connect!(self.plans.m => self.reader.plan);
-        connect!(self.reader => self.room; need, take, roomy);
-        connect!(self.reader.answer => self.answers.s);
-        connect!(self.reader.frame => self.frames.s);
-        connect!(self.reader.burst => self.bursts.s);
-        self.m_axi_pspin_no.ar.addr.next = cat!(self.bursts.m.data.val().field(read.line), lit(0, offset));
-        self.m_axi_pspin_no.ar.len.next = self.bursts.m.data.val().field(read.length);
-        connect!(self.bursts.m => self.m_axi_pspin_no.ar; valid, ready);
-        /// Lines become beats.
-        self.receiver.data.next = self.m_axi_pspin_no.r.data.val();
-        self.receiver.response.next = self.m_axi_pspin_no.r.resp.val();
-        self.receiver.valid.next = self.m_axi_pspin_no.r.valid.val();
-        connect!(self.frames.m => self.receiver.frame);
-        connect!(self.receiver.line => self.aligner.line);
-        self.buffer.s.data.next = pack!(stored {
-            data: self.aligner.data.val(),
-            keep_above: self.aligner.keep.val().slice(1, keep - 1),
-        });
-        connect!(self.aligner => self.buffer.s; last, valid);
-        self.buffer.drop_frame.next = self.aligner.bad.val();
-        if self._shape.cluster_reset {
-            /// The frame that was coming in when the cluster was reset is forgotten.
-            if self.path_reset.val() {
-                self.buffer.s.valid.next = true;
-                self.buffer.s.last.next = true;
-                self.buffer.drop_frame.next = true;
-            }
-        }
-        self.room.dropped.next =
-            self.aligner.valid.val() && self.aligner.last.val() && self.aligner.bad.val();
-        self.room.dropped_beats.next = self.aligner.count.val();
-        /// Frames; no beat is without its first byte.
-        self.m_axis_nic_tx.tdata.next = self.buffer.m.data.val().field(stored.data);
-        self.m_axis_nic_tx.tkeep.next = cat!(self.buffer.m.data.val().field(stored.keep_above), true);
-        self.m_axis_nic_tx.tlast.next = self.buffer.m.last.val();
-        self.m_axis_nic_tx.tvalid.next = self.buffer.m.valid.val();
-        self.m_axis_nic_tx.tid.next = 0.into();
-        self.m_axis_nic_tx.tdest.next = 0.into();
-        self.m_axis_nic_tx.tuser.next = self._shape.tx_user.into();
-        self.buffer.m.ready.next = self.m_axis_nic_tx.tready.val();
-        self.sent.next = self.buffer.m.valid.val() && self.m_axis_nic_tx.tready.val();
-        self.room.sent.next = self.sent.val();
-        /// Answers.
-        connect!(self.answers.m => self.responder.answer);
-        /// There is a place for what is known of every frame that waits for its answer.
-        self.dones.s.data.next = self.receiver.done.val();
-        self.dones.s.valid.next = self.receiver.done_valid.val();
-        connect!(self.dones.m => self.responder.done);
-        self.nic_cmd_resp_valid.next = self.responder.valid.val();
-        self.nic_cmd_resp_id.next = self.responder.id.val();
-        self.egress_dma_last_error.next = self.responder.last_error.val();
-        if self._shape.error_clear {
-            self.responder.clear.next = self.egress_dma_error_clear.val();
-        } else {
-            self.responder.clear.next = false;
-        }
-        self.counters.events.next = cat!(
-            self.sent.val() && self.buffer.m.last.val(),
-            self.responder.events.val()
-        );
-        self.egress_frames_o.next = self.counters.counts[SENT].val();
-        self.egress_read_error_o.next = self.counters.counts[responder::READ_ERROR].val();
-        self.egress_refused_o.next = self.counters.counts[responder::REFUSED].val();
+/// A port that only reads: one id, whole lines, always ready.
+#[kernel]
+fn only_reads(shape: EgressShape, axi: AxiMasterHandles) {
+    for address in [axi.aw, axi.ar] {
+        *address.id = 0;
+        *address.size = shape.offset();
+        *address.burst = INCR;
+        *address.lock = false;
+        *address.cache = BUFFERABLE;
+        address.prot = UNPRIVILEGED;
     }
+    axi.aw.addr = 0;
+    *axi.aw.len = 0;
+    axi.aw.valid = false;
+    axi.w.data = 0;
+    axi.w.strb = 0;
+    *axi.w.last = false;
+    axi.w.valid = false;
+    axi.b.ready = true;
+    axi.r.ready = true;
+}
+
+#[kernel]
+fn update(
+    PspinEgressDatapath {
+        rstn,
+        m_axi_pspin_no,
+        m_axis_nic_tx,
+        nic_cmd_req,
+        nic_cmd_resp_valid,
+        nic_cmd_resp_id,
+        egress_dma_last_error,
+        egress_frames_o,
+        egress_read_error_o,
+        egress_refused_o,
+        egress_dma_error_clear,
+        cluster_held,
+        emptying,
+        quiet,
+        commands,
+        plans,
+        reader,
+        room,
+        bursts,
+        frames,
+        receiver,
+        aligner,
+        buffer,
+        answers,
+        dones,
+        responder,
+        counters,
+        shape,
+        read,
+        stored,
+        ..
+    }: PspinEgressDatapath,
+) {
+    let axi = m_axi_pspin_no;
+    /// Reset of all that lies before the buffer.
+    let path_reset = if shape.cluster_reset {
+        !rstn || *cluster_held || *emptying
+    } else {
+        !rstn
+    };
+    for rst in [
+        commands.rst,
+        plans.rst,
+        reader.rst,
+        room.rst,
+        bursts.rst,
+        frames.rst,
+        receiver.rst,
+        aligner.rst,
+        answers.rst,
+        dones.rst,
+        responder.rst,
+    ] {
+        rst = path_reset;
+    }
+    if shape.cluster_reset {
+        /// A frame that is there comes to the output at once, so two clocks without one mean that there is none.
+        *quiet = *emptying && !buffer.m.valid;
+        if *cluster_held {
+            *emptying = true;
+        } else if *quiet && !buffer.m.valid {
+            *emptying = false;
+        }
+    }
+    only_reads(shape, axi);
+    /// Commands become plans.
+    commands.s.data = command::command(shape, nic_cmd_req.id, nic_cmd_req.src_addr, nic_cmd_req.length);
+    commands.s.valid = nic_cmd_req.valid;
+    nic_cmd_req.ready = commands.s.ready;
+    plans.s.data = command::plan(shape, commands.m.data);
+    plans.s.valid = commands.m.valid;
+    commands.m.ready = plans.s.ready;
+    /// Plans become reads.
+    reader.plan = plans.m;
+    room.need = reader.need;
+    room.take = reader.take;
+    reader.roomy = room.roomy;
+    answers.s = reader.answer;
+    frames.s = reader.frame;
+    bursts.s = reader.burst;
+    let burst = read.of(bursts.m.data);
+    axi.ar.addr = cat!(burst.line, lit(0, shape.offset()));
+    *axi.ar.len = burst.length;
+    axi.ar.valid = bursts.m.valid;
+    bursts.m.ready = axi.ar.ready;
+    /// Lines become beats.
+    receiver.data = axi.r.data;
+    receiver.response = axi.r.resp;
+    receiver.valid = axi.r.valid;
+    receiver.frame = frames.m;
+    aligner.line = receiver.line;
+    let keep_above = aligner.keep.slice(1, shape.axis().keep() - 1);
+    buffer.s.data = pack!(stored {
+        data: aligner.data,
+        keep_above
+    });
+    /// The frame that was coming in when the cluster was reset is forgotten.
+    let forget = if shape.cluster_reset { path_reset } else { false };
+    buffer.s.valid = forget || aligner.valid;
+    buffer.s.last = forget || aligner.last;
+    buffer.drop_frame = forget || aligner.bad;
+    room.dropped = aligner.valid && aligner.last && aligner.bad;
+    room.dropped_beats = aligner.count;
+    /// Frames; no beat is without its first byte.
+    let beat = stored.of(buffer.m.data);
+    m_axis_nic_tx.tdata = beat.data;
+    m_axis_nic_tx.tkeep = cat!(beat.keep_above, true);
+    m_axis_nic_tx.tlast = buffer.m.last;
+    m_axis_nic_tx.tvalid = buffer.m.valid;
+    m_axis_nic_tx.tid = 0;
+    m_axis_nic_tx.tdest = 0;
+    m_axis_nic_tx.tuser = shape.tx_user;
+    buffer.m.ready = m_axis_nic_tx.tready;
+    let sent = buffer.m.valid && m_axis_nic_tx.tready;
+    room.sent = sent;
+    /// Answers. There is a place for what is known of every frame that waits for its answer.
+    responder.answer = answers.m;
+    dones.s.data = receiver.done;
+    dones.s.valid = receiver.done_valid;
+    responder.done = dones.m;
+    nic_cmd_resp_valid = responder.valid;
+    nic_cmd_resp_id = responder.id;
+    egress_dma_last_error = responder.last_error;
+    responder.clear = if shape.error_clear {
+        *egress_dma_error_clear
+    } else {
+        false
+    };
+    counters.events = cat!(sent && buffer.m.last, responder.events);
+    egress_frames_o = counters.counts[SENT];
+    egress_read_error_o = counters.counts[responder::READ_ERROR];
+    egress_refused_o = counters.counts[responder::REFUSED];
 }

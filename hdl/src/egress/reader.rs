@@ -20,19 +20,14 @@ use spinneret_verilog::prelude::*;
 /// - **Backpressure**: a plan waits for room for the longest frame and for places in all queues it goes into, so
 ///   that whatever is read finds its place.
 /// - **Bursts** end with their block of 64 lines, or of 4 KiB if those are less.
-#[hardware(
+#[module(
     shape: EgressShape,
     width = shape.beats().max(shape.block()) + 1,
-    plan: PlanFields = PlanFields::new(shape),
-    answer: AnswerFields = AnswerFields::new(shape),
+    plan = PlanFields::new(shape),
+    answer = AnswerFields::new(shape),
     read: ReadFields = ReadFields::new(shape),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameReader {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets the frame that is being read.
-    pub rst: Wire<In, bool>,
     /// Plans, as [`PlanFields`] says.
     pub plan: StreamIn<{ plan.width }>,
     /// Beats of the frame, which need room.
@@ -53,73 +48,60 @@ pub struct FrameReader {
     line: Reg<{ shape.line() }>,
     /// Lines that are not asked for, minus 1.
     left: Reg<{ width }>,
-    line_now: Wire<Local, { shape.line() }>,
-    left_now: Wire<Local, { width }>,
-    /// Lines behind this one in its block.
-    behind: Wire<Local, { shape.block() }>,
-    fits: Wire<Local, bool>,
-    length: Wire<Local, { shape.block() }>,
-    refused: Wire<Local, bool>,
-    start: Wire<Local, bool>,
-    read: Wire<Local, bool>,
 }
 
-impl Logic for FrameReader {
-    #[kernel]
-    fn update(&mut self) {
-        let (line, block, frame) = (self._shape.line(), self._shape.block(), self._shape.frame());
-        let (plan, answer, read) = (self._plan, self._answer, self._read);
-        let width = self.left.q.width();
-        clocked!(self.clk, self.rst => self.bursting);
-        clocked!(self.clk => self.line, self.left);
-        self.refused.next = self.plan.data.val().field(plan.answer).flag(answer.refused);
-        self.need.next = self.plan.data.val().field(plan.beats);
-        /// A plan starts when everything that comes of it has its place.
-        self.start.next = self.plan.valid.val()
-            && !self.bursting.q.val()
-            && self.answer.ready.val()
-            && (self.refused.val() || (self.roomy.val() && self.frame.ready.val() && self.burst.ready.val()));
-        self.plan.ready.next = self.start.val();
-        self.take.next = self.start.val() && !self.refused.val();
-        self.answer.valid.next = self.start.val();
-        self.answer.data.next = self.plan.data.val().field(plan.answer);
-        self.frame.valid.next = self.start.val() && !self.refused.val();
-        self.frame.data.next = self.plan.data.val().field(plan.frame);
-        /// The burst: up to the end of the frame or of the block.
-        if self.bursting.q.val() {
-            self.line_now.next = self.line.q.val();
-            self.left_now.next = self.left.q.val();
-        } else {
-            self.line_now.next = self.plan.data.val().field(plan.line);
-            self.left_now.next = self
-                .plan
-                .data
-                .val()
-                .field(plan.frame)
-                .field(frame.lines)
-                .resize(width);
-        }
-        self.behind.next = !self.line_now.val().slice(0, block);
-        self.fits.next = self.left_now.val() <= self.behind.val().resize(width);
-        if self.fits.val() {
-            self.length.next = self.left_now.val().slice(0, block);
-        } else {
-            self.length.next = self.behind.val();
-        }
-        self.read.next =
-            (self.start.val() && !self.refused.val()) || (self.bursting.q.val() && self.burst.ready.val());
-        self.burst.valid.next = self.read.val();
-        self.burst.data.next = pack!(read {
-            line: self.line_now.val(),
-            length: self.length.val().resize(LENGTH_BITS),
-        });
-        if self.read.val() {
-            self.bursting.d.next = !self.fits.val();
-        }
-        /// The rest begins with the next block. It counts only while there is one.
-        if self.burst.ready.val() {
-            self.line.d.next = cat!(self.line_now.val().slice(block, line - block) + 1, lit(0, block));
-            self.left.d.next = self.left_now.val() - self.behind.val().resize(width) - 1;
-        }
+#[kernel]
+fn update(
+    FrameReader {
+        plan,
+        need,
+        roomy,
+        take,
+        answer,
+        frame,
+        burst,
+        bursting,
+        line,
+        left,
+        shape,
+        read,
+        ..
+    }: FrameReader,
+) {
+    let (width, block) = (left.width(), shape.block());
+    let planned = PlanFields::new(shape).of(plan.data);
+    let refused = AnswerFields::new(shape).of(planned.answer).refused;
+    need = planned.beats;
+    /// A plan starts when everything that comes of it has its place.
+    let start = plan.valid && !bursting && answer.ready && (refused || (roomy && frame.ready && burst.ready));
+    plan.ready = start;
+    take = start && !refused;
+    answer.valid = start;
+    answer.data = planned.answer;
+    frame.valid = take;
+    frame.data = planned.frame;
+    /// The burst: up to the end of the frame or of the block.
+    let (line_now, left_now) = if bursting {
+        (line, left)
+    } else {
+        (planned.line, shape.frame().of(planned.frame).lines.resize(width))
+    };
+    let (place, number) = line_now.split_at(block);
+    /// Lines behind this one in its block.
+    let behind = !place;
+    let fits = left_now <= behind.resize(width);
+    let length = if fits { left_now.slice(0, block) } else { behind };
+    burst.valid = take || (bursting && burst.ready);
+    burst.data = pack!(read {
+        line: line_now,
+        length: length.resize(LENGTH_BITS)
+    });
+    if burst.valid {
+        bursting = !fits;
+    }
+    /// The rest begins with the next block. It counts only while there is one.
+    if burst.ready {
+        line = cat!(number + 1, lit(0, block));
+        left = left_now - behind.resize(width) - 1;
     }
 }

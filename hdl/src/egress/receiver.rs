@@ -10,81 +10,75 @@ use spinneret_verilog::prelude::*;
 ///
 /// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
 /// for is ignored.
-#[hardware(data: usize, frame: FrameFields, done: DoneFields = DoneFields::new())]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(width: usize, known: FrameFields, result: DoneFields = DoneFields::new())]
 pub struct LineReceiver {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets the frame that is coming in.
-    pub rst: Wire<In, bool>,
     /// RDATA.
-    pub data: Wire<In, { data }>,
+    pub data: Wire<In, { width }>,
     /// RRESP.
     pub response: Wire<In, 2>,
     /// RVALID; a line is always taken.
     pub valid: Wire<In, bool>,
     /// The frames that were asked for, in order.
-    pub frame: StreamIn<{ frame.width }>,
+    pub frame: StreamIn<{ known.width }>,
     /// The line and its place.
-    pub line: LineOut<{ data }>,
+    pub line: LineOut<{ width }>,
     /// How a frame went, as [`DoneFields`] says.
-    pub done: Wire<Out, { done.width }>,
+    pub done: Wire<Out, { result.width }>,
     /// Its last line has come.
     pub done_valid: Wire<Out, bool>,
-    data_reg: Reg<{ data }>,
-    response_reg: Reg<2>,
-    valid_reg: Reg<bool, Reset>,
     /// Behind the first line of a frame.
     in_frame: Reg<bool, Reset>,
     /// Lines of the frame that are still to come, minus 1.
-    left: Reg<{ frame.lines.width }>,
+    left: Reg<{ known.lines.width }>,
     /// What is known of the lines before, as in `done`.
-    error: Reg<{ done.width }>,
-    left_now: Wire<Local, { frame.lines.width }>,
-    error_now: Wire<Local, { done.width }>,
-    known: Wire<Local, bool>,
-    last: Wire<Local, bool>,
+    error: Reg<{ result.width }>,
 }
 
-impl Logic for LineReceiver {
-    #[kernel]
-    fn update(&mut self) {
-        let (frame, done): (FrameFields, DoneFields) = (self._frame, self._done);
-        clocked!(self.clk, self.rst => self.valid_reg, self.in_frame);
-        clocked!(self.clk => self.data_reg, self.response_reg, self.left, self.error);
-        self.valid_reg.d.next = self.valid.val();
-        self.data_reg.d.next = self.data.val();
-        self.response_reg.d.next = self.response.val();
-        self.known.next = self.valid_reg.q.val() && self.frame.valid.val();
-        /// The first bad line of a frame decides.
-        self.error_now.next = pack!(done {
-            error: self.response_reg.q.val().any(),
-            decerr: self.response_reg.q.val() == DECERR,
-        });
-        if self.in_frame.q.val() {
-            self.left_now.next = self.left.q.val();
-            if self.error.q.val().flag(done.error) {
-                self.error_now.next = self.error.q.val();
-            }
-        } else {
-            self.left_now.next = self.frame.data.val().field(frame.lines);
-        }
-        self.last.next = self.left_now.val() == 0;
-        if self.known.val() {
-            self.in_frame.d.next = !self.last.val();
-            self.left.d.next = self.left_now.val() - 1;
-            self.error.d.next = self.error_now.val();
-        }
-        self.frame.ready.next = self.known.val() && self.last.val();
-        self.done_valid.next = self.known.val() && self.last.val();
-        self.done.next = self.error_now.val();
-        self.line.data.next = self.data_reg.q.val();
-        self.line.offset.next = self.frame.data.val().field(frame.offset);
-        self.line.tail.next = self.frame.data.val().field(frame.tail);
-        self.line.first.next = !self.in_frame.q.val();
-        self.line.last.next = self.last.val();
-        self.line.even.next = self.frame.data.val().flag(frame.even);
-        self.line.error.next = self.error_now.val().flag(done.error);
-        self.line.valid.next = self.known.val();
+#[kernel]
+fn update(
+    LineReceiver {
+        data,
+        response,
+        valid,
+        frame,
+        line,
+        done,
+        done_valid,
+        in_frame,
+        left,
+        error,
+        known,
+        result,
+        ..
+    }: LineReceiver,
+) {
+    let (data_reg, response_reg, valid_reg) = (reg(data), reg(response), reg_reset(valid, false));
+    let frame_now = known.of(frame.data);
+    let asked = valid_reg && frame.valid;
+    let left_now = if in_frame { left } else { frame_now.lines };
+    let last = left_now == 0;
+    /// The first bad line of a frame decides.
+    done = if in_frame && result.of(error).error {
+        error
+    } else {
+        pack!(result {
+            error: response_reg.any(),
+            decerr: response_reg == DECERR
+        })
+    };
+    if asked {
+        in_frame = !last;
+        left = left_now - 1;
+        error = done;
     }
+    frame.ready = asked && last;
+    done_valid = asked && last;
+    line.data = data_reg;
+    line.offset = frame_now.offset;
+    line.tail = frame_now.tail;
+    line.first = !in_frame;
+    line.last = last;
+    line.even = frame_now.even;
+    line.error = result.of(done).error;
+    line.valid = asked;
 }

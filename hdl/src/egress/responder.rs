@@ -24,17 +24,12 @@ pub const EVENTS: usize = 2;
 
 /// Answers every command once, one a clock, in the order of the commands: refused ones at once, others when
 /// their last line has come.
-#[hardware(
+#[module(
     shape: EgressShape,
-    answer: AnswerFields = AnswerFields::new(shape),
-    done: DoneFields = DoneFields::new(),
+    answer = AnswerFields::new(shape),
+    done = DoneFields::new(),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Responder {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: there is no last error.
-    pub rst: Wire<In, bool>,
     /// Commands to be answered, as [`AnswerFields`] says.
     pub answer: StreamIn<{ answer.width }>,
     /// For those that are not refused, as [`DoneFields`] says.
@@ -49,49 +44,46 @@ pub struct Responder {
     pub clear: Wire<In, bool>,
     /// Bit n: event n happens in this cycle.
     pub events: Wire<Out, { EVENTS }>,
-    valid_reg: Reg<bool, Reset>,
-    id_reg: Reg<{ shape.command_id() }>,
-    error_reg: Reg<{ ERROR_BITS }, Reset>,
-    refused: Wire<Local, bool>,
-    read_error: Wire<Local, bool>,
-    go: Wire<Local, bool>,
+    error: Reg<{ ERROR_BITS }, Reset>,
 }
 
-impl Logic for Responder {
-    #[kernel]
-    fn update(&mut self) {
-        let (answer, done) = (self._answer, self._done);
-        clocked!(self.clk, self.rst => self.valid_reg, self.error_reg);
-        clocked!(self.clk => self.id_reg);
-        self.refused.next = self.answer.data.val().flag(answer.refused);
-        self.read_error.next = !self.refused.val() && self.done.data.val().flag(done.error);
-        self.go.next = self.answer.valid.val() && (self.refused.val() || self.done.valid.val());
-        self.answer.ready.next = self.go.val();
-        self.done.ready.next = self.go.val() && !self.refused.val();
-        self.valid_reg.d.next = self.go.val();
-        self.id_reg.d.next = self.answer.data.val().field(answer.id);
-        if self.clear.val() {
-            self.error_reg.d.next = 0.into();
-        }
-        if self.go.val() && self.refused.val() {
-            if self.answer.data.val().flag(answer.wrong_address) {
-                self.error_reg.d.next = WRONG_ADDRESS.into();
-            } else {
-                self.error_reg.d.next = WRONG_LENGTH.into();
-            }
-        } else if self.go.val() && self.read_error.val() {
-            if self.done.data.val().flag(done.decerr) {
-                self.error_reg.d.next = READ_DECERR.into();
-            } else {
-                self.error_reg.d.next = READ_SLVERR.into();
-            }
-        }
-        self.events.next = cat!(
-            self.go.val() && self.read_error.val(),
-            self.go.val() && self.refused.val()
-        );
-        self.valid.next = self.valid_reg.q.val();
-        self.id.next = self.id_reg.q.val();
-        self.last_error.next = self.error_reg.q.val();
+#[kernel]
+fn update(
+    Responder {
+        answer,
+        done,
+        valid,
+        id,
+        last_error,
+        clear,
+        events,
+        error,
+        shape,
+        ..
+    }: Responder,
+) {
+    let (asked, read) = (
+        AnswerFields::new(shape).of(answer.data),
+        DoneFields::new().of(done.data),
+    );
+    let read_error = !asked.refused && read.error;
+    let answered = answer.valid && (asked.refused || done.valid);
+    answer.ready = answered;
+    done.ready = answered && !asked.refused;
+    valid = reg_reset(answered, false);
+    id = reg(asked.id);
+    if clear {
+        error = 0;
     }
+    if answered && asked.refused {
+        error = if asked.wrong_address {
+            WRONG_ADDRESS
+        } else {
+            WRONG_LENGTH
+        };
+    } else if answered && read_error {
+        error = if read.decerr { READ_DECERR } else { READ_SLVERR };
+    }
+    events = cat!(answered && read_error, answered && asked.refused);
+    last_error = error;
 }

@@ -22,13 +22,8 @@ use spinneret_verilog::prelude::*;
 /// - **Reset**: all places are free; `roomy` rises one clock later.
 /// # Parameters
 /// `places` is at least twice `most`, the longest frame.
-#[hardware(places: usize, most: usize, count = bit_width(places), need = bit_width(most), freed = bit_width(most + 1))]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(places: usize, most: usize, count = bit_width(places), need = bit_width(most), freed = bit_width(most + 1))]
 pub struct FrameRoom {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: all places are free.
-    pub rst: Wire<In, bool>,
     /// There is room for the longest frame.
     pub roomy: Wire<Out, bool>,
     /// Claims places; only while there is room.
@@ -44,28 +39,31 @@ pub struct FrameRoom {
     #[new(Reg::reset_to(Word::new(places as u64, count)))]
     room: Reg,
     freed: Reg<{ freed }, Reset>,
-    roomy_reg: Reg<bool, Reset>,
-    left: Wire<Local, { count }>,
 }
 
-impl Logic for FrameRoom {
-    #[kernel(suffix = format!("{}_{}", self._places, self._most))]
-    fn update(&mut self) {
-        let (count, freed) = (self.room.q.width(), self.freed.q.width());
-        let most = self._most as u64;
-        clocked!(self.clk, self.rst => self.room, self.freed, self.roomy_reg);
-        self.roomy.next = self.roomy_reg.q.val();
-        if self.take.val() {
-            self.left.next = self.room.q.val() - self.need.val().resize(count);
-            self.roomy_reg.d.next = self.room.q.val() >= 2 * most;
-        } else {
-            self.left.next = self.room.q.val();
-            self.roomy_reg.d.next = self.room.q.val() >= most;
-        }
-        self.room.d.next = self.left.val() + self.freed.q.val().resize(count);
-        self.freed.d.next = word(self.sent.val()).resize(freed);
-        if self.dropped.val() {
-            self.freed.d.next = self.dropped_beats.val().resize(freed) + word(self.sent.val()).resize(freed);
-        }
-    }
+#[kernel(suffix = format!("{}_{}", self._places, self._most))]
+fn update(
+    FrameRoom {
+        roomy,
+        take,
+        need,
+        sent,
+        dropped,
+        dropped_beats,
+        room,
+        freed,
+        most,
+        ..
+    }: FrameRoom,
+) {
+    let count = room.width();
+    roomy = reg_reset(if take { room >= 2 * most } else { room >= most }, false);
+    let left = if take { room - need.resize(count) } else { room };
+    room = left + freed.resize(count);
+    let one = sent.word().resize(freed.width());
+    freed = if dropped {
+        dropped_beats.resize(freed.width()) + one
+    } else {
+        one
+    };
 }

@@ -346,7 +346,7 @@ impl VisitMut for Rewrite {
                     Ok(mut parts) => {
                         parts.iter_mut().for_each(|part| self.visit_expr_mut(part));
                         let parts = parts.iter();
-                        Some(parse_quote!(::spinneret_verilog::rtl::cat(&[#(&#parts),*])))
+                        Some(parse_quote!(::spinneret_verilog::rtl::cat(&[#(&(#parts)),*])))
                     }
                     Err(error) => {
                         self.error.get_or_insert(error);
@@ -446,7 +446,11 @@ fn chooses_constants(expr: &Expr) -> bool {
     tails(expr, &mut found);
     let is_constant = |tail: &&Expr| match tail {
         Expr::Lit(_) => true,
-        Expr::Path(path) => path.path.segments.iter().any(|part| part.ident.to_string().starts_with(char::is_uppercase)),
+        Expr::Path(path) => path
+            .path
+            .segments
+            .iter()
+            .any(|part| part.ident.to_string().starts_with(char::is_uppercase)),
         _ => false,
     };
     chooses && found.iter().any(is_constant)
@@ -466,7 +470,10 @@ fn assign_in_branches(expr: &mut Expr, target: &Expr) {
                 assign_in_branches(otherwise, target);
             }
         }
-        Expr::Match(node) => node.arms.iter_mut().for_each(|arm| assign_in_branches(&mut arm.body, target)),
+        Expr::Match(node) => node
+            .arms
+            .iter_mut()
+            .for_each(|arm| assign_in_branches(&mut arm.body, target)),
         Expr::Block(node) => block(&mut node.block),
         other => {
             let (span, value) = (other.span(), other.clone());

@@ -14,7 +14,10 @@ pub(crate) fn expand(arguments: &Arguments, item: ItemStruct) -> syn::Result<Tok
 }
 
 /// The same, with the struct as Rust knows it.
-pub(crate) fn expand_item(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<(TokenStream, ItemStruct)> {
+pub(crate) fn expand_item(
+    arguments: &Arguments,
+    mut item: ItemStruct,
+) -> syn::Result<(TokenStream, ItemStruct)> {
     if let Some(names) = &arguments.names {
         return Err(syn::Error::new(names.span(), "only an #[interface] has names"));
     }

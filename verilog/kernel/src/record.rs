@@ -13,8 +13,19 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
     let fields = named(&mut item)?;
     let first = fields.named.first().map(|field| field.ident.clone());
     let (mut names, mut widths) = (Vec::new(), Vec::new());
+    let (mut signals, mut values) = (Vec::new(), Vec::new());
     for field in &mut fields.named {
-        widths.push(width(&field.ty)?);
+        let width = width(&field.ty)?;
+        let (name, visibility) = (&field.ident, &field.vis);
+        let prelude = quote!(::spinneret_verilog::prelude);
+        let is_flag = matches!(&width, Expr::Lit(literal) if matches!(&literal.lit, syn::Lit::Int(bits) if bits.base10_digits() == "1"));
+        let (kind, value) = match is_flag {
+            true => (quote!(#prelude::Sig<bool>), quote!(word.flag(self.#name))),
+            false => (quote!(#prelude::Sig), quote!(word.field(self.#name))),
+        };
+        signals.push(quote!(#visibility #name: #kind));
+        values.push(quote!(#name: #value));
+        widths.push(width);
         names.push(field.ident.clone());
         field.ty = parse_quote!(::spinneret_verilog::lang::Field);
     }
@@ -23,6 +34,8 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
         pub width: usize
     });
     let (name, visibility, statements) = (&item.ident, &item.vis, &arguments.statements);
+    let of = quote::format_ident!("{name}Signals");
+    let doc = format!("Fields of a word that is a [`{name}`].");
     let parameters = arguments
         .parameters
         .iter()
@@ -42,6 +55,20 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
                 let width = 0 #(+ #names.width)*;
                 Self { #(#names,)* width }
             }
+
+            /// The fields of a signal.
+            #[track_caller]
+            #[allow(dead_code)]
+            #visibility fn of(self, word: ::spinneret_verilog::prelude::Sig) -> #of {
+                #of { #(#values),* }
+            }
+        }
+
+        #[doc = #doc]
+        #[allow(missing_docs, dead_code)]
+        #[derive(Clone, Copy, Debug)]
+        #visibility struct #of {
+            #(#signals),*
         }
 
         impl ::std::convert::From<#name> for ::spinneret_verilog::lang::Place {

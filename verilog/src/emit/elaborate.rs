@@ -86,7 +86,7 @@ fn declare_locals(
     own_reset: Option<SignalId>,
     statements: &mut Vec<Stmt>,
 ) -> Result<Vec<Ends>, Error> {
-    let outputs = registered_outputs(symbols, tree);
+    let outputs = unnamed_outputs(symbols, tree);
     let mut ends = Vec::new();
     for (number, local) in tree.locals.iter().enumerate() {
         let port = outputs.get(&number).copied();
@@ -96,7 +96,8 @@ fn declare_locals(
         };
         symbols.check_width(&name, local.width)?;
         let Some(reset) = &local.register else {
-            let id = symbols.add_declared(&name, local.width, Role::Local);
+            let declare = || symbols.add_declared(&name, local.width, Role::Local);
+            let id = port.unwrap_or_else(declare);
             ends.push((id, id));
             continue;
         };
@@ -156,15 +157,14 @@ fn declare_locals(
     Ok(ends)
 }
 
-/// Registers without a name that an output takes its value from: the output is the register.
-fn registered_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalId> {
+/// Signals and registers without a name that an output takes its value from: the output is the signal, or the register.
+fn unnamed_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalId> {
     let mut found = BTreeMap::new();
     for statement in tree.statements() {
         if let Statement::Assign { target, value, .. } = statement
             && let Op::Signal(Place::Local(number)) = tree.node(*value).op
             && let Op::Signal(Place::Atom { write, .. }) = tree.node(*target).op
             && tree.locals[number].name.is_none()
-            && tree.locals[number].register.is_some()
             && let Some(port) = own(symbols, Some(write))
             && symbols.signal(port).role == Role::Output
         {
@@ -250,6 +250,11 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             stack.push(*operand);
         }
     }
+    // A name in a loop is there once for each turn, which says little; small values are written where they are used.
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for (name, _) in tree.names.values() {
+        *times.entry(name).or_default() += 1;
+    }
     let mut sizes = vec![1_usize; tree.nodes.len()];
     let mut all = Vec::new();
     for number in 0..tree.nodes.len() {
@@ -258,7 +263,8 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
         if matches!(node.op, Op::Signal(_) | Op::Literal(_) | Op::Variant(..)) {
             continue;
         }
-        if let Some((name, docs)) = tree.names.get(&id) {
+        let named = tree.names.get(&id);
+        if let Some((name, docs)) = named.filter(|(name, _)| times.get(name.as_str()) == Some(&1)) {
             if visit[number] {
                 all.push((id, name.clone(), docs.clone()));
             }
@@ -276,8 +282,9 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             .iter()
             .map(|operand| sizes[*operand as usize])
             .sum::<usize>();
-        if uses[number] > 1 && (size > REPEATED || is_base) {
-            all.push((id, "shared".to_owned(), Vec::new()));
+        if visit[number] && uses[number] > 1 && (size > REPEATED || is_base) {
+            let name = named.map_or("shared", |(name, _)| name);
+            all.push((id, name.to_owned(), Vec::new()));
         } else {
             sizes[number] = size;
         }
@@ -453,15 +460,27 @@ impl Elaboration<'_> {
     fn cases(&mut self, statement: &Statement, out: &mut Vec<Stmt>) -> Result<bool, Error> {
         let mut chain: Vec<(NodeId, Vec<NodeId>, &[Statement])> = Vec::new();
         let mut rest = std::slice::from_ref(statement);
-        while let [Statement::If { test, then, otherwise, is_match: true }] = rest {
-            let Some((subject, labels)) = self.tree.compared_with(*test) else { return Ok(false) };
+        while let [
+            Statement::If {
+                test,
+                then,
+                otherwise,
+                is_match: true,
+            },
+        ] = rest
+        {
+            let Some((subject, labels)) = self.tree.compared_with(*test) else {
+                return Ok(false);
+            };
             if chain.first().is_some_and(|(first, ..)| *first != subject) {
                 return Ok(false);
             }
             chain.push((subject, labels, then));
             rest = otherwise;
         }
-        let Some((subject, ..)) = chain.first() else { return Ok(false) };
+        let Some((subject, ..)) = chain.first() else {
+            return Ok(false);
+        };
         let test = self.value(*subject)?;
         let (mut arms, mut seen): (Vec<Arm>, Vec<Expr>) = Default::default();
         for (_, labels, body) in &chain {
@@ -476,7 +495,11 @@ impl Elaboration<'_> {
             }
             let mut own = own.into_iter();
             if let Some(label) = own.next() {
-                arms.push(Arm { label, more: own.collect(), body: self.block(body)? });
+                arms.push(Arm {
+                    label,
+                    more: own.collect(),
+                    body: self.block(body)?,
+                });
             }
         }
         let default = match rest {
@@ -521,6 +544,9 @@ impl Elaboration<'_> {
                     at,
                 )),
             };
+        }
+        if self.tree.node(target).operands.is_empty() && value.kind == Kind::Signal(signal) {
+            return Ok(());
         }
         let available = self.symbols.signal(signal).width;
         let (mut node, mut low) = (self.tree.node(target), 0);
@@ -574,7 +600,13 @@ impl Elaboration<'_> {
     }
 
     /// Joins two ports: the one that can be assigned gets the value of the other.
-    fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At, out: &mut Vec<Stmt>) -> Result<(), Error> {
+    fn join(
+        &mut self,
+        left: NodeId,
+        right: Option<NodeId>,
+        at: At,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
         let role = |node| match self.tree.place(node) {
             Some(place) => self.ends(place).map(|(_, id)| Some(self.symbols.signal(id).role)),
             None => Ok(None),
