@@ -71,8 +71,7 @@ pub struct CompletionOut {
 }
 
 /// Joins our frames with Corundum's, and keeps the completions of ours from it.
-#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis().fields().width)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: TxInjectShape, error = ParameterError, beat = shape.axis().fields().width)]
 pub struct PspinTxInject {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -92,7 +91,6 @@ pub struct PspinTxInject {
     pub tx_cpl_ours_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames of the host whose tag is one of ours.
     pub tx_host_tag_conflict_o: Wire<Out, { COUNTER_WIDTH }>,
-    reset: Wire<Local, bool>,
     host: AxisPack<{ shape.axis() }>,
     ours: AxisPack<{ shape.axis() }>,
     /// Makes ready of each stream a register: {last, beat}.
@@ -101,55 +99,63 @@ pub struct PspinTxInject {
     joined: AxisUnpack<{ shape.axis() }>,
     /// Completions that are not ours: {tag, timestamp}.
     completions: Checked<SkidBuffer<{ shape.tag + shape.timestamp }>>,
-    /// The completion at the input belongs to the host.
-    cpl_host: Wire<Local, bool>,
     counters: EventCounters<{ EVENTS }>,
 }
 
-impl Logic for PspinTxInject {
-    #[kernel]
-    fn update(&mut self) {
-        let (beat, tag, timestamp) = (
-            self._shape.axis().fields().width,
-            self._shape.tag,
-            self._shape.timestamp,
-        );
-        let (error_at, top_at) = (self._shape.error_at(), self._shape.tag_top_at());
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.slices, self.arbiter, self.completions, self.counters);
-        /// Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
-        connect!(self.s_axis_nic_tx => self.host.s_axis);
-        connect!(self.s_axis_pspin_tx => self.ours.s_axis);
-        self.slices[HOST].s.data.next = cat!(self.host.m.last.val(), self.host.m.data.val());
-        connect!(self.host.m => self.slices[HOST].s; valid, ready);
-        self.slices[OURS].s.data.next = cat!(self.ours.m.last.val(), self.ours.m.data.val());
-        self.slices[OURS].s.data.next.set_bit(error_at, false);
-        self.slices[OURS].s.data.next.set_bit(top_at, false);
-        connect!(self.ours.m => self.slices[OURS].s; valid, ready);
-        for stream in 0..STREAMS {
-            self.arbiter.s[stream].data.next = self.slices[stream].m.data.val().slice(0, beat);
-            self.arbiter.s[stream].last.next = self.slices[stream].m.data.val().get_bit(beat);
-            connect!(self.slices[stream].m => self.arbiter.s[stream]; valid, ready);
-        }
-        connect!(self.arbiter.m => self.joined.s);
-        connect!(self.joined.m_axis => self.m_axis_nic_tx);
-        /// Completions: those of ours end here.
-        self.cpl_host.next = self.s_axis_tx_cpl.tag.val().get_bit(tag - 1);
-        self.completions.s.data.next = cat!(self.s_axis_tx_cpl.tag.val(), self.s_axis_tx_cpl.ts.val());
-        self.completions.s.valid.next = self.s_axis_tx_cpl.valid.val() && self.cpl_host.val();
-        self.s_axis_tx_cpl.ready.next = self.completions.s.ready.val();
-        self.m_axis_tx_cpl.ts.next = self.completions.m.data.val().slice(0, timestamp);
-        self.m_axis_tx_cpl.tag.next = self.completions.m.data.val().slice(timestamp, tag);
-        connect!(self.completions.m => self.m_axis_tx_cpl; valid, ready);
-        /// Events, the one with the highest number first.
-        self.counters.events.next = cat!(
-            self.host.m.valid.val()
-                && self.slices[HOST].s.ready.val()
-                && self.host.m.last.val()
-                && !self.host.m.data.val().get_bit(top_at),
-            self.s_axis_tx_cpl.valid.val() && self.completions.s.ready.val() && !self.cpl_host.val()
-        );
-        self.tx_cpl_ours_o.next = self.counters.counts[CPL_OURS].val();
-        self.tx_host_tag_conflict_o.next = self.counters.counts[HOST_TAG_CONFLICT].val();
+#[kernel]
+fn update(
+    PspinTxInject {
+        s_axis_nic_tx,
+        s_axis_pspin_tx,
+        m_axis_nic_tx,
+        s_axis_tx_cpl,
+        m_axis_tx_cpl,
+        tx_cpl_ours_o,
+        tx_host_tag_conflict_o,
+        host,
+        ours,
+        slices,
+        arbiter,
+        joined,
+        completions,
+        counters,
+        shape,
+        ..
+    }: PspinTxInject,
+) {
+    /// Both streams to the arbiter.
+    host.s_axis = s_axis_nic_tx;
+    ours.s_axis = s_axis_pspin_tx;
+    for (number, packed) in [(HOST, host.m), (OURS, ours.m)] {
+        let (slice, input) = (&slices[number], &arbiter.s[number]);
+        slice.s.data = cat!(packed.last, packed.data);
+        slice.s.valid = packed.valid;
+        packed.ready = slice.s.ready;
+        input.data = slice.m.data.slice(0, packed.data.width());
+        input.last = slice.m.data[packed.data.width()];
+        input.valid = slice.m.valid;
+        slice.m.ready = input.ready;
     }
+    /// Of our frames the error bit and the highest bit of the tag are 0.
+    slices[OURS].s.data[shape.error_at()] = false;
+    slices[OURS].s.data[shape.tag_top_at()] = false;
+    joined.s = arbiter.m;
+    m_axis_nic_tx = joined.m_axis;
+    /// Completions: those of ours end here.
+    let cpl_host = s_axis_tx_cpl.tag[shape.tag - 1];
+    completions.s.data = cat!(s_axis_tx_cpl.tag, s_axis_tx_cpl.ts);
+    completions.s.valid = s_axis_tx_cpl.valid && cpl_host;
+    s_axis_tx_cpl.ready = completions.s.ready;
+    let (ts, tag) = completions.m.data.split_at(shape.timestamp);
+    m_axis_tx_cpl.ts = ts;
+    m_axis_tx_cpl.tag = tag;
+    m_axis_tx_cpl.valid = completions.m.valid;
+    completions.m.ready = m_axis_tx_cpl.ready;
+    /// Events, the one with the highest number first.
+    counters.events = cat!(
+        host.m.valid && slices[HOST].s.ready && host.m.last && !host.m.data[shape.tag_top_at()],
+        s_axis_tx_cpl.valid && completions.s.ready && !cpl_host
+    );
+    tx_cpl_ours_o = counters.counts[CPL_OURS];
+    tx_host_tag_conflict_o = counters.counts[HOST_TAG_CONFLICT];
 }

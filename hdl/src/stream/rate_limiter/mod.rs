@@ -59,20 +59,14 @@ const HELD: usize = 1;
 const EVENTS: usize = 2;
 
 /// Passes frames at a rate that is set: a token bucket, which no frame is cut by.
-#[hardware(
+#[module(
     shape: RateLimiterShape,
     beat: usize = shape.axis().fields().width,
     bytes: usize = shape.bytes_width(),
     rate: usize = shape.rate_width(),
-    credit: usize = shape.credit_steps_width(),
-    group: usize = bit_width(GROUP.min(shape.axis().keep())),
+    steps: usize = shape.credit_steps_width(),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretRateLimiter {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub rst: Wire<In, bool>,
     /// Frames in.
     pub s_axis: AxisIn<{ shape.axis() }>,
     /// Frames out.
@@ -96,7 +90,7 @@ pub struct SpinneretRateLimiter {
     counted_valid: Reg<bool, Reset>,
     counted_last: Reg<bool>,
     counted_beat: Reg<{ beat }>,
-    counted: [Reg<{ group }>; shape.groups()],
+    counted: [Reg<{ bit_width(GROUP.min(shape.axis().keep())) }>; shape.groups()],
     /// The beat at the gate, and how many bytes it has.
     gate_valid: Reg<bool, Reset>,
     gate_last: Reg<bool>,
@@ -110,114 +104,119 @@ pub struct SpinneretRateLimiter {
     /// The frame at the gate has begun to pass.
     within_frame: Reg<bool, Reset>,
     /// Signed, in steps.
-    credit: Reg<{ credit }, Reset>,
+    credit: Reg<{ steps }, Reset>,
     /// The credit was above the burst in the clock before.
     full: Reg<bool, Reset>,
-    /// Bytes that are paid for in this clock.
-    fee: Wire<Local, { bytes }>,
-    /// What the credit becomes; it has one bit more.
-    balance: Wire<Local, { credit + 1 }>,
-    /// The output register is free, or empties in this clock.
-    free: Wire<Local, bool>,
-    /// The beat at the gate need not wait for credit.
-    open: Wire<Local, bool>,
-    passes: Wire<Local, bool>,
-    gate_ready: Wire<Local, bool>,
-    counted_ready: Wire<Local, bool>,
-    /// Bytes of each group of the beat that comes, and of all groups.
-    group_bytes: [Wire<Local, { group }>; shape.groups()],
-    sum: Wire<Local, { bytes }>,
     counters: EventCounters<{ EVENTS }>,
     happened_bytes: Reg<{ bytes }, Reset>,
     total_bytes: Reg<{ BYTES_WIDTH }, Reset>,
 }
 
-impl Logic for SpinneretRateLimiter {
-    #[kernel]
-    fn update(&mut self) {
-        let (beat, keep) = (self._beat, self._shape.axis().fields().keep);
-        let (credit, fraction) = (self._credit, self._shape.fraction());
-        clocked!(self.clk, self.rst => self.slice, self.counted_valid, self.gate_valid, self.valid, self.within_frame,
-            self.credit, self.full, self.counters, self.happened_bytes, self.total_bytes);
-        clocked!(self.clk => self.counted_last, self.counted_beat, self.counted, self.gate_last, self.gate_beat,
-            self.gate_bytes, self.last, self.data);
+#[kernel]
+fn update(
+    SpinneretRateLimiter {
+        s_axis,
+        m_axis,
+        limit_enforce,
+        limit_rate,
+        limit_burst,
+        frames_passed,
+        bytes_passed,
+        cycles_held,
+        packed,
+        slice,
+        counted_valid,
+        counted_last,
+        counted_beat,
+        counted,
+        gate_valid,
+        gate_last,
+        gate_beat,
+        gate_bytes,
+        valid,
+        last,
+        data,
+        output,
+        within_frame,
+        credit,
+        full,
+        counters,
+        happened_bytes,
+        total_bytes,
+        shape,
+        beat,
+        bytes,
+        rate,
+        steps,
+        ..
+    }: SpinneretRateLimiter,
+) {
+    let fraction = shape.fraction();
+    let in_debt = credit[steps - 1];
+    /// Ready from the output to the input. The output register is free, or empties in this clock.
+    let free = !valid || m_axis.tready;
+    /// The beat at the gate need not wait for credit.
+    let open = within_frame || !limit_enforce || !in_debt;
+    let passes = gate_valid && open && free;
+    let gate_ready = !gate_valid || passes;
+    let counted_ready = !counted_valid || gate_ready;
 
-        /// Who goes on in this clock, from the output to the input.
-        self.free.next = !self.valid.q.val() || self.m_axis.tready.val();
-        self.open.next = self.within_frame.q.val()
-            || !self.limit_enforce.val()
-            || !self.credit.q.val().get_bit(credit - 1);
-        self.passes.next = self.gate_valid.q.val() && self.open.val() && self.free.val();
-        self.gate_ready.next = !self.gate_valid.q.val() || self.passes.val();
-        self.counted_ready.next = !self.counted_valid.q.val() || self.gate_ready.val();
+    packed.s_axis = s_axis;
+    slice.s.data = cat!(packed.m.last, packed.m.data);
+    slice.s.valid = packed.m.valid;
+    packed.m.ready = slice.s.ready;
+    slice.m.ready = counted_ready;
 
-        connect!(self.s_axis => self.packed.s_axis);
-        self.slice.s.data.next = cat!(self.packed.m.last.val(), self.packed.m.data.val());
-        connect!(self.packed.m => self.slice.s; valid, ready);
-        self.slice.m.ready.next = self.counted_ready.val();
-
-        /// The bytes of a beat are counted in two clocks, as one sum of all would be too deep.
-        for group in 0..self.group_bytes.len() {
-            self.group_bytes[group].next = 0.into();
-            for bit in group * GROUP..self._shape.group_end(group) {
-                self.group_bytes[group].next = self.group_bytes[group].val()
-                    + word(self.slice.m.data.val().get_bit(keep.at + bit)).resize(self._group);
-            }
+    /// The bytes of a beat are counted in two clocks, as one sum of all would be too deep.
+    if counted_ready {
+        counted_valid = slice.m.valid;
+        counted_last = slice.m.data[beat];
+        counted_beat = slice.m.data.slice(0, beat);
+        let keep = slice
+            .m
+            .data
+            .slice(shape.axis().fields().keep.at, shape.axis().keep());
+        for (group, counted) in counted.iter().enumerate() {
+            *counted = keep[group * GROUP..shape.group_end(group)].count_ones(counted.width());
         }
-        if self.counted_ready.val() {
-            self.counted_valid.d.next = self.slice.m.valid.val();
-            self.counted_last.d.next = self.slice.m.data.val().get_bit(beat);
-            self.counted_beat.d.next = self.slice.m.data.val().slice(0, beat);
-            for group in 0..self.group_bytes.len() {
-                self.counted[group].d.next = self.group_bytes[group].val();
-            }
-        }
-        self.sum.next = 0.into();
-        for group in 0..self.group_bytes.len() {
-            self.sum.next = self.sum.val() + self.counted[group].q.val().resize(self._bytes);
-        }
-        if self.gate_ready.val() {
-            self.gate_valid.d.next = self.counted_valid.q.val();
-            self.gate_last.d.next = self.counted_last.q.val();
-            self.gate_beat.d.next = self.counted_beat.q.val();
-            self.gate_bytes.d.next = self.sum.val();
-        }
-
-        if self.free.val() {
-            self.valid.d.next = self.passes.val();
-            self.last.d.next = self.gate_last.q.val();
-            self.data.d.next = self.gate_beat.q.val();
-        }
-        if self.passes.val() {
-            self.within_frame.d.next = !self.gate_last.q.val();
-        }
-        self.output.s.data.next = self.data.q.val();
-        self.output.s.last.next = self.last.q.val();
-        self.output.s.valid.next = self.valid.q.val();
-        connect!(self.output.m_axis => self.m_axis);
-
-        self.fee.next =
-            self.gate_bytes.q.val() & fill(self.passes.val() && self.limit_enforce.val(), self._bytes);
-        self.balance.next = cat!(self.credit.q.val().get_bit(credit - 1), self.credit.q.val())
-            + (self.limit_rate.val() & fill(!self.full.q.val(), self._rate)).resize(credit + 1)
-            - cat!(self.fee.val(), lit(0, fraction)).resize(credit + 1);
-        self.credit.d.next = self.balance.val().slice(0, credit);
-        /// A debt never leaves what its bits can say: more is forgiven.
-        if self.balance.val().get_bit(credit) && !self.balance.val().get_bit(credit - 1) {
-            self.credit.d.next = cat!(lit(1, 1), lit(0, credit - 1));
-        }
-        self.full.d.next = !self.credit.q.val().get_bit(credit - 1)
-            && self.credit.q.val() > cat!(self.limit_burst.val(), lit(0, fraction)).resize(credit);
-
-        /// Events, the one with the highest number first.
-        self.counters.events.next = cat!(
-            self.gate_valid.q.val() && self.free.val() && !self.open.val(),
-            self.passes.val() && self.gate_last.q.val()
-        );
-        self.happened_bytes.d.next = self.gate_bytes.q.val() & fill(self.passes.val(), self._bytes);
-        self.total_bytes.d.next = self.total_bytes.q.val() + self.happened_bytes.q.val().resize(BYTES_WIDTH);
-        self.frames_passed.next = self.counters.counts[FRAME].val();
-        self.cycles_held.next = self.counters.counts[HELD].val();
-        self.bytes_passed.next = self.total_bytes.q.val();
     }
+    if gate_ready {
+        gate_valid = counted_valid;
+        gate_last = counted_last;
+        gate_beat = counted_beat;
+        gate_bytes = sum(counted, bytes);
+    }
+    if free {
+        valid = passes;
+        last = gate_last;
+        data = gate_beat;
+    }
+    if passes {
+        within_frame = !gate_last;
+    }
+    output.s.data = data;
+    output.s.last = last;
+    output.s.valid = valid;
+    m_axis = output.m_axis;
+
+    /// Bytes that are paid for in this clock.
+    let fee = gate_bytes & (passes && limit_enforce).repeat(bytes);
+    let income = limit_rate & (!full).repeat(rate);
+    /// What the credit becomes; it has one bit more.
+    let balance =
+        cat!(in_debt, credit) + income.resize(steps + 1) - cat!(fee, lit(0, fraction)).resize(steps + 1);
+    credit = balance.slice(0, steps);
+    /// A debt never leaves what its bits can say: more is forgiven.
+    if balance[steps] && !balance[steps - 1] {
+        credit = cat!(lit(1, 1), lit(0, steps - 1));
+    }
+    full = !in_debt && credit > cat!(limit_burst, lit(0, fraction)).resize(steps);
+
+    /// Events, the one with the highest number first.
+    counters.events = cat!(gate_valid && free && !open, passes && gate_last);
+    happened_bytes = gate_bytes & passes.repeat(bytes);
+    total_bytes = total_bytes + happened_bytes.resize(BYTES_WIDTH);
+    frames_passed = counters.counts[FRAME];
+    cycles_held = counters.counts[HELD];
+    bytes_passed = total_bytes;
 }
