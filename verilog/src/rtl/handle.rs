@@ -309,7 +309,18 @@ fn alone(port: &PortOf, side: &str, at: At) {
 pub trait Payload: Bundle {
     /// The word.
     fn pack(&self) -> Sig<Word> {
-        let ports: Vec<_> = payload(self).into_iter().rev().collect();
+        self.pack_part(0, 1)
+    }
+
+    /// One of several such words whose ports lie side by side, number 0 in the lowest bits of each port.
+    fn pack_part(&self, part: usize, parts: usize) -> Sig<Word> {
+        let ports = payload(self).into_iter().rev();
+        let ports: Vec<_> = ports
+            .map(|port| {
+                let width = port.width() / parts;
+                port.slice(part * width, width)
+            })
+            .collect();
         super::sig::cat_all(&ports)
     }
 
