@@ -6,7 +6,7 @@ mod ports;
 
 pub use burst_check::BurstCheck;
 pub use channels::{
-    AxiAddressIn, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
+    AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
 pub use ports::{AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
 

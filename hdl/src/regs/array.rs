@@ -20,19 +20,14 @@ pub struct Element {
 /// A value that is written is at the output one clock later.
 /// # Parameters
 /// There is at least one of the `elements`.
-#[hardware(
+#[module(
     elements: &[Element],
     widest = elements.iter().map(|element| element.width).max().unwrap_or(1),
     total = elements.iter().map(|element| element.width).sum(),
     suffix: String = suffix(elements),
     reset: usize = elements.first().map_or(0, |element| element.reset as usize),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RegisterArray {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: every element has its first value.
-    pub rst: Wire<In, bool>,
     /// Bit n: element n is written in this cycle; one at most.
     pub select: Wire<In, { elements.len() }>,
     /// Bit n: byte n of the element is written.
@@ -42,7 +37,7 @@ pub struct RegisterArray {
     /// The elements side by side, the first in the lowest bits.
     pub values: Wire<Out, { total }>,
     #[new(elements.iter().map(|element| Reg::reset_to(lit(element.reset, element.width))).collect())]
-    elements: Vec<Reg>,
+    held: Vec<Reg>,
 }
 
 /// Tells arrays apart: count and width; every element by itself, with its value after reset, where they differ.
@@ -59,30 +54,28 @@ fn suffix(elements: &[Element]) -> String {
     }
 }
 
-impl Logic for RegisterArray {
-    #[kernel(suffix = &self._suffix, parameters(RESET_VALUE = self._reset))]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.elements);
-        self.values.next = 0.into();
-        for element in 0..self.elements.len() {
-            let offset: usize = self.elements[..element]
-                .iter()
-                .map(|before| before.q.width())
-                .sum();
-            let width = self.elements[element].q.width();
-            for low in (0..width).step_by(BYTE) {
-                let bits = BYTE.min(width - low);
-                if self.select.val().get_bit(element) && self.strobes.val().get_bit(low / BYTE) {
-                    self.elements[element]
-                        .d
-                        .next
-                        .set_slice(low, bits, self.data.val().slice(low, bits));
-                }
+#[kernel(suffix = &self._suffix, parameters(RESET_VALUE = self._reset))]
+fn update(
+    RegisterArray {
+        select,
+        strobes,
+        data,
+        values,
+        held,
+        ..
+    }: RegisterArray,
+) {
+    let mut offset = 0;
+    for (number, element) in held.iter().enumerate() {
+        let width = element.width();
+        for low in (0..width).step_by(BYTE) {
+            let bits = BYTE.min(width - low);
+            if select[number] && strobes[low / BYTE] {
+                element.slice(low, bits) = data.slice(low, bits);
             }
-            self.values
-                .next
-                .set_slice(offset, width, self.elements[element].q.val());
         }
+        values.slice(offset, width) = *element;
+        offset += width;
     }
 }
 

@@ -25,61 +25,64 @@ pub struct AddressIn {
 /// A block is 16 words. The outputs are those of the address that was taken last, from the next clock on.
 /// # Parameters
 /// `words` has a bit for each known word of each block of the map.
-#[hardware(address: usize, map: &Map, words: Vec<u64>, blocks = map.blocks.len())]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(
+    no_clock,
+    address_width: usize,
+    map: &Map,
+    words: Vec<u64>,
+    bases: Vec<u64> = map.blocks.iter().map(|block| block.number).collect(),
+)]
 pub struct AddressDecoder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Address of a byte.
-    pub address: Wire<In, { address }>,
+    pub address: Wire<In, { address_width }>,
     /// Takes the address.
     pub take: Wire<In, bool>,
     /// Bit b: the word lies in block b of the map; all 0 if it lies in none.
-    pub block: Wire<Out, { blocks }>,
+    pub block: Wire<Out, { bases.len() }>,
     /// Place of the word in its block.
     pub index: Wire<Out, { INDEX_BITS }>,
     /// Bit n: it is word n of its block.
     pub at: Wire<Out, { BLOCK_WORDS }>,
     /// The word is one of those that the decoder was made for.
     pub known: Wire<Out, bool>,
-    blocks: Reg<{ blocks }>,
+    blocks: Reg<{ bases.len() }>,
     word: Reg<{ INDEX_BITS }>,
-    places: Wire<Local, { BLOCK_WORDS }>,
-    /// Bit b: the word is one of those of block b, if it lies there.
-    in_block: Wire<Local, { blocks }>,
-    #[new(map.blocks.iter().map(|block| block.number).collect())]
-    _bases: Vec<u64>,
 }
 
-impl Logic for AddressDecoder {
-    #[kernel]
-    fn update(&mut self) {
-        let address = self.address.width();
-        clocked!(self.clk => self.blocks, self.word);
-        if self.take.val() {
-            for block in 0..self._bases.len() {
-                self.blocks.d.next.set_bit(
-                    block,
-                    self.address.val().slice(LOW_BITS, address - LOW_BITS) == self._bases[block],
-                );
-            }
-            self.word.d.next = self.address.val().slice(BYTE_BITS, INDEX_BITS);
+#[kernel]
+fn update(
+    AddressDecoder {
+        address,
+        take,
+        block,
+        index,
+        at,
+        known,
+        blocks,
+        word,
+        words,
+        bases,
+        ..
+    }: AddressDecoder,
+) {
+    if take {
+        for (number, base) in bases.iter().enumerate() {
+            blocks[number] = address.slice(LOW_BITS, address.width() - LOW_BITS) == *base;
         }
-        self.places.next = 0.into();
-        for word in 0..BLOCK_WORDS {
-            self.places.next.set_bit(word, self.word.q.val() == word as u64);
-        }
-        self.in_block.next = 0.into();
-        for block in 0..self._bases.len() {
-            self.in_block.next.set_bit(
-                block,
-                self.blocks.q.val().get_bit(block)
-                    && (self.places.val() & lit(self._words[block], BLOCK_WORDS)).any(),
-            );
-        }
-        self.known.next = self.in_block.val().any();
-        self.block.next = self.blocks.q.val();
-        self.index.next = self.word.q.val();
-        self.at.next = self.places.val();
+        word = address.slice(BYTE_BITS, INDEX_BITS);
     }
+    let places = word_of((0..BLOCK_WORDS).map(|place| word == place));
+    /// Bit b: the word is one of those of block b, if it lies there.
+    let in_block = word_of(
+        words
+            .iter()
+            .enumerate()
+            .map(|(number, words)| blocks[number] && (places & lit(*words, BLOCK_WORDS)).any()),
+    );
+    known = in_block.any();
+    block = blocks;
+    index = word;
+    at = places;
 }

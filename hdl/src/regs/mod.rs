@@ -55,8 +55,9 @@ pub use read_port::ReadPort;
 pub use shape::RegsShape;
 pub use write_port::WritePort;
 
-use crate::axi::{AxiShape, AxiTarget};
+use crate::axi::{AxiAddressInHandles, AxiShape, AxiTarget};
 use crate::ingress::her_gen::ContextsOut;
+use decoder::AddressInHandles;
 pub(crate) use map::counter_places;
 use map::{elements, meta};
 use spinneret_regmap::{CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, cl, events, guard, her, me};
@@ -80,13 +81,13 @@ const MODERATION: usize = events::MODERATION.bits.mask(0).count_ones() as usize;
 const WINDOWS: usize = CONTEXTS as usize;
 
 /// Control and status registers of everything.
-#[hardware(shape: RegsShape, map = Map::new(&shape), extended = shape.extended, clusters = shape.clusters)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(
+    shape: RegsShape,
+    map: Map = Map::new(&shape),
+    extended: bool = shape.extended,
+    clusters = shape.clusters,
+)]
 pub struct PspinCtrlRegs {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub rst: Wire<In, bool>,
     /// Accesses.
     pub s_axil: AxiTarget<{ AxiShape::lite(shape.address, WORD) }>,
     /// Bit c: cluster c fetches instructions.
@@ -164,211 +165,166 @@ pub struct PspinCtrlRegs {
     held: Named<RegisterArray>,
     /// The words of each block, as they are read.
     words: Named<Wire<Local, { map::BLOCK_WORDS * WORD }>, { &map.blocks }>,
-    stdout_word: Wire<Local, { WORD }>,
     stdout_taken: Reg<bool, Reset>,
     clear: Optional<Reg<bool, Reset>, { extended }>,
     cleared_lines: Optional<Reg<{ LINES }, Reset>, { extended }>,
-    #[new(map)]
-    _map: Map,
 }
 
-impl Logic for PspinCtrlRegs {
-    #[kernel]
-    fn update(&mut self) {
-        let extended = self._shape.extended;
-        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear,
-            self.cleared_lines);
-        /// Writes.
-        connect!(self.s_axil.aw => self.write.aw, except prot);
-        connect!(self.s_axil => self.write; w, b);
-        for held in &self._map.held {
-            self.held[held].select.next = 0.into();
-            self.held[held].strobes.next = self.write.strobes.val().slice(0, self.held[held].strobes.width());
-            self.held[held].data.next = self.write.data.val().slice(0, self.held[held].data.width());
-        }
-        /// Reads.
-        connect!(self.s_axil.ar => self.read.ar, except prot);
-        connect!(self.s_axil.r => self.read.r);
-        self.read.values.next = 0.into();
-        self.stdout_word.next = fill(true, WORD);
-        if self.stdout_data_valid.val() {
-            self.stdout_word.next = self.stdout_dout.val();
-        }
-        for (number, block) in self._map.blocks.iter().enumerate() {
-            self.words[block].next = block.constants();
-            for entry in &block.words {
-                let low = entry.place * WORD;
-                match entry.source {
-                    Source::Held { offset, width } => {
-                        self.held[entry.held()].select.next.set_bit(
-                            entry.word.index as usize,
-                            self.write.go.val()
-                                && self.write.block.val().get_bit(number)
-                                && self.write.at.val().get_bit(entry.place),
-                        );
-                        self.words[block].next.set_slice(
-                            low,
-                            width,
-                            self.held[entry.held()].values.val().slice(offset, width),
-                        );
-                    }
-                    Source::Pulse => {
-                        self.clear.d.next = self.write.go.val()
-                            && self.write.block.val().get_bit(number)
-                            && self.write.at.val().get_bit(entry.place)
-                            && self.write.strobes.val().get_bit(0)
-                            && self.write.data.val().get_bit(0);
-                    }
-                    Source::Stdout => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.stdout_word.val());
-                        self.stdout_taken.d.next = self.read.pops.val() && self.stdout_data_valid.val();
-                    }
-                    Source::EndOfComputation => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.cl_eoc_i.val().resize(WORD));
-                    }
-                    Source::Busy => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.cl_busy_i.val().resize(WORD));
-                    }
-                    Source::Status => {
-                        self.words[block].next.set_bit(low, self.cluster_running.val());
-                        self.words[block].next.set_bit(low + 1, self.cluster_held.val());
-                    }
-                    Source::FullQueues => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.mpq_full_i.val().resize(WORD));
-                    }
-                    Source::DroppedPackets => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.alloc_dropped_pkts.val());
-                    }
-                    Source::EgressError => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, ERROR, self.egress_dma_last_error.val());
-                    }
-                    Source::Pending => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, LINES, self.events_pending.val());
-                        self.cleared_lines.d.next = self.write.data.val().slice(0, LINES)
-                            & fill(
-                                self.write.go.val()
-                                    && self.write.block.val().get_bit(number)
-                                    && self.write.at.val().get_bit(entry.place)
-                                    && self.write.strobes.val().get_bit(0),
-                                LINES,
-                            );
-                    }
-                    Source::Sent => {
-                        self.words[block]
-                            .next
-                            .set_slice(low, WORD, self.events_sent.val());
-                    }
-                    Source::Counter(counter) => {
-                        self.words[block].next.set_slice(
-                            low,
-                            WORD,
-                            self.counters.val().slice(counter * WORD, WORD),
-                        );
-                    }
-                    Source::Constant(_) => {}
+/// An address channel, whose protection type nobody looks at.
+#[kernel]
+fn address(to: AddressInHandles, from: AxiAddressInHandles) {
+    to.addr = from.addr;
+    to.valid = from.valid;
+    from.ready = to.ready;
+}
+
+/// Two words of each context side by side, as its address of 64 bits.
+#[kernel]
+fn addresses(low: Sig, high: Sig) -> Sig {
+    let words = |context: usize| [high.slice(context * WORD, WORD), low.slice(context * WORD, WORD)];
+    cat_all(&(0..WINDOWS).rev().flat_map(words).collect::<Vec<_>>())
+}
+
+#[kernel]
+fn update(
+    PspinCtrlRegs {
+        s_axil,
+        cl_fetch_en_o,
+        aux_rst_o,
+        cl_eoc_i,
+        cl_busy_i,
+        mpq_full_i,
+        stdout_rd_en,
+        stdout_dout,
+        stdout_data_valid,
+        alloc_dropped_pkts,
+        match_valid,
+        match_mode,
+        match_idx,
+        match_mask,
+        match_start,
+        match_end,
+        her_gen_valid,
+        her_gen_ctx_enabled,
+        her_gen,
+        egress_dma_last_error,
+        match_relative,
+        guard_enforce,
+        guard_enabled,
+        guard_base,
+        guard_size,
+        guard_by_context,
+        error_clear,
+        cluster_running,
+        cluster_held,
+        counters,
+        events_pending,
+        events_sent,
+        events_clear,
+        events_enable,
+        events_moderation,
+        write,
+        read,
+        held,
+        stdout_taken,
+        clear,
+        cleared_lines,
+        map,
+        shape,
+        extended,
+        ..
+    }: PspinCtrlRegs,
+) {
+    /// Writes.
+    address(write.aw, s_axil.aw);
+    write.w = s_axil.w;
+    s_axil.b = write.b;
+    for register in &map.held {
+        let array = &held[register];
+        array.select = 0;
+        array.strobes = write.strobes.slice(0, array.strobes.width());
+        array.data = write.data.slice(0, array.data.width());
+    }
+    /// Reads.
+    address(read.ar, s_axil.ar);
+    s_axil.r = read.r;
+    let stdout_word = if stdout_data_valid {
+        stdout_dout
+    } else {
+        constant(Word::ones(WORD))
+    };
+    for (number, block) in map.blocks.iter().enumerate() {
+        let words = words[block];
+        words = block.constants();
+        for entry in &block.words {
+            let written = write.go && write.block[number] && write.at[entry.place];
+            let value = match entry.source {
+                Source::Held { offset, width } => {
+                    let array = &held[entry.held()];
+                    array.select[entry.word.index as usize] = written;
+                    Some(array.values.slice(offset, width))
                 }
+                Source::Pulse => {
+                    *clear = written && write.strobes[0] && write.data[0];
+                    None
+                }
+                Source::Stdout => {
+                    stdout_taken = read.pops && stdout_data_valid;
+                    Some(stdout_word)
+                }
+                Source::Pending => {
+                    *cleared_lines = write.data.slice(0, LINES) & (written && write.strobes[0]).repeat(LINES);
+                    Some(*events_pending)
+                }
+                Source::EndOfComputation => Some(cl_eoc_i),
+                Source::Busy => Some(cl_busy_i),
+                Source::Status => Some(cat!(*cluster_held, *cluster_running)),
+                Source::FullQueues => Some(mpq_full_i),
+                Source::DroppedPackets => Some(alloc_dropped_pkts),
+                Source::EgressError => Some(egress_dma_last_error),
+                Source::Sent => Some(*events_sent),
+                Source::Counter(counter) => Some(counters.slice(counter * WORD, WORD)),
+                Source::Constant(_) => None,
+            };
+            if let Some(value) = value {
+                words.slice(entry.place * WORD, value.width()) = value;
             }
-            self.read.values.next.set_slice(
-                number * WORD,
-                WORD,
-                self.words[block]
-                    .val()
-                    .slice(cat!(self.read.index.val(), lit(0, WORD_BITS)).index(), WORD),
-            );
         }
-        self.stdout_rd_en.next = self.stdout_taken.q.val();
-        /// What software wrote.
-        self.cl_fetch_en_o.next = self.held[Held(&cl::CTRL)]
-            .values
-            .val()
-            .slice(0, self._shape.clusters);
-        self.aux_rst_o.next = self.held[Held(&cl::CTRL)]
-            .values
-            .val()
-            .get_bit(self._shape.clusters);
-        self.match_valid.next = self.held[Held(&me::VALID)].values.val().get_bit(0);
-        self.match_mode.next = self.held[Held(&me::MODE)].values.val();
-        self.match_idx.next = self.held[Held(&me::IDX)].values.val();
-        self.match_mask.next = self.held[Held(&me::MASK)].values.val();
-        self.match_start.next = self.held[Held(&me::START)].values.val();
-        self.match_end.next = self.held[Held(&me::END)].values.val();
-        self.her_gen_valid.next = self.held[Held(&her::VALID)].values.val().get_bit(0);
-        self.her_gen_ctx_enabled.next = self.held[Held(&her::CTX_ENABLED)].values.val();
-        self.her_gen.handler_mem_addr.next = self.held[meta("handler_mem_addr")].values.val();
-        self.her_gen.handler_mem_size.next = self.held[meta("handler_mem_size")].values.val();
-        self.her_gen.host_mem_addr.next = 0.into();
-        for context in 0..WINDOWS {
-            self.her_gen.host_mem_addr.next.set_slice(
-                context * HOST_ADDRESS,
-                HOST_ADDRESS,
-                cat!(
-                    self.held[meta("host_mem_addr_1")]
-                        .values
-                        .val()
-                        .slice(context * WORD, WORD),
-                    self.held[meta("host_mem_addr_0")]
-                        .values
-                        .val()
-                        .slice(context * WORD, WORD)
-                ),
-            );
-        }
-        self.her_gen.host_mem_size.next = self.held[meta("host_mem_size")].values.val();
-        self.her_gen.hh_addr.next = self.held[meta("hh_addr")].values.val();
-        self.her_gen.hh_size.next = self.held[meta("hh_size")].values.val();
-        self.her_gen.ph_addr.next = self.held[meta("ph_addr")].values.val();
-        self.her_gen.ph_size.next = self.held[meta("ph_size")].values.val();
-        self.her_gen.th_addr.next = self.held[meta("th_addr")].values.val();
-        self.her_gen.th_size.next = self.held[meta("th_size")].values.val();
-        self.her_gen.scratchpad_0_addr.next = self.held[meta("scratchpad_0_addr")].values.val();
-        self.her_gen.scratchpad_0_size.next = self.held[meta("scratchpad_0_size")].values.val();
-        self.her_gen.scratchpad_1_addr.next = self.held[meta("scratchpad_1_addr")].values.val();
-        self.her_gen.scratchpad_1_size.next = self.held[meta("scratchpad_1_size")].values.val();
-        self.her_gen.scratchpad_2_addr.next = self.held[meta("scratchpad_2_addr")].values.val();
-        self.her_gen.scratchpad_2_size.next = self.held[meta("scratchpad_2_size")].values.val();
-        self.her_gen.scratchpad_3_addr.next = self.held[meta("scratchpad_3_addr")].values.val();
-        self.her_gen.scratchpad_3_size.next = self.held[meta("scratchpad_3_size")].values.val();
-        if extended {
-            self.error_clear.next = self.clear.q.val();
-            self.match_relative.next = self.held[Held(&me::RELATIVE)].values.val();
-            self.guard_enforce.next = self.held[Held(&guard::ENFORCE)].values.val().get_bit(0);
-            self.guard_enabled.next = self.held[Held(&guard::ENABLED)].values.val();
-            self.guard_base.next = 0.into();
-            for context in 0..WINDOWS {
-                self.guard_base.next.set_slice(
-                    context * HOST_ADDRESS,
-                    HOST_ADDRESS,
-                    cat!(
-                        self.held[Held(&guard::BASE_1)]
-                            .values
-                            .val()
-                            .slice(context * WORD, WORD),
-                        self.held[Held(&guard::BASE_0)]
-                            .values
-                            .val()
-                            .slice(context * WORD, WORD)
-                    ),
-                );
-            }
-            self.guard_size.next = self.held[Held(&guard::SIZE)].values.val();
-            self.guard_by_context.next = self.held[Held(&guard::BY_CONTEXT)].values.val().get_bit(0);
-            self.events_clear.next = self.cleared_lines.q.val();
-            self.events_enable.next = self.held[Held(&events::ENABLE)].values.val();
-            self.events_moderation.next = self.held[Held(&events::MODERATION)].values.val();
-        }
+        read.values.slice(number * WORD, WORD) = words.at(cat!(read.index, lit(0, WORD_BITS)), WORD);
+    }
+    stdout_rd_en = stdout_taken;
+    /// What software wrote.
+    let value = |register| held[Held(register)].values;
+    let (fetch, reset) = value(&cl::CTRL).split_at(shape.clusters);
+    cl_fetch_en_o = fetch;
+    aux_rst_o = reset[0];
+    match_valid = value(&me::VALID)[0];
+    match_mode = value(&me::MODE);
+    match_idx = value(&me::IDX);
+    match_mask = value(&me::MASK);
+    match_start = value(&me::START);
+    match_end = value(&me::END);
+    her_gen_valid = value(&her::VALID)[0];
+    her_gen_ctx_enabled = value(&her::CTX_ENABLED);
+    for (name, port) in her_gen.named() {
+        port = match name.as_str() {
+            "host_mem_addr" => addresses(
+                held[meta("host_mem_addr_0")].values,
+                held[meta("host_mem_addr_1")].values,
+            ),
+            name => held[meta(name)].values,
+        };
+    }
+    if extended {
+        *error_clear = *clear;
+        *match_relative = value(&me::RELATIVE);
+        *guard_enforce = value(&guard::ENFORCE)[0];
+        *guard_enabled = value(&guard::ENABLED);
+        *guard_base = addresses(value(&guard::BASE_0), value(&guard::BASE_1));
+        *guard_size = value(&guard::SIZE);
+        *guard_by_context = value(&guard::BY_CONTEXT)[0];
+        *events_clear = *cleared_lines;
+        *events_enable = value(&events::ENABLE);
+        *events_moderation = value(&events::MODERATION);
     }
 }

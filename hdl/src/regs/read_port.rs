@@ -18,13 +18,13 @@ const PART: usize = 6;
 ///
 /// The word is looked at in the clock behind that in which the address was taken, if the reads before it have
 /// moved on, and answered two clocks later: three clocks after the address. One read every two clocks.
-#[hardware(address: usize, map: &Map, blocks = map.blocks.len(), parts = blocks.div_ceil(PART))]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(
+    address: usize,
+    map: &Map,
+    blocks: usize = map.blocks.len(),
+    stdout: (usize, usize) = map.stdout(),
+)]
 pub struct ReadPort {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets everything.
-    pub rst: Wire<In, bool>,
     /// Addresses.
     pub ar: AddressIn<{ address }>,
     /// Data, 0 if the word does not exist, with OKAY, or SLVERR if it does not.
@@ -39,77 +39,73 @@ pub struct ReadPort {
     ready: Reg<bool, Reset>,
     waiting: Reg<bool, Reset>,
     looked: Reg<bool, Reset>,
-    parts: [Reg<{ WORD }>; parts],
+    parts: [Reg<{ WORD }>; blocks.div_ceil(PART)],
     unknown: Reg<bool>,
     answered: Reg<bool, Reset>,
     data: Reg<{ WORD }>,
     refused: Reg<bool>,
-    looking: Wire<Local, bool>,
-    chosen: [Wire<Local, { WORD }>; blocks],
-    joined: [Wire<Local, { WORD }>; parts],
-    whole: Wire<Local, { WORD }>,
-    /// Block and place of the word of standard output.
-    #[new(map.stdout())]
-    _stdout: (usize, usize),
 }
 
-impl Logic for ReadPort {
-    #[kernel]
-    fn update(&mut self) {
-        let (stdout_block, stdout_place) = self._stdout;
-        clocked!(self.clk, self.rst => self.ready, self.waiting, self.looked, self.answered);
-        clocked!(self.clk => self.decoder, self.parts, self.unknown, self.data, self.refused);
-
-        /// Third step: the answer, once the one before it has been taken.
-        self.whole.next = lit(0, WORD);
-        for part in 0..self.parts.len() {
-            self.whole.next = self.whole.val() | self.parts[part].q.val();
-        }
-        if self.answered.q.val() && self.r.ready.val() {
-            self.answered.d.next = false;
-        }
-        if self.looked.q.val() && !self.answered.q.val() {
-            self.looked.d.next = false;
-            self.answered.d.next = true;
-            self.data.d.next = self.whole.val();
-            self.refused.d.next = self.unknown.q.val();
-        }
-
-        /// Second step: the word. Of a word that lies in no block all bits are 0.
-        self.looking.next = self.waiting.q.val() && !self.looked.q.val();
-        for part in 0..self.parts.len() {
-            self.joined[part].next = lit(0, WORD);
-        }
-        for block in 0..self.chosen.len() {
-            self.chosen[block].next = self.values.val().slice(block * WORD, WORD)
-                & fill(self.decoder.block.val().get_bit(block), WORD);
-            self.joined[block / PART].next = self.joined[block / PART].val() | self.chosen[block].val();
-        }
-        if self.looking.val() {
-            self.waiting.d.next = false;
-            self.looked.d.next = true;
-            self.unknown.d.next = !self.decoder.known.val();
-            for part in 0..self.parts.len() {
-                self.parts[part].d.next = self.joined[part].val();
-            }
-        }
-
-        /// First step: the address.
-        self.ready.d.next = !self.waiting.q.val() || self.looking.val();
-        self.decoder.address.next = self.ar.addr.val();
-        self.decoder.take.next = self.ar.valid.val() && self.ready.q.val();
-        if self.decoder.take.val() {
-            self.waiting.d.next = true;
-            self.ready.d.next = false;
-        }
-
-        self.ar.ready.next = self.ready.q.val();
-        self.r.valid.next = self.answered.q.val();
-        self.r.data.next = self.data.q.val();
-        self.r.resp.next = cat!(self.refused.q.val(), false);
-        self.pops.next = self.looking.val()
-            && self.decoder.block.val().get_bit(stdout_block)
-            && self.decoder.index.val() == stdout_place as u64;
-        self.index.next = self.decoder.index.val();
+#[kernel]
+fn update(
+    ReadPort {
+        ar,
+        r,
+        pops,
+        index,
+        values,
+        decoder,
+        ready,
+        waiting,
+        looked,
+        parts,
+        unknown,
+        answered,
+        data,
+        refused,
+        blocks,
+        stdout,
+        ..
+    }: ReadPort,
+) {
+    /// Third step: the answer, once the one before it has been taken.
+    if answered && r.ready {
+        answered = false;
     }
+    if looked && !answered {
+        looked = false;
+        answered = true;
+        data = parts
+            .iter()
+            .copied()
+            .reduce(|a, b| a | b)
+            .expect("there is a block");
+        refused = unknown;
+    }
+    /// Second step: the word. Of a word that lies in no block all bits are 0.
+    let looking = waiting && !looked;
+    if looking {
+        waiting = false;
+        looked = true;
+        unknown = !decoder.known;
+        for (number, part) in parts.iter().enumerate() {
+            let chosen = (number * PART..blocks.min((number + 1) * PART))
+                .map(|block| values.slice(block * WORD, WORD) & decoder.block[block].repeat(WORD));
+            *part = chosen.reduce(|a, b| a | b).expect("a part has blocks");
+        }
+    }
+    /// First step: the address.
+    decoder.address = ar.addr;
+    decoder.take = ar.valid && ready;
+    ready = !waiting || looking;
+    if ar.valid && ready {
+        waiting = true;
+        ready = false;
+    }
+    ar.ready = ready;
+    r.valid = answered;
+    r.data = data;
+    r.resp = cat!(refused, false);
+    pops = looking && decoder.block[stdout.0] && decoder.index == stdout.1;
+    index = decoder.index;
 }

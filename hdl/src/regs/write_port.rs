@@ -11,13 +11,8 @@ use spinneret_verilog::prelude::*;
 /// Address and data come in any order and are kept until both are there. The write is done in the clock behind,
 /// if the response before it has been taken, and answered in the next: two clocks after the later of the two
 /// was taken. One write every two clocks.
-#[hardware(address: usize, map: &Map)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(address: usize, map: &Map)]
 pub struct WritePort {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets everything.
-    pub rst: Wire<In, bool>,
     /// Addresses.
     pub aw: AddressIn<{ address }>,
     /// Data.
@@ -43,50 +38,63 @@ pub struct WritePort {
     bytes: Reg<{ WORD / 8 }>,
     answered: Reg<bool, Reset>,
     refused: Reg<bool>,
-    done: Wire<Local, bool>,
 }
 
-impl Logic for WritePort {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst =>
-            self.address_ready, self.address_there, self.data_ready, self.data_there, self.answered);
-        clocked!(self.clk => self.decoder, self.word, self.bytes, self.refused);
-
-        self.done.next = self.address_there.q.val() && self.data_there.q.val() && !self.answered.q.val();
-        if self.answered.q.val() && self.b.ready.val() {
-            self.answered.d.next = false;
-        }
-        if self.done.val() {
-            self.answered.d.next = true;
-            self.refused.d.next = !self.decoder.known.val();
-            self.address_there.d.next = false;
-            self.data_there.d.next = false;
-        }
-
-        /// Both are ready again as soon as nothing is kept.
-        self.address_ready.d.next = !self.address_there.q.val() || self.done.val();
-        self.decoder.address.next = self.aw.addr.val();
-        self.decoder.take.next = self.aw.valid.val() && self.address_ready.q.val();
-        if self.decoder.take.val() {
-            self.address_there.d.next = true;
-            self.address_ready.d.next = false;
-        }
-        self.data_ready.d.next = !self.data_there.q.val() || self.done.val();
-        if self.w.valid.val() && self.data_ready.q.val() {
-            self.word.d.next = self.w.data.val();
-            self.bytes.d.next = self.w.strb.val();
-            self.data_there.d.next = true;
-            self.data_ready.d.next = false;
-        }
-
-        self.aw.ready.next = self.address_ready.q.val();
-        self.w.ready.next = self.data_ready.q.val();
-        self.b.valid.next = self.answered.q.val();
-        self.b.resp.next = cat!(self.refused.q.val(), false);
-        self.go.next = self.done.val();
-        connect!(self.decoder => self; block, at);
-        self.data.next = self.word.q.val();
-        self.strobes.next = self.bytes.q.val();
+#[kernel]
+fn update(
+    WritePort {
+        aw,
+        w,
+        b,
+        go,
+        block,
+        at,
+        data,
+        strobes,
+        decoder,
+        address_ready,
+        address_there,
+        data_ready,
+        data_there,
+        word,
+        bytes,
+        answered,
+        refused,
+        ..
+    }: WritePort,
+) {
+    let done = address_there && data_there && !answered;
+    if answered && b.ready {
+        answered = false;
     }
+    if done {
+        answered = true;
+        refused = !decoder.known;
+        address_there = false;
+        data_there = false;
+    }
+    /// Both are ready again as soon as nothing is kept.
+    decoder.address = aw.addr;
+    decoder.take = aw.valid && address_ready;
+    address_ready = !address_there || done;
+    if aw.valid && address_ready {
+        address_there = true;
+        address_ready = false;
+    }
+    data_ready = !data_there || done;
+    if w.valid && data_ready {
+        word = w.data;
+        bytes = w.strb;
+        data_there = true;
+        data_ready = false;
+    }
+    aw.ready = address_ready;
+    w.ready = data_ready;
+    b.valid = answered;
+    b.resp = cat!(refused, false);
+    go = done;
+    block = decoder.block;
+    at = decoder.at;
+    data = word;
+    strobes = bytes;
 }

@@ -122,6 +122,8 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
         quote!(pub #ident: <#kind as #rtl::Handle>::Handle)
     });
     let doc = format!("Handles of the ports of [`{name}`].");
+    let record = name.to_string();
+    let record = record.strip_suffix("In").or(record.strip_suffix("Out")).unwrap_or(&record);
     quote! {
         #[doc = #doc]
         #[allow(missing_docs)]
@@ -140,6 +142,9 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
         impl #generics #rtl::Bundle for #handles #types #bounds {
             fn ports(&self, path: &str, found: &mut ::std::vec::Vec<#rtl::PortOf>) {
                 #(#rtl::Bundle::ports(&self.#ports, &::spinneret_verilog::lang::connect::below(path, stringify!(#ports)), found);)*
+            }
+            fn record(&self) -> &'static str {
+                #record
             }
         }
     }

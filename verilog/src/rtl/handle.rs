@@ -2,7 +2,7 @@
 
 use super::sig::{Operand, Sig, sig};
 use super::tree::{self, At, Clocking, Op, Place};
-use crate::lang::{ByteRam, Called, Heaped, Named, Optional, Ram, Reg, Value, Wire, Word};
+use crate::lang::{ByteRam, Called, Heaped, Layout, Named, Optional, Ram, Reg, Value, Wire, Word};
 use rust_hdl::prelude::{Atom, Clock, Direction, In, Signal, Synth};
 use std::ops::Deref;
 
@@ -258,11 +258,20 @@ pub struct PortOf {
 pub trait Bundle {
     /// Adds its ports to a list; `path` is its own within the bundle.
     fn ports(&self, path: &str, found: &mut Vec<PortOf>);
+
+    /// Name of the record that its ports are as one word; none of a port by itself.
+    fn record(&self) -> &'static str {
+        ""
+    }
 }
 
 impl<T> Bundle for Sig<T> {
     fn ports(&self, path: &str, found: &mut Vec<PortOf>) {
-        found.push(PortOf { name: path.to_owned(), signal: self.word(), is_optional: false });
+        found.push(PortOf {
+            name: path.to_owned(),
+            signal: self.word(),
+            is_optional: false,
+        });
     }
 }
 
@@ -272,7 +281,10 @@ impl<B: Bundle> Bundle for Maybe<B> {
         if let Some(part) = &self.0 {
             part.ports(path, found);
         }
-        found.iter_mut().skip(start).for_each(|port| port.is_optional = true);
+        found
+            .iter_mut()
+            .skip(start)
+            .for_each(|port| port.is_optional = true);
     }
 }
 
@@ -294,7 +306,9 @@ pub(super) fn connect(to: &impl Bundle, from: &impl Bundle, at: At) {
             None => alone(port, "left", at),
         }
     }
-    let only_right = right.iter().filter(|port| left.iter().all(|own| own.name != port.name));
+    let only_right = right
+        .iter()
+        .filter(|port| left.iter().all(|own| own.name != port.name));
     only_right.for_each(|port| alone(port, "right", at));
 }
 
@@ -317,31 +331,40 @@ pub trait Payload: Bundle {
         let ports = payload(self).into_iter().rev();
         let ports: Vec<_> = ports
             .map(|port| {
-                let width = port.width() / parts;
-                port.slice(part * width, width)
+                let width = port.signal.width() / parts;
+                port.signal.slice(part * width, width)
             })
             .collect();
         super::sig::cat_all(&ports)
+    }
+
+    /// The ports with their names.
+    fn named(&self) -> Vec<(String, Sig<Word>)> {
+        let mut ports = Vec::new();
+        self.ports("", &mut ports);
+        ports.into_iter().map(|port| (port.name, port.signal)).collect()
     }
 
     /// Assigns the ports from a word.
     #[track_caller]
     fn unpack(&self, word: Sig<Word>) {
         let at = std::panic::Location::caller();
-        let mut low = 0;
-        for port in payload(self) {
-            let part = word.slice(low, port.width());
-            tree::with(|tree| tree.assign(port.id, part.id, at));
-            low += port.width();
+        let ports = payload(self);
+        let names: Vec<_> = ports.iter().map(|port| port.name.replace('.', "_")).collect();
+        let widths = ports.iter().map(|port| port.signal.width().into());
+        let fields = Layout::of(self.record(), names.iter().map(String::as_str).zip(widths).collect());
+        for (port, field) in ports.iter().zip(fields) {
+            let part = word.field(field);
+            tree::with(|tree| tree.assign(port.signal.id, part.id, at));
         }
     }
 }
 
 impl<B: Bundle> Payload for B {}
 
-fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<Sig<Word>> {
+fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<PortOf> {
     let mut ports = Vec::new();
     bundle.ports("", &mut ports);
     ports.retain(|port| port.name != "valid" && port.name != "ready" && port.signal.width() > 0);
-    ports.into_iter().map(|port| port.signal).collect()
+    ports
 }
