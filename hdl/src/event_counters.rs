@@ -21,16 +21,8 @@ pub struct EventCounters {
     values: Reg<{ events_width * COUNTER_WIDTH }, Reset>,
 }
 
-#[kernel(suffix = self._events_width)]
-fn update(
-    EventCounters {
-        events,
-        counts,
-        values,
-        events_width,
-        ..
-    }: EventCounters,
-) {
+#[kernel(EventCounters { events, counts, values, events_width }, suffix = self._events_width)]
+fn update() {
     let happened = reg_reset(events, Word::zero(events_width));
     for (event, count) in counts.iter().enumerate() {
         let value = values.slice(event * COUNTER_WIDTH, COUNTER_WIDTH);

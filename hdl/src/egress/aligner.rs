@@ -71,25 +71,13 @@ fn turn(line: Sig, bytes: Sig) -> Sig {
     turned
 }
 
-#[kernel(suffix = format!("{}_{}", self._width, self._beats_width))]
-fn update(
+#[kernel(
     LineAligner {
-        line,
-        data,
-        keep,
-        last,
-        bad,
-        count,
-        valid,
-        turned,
-        carry,
-        carry_tail,
-        carry_error,
-        beats,
-        lanes,
-        ..
-    }: LineAligner,
-) {
+        line, data, keep, last, bad, count, valid, turned, carry, carry_tail, carry_error, beats, lanes
+    },
+    suffix = format!("{}_{}", self._width, self._beats_width),
+)]
+fn update() {
     turned = turn(line.data, line.offset);
     let (offset, tail, first, last_line) =
         (reg(line.offset), reg(line.tail), reg(line.first), reg(line.last));

@@ -156,42 +156,15 @@ fn only_reads(shape: EgressShape, axi: AxiMasterHandles) {
     axi.r.ready = true;
 }
 
-#[kernel]
-fn update(
+#[kernel(
     PspinEgressDatapath {
-        rstn,
-        m_axi_pspin_no,
-        m_axis_nic_tx,
-        nic_cmd_req,
-        nic_cmd_resp_valid,
-        nic_cmd_resp_id,
-        egress_dma_last_error,
-        egress_frames_o,
-        egress_read_error_o,
-        egress_refused_o,
-        egress_dma_error_clear,
-        cluster_held,
-        emptying,
-        quiet,
-        commands,
-        plans,
-        reader,
-        room,
-        bursts,
-        frames,
-        receiver,
-        aligner,
-        buffer,
-        answers,
-        dones,
-        responder,
-        counters,
-        shape,
-        read,
-        stored,
-        ..
-    }: PspinEgressDatapath,
-) {
+        rstn, m_axi_pspin_no, m_axis_nic_tx, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, egress_dma_last_error,
+        egress_frames_o, egress_read_error_o, egress_refused_o, egress_dma_error_clear, cluster_held, emptying, quiet,
+        commands, plans, reader, room, bursts, frames, receiver, aligner, buffer, answers, dones, responder, counters,
+        shape, read, stored
+    },
+)]
+fn update() {
     let axi = m_axi_pspin_no;
     /// Reset of all that lies before the buffer.
     let path_reset = if shape.cluster_reset {

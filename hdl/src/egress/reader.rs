@@ -50,24 +50,8 @@ pub struct FrameReader {
     left: Reg<{ width }>,
 }
 
-#[kernel]
-fn update(
-    FrameReader {
-        plan,
-        need,
-        roomy,
-        take,
-        answer,
-        frame,
-        burst,
-        bursting,
-        line,
-        left,
-        shape,
-        read,
-        ..
-    }: FrameReader,
-) {
+#[kernel(FrameReader { plan, need, roomy, take, answer, frame, burst, bursting, line, left, shape, read })]
+fn update() {
     let (width, block) = (left.width(), shape.block());
     let planned = PlanFields::new(shape).of(plan.data);
     let refused = AnswerFields::new(shape).of(planned.answer).refused;

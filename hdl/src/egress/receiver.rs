@@ -34,24 +34,8 @@ pub struct LineReceiver {
     error: Reg<{ result.width }>,
 }
 
-#[kernel]
-fn update(
-    LineReceiver {
-        data,
-        response,
-        valid,
-        frame,
-        line,
-        done,
-        done_valid,
-        in_frame,
-        left,
-        error,
-        known,
-        result,
-        ..
-    }: LineReceiver,
-) {
+#[kernel(LineReceiver { data, response, valid, frame, line, done, done_valid, in_frame, left, error, known, result })]
+fn update() {
     let (data_reg, response_reg, valid_reg) = (reg(data), reg(response), reg_reset(valid, false));
     let frame_now = known.of(frame.data);
     let asked = valid_reg && frame.valid;

@@ -47,21 +47,8 @@ pub struct Responder {
     error: Reg<{ ERROR_BITS }, Reset>,
 }
 
-#[kernel]
-fn update(
-    Responder {
-        answer,
-        done,
-        valid,
-        id,
-        last_error,
-        clear,
-        events,
-        error,
-        shape,
-        ..
-    }: Responder,
-) {
+#[kernel(Responder { answer, done, valid, id, last_error, clear, events, error, shape })]
+fn update() {
     let (asked, read) = (
         AnswerFields::new(shape).of(answer.data),
         DoneFields::new().of(done.data),

@@ -41,21 +41,13 @@ pub struct FrameRoom {
     freed: Reg<{ freed }, Reset>,
 }
 
-#[kernel(suffix = format!("{}_{}", self._places, self._most))]
-fn update(
+#[kernel(
     FrameRoom {
-        roomy,
-        take,
-        need,
-        sent,
-        dropped,
-        dropped_beats,
-        room,
-        freed,
-        most,
-        ..
-    }: FrameRoom,
-) {
+        roomy, take, need, sent, dropped, dropped_beats, room, freed, most
+    },
+    suffix = format!("{}_{}", self._places, self._most),
+)]
+fn update() {
     let count = room.width();
     roomy = reg_reset(if take { room >= 2 * most } else { room >= most }, false);
     let left = if take { room - need.resize(count) } else { room };

@@ -54,17 +54,13 @@ fn suffix(elements: &[Element]) -> String {
     }
 }
 
-#[kernel(suffix = &self._suffix, parameters(RESET_VALUE = self._reset))]
-fn update(
+#[kernel(
     RegisterArray {
-        select,
-        strobes,
-        data,
-        values,
-        held,
-        ..
-    }: RegisterArray,
-) {
+        select, strobes, data, values, held
+    },
+    suffix = &self._suffix, parameters(RESET_VALUE = self._reset),
+)]
+fn update() {
     let mut offset = 0;
     for (number, element) in held.iter().enumerate() {
         let width = element.width();

@@ -51,22 +51,8 @@ pub struct AddressDecoder {
     word: Reg<{ INDEX_BITS }>,
 }
 
-#[kernel]
-fn update(
-    AddressDecoder {
-        address,
-        take,
-        block,
-        index,
-        at,
-        known,
-        blocks,
-        word,
-        words,
-        bases,
-        ..
-    }: AddressDecoder,
-) {
+#[kernel(AddressDecoder { address, take, block, index, at, known, blocks, word, words, bases })]
+fn update() {
     if take {
         for (number, base) in bases.iter().enumerate() {
             blocks[number] = address.slice(LOW_BITS, address.width() - LOW_BITS) == *base;

@@ -185,56 +185,17 @@ fn addresses(low: Sig, high: Sig) -> Sig {
     cat_all(&(0..WINDOWS).rev().flat_map(words).collect::<Vec<_>>())
 }
 
-#[kernel]
-fn update(
+#[kernel(
     PspinCtrlRegs {
-        s_axil,
-        cl_fetch_en_o,
-        aux_rst_o,
-        cl_eoc_i,
-        cl_busy_i,
-        mpq_full_i,
-        stdout_rd_en,
-        stdout_dout,
-        stdout_data_valid,
-        alloc_dropped_pkts,
-        match_valid,
-        match_mode,
-        match_idx,
-        match_mask,
-        match_start,
-        match_end,
-        her_gen_valid,
-        her_gen_ctx_enabled,
-        her_gen,
-        egress_dma_last_error,
-        match_relative,
-        guard_enforce,
-        guard_enabled,
-        guard_base,
-        guard_size,
-        guard_by_context,
-        error_clear,
-        cluster_running,
-        cluster_held,
-        counters,
-        events_pending,
-        events_sent,
-        events_clear,
-        events_enable,
-        events_moderation,
-        write,
-        read,
-        held,
-        stdout_taken,
-        clear,
-        cleared_lines,
-        map,
-        shape,
-        extended,
-        ..
-    }: PspinCtrlRegs,
-) {
+        s_axil, cl_fetch_en_o, aux_rst_o, cl_eoc_i, cl_busy_i, mpq_full_i, stdout_rd_en, stdout_dout, stdout_data_valid,
+        alloc_dropped_pkts, match_valid, match_mode, match_idx, match_mask, match_start, match_end, her_gen_valid,
+        her_gen_ctx_enabled, her_gen, egress_dma_last_error, match_relative, guard_enforce, guard_enabled, guard_base,
+        guard_size, guard_by_context, error_clear, cluster_running, cluster_held, counters, events_pending, events_sent,
+        events_clear, events_enable, events_moderation, write, read, held, words, stdout_taken, clear, cleared_lines,
+        map, shape, extended
+    },
+)]
+fn update() {
     /// Writes.
     address(write.aw, s_axil.aw);
     write.w = s_axil.w;

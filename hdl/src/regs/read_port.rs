@@ -46,28 +46,13 @@ pub struct ReadPort {
     refused: Reg<bool>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     ReadPort {
-        ar,
-        r,
-        pops,
-        index,
-        values,
-        decoder,
-        ready,
-        waiting,
-        looked,
-        parts,
-        unknown,
-        answered,
-        data,
-        refused,
-        blocks,
-        stdout,
-        ..
-    }: ReadPort,
-) {
+        ar, r, pops, index, values, decoder, ready, waiting, looked, parts, unknown, answered, data, refused, blocks,
+        stdout
+    },
+)]
+fn update() {
     /// Third step: the answer, once the one before it has been taken.
     if answered && r.ready {
         answered = false;

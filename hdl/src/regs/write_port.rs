@@ -40,29 +40,13 @@ pub struct WritePort {
     refused: Reg<bool>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     WritePort {
-        aw,
-        w,
-        b,
-        go,
-        block,
-        at,
-        data,
-        strobes,
-        decoder,
-        address_ready,
-        address_there,
-        data_ready,
-        data_there,
-        word,
-        bytes,
-        answered,
-        refused,
-        ..
-    }: WritePort,
-) {
+        aw, w, b, go, block, at, data, strobes, decoder, address_ready, address_there, data_ready, data_there, word,
+        bytes, answered, refused
+    },
+)]
+fn update() {
     let done = address_there && data_there && !answered;
     if answered && b.ready {
         answered = false;

@@ -77,10 +77,13 @@ pub struct AxisPack {
 }
 
 #[kernel(
+    AxisPack {
+        s_axis, m
+    },
     parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
-    numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER)
+    numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER),
 )]
-fn update(AxisPack { s_axis, m, .. }: AxisPack) {
+fn update() {
     m.data = cat!(s_axis.tuser, s_axis.tdest, s_axis.tid, s_axis.tkeep, s_axis.tdata);
     m.last = s_axis.tlast;
     m.valid = s_axis.tvalid;
@@ -97,10 +100,13 @@ pub struct AxisUnpack {
 }
 
 #[kernel(
+    AxisUnpack {
+        s, m_axis, shape
+    },
     parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
-    numbers(DEST_AT = DATA + DATA / 8 + ID, USER_AT = DEST_AT + DEST, WIDTH = USER_AT + USER)
+    numbers(DEST_AT = DATA + DATA / 8 + ID, USER_AT = DEST_AT + DEST, WIDTH = USER_AT + USER),
 )]
-fn update(AxisUnpack { s, m_axis, shape, .. }: AxisUnpack) {
+fn update() {
     let fields = shape.fields();
     m_axis.tdata = s.data.field(fields.data);
     m_axis.tkeep = s.data.field(fields.keep);

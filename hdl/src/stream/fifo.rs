@@ -73,16 +73,15 @@ impl Fifo {
 }
 
 #[kernel(
-    suffix = self._config.variant(),
-    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
-    numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN)
-)]
-fn update(
     Fifo {
         s, m, level, almost_full, memory, write_ptr, read_ptr, count, not_full, nearly_full, stored, held, held_data,
-        config, registered, own_register, ..
-    }: Fifo,
-) {
+        config, registered, own_register
+    },
+    suffix = self._config.variant(),
+    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
+    numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN),
+)]
+fn update() {
     let (depth, rise) = (config.depth, config.depth - config.margin);
     /// An element comes in.
     let push = s.valid && not_full;
@@ -143,7 +142,11 @@ fn update(
         }
     }
     m.valid = if registered { *held } else { stored };
-    m.data = if own_register { *held_data } else { memory.read_data };
+    m.data = if own_register {
+        *held_data
+    } else {
+        memory.read_data
+    };
     s.ready = not_full;
     level = count;
     almost_full = nearly_full;

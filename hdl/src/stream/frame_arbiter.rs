@@ -53,8 +53,13 @@ pub struct FrameArbiter {
     within_frame: Reg<bool, Reset>,
 }
 
-#[kernel(suffix = self.s.len(), parameters(WIDTH = self._width))]
-fn update(FrameArbiter { s, m, source, data, last, valid, owner, within_frame, number, .. }: FrameArbiter) {
+#[kernel(
+    FrameArbiter {
+        s, m, source, data, last, valid, owner, within_frame, number
+    },
+    suffix = self.s.len(), parameters(WIDTH = self._width),
+)]
+fn update() {
     /// The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.
     let turn = wire(number);
     turn = owner;

@@ -50,8 +50,13 @@ pub struct FrameDemux {
     discarded: Reg<bool, Reset>,
 }
 
-#[kernel(suffix = self._ports, parameters(WIDTH = self._width))]
-fn update(FrameDemux { s, select, m, misrouted, data, last, valid, discarded, .. }: FrameDemux) {
+#[kernel(
+    FrameDemux {
+        s, select, m, misrouted, data, last, valid, discarded
+    },
+    suffix = self._ports, parameters(WIDTH = self._width),
+)]
+fn update() {
     /// The output that is selected exists.
     let exists = wire_bit();
     /// The register of the output that is selected is free, or empties in this cycle.

@@ -64,15 +64,14 @@ pub struct FrameFifo {
 }
 
 #[kernel(
-    parameters(DEPTH = self._depth, WIDTH = self._width),
-    numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
-)]
-fn update(
     FrameFifo {
-        s, drop_frame, m, dropped, dropped_overflow, memory, write_ptr, frame_ptr, read_ptr, accepting, overflowed, held,
-        was_dropped, was_overflow, width, depth, address, ..
-    }: FrameFifo,
-) {
+        s, drop_frame, m, dropped, dropped_overflow, memory, write_ptr, frame_ptr, read_ptr, accepting, overflowed,
+        held, was_dropped, was_overflow, width, depth, address
+    },
+    parameters(DEPTH = self._depth, WIDTH = self._width),
+    numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1),
+)]
+fn update() {
     accepting = true;
     s.ready = accepting;
     /// A beat comes in.
@@ -81,7 +80,11 @@ fn update(
     let full = write_ptr == (read_ptr ^ depth);
     /// The frame that is coming in does not fit.
     let overflow = overflowed || full;
-    memory.write(push && !overflow, write_ptr.slice(0, address), cat!(s.last, s.data));
+    memory.write(
+        push && !overflow,
+        write_ptr.slice(0, address),
+        cat!(s.last, s.data),
+    );
 
     was_dropped = false;
     was_overflow = false;
@@ -120,7 +123,9 @@ mod tests {
 
     #[test]
     fn refuses_a_depth_that_is_no_power_of_two() {
-        let error = FrameFifo::new(8, 12).map(|_| ()).map_err(|error| error.to_string());
+        let error = FrameFifo::new(8, 12)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
         let expected = "frame_fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536";
         assert_eq!(error, Err(expected.to_owned()));
     }

@@ -42,8 +42,13 @@ pub struct OutputQueue {
     valid: Reg<bool, Reset>,
 }
 
-#[kernel(parameters(WIDTH = self._width, DEPTH = self._depth, MARGIN = self._margin))]
-fn update(OutputQueue { s, m, almost_full, fifo, data, valid, .. }: OutputQueue) {
+#[kernel(
+    OutputQueue {
+        s, m, almost_full, fifo, data, valid
+    },
+    parameters(WIDTH = self._width, DEPTH = self._depth, MARGIN = self._margin),
+)]
+fn update() {
     /// The register is free, or empties in this cycle.
     let free = !valid || m.ready;
     /// The input goes straight to the register.

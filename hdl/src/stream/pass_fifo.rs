@@ -53,10 +53,13 @@ pub struct PassFifo {
 }
 
 #[kernel(
+    PassFifo {
+        s, m, almost_full, fifo, waiting, first, first_used, registered, block
+    },
     suffix = self._config.variant(),
-    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin)
+    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
 )]
-fn update(PassFifo { s, m, almost_full, fifo, waiting, first, first_used, registered, block, .. }: PassFifo) {
+fn update() {
     s.ready = fifo.s.ready;
     almost_full = fifo.almost_full;
     fifo.s.data = s.data;
@@ -69,7 +72,11 @@ fn update(PassFifo { s, m, almost_full, fifo, waiting, first, first_used, regist
     let (valid, data) = if registered && !block {
         (comes, s.data)
     } else {
-        if blocked { (fifo.m.valid, fifo.m.data) } else { (comes, s.data) }
+        if blocked {
+            (fifo.m.valid, fifo.m.data)
+        } else {
+            (comes, s.data)
+        }
     };
     if registered {
         m.valid = *first_used || valid;
@@ -88,7 +95,11 @@ fn update(PassFifo { s, m, almost_full, fifo, waiting, first, first_used, regist
         *first_used = stays || (comes && !blocked && (*first_used || !m.ready));
         /// The last element leaves the FIFO when only one is inside and none comes.
         let goes = fifo.m.valid && fifo.m.ready;
-        *waiting = if blocked { comes || !goes || fifo.level != 1 } else { comes && stays };
+        *waiting = if blocked {
+            comes || !goes || fifo.level != 1
+        } else {
+            comes && stays
+        };
     } else if registered {
         /// The register is used whenever something is in the FIFO.
         fifo.m.ready = m.ready;

@@ -33,8 +33,8 @@ pub struct ReadySlice {
     ready: Reg<bool, Reset>,
 }
 
-#[kernel(parameters(WIDTH = self._width))]
-fn update(ReadySlice { s, m, spare, spare_used, ready, .. }: ReadySlice) {
+#[kernel(ReadySlice { s, m, spare, spare_used, ready }, parameters(WIDTH = self._width))]
+fn update() {
     /// Low in the first cycle after reset, when nothing may be taken yet.
     m.valid = spare_used || (s.valid && ready);
     m.data = if spare_used { spare } else { s.data };

@@ -37,8 +37,8 @@ pub struct SkidBuffer {
     ready: Reg<bool, Reset>,
 }
 
-#[kernel(parameters(WIDTH = self._width))]
-fn update(SkidBuffer { s, m, data, valid, spare, spare_used, ready, .. }: SkidBuffer) {
+#[kernel(SkidBuffer { s, m, data, valid, spare, spare_used, ready }, parameters(WIDTH = self._width))]
+fn update() {
     let push = s.valid && ready;
     /// The output register is free, or empties in this cycle.
     let free = !valid || m.ready;

@@ -37,6 +37,7 @@ fn block_of(function: &ItemFn) -> Option<(&syn::PatStruct, &syn::TypePath)> {
 
 /// A kernel of the second edition, or a function that kernels call.
 pub(crate) fn expand(
+    block: Option<&(syn::Ident, Vec<syn::Ident>)>,
     suffix: &TokenStream,
     numbers: &TokenStream,
     mut function: ItemFn,
@@ -46,13 +47,22 @@ pub(crate) fn expand(
     if let Some(error) = rewrite.error {
         return Err(error);
     }
-    let Some((pattern, kind)) = block_of(&function) else {
-        return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
+    let (pattern, kind) = match (block, block_of(&function)) {
+        (Some((name, fields)), _) => {
+            let handles = handles_name(name);
+            (quote!(#handles { #(#fields,)* .. }), quote!(#name))
+        }
+        (None, Some((pattern, kind))) => {
+            let mut pattern = pattern.clone();
+            if let Some(last) = pattern.path.segments.last_mut() {
+                last.ident = handles_name(&last.ident);
+            }
+            (quote!(#pattern), quote!(#kind))
+        }
+        (None, None) => {
+            return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
+        }
     };
-    let mut pattern = pattern.clone();
-    if let Some(last) = pattern.path.segments.last_mut() {
-        last.ident = handles_name(&last.ident);
-    }
     let body = &function.block;
     let prelude = quote!(::spinneret_verilog::prelude);
     let message = "this block is simulated from its generated text";

@@ -123,7 +123,10 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
     });
     let doc = format!("Handles of the ports of [`{name}`].");
     let record = name.to_string();
-    let record = record.strip_suffix("In").or(record.strip_suffix("Out")).unwrap_or(&record);
+    let record = record
+        .strip_suffix("In")
+        .or(record.strip_suffix("Out"))
+        .unwrap_or(&record);
     quote! {
         #[doc = #doc]
         #[allow(missing_docs)]

@@ -212,7 +212,7 @@ fn expand(arguments: &numbers::Arguments, mut function: ItemFn) -> syn::Result<p
     };
     let numbers = arguments.numbers.expand()?;
     if function.sig.receiver().is_none() {
-        return elaborated::expand(&suffix, &numbers, function);
+        return elaborated::expand(arguments.block.as_ref(), &suffix, &numbers, function);
     }
     let statements = statement::hardware(&function.block)?;
     let connections = connection::connections(&function.block)?;

@@ -10,6 +10,8 @@ use syn::{BinOp, Expr, Ident, Lit, Token};
 /// `suffix = EXPRESSION`, `parameters(NAME = EXPRESSION, ...)` and `numbers(NAME = FORMULA, ...)`.
 #[derive(Default)]
 pub(crate) struct Arguments {
+    /// The block that is taken apart, and its fields.
+    pub(crate) block: Option<(Ident, Vec<Ident>)>,
     pub(crate) suffix: Option<Expr>,
     pub(crate) numbers: Numbers,
 }
@@ -45,6 +47,16 @@ impl Parse for Arguments {
         let mut arguments = Self::default();
         while !input.is_empty() {
             let name: Ident = input.parse()?;
+            if input.peek(syn::token::Brace) {
+                let inside;
+                syn::braced!(inside in input);
+                let fields = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?;
+                arguments.block = Some((name, fields.into_iter().collect()));
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+                continue;
+            }
             match name.to_string().as_str() {
                 "suffix" => {
                     input.parse::<Token![=]>()?;
@@ -53,7 +65,7 @@ impl Parse for Arguments {
                 "parameters" => arguments.numbers.parameters = settings(input)?,
                 "numbers" => arguments.numbers.derived = settings(input)?,
                 _ => {
-                    let what = "the arguments are `suffix = ...`, `parameters(...)` and `numbers(...)`";
+                    let what = "the arguments are `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`";
                     return Err(syn::Error::new(name.span(), what));
                 }
             }

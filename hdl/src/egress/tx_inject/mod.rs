@@ -102,27 +102,13 @@ pub struct PspinTxInject {
     counters: EventCounters<{ EVENTS }>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     PspinTxInject {
-        s_axis_nic_tx,
-        s_axis_pspin_tx,
-        m_axis_nic_tx,
-        s_axis_tx_cpl,
-        m_axis_tx_cpl,
-        tx_cpl_ours_o,
-        tx_host_tag_conflict_o,
-        host,
-        ours,
-        slices,
-        arbiter,
-        joined,
-        completions,
-        counters,
-        shape,
-        ..
-    }: PspinTxInject,
-) {
+        s_axis_nic_tx, s_axis_pspin_tx, m_axis_nic_tx, s_axis_tx_cpl, m_axis_tx_cpl, tx_cpl_ours_o,
+        tx_host_tag_conflict_o, host, ours, slices, arbiter, joined, completions, counters, shape
+    },
+)]
+fn update() {
     /// Both streams to the arbiter.
     host.s_axis = s_axis_nic_tx;
     ours.s_axis = s_axis_pspin_tx;

@@ -69,14 +69,14 @@ pub struct MatchEngine {
     chosen_end: Reg<bool>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     MatchEngine {
         load, active, mode, idx, mask, start, limit, beat_data, beat_keep, beat_number, beat_last, beat_valid, relative,
-        payload_found, payload_base, payload_back, decide, decide_matched, matched, ruleset, end_of_message, busy, rules,
-        held_mode, earlier_hits, is_matched, chosen, chosen_end, shape, ..
-    }: MatchEngine,
-) {
+        payload_found, payload_base, payload_back, decide, decide_matched, matched, ruleset, end_of_message, busy,
+        rules, held_mode, earlier_hits, is_matched, chosen, chosen_end, shape
+    },
+)]
+fn update() {
     let (lanes, option, last_inspected) = (shape.lanes(), shape.ip_relative, shape.beats() - 1);
     if load {
         held_mode = mode;
@@ -95,7 +95,11 @@ fn update(
         (words, None)
     };
     /// The sum of two word numbers may lie in a beat that is not inspected.
-    let inspected = if option { beat_valid & (beat_number <= last_inspected) } else { beat_valid };
+    let inspected = if option {
+        beat_valid & (beat_number <= last_inspected)
+    } else {
+        beat_valid
+    };
     /// Registers hold mask, start and end byte-swapped; the rules compare in network order.
     for (number, rule) in rules.iter().enumerate() {
         rule.load = load;
@@ -125,8 +129,16 @@ fn update(
     if decided {
         earlier_hits = hits;
     }
-    let sets: Vec<_> = (0..shape.rulesets).map(|set| hits.slice(set * shape.rules, shape.rules).split_at(shape.rules - 1)).collect();
-    let matches = sets.iter().enumerate().map(|(set, (rules, _))| (held_mode[set] & rules.any()) | rules.all());
+    let sets: Vec<_> = (0..shape.rulesets)
+        .map(|set| {
+            hits.slice(set * shape.rules, shape.rules)
+                .split_at(shape.rules - 1)
+        })
+        .collect();
+    let matches = sets
+        .iter()
+        .enumerate()
+        .map(|(set, (rules, _))| (held_mode[set] & rules.any()) | rules.all());
     let matching_sets = word_of(matches);
     decide = decided & ((number == last_inspected) | (last & (number <= last_inspected)));
     decide_matched = active & matching_sets.any();

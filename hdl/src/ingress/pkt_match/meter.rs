@@ -39,16 +39,18 @@ pub struct FrameMeter {
     total: Reg<32>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     FrameMeter {
-        beat_id, beat_keep, beat_number, beat_last, beat_valid, id_word, done, size, message_id, id, total, shape, ..
-    }: FrameMeter,
-) {
+        beat_id, beat_keep, beat_number, beat_last, beat_valid, id_word, done, size, message_id, id, total, shape
+    },
+)]
+fn update() {
     let bytes_width = bit_width(shape.axis().keep());
     /// The beat carries the message id, all of it.
     let id_here = if shape.ip_relative {
-        let (id_lane, id_beat) = id_word.slice(0, shape.lane_width() + shape.beat_number_width()).split_at(shape.lane_width());
+        let (id_lane, id_beat) = id_word
+            .slice(0, shape.lane_width() + shape.beat_number_width())
+            .split_at(shape.lane_width());
         /// Words of the beat that the frame has completely.
         let id_words = word_of((0..shape.lanes()).map(|lane| beat_keep.slice(4 * lane, 4).all()));
         (beat_number == id_beat) & id_words[id_lane]
@@ -66,15 +68,27 @@ fn update(
     let groups: Vec<_> = (0..shape.axis().keep() / GROUP)
         .map(|group| reg(beat_keep.slice(group * GROUP, GROUP).count_ones(bit_width(GROUP))))
         .collect();
-    let (counted, counted_first, counted_last) =
-        (reg_reset(beat_valid, false), reg(beat_number == 0), reg(beat_last));
+    let (counted, counted_first, counted_last) = (
+        reg_reset(beat_valid, false),
+        reg(beat_number == 0),
+        reg(beat_last),
+    );
     /// Second cycle: bytes of each half of the beat, as one sum of all would be too deep.
     let parts = groups.len().min(2);
     let halves: Vec<_> = (0..parts)
-        .map(|part| reg(sum(groups[groups_of(part, parts, groups.len())].iter().copied(), bytes_width)))
+        .map(|part| {
+            reg(sum(
+                groups[groups_of(part, parts, groups.len())].iter().copied(),
+                bytes_width,
+            ))
+        })
         .collect();
-    let (summed, summed_first, summed_last, summed_id) =
-        (reg_reset(counted, false), reg(counted_first), reg(counted_last), reg(id));
+    let (summed, summed_first, summed_last, summed_id) = (
+        reg_reset(counted, false),
+        reg(counted_first),
+        reg(counted_last),
+        reg(id),
+    );
     /// Third cycle: bytes of the frame.
     if summed {
         total = (total & (!summed_first).repeat(32)) + sum(halves, 32);

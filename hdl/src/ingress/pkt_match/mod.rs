@@ -147,15 +147,15 @@ pub struct PspinPktMatch {
     pspin: AxisUnpack<{ shape.axis() }>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     PspinPktMatch {
-        s_axis_nic_rx, m_axis_nic_rx, m_axis_pspin_rx, match_valid, match_mode, match_idx, match_mask, match_start, match_end,
-        packet_meta_tag, packet_meta_size, packet_meta_valid, packet_meta_ready, match_relative, input, beat, beat_last,
-        beat_valid, beat_number, next_number, ready, in_frame, active, stale, payload, engine, meter, buffer, lasts,
-        decisions, metas, demux, nic, pspin, shape, ..
-    }: PspinPktMatch,
-) {
+        s_axis_nic_rx, m_axis_nic_rx, m_axis_pspin_rx, match_valid, match_mode, match_idx, match_mask, match_start,
+        match_end, packet_meta_tag, packet_meta_size, packet_meta_valid, packet_meta_ready, match_relative, input, beat,
+        beat_last, beat_valid, beat_number, next_number, ready, in_frame, active, stale, payload, engine, meter, buffer,
+        lasts, decisions, metas, demux, nic, pspin, shape
+    },
+)]
+fn update() {
     let fields = shape.axis().fields();
     /// Input register, and the number of the beat within its frame.
     input.s_axis = s_axis_nic_rx;
@@ -205,7 +205,8 @@ fn update(
         /// The place of the payload is known in the cycle in which the beat is in its register.
         for (number, word) in HEADER_WORDS.into_iter().enumerate() {
             let low = 32 * (word % shape.lanes());
-            payload.beat_headers.slice(HEADER_BITS * number, HEADER_BITS) = input.m.data.slice(low, HEADER_BITS);
+            payload.beat_headers.slice(HEADER_BITS * number, HEADER_BITS) =
+                input.m.data.slice(low, HEADER_BITS);
         }
         payload.beat_number = next_number;
         payload.accept = accept;
@@ -217,11 +218,19 @@ fn update(
     }
     let id_word = if shape.ip_relative {
         /// The beat with every word in network order, if the id is.
-        let words = if shape.message_id_network_order { swap_words(beat.slice(0, shape.data)) } else { beat };
+        let words = if shape.message_id_network_order {
+            swap_words(beat.slice(0, shape.data))
+        } else {
+            beat
+        };
         words.at(cat!(payload.id_word.slice(0, shape.lane_width()), lit(0, 5)), 32)
     } else {
         let word = beat.slice(32 * shape.message_id_lane(), 32);
-        if shape.message_id_network_order { word.swap_bytes() } else { word }
+        if shape.message_id_network_order {
+            word.swap_bytes()
+        } else {
+            word
+        }
     };
     meter.beat_id = id_word.slice(0, shape.message_id_width);
     meter.beat_keep = beat.field(fields.keep);
@@ -235,7 +244,12 @@ fn update(
     /// None of the queues can be full here: the input stops in time.
     decisions.s.data = engine.decide_matched.word();
     decisions.s.valid = engine.decide;
-    metas.s.data = cat!(meter.size, meter.message_id, engine.end_of_message, engine.ruleset);
+    metas.s.data = cat!(
+        meter.size,
+        meter.message_id,
+        engine.end_of_message,
+        engine.ruleset
+    );
     metas.s.valid = meter.done & engine.matched;
     /// A beat leaves when its frame is decided.
     demux.s.data = buffer.m.data;
@@ -258,6 +272,9 @@ fn update(
 
 /// Every word of 32 bits in network order.
 fn swap_words(beat: Sig<Word>) -> Sig<Word> {
-    let words: Vec<_> = (0..beat.width() / 32).rev().map(|lane| beat.slice(32 * lane, 32).swap_bytes()).collect();
+    let words: Vec<_> = (0..beat.width() / 32)
+        .rev()
+        .map(|lane| beat.slice(32 * lane, 32).swap_bytes())
+        .collect();
     cat_all(&words)
 }

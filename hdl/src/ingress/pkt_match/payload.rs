@@ -103,7 +103,11 @@ fn header(shape: MatchShape, tags: usize, word: Sig<Word>) -> Header {
     } else {
         cat_words(place(0).map(|part| length.resize(part.width()) + part))
     };
-    Header { tagged: (kind == VLAN[0]) | (kind == VLAN[1]), is_ip: is_ipv6 | is_ipv4, place }
+    Header {
+        tagged: (kind == VLAN[0]) | (kind == VLAN[1]),
+        is_ip: is_ipv6 | is_ipv4,
+        place,
+    }
 }
 
 #[kernel]
@@ -111,26 +115,47 @@ fn cat_words([id, lane, base]: [Sig<Word>; 3]) -> Sig<Word> {
     cat!(id, lane, base)
 }
 
-#[kernel]
-fn update(
+#[kernel(
     PayloadFinder {
-        beat_headers, beat_number, accept, found, base, back_lane, id_word, was_looking, is_found, place, shape, ..
-    }: PayloadFinder,
-) {
+        beat_headers, beat_number, accept, found, base, back_lane, id_word, was_looking, is_found, place, shape
+    },
+)]
+fn update() {
     let several_beats = LAST_WORD >= shape.lanes();
     let first_beat = beat_number == 0;
     /// The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
     /// that nothing of earlier beats counts.
-    let mut looking = if several_beats { first_beat | *was_looking } else { true };
+    let mut looking = if several_beats {
+        first_beat | *was_looking
+    } else {
+        true
+    };
     let no_place = cat_words(place_of(shape, ETHERNET_WORDS, MESSAGE_ID_WORD).map(constant));
-    let mut now_found = if several_beats { !first_beat & is_found } else { false };
-    let mut now_place = if several_beats { if first_beat { no_place } else { place } } else { no_place };
+    let mut now_found = if several_beats {
+        !first_beat & is_found
+    } else {
+        false
+    };
+    let mut now_place = if several_beats {
+        if first_beat { no_place } else { place }
+    } else {
+        no_place
+    };
     for (tags, word) in HEADER_WORDS.into_iter().enumerate() {
         let header = header(shape, tags, beat_headers.slice(HEADER_BITS * tags, HEADER_BITS));
         /// The word is in this beat, and all before it said that a VLAN tag follows.
-        let here = looking & if several_beats { beat_number == word / shape.lanes() } else { true };
+        let here = looking
+            & if several_beats {
+                beat_number == word / shape.lanes()
+            } else {
+                true
+            };
         now_found = now_found | (here & header.is_ip);
-        now_place = if here & header.is_ip { header.place } else { now_place };
+        now_place = if here & header.is_ip {
+            header.place
+        } else {
+            now_place
+        };
         looking = if here { header.tagged } else { looking };
     }
     if accept & (beat_number <= LAST_WORD / shape.lanes()) {
@@ -143,5 +168,7 @@ fn update(
     found = is_found;
     base = place.slice(0, PAYLOAD_BASE_WIDTH);
     back_lane = place.slice(PAYLOAD_BASE_WIDTH, shape.lane_width());
-    id_word = place.slice(PAYLOAD_BASE_WIDTH + shape.lane_width(), PAYLOAD_BASE_WIDTH).resize(shape.id_word_width());
+    id_word = place
+        .slice(PAYLOAD_BASE_WIDTH + shape.lane_width(), PAYLOAD_BASE_WIDTH)
+        .resize(shape.id_word_width());
 }

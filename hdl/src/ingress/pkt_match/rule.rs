@@ -58,13 +58,13 @@ pub struct MatchRule {
     masked: Reg<32>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     MatchRule {
-        load, rule, beat_data, beat_words, beat_number, beat_valid, payload_words, payload_base, payload_back, hit, usable,
-        place, mask, start, limit, relative, select, masked, shape, ..
-    }: MatchRule,
-) {
+        load, rule, beat_data, beat_words, beat_number, beat_valid, payload_words, payload_base, payload_back, hit,
+        usable, place, mask, start, limit, relative, select, masked, shape
+    },
+)]
+fn update() {
     if load {
         usable = rule.idx < shape.words();
         place = rule.idx.slice(0, place.width());
@@ -89,14 +89,24 @@ fn update(
         if select.keep_first {
             masked[16..32] = masked[16..32];
         }
-        let is_complete = if *relative { payload_words[lane] } else { beat_words[lane] };
+        let is_complete = if *relative {
+            payload_words[lane]
+        } else {
+            beat_words[lane]
+        };
         let there = reg_reset(beat_valid & usable & select.there, false);
         (there & is_complete, masked & mask)
     } else {
         /// First cycle: select the word, turn it into network order and mask it.
         let word = beat_data.at(cat!(lane, lit(0, 5)), 32);
         masked = word.swap_bytes() & mask;
-        (reg_reset(beat_valid & usable & (beat_number == beat) & beat_words[lane], false), masked)
+        (
+            reg_reset(
+                beat_valid & usable & (beat_number == beat) & beat_words[lane],
+                false,
+            ),
+            masked,
+        )
     };
     hit = reg_reset(there & (value >= start) & (value <= limit), false);
 }

@@ -39,12 +39,12 @@ pub struct WordSelect {
     pub keep_first: Wire<Out, bool>,
 }
 
-#[kernel]
-fn update(
+#[kernel(
     WordSelect {
-        idx, relative, beat_data, beat_number, payload_base, payload_back, word, there, keep_first, shape,
-    }: WordSelect,
-) {
+        idx, relative, beat_data, beat_number, payload_base, payload_back, word, there, keep_first, shape
+    },
+)]
+fn update() {
     /// The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits for
     /// the other.
     let place = idx + (payload_base & relative.repeat(PAYLOAD_BASE_WIDTH)).resize(shape.place_width());
@@ -55,7 +55,11 @@ fn update(
     /// The beat without its first half, so that a lane of it starts with a back half.
     let backs = beat_data.slice(16, shape.data - 16).resize(shape.data);
     let back = backs.at(cat!(back_lane, lit(0, 5)), 16);
-    word = if relative { cat!(front, back) } else { cat!(back, front) };
+    word = if relative {
+        cat!(front, back)
+    } else {
+        cat!(back, front)
+    };
     there = beat == beat_number.resize(shape.place_beat_width());
     keep_first = relative & there & (lane == 0);
 }
