@@ -13,3 +13,14 @@ pub use layout::PoolLayout;
 pub use pool::SlotPool;
 pub use slot_class::SlotClass;
 pub use slot_finder::SlotFinder;
+
+use spinneret_verilog::prelude::*;
+
+/// A value after 1, 2, ... `cycles` cycles, in a line of registers.
+pub(super) fn delayed<T>(value: Sig<T>, cycles: usize, register: impl Fn(Sig<T>) -> Sig<T>) -> Vec<Sig<T>> {
+    let next = |last: &mut Sig<T>, _| {
+        *last = register(*last);
+        Some(*last)
+    };
+    (0..cycles).scan(value, next).collect()
+}

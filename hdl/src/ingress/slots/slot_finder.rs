@@ -1,6 +1,6 @@
 //! Which slot an address is the start of.
 
-use super::SlotClass;
+use super::{SlotClass, delayed};
 use spinneret_verilog::prelude::*;
 
 /// Finds the number of the slot that starts at an address, one address a cycle.
@@ -9,8 +9,7 @@ use spinneret_verilog::prelude::*;
 /// the inverse of the size's odd part, in a tree of adders with registers between its levels. The product
 /// is the number of a slot if the offset is a multiple of the size, and too large for one otherwise.
 /// `index` and `hit` are those of the address of `levels` + 1 cycles ago.
-#[hardware(class: SlotClass, address_width: usize, levels: usize, width = class.quotient_width())]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, class: SlotClass, address_width: usize, levels: usize)]
 pub struct SlotFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -20,82 +19,46 @@ pub struct SlotFinder {
     pub index: Wire<Out, { class.index_width() }>,
     /// A slot starts there.
     pub hit: Wire<Out, bool>,
-    prefix_fits: Reg<bool>,
-    offset: Reg<{ class.varying_bits() }>,
+}
+
+/// Sums of each level of a tree of adders with registers between its levels, all levels in one row.
+fn tree(terms: Vec<Sig>, levels: usize) -> Vec<Sig> {
+    let width = terms[0].width();
+    let add = |pair: &[Sig]| reg(sum(pair.iter().copied(), width));
+    let next = |terms: &mut Vec<Sig>, _| {
+        *terms = terms.chunks(2).map(add).collect();
+        Some(terms.clone())
+    };
+    (0..levels).scan(terms, next).flatten().collect()
+}
+
+#[kernel(SlotFinder { address, index, hit, class, address_width, levels }, suffix = self._class.name())]
+fn update() {
+    let (varying, unit, width) = (class.varying_bits(), class.unit_bits(), class.quotient_width());
+    let above = address_width - varying;
+    /// First cycle: the offset from the first slot.
+    let offset = reg(address.slice(0, varying) - class.low_base());
+    let prefix_fits = reg(if above > 0 {
+        address.slice(varying, above) == class.prefix()
+    } else {
+        true
+    });
+    let quotient = offset.slice(unit, width);
     /// The offset is a whole number of units, at each level of the tree.
-    exact: [Reg<bool>; levels],
-    /// Sums of each level of the tree, all levels in one row.
-    sums: [Reg<{ width }>; sums(class, levels)],
-    quotient: Wire<Local, { width }>,
-}
-
-/// Sums of a tree of so many levels.
-fn sums(class: SlotClass, levels: usize) -> usize {
-    let terms = class.inverse_terms().len();
-    (1..=levels).map(|level| terms.div_ceil(1 << level)).sum()
-}
-
-impl Logic for SlotFinder {
-    #[kernel(suffix = self._class.name())]
-    fn update(&mut self) {
-        let varying = self._class.varying_bits();
-        let unit = self._class.unit_bits();
-        let width = self._class.quotient_width();
-        let above = self.address.width() - varying;
-        let terms = self._class.inverse_terms();
-        clocked!(self.clk => self.prefix_fits, self.offset, self.exact, self.sums);
-        /// First cycle: the offset from the first slot.
-        if above > 0 {
-            self.prefix_fits.d.next = self.address.val().slice(varying, above) == self._class.prefix();
-        } else {
-            self.prefix_fits.d.next = true;
-        }
-        self.offset.d.next = self.address.val().slice(0, varying) - lit(self._class.low_base(), varying);
-        self.quotient.next = self.offset.q.val().slice(unit, width);
-        if unit > 0 {
-            self.exact[0].d.next = self.prefix_fits.q.val() & (self.offset.q.val().slice(0, unit) == 0);
-        } else {
-            self.exact[0].d.next = self.prefix_fits.q.val();
-        }
-        /// First level of the tree: pairs of the offset's multiples by powers of two.
-        for pair in 0..terms.len().div_ceil(2) {
-            if 2 * pair + 1 < terms.len() {
-                self.sums[pair].d.next = (self.quotient.val() << terms[2 * pair] as u64)
-                    + (self.quotient.val() << terms[2 * pair + 1] as u64);
-            } else {
-                self.sums[pair].d.next = self.quotient.val() << terms[2 * pair] as u64;
-            }
-        }
-        /// Further levels: pairs of the sums before them.
-        for level in 1..self._levels {
-            self.exact[level].d.next = self.exact[level - 1].q.val();
-            for pair in 0..level_terms(terms.len(), level + 1) {
-                let from = level_start(terms.len(), level - 1) + 2 * pair;
-                let to = level_start(terms.len(), level) + pair;
-                if 2 * pair + 1 < level_terms(terms.len(), level) {
-                    self.sums[to].d.next = self.sums[from].q.val() + self.sums[from + 1].q.val();
-                } else {
-                    self.sums[to].d.next = self.sums[from].q.val();
-                }
-            }
-        }
-        let last = self.sums.len() - 1;
-        self.index.next = self.sums[last].q.val().resize(self.index.width());
-        if (self._class.count as u64) < 1 << width {
-            self.hit.next =
-                self.exact[self._levels - 1].q.val() & (self.sums[last].q.val() < self._class.count as u64);
-        } else {
-            self.hit.next = self.exact[self._levels - 1].q.val();
-        }
-    }
-}
-
-/// Sums that are left of `terms` after so many levels of adding pairs.
-fn level_terms(terms: usize, levels: usize) -> usize {
-    (0..levels).fold(terms, |left, _| left.div_ceil(2))
-}
-
-/// Where the sums of a level begin in the row of all of them.
-fn level_start(terms: usize, level: usize) -> usize {
-    (1..=level).map(|level| level_terms(terms, level)).sum()
+    let exact = if unit > 0 {
+        delayed(prefix_fits & (offset.slice(0, unit) == 0), levels, reg)
+    } else {
+        delayed(prefix_fits, levels, reg)
+    };
+    let terms = class.inverse_terms();
+    /// Sums of each level of the tree: pairs of the offset's multiples by powers of two, then pairs of the sums before
+    /// them.
+    let sums = tree(terms.into_iter().map(|bit| quotient << bit).collect(), levels);
+    let number = sums[sums.len() - 1];
+    index = number.resize(class.index_width());
+    hit = if (class.count as u64) < 1 << width {
+        exact[levels - 1] & (number < class.count)
+    } else {
+        exact[levels - 1]
+    };
 }
