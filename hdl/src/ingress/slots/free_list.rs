@@ -28,17 +28,14 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// A list that tracks slots knows more of those that are out, by two more bits, which differ while the cluster has
 /// the slot: `handed` changes when the slot is handed on, and `cleared` follows it when the slot is given out again.
 /// Only while they differ does a free of the cluster count; those who are trusted can free a slot at any time.
-#[hardware(
+#[module(
     class: SlotClass,
     address_width: usize,
     tracked: bool,
     error = ParameterError,
     index = class.index_width(),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FreeList {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset; afterwards every slot has to be filled in once.
     pub rst: Wire<In, bool>,
     /// Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
@@ -78,24 +75,10 @@ pub struct FreeList {
     back: Reg<bool, Reset>,
     /// {what `taken` becomes when the slot is given out, number}.
     back_entry: Reg<{ index + 1 }>,
-    /// The slot that is freed is the one in `back`.
-    again: Wire<Local, bool>,
-    number: Wire<Local, { index }>,
-    out: Wire<Local, bool>,
-    /// The slot's address in units: number times the odd number of its size, behind the first slot. It is computed
-    /// before the FIFO, as block RAM takes longest to read.
-    product: Optional<Wire<Local, { class.quotient_width() }>, { class.product_width() > 0 }>,
     /// {product, if the number alone does not say it, what `taken` becomes, number}.
     list: Checked<Fifo<{ places(class) }>>,
-    quotient: Wire<Local, { class.quotient_width() }>,
-    offset: Wire<Local, { class.varying_bits() }>,
-    address: Wire<Local, { address_width }>,
     /// {what `taken` becomes, number, address} of the next slots.
     front: Checked<SkidBuffer<{ 1 + index + address_width }>>,
-    give: Wire<Local, bool>,
-    gave: Reg<bool, Reset>,
-    gave_entry: Reg<{ index + 1 }>,
-    came: Reg<bool, Reset>,
     used_count: Reg<{ count_width(class) }, Reset>,
     peak_count: Reg<{ count_width(class) }, Reset>,
 }
@@ -115,120 +98,100 @@ fn places(class: SlotClass) -> FifoConfig {
     )
 }
 
-impl Logic for FreeList {
-    #[kernel(suffix = self._class.variant(self._tracked))]
-    fn update(&mut self) {
-        let index = self._class.index_width();
-        let (varying, unit) = (self._class.varying_bits(), self._class.unit_bits());
-        let quotient = self._class.quotient_width();
-        let base = self._class.low_base();
-        let above = self.slot.data.width() - varying;
-        clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
-            self.used_count, self.peak_count);
-        clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
-        clocked!(self.clk => self.handed, self.handed_again, self.cleared, self.cleared_again);
+#[kernel(
+    FreeList {
+        fill, fill_index, open, free, free_index, trusted, hand, hand_index, free_done, slot, used, peak,
+        taken, freed, handed, handed_again, cleared, cleared_again, back, back_entry, list, front, used_count,
+        peak_count, class, address_width, tracked
+    },
+    suffix = self._class.variant(self._tracked),
+)]
+fn update() {
+    let (index, unit, width) = (class.index_width(), class.unit_bits(), class.quotient_width());
+    let number = back_entry.slice(0, index);
+    /// The slot that is freed is the one in `back`.
+    let again = back & (number == free_index);
+    taken.read_addr = free_index;
+    freed.read_addr = free_index;
+    /// A free is right if the slot is out, and the last one was not the same.
+    let out = (taken.read_data != freed.read_data) & !again;
+    free_done = if tracked {
+        handed.read_addr = free_index;
+        cleared.read_addr = free_index;
+        free & out & (*trusted | (handed.read_data != cleared.read_data))
+    } else {
+        free & out
+    };
+    back = fill | free_done;
+    back_entry = if fill {
+        cat!(true, fill_index)
+    } else {
+        cat!(!taken.read_data, free_index)
+    };
+    freed.write(back, number, !back_entry.slice(index, 1));
+    /// The list has a place for every slot, so it is never full.
+    list.s.valid = back;
+    let first = class.low_base() >> unit;
+    let quotient = if class.product_width() > 0 {
+        /// The slot's address in units: number times the odd number of its size, behind the first slot. It is computed
+        /// before the FIFO, as block RAM takes longest to read.
+        let product = (0..64_usize)
+            .filter(|bit| class.odd() >> bit & 1 == 1)
+            .map(|bit| number.resize(width) << bit)
+            .fold(constant(lit(first, width)), |sum, term| sum + term);
+        list.s.data = cat!(product, back_entry);
+        list.m.data.slice(index + 1, width)
+    } else {
+        list.s.data = back_entry;
+        list.m.data.slice(0, index).resize(width) | first
+    };
+    let below = lit(class.low_base() & ((1 << unit) - 1), unit);
+    let above = lit(class.prefix(), address_width - class.varying_bits());
+    let address = cat!(above, quotient, below);
+    front.s.data = cat!(list.m.data.slice(0, index + 1), address);
+    front.s.valid = list.m.valid & open;
+    list.m.ready = front.s.ready & open;
+    slot.data = front.m.data.slice(0, address_width);
+    slot.valid = front.m.valid;
+    front.m.ready = slot.ready;
 
-        /// A free is right if the slot is out, and the last one was not the same.
-        self.number.next = self.back_entry.q.val().slice(0, index);
-        self.taken.read_addr.next = self.free_index.val();
-        self.freed.read_addr.next = self.free_index.val();
-        self.again.next = self.back.q.val() & (self.number.val() == self.free_index.val());
-        self.out.next = (self.taken.read_data.val() != self.freed.read_data.val()) & !self.again.val();
-        if self._tracked {
-            self.handed.read_addr.next = self.free_index.val();
-            self.cleared.read_addr.next = self.free_index.val();
-            self.free_done.next = self.free.val()
-                & self.out.val()
-                & (self.trusted.val() | (self.handed.read_data.val() != self.cleared.read_data.val()));
-        } else {
-            self.free_done.next = self.free.val() & self.out.val();
+    /// The slot is out one cycle after it was given, long before it can come back.
+    let gave = reg_reset(front.m.valid & slot.ready, false);
+    let gave_entry = reg(front.m.data.slice(address_width, index + 1));
+    let given = gave_entry.slice(0, index);
+    /// A bit of a slot changes; the bits of a slot that is filled in become 0.
+    let change = |changes: Sig<bool>, number: Sig, bit: Sig| {
+        (
+            fill | changes,
+            if fill { fill_index } else { number },
+            if fill { lit(0, 1) } else { bit },
+        )
+    };
+    let (write_taken, taken_number, taken_bit) = change(gave, given, gave_entry.slice(index, 1));
+    taken.write(write_taken, taken_number, taken_bit);
+    /// A slot that was freed before it was handed on must not count as handed on when it is given out again, so
+    /// it is the give that clears the bit, and not the free.
+    if tracked {
+        handed_again.read_addr = given;
+        cleared_again.read_addr = *hand_index;
+        let (write_handed, handed_number, handed_bit) = change(*hand, *hand_index, !cleared_again.read_data);
+        let (_, _, cleared_bit) = change(gave, given, handed_again.read_data);
+        for (handed, cleared) in [(handed, cleared), (handed_again, cleared_again)] {
+            handed.write(write_handed, handed_number, handed_bit);
+            cleared.write(write_taken, taken_number, cleared_bit);
         }
-        self.back.d.next = self.fill.val() | self.free_done.val();
-        if self.fill.val() {
-            self.back_entry.d.next = cat!(true, self.fill_index.val());
-        } else {
-            self.back_entry.d.next = cat!(!self.taken.read_data.val(), self.free_index.val());
-        }
-        self.freed.write_enable.next = self.back.q.val();
-        self.freed.write_addr.next = self.number.val();
-        self.freed.write_data.next = !self.back_entry.q.val().slice(index, 1);
-        /// The list has a place for every slot, so it is never full.
-        self.list.s.valid.next = self.back.q.val();
-        if self._class.product_width() > 0 {
-            self.product.next = lit(base >> unit, quotient);
-            for bit in 0..64 {
-                if self._class.odd() >> bit & 1 == 1 {
-                    self.product.next =
-                        self.product.val() + (self.number.val().resize(quotient) << bit as u64);
-                }
-            }
-            self.list.s.data.next = cat!(self.product.val(), self.back_entry.q.val());
-            self.quotient.next = self.list.m.data.val().slice(index + 1, quotient);
-        } else {
-            self.list.s.data.next = self.back_entry.q.val();
-            self.quotient.next =
-                lit(base >> unit, quotient) | self.list.m.data.val().slice(0, index).resize(quotient);
-        }
-        if unit > 0 {
-            self.offset.next = cat!(self.quotient.val(), lit(base & ((1 << unit) - 1), unit));
-        } else {
-            self.offset.next = self.quotient.val();
-        }
-        if above > 0 {
-            self.address.next = cat!(lit(self._class.prefix(), above), self.offset.val());
-        } else {
-            self.address.next = self.offset.val();
-        }
-        self.front.s.data.next = cat!(self.list.m.data.val().slice(0, index + 1), self.address.val());
-        self.front.s.valid.next = self.list.m.valid.val() & self.open.val();
-        self.list.m.ready.next = self.front.s.ready.val() & self.open.val();
-        self.slot.data.next = self.front.m.data.val().slice(0, self.slot.data.width());
-        connect!(self.front.m => self.slot; valid, ready);
-
-        /// The slot is out one cycle after it was given, long before it can come back.
-        self.give.next = self.front.m.valid.val() & self.slot.ready.val();
-        self.gave.d.next = self.give.val();
-        self.gave_entry.d.next = self.front.m.data.val().slice(self.slot.data.width(), index + 1);
-        self.taken.write_enable.next = self.fill.val() | self.gave.q.val();
-        if self.fill.val() {
-            self.taken.write_addr.next = self.fill_index.val();
-            self.taken.write_data.next = lit(0, 1);
-        } else {
-            self.taken.write_addr.next = self.gave_entry.q.val().slice(0, index);
-            self.taken.write_data.next = self.gave_entry.q.val().slice(index, 1);
-        }
-
-        /// A slot that was freed before it was handed on must not count as handed on when it is given out again, so
-        /// it is the give that clears the bit, and not the free.
-        if self._tracked {
-            self.handed_again.read_addr.next = self.gave_entry.q.val().slice(0, index);
-            self.cleared_again.read_addr.next = self.hand_index.val();
-            self.handed.write_enable.next = self.fill.val() | self.hand.val();
-            connect!(self.taken => self.cleared; write_enable, write_addr);
-            if self.fill.val() {
-                self.handed.write_addr.next = self.fill_index.val();
-                self.handed.write_data.next = lit(0, 1);
-                self.cleared.write_data.next = lit(0, 1);
-            } else {
-                self.handed.write_addr.next = self.hand_index.val();
-                self.handed.write_data.next = !self.cleared_again.read_data.val();
-                self.cleared.write_data.next = self.handed_again.read_data.val();
-            }
-            connect!(self.handed => self.handed_again; write_enable, write_addr, write_data);
-            connect!(self.cleared => self.cleared_again; write_enable, write_addr, write_data);
-        }
-
-        /// The level follows one cycle later, which keeps its carries off the path from a packet's length.
-        self.came.d.next = self.free_done.val();
-        if self.gave.q.val() & !self.came.q.val() {
-            self.used_count.d.next = self.used_count.q.val() + 1;
-        } else if self.came.q.val() & !self.gave.q.val() {
-            self.used_count.d.next = self.used_count.q.val() - 1;
-        }
-        if self.used_count.q.val() > self.peak_count.q.val() {
-            self.peak_count.d.next = self.used_count.q.val();
-        }
-        self.used.next = self.used_count.q.val();
-        self.peak.next = self.peak_count.q.val();
     }
+
+    /// The level follows one cycle later, which keeps its carries off the path from a packet's length.
+    let came = reg_reset(free_done, false);
+    if gave & !came {
+        used_count = used_count + 1;
+    } else if came & !gave {
+        used_count = used_count - 1;
+    }
+    if used_count > peak_count {
+        peak_count = used_count;
+    }
+    used = used_count;
+    peak = peak_count;
 }
