@@ -26,7 +26,7 @@
 //!   later as the larger class has slots, and three; no slot is given out before.
 //! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was judged.
 
-use super::{FreeList, PoolLayout, SlotFinder};
+use super::{FreeList, PoolLayout, SlotFinder, delayed};
 use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
@@ -42,17 +42,13 @@ const EARLY: usize = 2;
 const EVENTS: usize = 3;
 
 /// The free slots of both classes; takes slots back by their address and refuses wrong frees.
-#[hardware(
+#[module(
     layout: PoolLayout,
     tracked: bool,
     error = ParameterError,
     address = layout.address_width,
-    stages = if tracked { layout.free_latency() } else { 0 },
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SlotPool {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: all slots are free again.
     pub rst: Wire<In, bool>,
     /// Synchronous reset of the counters: they are 0.
@@ -89,20 +85,8 @@ pub struct SlotPool {
     #[new(Reg::reset_to(true))]
     filling: Reg<bool>,
     fill_index: Reg<{ layout.fill_width() }, Reset>,
-    /// Waits until the last slot is at the head of its list.
-    settle: [Reg<bool, Reset>; FILL_LATENCY - 1],
-    opened: Reg<bool, Reset>,
     /// Frees are taken: always but in and right after reset.
     accepts: Reg<bool, Reset>,
-    /// Frees on their way through the finders: the address, whether there is one, whether it came too early.
-    returned_address: Reg<{ address }>,
-    returned: [Reg<bool, Reset>; layout.free_latency()],
-    early: [Reg<bool>; layout.free_latency()],
-    judged: Wire<Local, bool>,
-    /// Only if slots are tracked: whether each free is trusted, and slots on their way through finders of their own.
-    trusted: [Reg<bool>; stages],
-    handed_address: Optional<Reg<{ address }>, { tracked }>,
-    handed: [Reg<bool, Reset>; stages],
     find_large_handed:
         Optional<SlotFinder<{ layout.large() }, { address }, { layout.tree_levels() }>, { tracked }>,
     find_small_handed:
@@ -114,98 +98,82 @@ pub struct SlotPool {
     counters: EventCounters<{ EVENTS }>,
 }
 
-impl Logic for SlotPool {
-    #[kernel(suffix = self._layout.variant(self._tracked))]
-    fn update(&mut self) {
-        let (large, small) = (self._layout.large(), self._layout.small());
-        let fill_cycles = self._layout.fill_cycles();
-        let last = self._layout.free_latency() - 1;
-        clocked!(self.clk, self.rst => self.filling, self.fill_index, self.settle, self.opened, self.accepts,
-            self.returned, self.handed, self.large_list, self.small_list);
-        clocked!(self.clk, self.counters_rst => self.counters);
-        clocked!(self.clk => self.returned_address, self.early, self.trusted, self.handed_address);
-        clocked!(self.clk => self.find_large, self.find_small, self.find_large_handed, self.find_small_handed);
-
-        /// After reset every slot is put into its list, both classes at the same time.
-        if self.filling.q.val() {
-            self.fill_index.d.next = self.fill_index.q.val() + 1;
-            self.filling.d.next = self.fill_index.q.val() != (fill_cycles - 1) as u64;
-        }
-        if large.count < fill_cycles {
-            self.large_list.fill.next = self.filling.q.val() & (self.fill_index.q.val() < large.count as u64);
-        } else {
-            self.large_list.fill.next = self.filling.q.val();
-        }
-        if small.count < fill_cycles {
-            self.small_list.fill.next = self.filling.q.val() & (self.fill_index.q.val() < small.count as u64);
-        } else {
-            self.small_list.fill.next = self.filling.q.val();
-        }
-        self.large_list.fill_index.next = self.fill_index.q.val().resize(large.index_width());
-        self.small_list.fill_index.next = self.fill_index.q.val().resize(small.index_width());
-        self.settle[0].d.next = !self.filling.q.val();
-        for stage in 1..FILL_LATENCY - 1 {
-            self.settle[stage].d.next = self.settle[stage - 1].q.val();
-        }
-        /// The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
-        self.large_list.open.next = self.settle[FILL_LATENCY - 2].q.val();
-        self.small_list.open.next = self.settle[FILL_LATENCY - 2].q.val();
-        self.opened.d.next = self.settle[FILL_LATENCY - 2].q.val();
-        self.open.next = self.opened.q.val();
-
-        /// Frees: a register, the finders, then both lists judge.
-        self.accepts.d.next = true;
-        self.free.ready.next = self.accepts.q.val();
-        self.returned_address.d.next = self.free.data.val();
-        self.returned[0].d.next = self.free.valid.val() & self.accepts.q.val();
-        self.early[0].d.next = !self.opened.q.val();
-        for stage in 1..last + 1 {
-            self.returned[stage].d.next = self.returned[stage - 1].q.val();
-            self.early[stage].d.next = self.early[stage - 1].q.val();
-        }
-        self.judged.next = self.returned[last].q.val() & !self.early[last].q.val();
-        self.find_large.address.next = self.returned_address.q.val();
-        self.find_small.address.next = self.returned_address.q.val();
-        self.large_list.free.next = self.judged.val() & self.find_large.hit.val();
-        self.large_list.free_index.next = self.find_large.index.val();
-        self.small_list.free.next = self.judged.val() & self.find_small.hit.val();
-        self.small_list.free_index.next = self.find_small.index.val();
-
-        /// Slots that go to the cluster take the same way beside them, and come there first.
-        if self._tracked {
-            self.trusted[0].d.next = self.free_trusted.val();
-            self.handed_address.d.next = self.hand_address.val();
-            self.handed[0].d.next = self.hand_valid.val();
-            for stage in 1..last + 1 {
-                self.trusted[stage].d.next = self.trusted[stage - 1].q.val();
-                self.handed[stage].d.next = self.handed[stage - 1].q.val();
-            }
-            self.find_large_handed.address.next = self.handed_address.q.val();
-            self.find_small_handed.address.next = self.handed_address.q.val();
-            self.large_list.trusted.next = self.trusted[last].q.val();
-            self.large_list.hand.next = self.handed[last].q.val() & self.find_large_handed.hit.val();
-            self.large_list.hand_index.next = self.find_large_handed.index.val();
-            self.small_list.trusted.next = self.trusted[last].q.val();
-            self.small_list.hand.next = self.handed[last].q.val() & self.find_small_handed.hit.val();
-            self.small_list.hand_index.next = self.find_small_handed.index.val();
-        }
-
-        connect!(self.large_list.slot => self.large; data, valid, ready);
-        connect!(self.small_list.slot => self.small; data, valid, ready);
-
-        /// Events, the one with the highest number first.
-        self.counters.events.next = cat!(
-            self.returned[last].q.val() & self.early[last].q.val(),
-            (self.large_list.free.val() & !self.large_list.free_done.val())
-                | (self.small_list.free.val() & !self.small_list.free_done.val()),
-            self.judged.val() & !self.find_large.hit.val() & !self.find_small.hit.val()
-        );
-        self.refused_no_start.next = self.counters.counts[NO_START].val();
-        self.refused_not_out.next = self.counters.counts[NOT_OUT].val();
-        self.refused_early.next = self.counters.counts[EARLY].val();
-        self.large_used.next = self.large_list.used.val().resize(COUNTER_WIDTH);
-        self.large_peak.next = self.large_list.peak.val().resize(COUNTER_WIDTH);
-        self.small_used.next = self.small_list.used.val().resize(COUNTER_WIDTH);
-        self.small_peak.next = self.small_list.peak.val().resize(COUNTER_WIDTH);
+#[kernel(
+    SlotPool {
+        counters_rst, small, large, free, free_trusted, hand_valid, hand_address, open, refused_no_start,
+        refused_not_out, refused_early, large_used, large_peak, small_used, small_peak, filling, fill_index,
+        accepts, find_large_handed, find_small_handed, find_large, find_small, large_list, small_list,
+        counters, layout, tracked
+    },
+    suffix = self._layout.variant(self._tracked),
+)]
+fn update() {
+    let (fill_cycles, latency) = (layout.fill_cycles(), layout.free_latency());
+    let bit = |value| reg_reset(value, false);
+    /// After reset every slot is put into its list, both classes at the same time.
+    if filling {
+        fill_index = fill_index + 1;
+        filling = fill_index != fill_cycles - 1;
     }
+    /// Waits until the last slot is at the head of its list.
+    let settle = delayed(!filling, FILL_LATENCY - 1, bit);
+    let settled = settle[FILL_LATENCY - 2];
+    open = bit(settled);
+
+    accepts = true;
+    free.ready = accepts;
+    /// Frees on their way through the finders: the address, whether there is one, whether it came too early.
+    let returned_address = reg(free.data);
+    let returned = delayed(free.valid & accepts, latency, bit);
+    let early = delayed(!open, latency, reg);
+    let judged = returned[latency - 1] & !early[latency - 1];
+
+    /// The lists let slots out one cycle before `open`, so that the first are at the outputs with it.
+    for (class, list, finder, slot) in [
+        (layout.large(), &large_list, &find_large, large),
+        (layout.small(), &small_list, &find_small, small),
+    ] {
+        list.fill = if class.count < fill_cycles {
+            filling & (fill_index < class.count)
+        } else {
+            filling
+        };
+        list.fill_index = fill_index.resize(class.index_width());
+        list.open = settled;
+        finder.address = returned_address;
+        list.free = judged & finder.hit;
+        list.free_index = finder.index;
+        slot = list.slot;
+    }
+
+    /// Slots that go to the cluster take the same way beside them, and come there first.
+    if tracked {
+        let trusted = delayed(*free_trusted, latency, reg);
+        let handed_address = reg(*hand_address);
+        let handed = delayed(*hand_valid, latency, bit);
+        for (list, finder) in [
+            (&large_list, &find_large_handed),
+            (&small_list, &find_small_handed),
+        ] {
+            finder.address = handed_address;
+            *list.trusted = trusted[latency - 1];
+            *list.hand = handed[latency - 1] & finder.hit;
+            *list.hand_index = finder.index;
+        }
+    }
+
+    /// Events, the one with the highest number first.
+    counters.rst = counters_rst;
+    counters.events = cat!(
+        returned[latency - 1] & early[latency - 1],
+        (large_list.free & !large_list.free_done) | (small_list.free & !small_list.free_done),
+        judged & !find_large.hit & !find_small.hit
+    );
+    refused_no_start = counters.counts[NO_START];
+    refused_not_out = counters.counts[NOT_OUT];
+    refused_early = counters.counts[EARLY];
+    large_used = large_list.used.resize(COUNTER_WIDTH);
+    large_peak = large_list.peak.resize(COUNTER_WIDTH);
+    small_used = small_list.used.resize(COUNTER_WIDTH);
+    small_peak = small_list.peak.resize(COUNTER_WIDTH);
 }
