@@ -109,11 +109,11 @@ module pspin_pkt_alloc_proof (
 
 `ifdef STALL_1
     // Packets that have no slot yet.
-    (* internal = "dut.u_front_0.data" *) wire [PACKET-1:0] front;
-    (* internal = "dut.u_front_0.valid" *) wire front_valid;
-    (* internal = "dut.u_front_0.spare" *) wire [PACKET-1:0] front_spare;
-    (* internal = "dut.u_front_0.spare_used" *) wire front_spare_used;
-    (* internal = "dut.u_front_0.ready" *) wire front_ready;
+    (* internal = "dut.u_front.data" *) wire [PACKET-1:0] front;
+    (* internal = "dut.u_front.valid" *) wire front_valid;
+    (* internal = "dut.u_front.spare" *) wire [PACKET-1:0] front_spare;
+    (* internal = "dut.u_front.spare_used" *) wire front_spare_used;
+    (* internal = "dut.u_front.ready" *) wire front_ready;
     wire [2:0] waiting_ahead = ahead - described_count;
 
     always @* begin

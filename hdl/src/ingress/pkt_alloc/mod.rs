@@ -32,7 +32,6 @@ mod at_most;
 mod entry;
 mod layout;
 
-pub use at_most::AtMost;
 pub(crate) use entry::{ENTRY, SIMULATED};
 pub use layout::AllocLayout;
 
@@ -40,6 +39,7 @@ use crate::entry::ParameterError;
 use crate::ingress::slots::SlotPool;
 use crate::stream::SkidBuffer;
 use crate::{COUNTER_WIDTH, EventCounters};
+use at_most::is_at_most;
 use spinneret_verilog::prelude::*;
 
 /// Events that are counted, by number.
@@ -50,13 +50,12 @@ const EVENTS: usize = 3;
 
 /// Gives every matched packet a slot of the packet buffer, and takes slots back that the cluster frees.
 /// One packet and one free a cycle.
-#[hardware(
+#[module(
     layout: AllocLayout,
     error = ParameterError,
     slots = layout.slots,
     packet = layout.tag_width + layout.length_width,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinPktAlloc {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -112,100 +111,80 @@ pub struct PspinPktAlloc {
     pub small_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most small slots that were out at the same time.
     pub small_peak_o: Wire<Out, { COUNTER_WIDTH }>,
-    reset: Wire<Local, bool>,
     slots: Checked<SlotPool<{ slots }, { false }>>,
     /// Cuts the path from length to ready; only with `stall`, where there is one.
-    front: [Checked<SkidBuffer<{ packet }>>; usize::from(layout.stall)],
-    packet: Wire<Local, { packet }>,
-    packet_valid: Wire<Local, bool>,
-    packet_ready: Wire<Local, bool>,
-    length: Wire<Local, { layout.length_width }>,
-    fits_small: AtMost<{ layout.length_width }, { slots.small_slot_size }>,
-    fits_large: AtMost<{ layout.length_width }, { slots.large_slot_size }>,
-    has_small: Wire<Local, bool>,
-    has_large: Wire<Local, bool>,
-    no_slot: Wire<Local, bool>,
-    go: Wire<Local, bool>,
-    address: Wire<Local, { slots.address_width }>,
+    front: Optional<Checked<SkidBuffer<{ packet }>>, { layout.stall }>,
     back: Checked<SkidBuffer<{ 1 + packet + slots.address_width }>>,
     counters: EventCounters<{ EVENTS }>,
 }
 
-impl Logic for PspinPktAlloc {
-    #[kernel]
-    fn update(&mut self) {
-        let (tag, length) = (self._layout.tag_width, self._layout.length_width);
-        let address = self._layout.slots.address_width;
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.slots, self.front, self.back, self.counters);
-        self.slots.counters_rst.next = self.reset.val();
-        self.slots.free.data.next = self.feedback_her_addr_i.val();
-        self.slots.free.valid.next = self.feedback_valid_i.val();
-        self.feedback_ready_o.next = self.slots.free.ready.val();
+#[kernel(
+    PspinPktAlloc {
+        rstn, pkt_tag_i, pkt_len_i, pkt_valid_i, pkt_ready_o, feedback_ready_o, feedback_valid_i,
+        feedback_her_addr_i, write_addr_o, write_len_o, write_tag_o, write_valid_o, write_ready_i,
+        dropped_pkts_o, write_drop_o, dropped_oversize_o, dropped_no_slot_o, refused_no_start_o,
+        refused_not_out_o, refused_early_o, large_used_o, large_peak_o, small_used_o, small_peak_o, slots,
+        front, back, counters, layout
+    },
+)]
+fn update() {
+    let (tag_width, length_width, address_width) =
+        (layout.tag_width, layout.length_width, layout.slots.address_width);
+    slots.counters_rst = !rstn;
+    slots.free.data = feedback_her_addr_i;
+    slots.free.valid = feedback_valid_i;
+    feedback_ready_o = slots.free.ready;
 
-        /// Packets come in once all slots are in their lists.
-        if self._layout.stall {
-            self.front[0].s.data.next = cat!(self.pkt_tag_i.val(), self.pkt_len_i.val());
-            self.front[0].s.valid.next = self.pkt_valid_i.val() & self.slots.open.val();
-            self.packet.next = self.front[0].m.data.val();
-            self.packet_valid.next = self.front[0].m.valid.val();
-        } else {
-            self.packet.next = cat!(self.pkt_tag_i.val(), self.pkt_len_i.val());
-            self.packet_valid.next = self.pkt_valid_i.val() & self.slots.open.val();
-        }
+    /// Packets come in once all slots are in their lists.
+    let comes = pkt_valid_i & slots.open;
+    let (packet, packet_valid) = if layout.stall {
+        front.s.data = cat!(pkt_tag_i, pkt_len_i);
+        front.s.valid = comes;
+        (front.m.data, front.m.valid)
+    } else {
+        (cat!(pkt_tag_i, pkt_len_i), comes)
+    };
 
-        /// A small packet takes a small slot if there is one, else a large one as all others do.
-        self.length.next = self.packet.val().slice(0, length);
-        self.fits_small.value.next = self.length.val();
-        self.fits_large.value.next = self.length.val();
-        self.has_small.next = self.fits_small.yes.val() & self.slots.small.valid.val();
-        self.has_large.next =
-            self.fits_large.yes.val() & !self.has_small.val() & self.slots.large.valid.val();
-        self.no_slot.next = self.fits_large.yes.val() & !self.has_small.val() & !self.has_large.val();
-        if self._layout.stall {
-            self.back.s.valid.next = self.packet_valid.val() & !self.no_slot.val();
-            self.packet_ready.next = self.back.s.ready.val() & !self.no_slot.val();
-            self.front[0].m.ready.next = self.packet_ready.val();
-            self.pkt_ready_o.next = self.front[0].s.ready.val() & self.slots.open.val();
-        } else {
-            self.back.s.valid.next = self.packet_valid.val();
-            self.packet_ready.next = self.back.s.ready.val();
-            self.pkt_ready_o.next = self.back.s.ready.val() & self.slots.open.val();
-        }
-        self.go.next = self.packet_valid.val() & self.packet_ready.val();
-        self.slots.small.ready.next = self.go.val() & self.has_small.val();
-        self.slots.large.ready.next = self.go.val() & self.has_large.val();
-        self.address.next = (self.slots.small.data.val() & fill(self.has_small.val(), address))
-            | (self.slots.large.data.val() & fill(self.has_large.val(), address));
-
-        /// The descriptor: {drop, tag, length, address}.
-        self.back.s.data.next = cat!(
-            !self.has_small.val() & !self.has_large.val(),
-            self.packet.val(),
-            self.address.val()
-        );
-        self.write_addr_o.next = self.back.m.data.val().slice(0, address);
-        self.write_len_o.next = self.back.m.data.val().slice(address, length);
-        self.write_tag_o.next = self.back.m.data.val().slice(address + length, tag);
-        self.write_drop_o.next = self.back.m.data.val().get_bit(address + length + tag);
-        self.write_valid_o.next = self.back.m.valid.val();
-        self.back.m.ready.next = self.write_ready_i.val();
-
-        /// Events, the one with the highest number first.
-        self.counters.events.next = cat!(
-            self.go.val() & self.no_slot.val(),
-            self.go.val() & !self.fits_large.yes.val(),
-            self.go.val() & !self.has_small.val() & !self.has_large.val()
-        );
-        self.dropped_pkts_o.next = self.counters.counts[DROPPED].val();
-        self.dropped_oversize_o.next = self.counters.counts[DROPPED_OVERSIZE].val();
-        self.dropped_no_slot_o.next = self.counters.counts[DROPPED_NO_SLOT].val();
-        self.refused_no_start_o.next = self.slots.refused_no_start.val();
-        self.refused_not_out_o.next = self.slots.refused_not_out.val();
-        self.refused_early_o.next = self.slots.refused_early.val();
-        self.large_used_o.next = self.slots.large_used.val();
-        self.large_peak_o.next = self.slots.large_peak.val();
-        self.small_used_o.next = self.slots.small_used.val();
-        self.small_peak_o.next = self.slots.small_peak.val();
+    let length = packet.slice(0, length_width);
+    let fits_small = is_at_most(length, layout.slots.small_slot_size);
+    let fits_large = is_at_most(length, layout.slots.large_slot_size);
+    /// A small packet takes a small slot if there is one, else a large one as all others do.
+    let has_small = fits_small & slots.small.valid;
+    let has_large = fits_large & !has_small & slots.large.valid;
+    let no_slot = fits_large & !has_small & !has_large;
+    /// With `stall` a packet waits for a slot.
+    let may_go = if layout.stall { !no_slot } else { true };
+    let packet_ready = back.s.ready & may_go;
+    back.s.valid = packet_valid & may_go;
+    if layout.stall {
+        front.m.ready = packet_ready;
     }
+    pkt_ready_o = slots.open & if layout.stall { front.s.ready } else { back.s.ready };
+    let go = packet_valid & packet_ready;
+    slots.small.ready = go & has_small;
+    slots.large.ready = go & has_large;
+    let address = (slots.small.data & has_small.repeat(address_width))
+        | (slots.large.data & has_large.repeat(address_width));
+
+    /// The descriptor: {drop, tag, length, address}.
+    back.s.data = cat!(!has_small & !has_large, packet, address);
+    write_addr_o = back.m.data.slice(0, address_width);
+    write_len_o = back.m.data.slice(address_width, length_width);
+    write_tag_o = back.m.data.slice(address_width + length_width, tag_width);
+    write_drop_o = back.m.data[address_width + length_width + tag_width];
+    write_valid_o = back.m.valid;
+    back.m.ready = write_ready_i;
+
+    /// Events, the one with the highest number first.
+    counters.events = cat!(go & no_slot, go & !fits_large, go & !has_small & !has_large);
+    dropped_pkts_o = counters.counts[DROPPED];
+    dropped_oversize_o = counters.counts[DROPPED_OVERSIZE];
+    dropped_no_slot_o = counters.counts[DROPPED_NO_SLOT];
+    refused_no_start_o = slots.refused_no_start;
+    refused_not_out_o = slots.refused_not_out;
+    refused_early_o = slots.refused_early;
+    large_used_o = slots.large_used;
+    large_peak_o = slots.large_peak;
+    small_used_o = slots.small_used;
+    small_peak_o = slots.small_peak;
 }
