@@ -11,11 +11,8 @@ const FALLBACK: usize = 0;
 ///
 /// All contexts are taken together at the end of a cycle with `load`, and looked up without a clock of
 /// latency, so what is looked up in one cycle is of one configuration. After reset no context is enabled.
-#[hardware(shape: HerShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: HerShape)]
 pub struct ContextTable {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset: disables all contexts.
     pub rst: Wire<In, bool>,
     /// Takes all contexts from the two ports below.
@@ -34,32 +31,25 @@ pub struct ContextTable {
     pub chosen: Wire<Out, { shape.context_width() }>,
     enabled: Reg<{ shape.contexts }, Reset>,
     contexts: [Reg<{ shape.context_width() }>; shape.contexts],
-    all_enabled: Wire<Local, { 1 << HerShape::CONTEXT_BITS }>,
-    wanted_enabled: Wire<Local, bool>,
 }
 
-impl Logic for ContextTable {
-    #[kernel]
-    fn update(&mut self) {
-        let contexts = self._shape.contexts;
-        clocked!(self.clk, self.rst => self.enabled);
-        clocked!(self.clk => self.contexts);
-        if self.load.val() {
-            self.enabled.d.next = self.ctx_enabled.val();
-            for n in 0..contexts {
-                self.contexts[n].d.next = self.conf.pack_part(n, contexts);
-            }
+#[kernel(ContextTable { load, conf, ctx_enabled, wanted, found, used, chosen, enabled, contexts, shape })]
+fn update() {
+    if load {
+        enabled = ctx_enabled;
+        for (n, context) in contexts.iter().enumerate() {
+            *context = conf.pack_part(n, shape.contexts);
         }
-        /// Contexts that do not exist are disabled.
-        self.all_enabled.next = self.enabled.q.val().resize(1 << HerShape::CONTEXT_BITS);
-        self.wanted_enabled.next = self.all_enabled.val().get_bit(self.wanted.val().index());
-        self.found.next = self.wanted_enabled.val() || self.enabled.q.val().get_bit(FALLBACK);
-        self.used.next = self.wanted.val() & fill(self.wanted_enabled.val(), HerShape::CONTEXT_BITS);
-        self.chosen.next = self.contexts[FALLBACK].q.val();
-        for n in 1..contexts {
-            if self.used.val() == n as u64 {
-                self.chosen.next = self.contexts[n].q.val();
-            }
+    }
+    /// Contexts that do not exist are disabled.
+    let all_enabled = enabled.resize(1 << HerShape::CONTEXT_BITS);
+    let wanted_enabled = all_enabled[wanted];
+    found = wanted_enabled || enabled[FALLBACK];
+    used = wanted & wanted_enabled.repeat(HerShape::CONTEXT_BITS);
+    chosen = contexts[FALLBACK];
+    for n in 1..shape.contexts {
+        if used == n {
+            chosen = contexts[n];
         }
     }
 }
