@@ -48,8 +48,7 @@ use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
 /// Tells the cluster of every packet, with its execution context. One packet a clock.
-#[hardware(shape: HerShape, packet: PacketFields = PacketFields::new(shape))]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: HerShape, packet: PacketFields = PacketFields::new(shape))]
 pub struct PspinHerGen {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -83,26 +82,15 @@ pub struct PspinHerGen {
     pub her_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets dropped because no context served them, modulo 2^32; beyond the public design.
     pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
-    reset: Wire<Local, bool>,
     front: ReadySlice<{ packet.width }>,
     table: ContextTable<{ shape }>,
-    /// The packet that is looked up.
-    address: Wire<Local, { shape.address }>,
-    length: Wire<Local, { shape.length }>,
-    message_id: Wire<Local, { shape.her_id_bits() }>,
-    /// The output that it goes to is free, or empties in this cycle.
-    her_free: Wire<Local, bool>,
-    free_free: Wire<Local, bool>,
-    /// It goes there in this cycle.
-    to_her: Wire<Local, bool>,
-    to_free: Wire<Local, bool>,
     her_held: Reg<bool, Reset>,
     her_message_id: Reg<{ shape.message_id }>,
     her_end: Reg<bool>,
     her_address: Reg<{ shape.address }>,
     her_length: Reg<{ shape.length }>,
     /// Bytes to copy to L1; only if there is a limit, else it is the length.
-    her_transfer: [Reg<{ shape.length }>; usize::from(shape.transfer_limit().is_some())],
+    her_transfer: Optional<Reg<{ shape.length }>, { shape.transfer_limit().is_some() }>,
     her_context: Reg<{ shape.context_width() }>,
     free_held: Reg<bool, Reset>,
     free_address: Reg<{ shape.address }>,
@@ -110,97 +98,78 @@ pub struct PspinHerGen {
     drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
 }
 
-impl Logic for PspinHerGen {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let packet = self._packet;
-        let limit = shape.transfer_limit().unwrap_or(u64::MAX);
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.front, self.table, self.her_held, self.free_held, self.her_count,
-            self.drop_count);
-        clocked!(self.clk => self.her_message_id, self.her_end, self.her_address, self.her_length,
-            self.her_transfer, self.her_context, self.free_address);
-        /// A packet's tag has its context lowest, then the end of its message, then its message.
-        self.front.s.data.next = cat!(
-            self.gen_tag.val().slice(0, shape.tag_bits()),
-            self.gen_len.val(),
-            self.gen_addr.val()
-        );
-        self.front.s.valid.next = self.gen_valid.val();
-        self.gen_ready.next = self.front.s.ready.val();
-        self.address.next = self.front.m.data.val().field(packet.address);
-        self.length.next = self.front.m.data.val().field(packet.length);
-        self.message_id.next = self
-            .front
-            .m
-            .data
-            .val()
-            .field(packet.message_id)
-            .resize(shape.her_id_bits());
-        /// The context that serves the packet decides where it goes.
-        connect!(self.conf => self.table.conf);
-        self.table.load.next = self.conf_valid.val();
-        self.table.ctx_enabled.next = self.conf_ctx_enabled.val();
-        self.table.wanted.next = self.front.m.data.val().field(packet.context_number);
-        self.her_free.next = !self.her_held.q.val() || self.her.ready.val();
-        self.free_free.next = !self.free_held.q.val() || self.m_free_ready.val();
-        self.to_her.next = self.front.m.valid.val() && self.table.found.val() && self.her_free.val();
-        self.to_free.next = self.front.m.valid.val() && !self.table.found.val() && self.free_free.val();
-        self.front.m.ready.next = self.to_her.val() || self.to_free.val();
-        /// The registers follow the packet while they are free, whether it goes there or not.
-        if self.her_free.val() {
-            self.her_held.d.next = self.to_her.val();
-            self.her_end.d.next = self.front.m.data.val().flag(packet.is_last);
-            self.her_address.d.next = self.address.val();
-            self.her_length.d.next = self.length.val();
-            if shape.transfer_limit().is_some() {
-                if self.length.val() > limit {
-                    self.her_transfer[0].d.next = limit.into();
-                } else {
-                    self.her_transfer[0].d.next = self.length.val();
-                }
-            }
-            self.her_context.d.next = self.table.chosen.val();
-            if shape.context_in_message_id && shape.her_id_bits() > HerShape::LOW_ID_BITS {
-                self.her_message_id.d.next = cat!(
-                    self.message_id
-                        .val()
-                        .slice(HerShape::LOW_ID_BITS, shape.her_id_bits() - HerShape::LOW_ID_BITS),
-                    self.table.used.val(),
-                    self.message_id.val().slice(0, HerShape::LOW_ID_BITS)
-                );
-            } else if shape.context_in_message_id {
-                self.her_message_id.d.next = cat!(self.table.used.val(), self.message_id.val());
-            } else {
-                self.her_message_id.d.next = self.message_id.val();
-            }
+#[kernel(
+    PspinHerGen {
+        her, conf, conf_valid, conf_ctx_enabled, gen_addr, gen_len, gen_tag, gen_valid, gen_ready,
+        m_free_addr, m_free_valid, m_free_ready, her_pkts_o, dropped_no_context_o, front, table, her_held,
+        her_message_id, her_end, her_address, her_length, her_transfer, her_context, free_held, free_address,
+        her_count, drop_count, shape, packet
+    },
+)]
+fn update() {
+    /// A packet's tag has its context lowest, then the end of its message, then its message.
+    front.s.data = cat!(gen_tag.slice(0, shape.tag_bits()), gen_len, gen_addr);
+    front.s.valid = gen_valid;
+    gen_ready = front.s.ready;
+    /// The packet that is looked up.
+    let address = front.m.data.field(packet.address);
+    let length = front.m.data.field(packet.length);
+    let message_id = front.m.data.field(packet.message_id).resize(shape.her_id_bits());
+    /// The context that serves the packet decides where it goes.
+    table.conf = conf;
+    table.load = conf_valid;
+    table.ctx_enabled = conf_ctx_enabled;
+    table.wanted = front.m.data.field(packet.context_number);
+    /// The output that it goes to is free, or empties in this cycle.
+    let her_free = !her_held || her.ready;
+    let free_free = !free_held || m_free_ready;
+    /// It goes there in this cycle.
+    let to_her = front.m.valid && table.found && her_free;
+    let to_free = front.m.valid && !table.found && free_free;
+    front.m.ready = to_her || to_free;
+    /// The registers follow the packet while they are free, whether it goes there or not.
+    if her_free {
+        her_held = to_her;
+        her_end = front.m.data.flag(packet.is_last);
+        her_address = address;
+        her_length = length;
+        if let Some(limit) = shape.transfer_limit() {
+            *her_transfer = if length > limit { limit } else { length };
         }
-        if self.free_free.val() {
-            self.free_held.d.next = self.to_free.val();
-            self.free_address.d.next = self.address.val();
-        }
-        if self.her_held.q.val() && self.her.ready.val() {
-            self.her_count.d.next = self.her_count.q.val() + 1;
-        }
-        if self.to_free.val() {
-            self.drop_count.d.next = self.drop_count.q.val() + 1;
-        }
-        /// Outputs.
-        self.her.valid.next = self.her_held.q.val();
-        self.her.msgid.next = self.her_message_id.q.val();
-        self.her.is_eom.next = self.her_end.q.val();
-        self.her.addr.next = self.her_address.q.val();
-        self.her.size.next = self.her_length.q.val().resize(shape.address);
-        if shape.transfer_limit().is_some() {
-            self.her.xfer_size.next = self.her_transfer[0].q.val().resize(shape.address);
+        her_context = table.chosen;
+        her_message_id = if shape.context_in_message_id {
+            let low = HerShape::LOW_ID_BITS;
+            let above = shape.her_id_bits() - low;
+            cat!(message_id.slice(low, above), table.used, message_id.slice(0, low))
         } else {
-            self.her.xfer_size.next = self.her_length.q.val().resize(shape.address);
-        }
-        self.her.meta.unpack(self.her_context.q.val());
-        self.m_free_addr.next = self.free_address.q.val();
-        self.m_free_valid.next = self.free_held.q.val();
-        self.her_pkts_o.next = self.her_count.q.val();
-        self.dropped_no_context_o.next = self.drop_count.q.val();
+            message_id
+        };
     }
+    if free_free {
+        free_held = to_free;
+        free_address = address;
+    }
+    if her_held && her.ready {
+        her_count = her_count + 1;
+    }
+    if to_free {
+        drop_count = drop_count + 1;
+    }
+    /// Outputs.
+    her.valid = her_held;
+    her.msgid = her_message_id;
+    her.is_eom = her_end;
+    her.addr = her_address;
+    her.size = her_length.resize(shape.address);
+    let transfer = if shape.transfer_limit().is_some() {
+        *her_transfer
+    } else {
+        her_length
+    };
+    her.xfer_size = transfer.resize(shape.address);
+    her.meta.unpack(her_context);
+    m_free_addr = free_address;
+    m_free_valid = free_held;
+    her_pkts_o = her_count;
+    dropped_no_context_o = drop_count;
 }
