@@ -15,11 +15,8 @@ use spinneret_verilog::prelude::*;
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
 /// # Parameters
 /// `depth` is at least 1.
-#[hardware(beat: BeatFields, depth: usize)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(beat: BeatFields, depth: usize)]
 pub struct Window {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset: forgets what it holds.
     pub rst: Wire<In, bool>,
     /// Marked beats.
@@ -36,67 +33,52 @@ pub struct Window {
     pub take: Wire<In, bool>,
     entries: [Reg<{ beat.width }>; depth - 1],
     used: [Reg<bool, Reset>; depth - 1],
-    /// Beat n, from its entry or from the input.
-    beats: [Wire<Local, { beat.width }>; depth],
-    here: [Wire<Local, bool>; depth],
 }
 
-impl Logic for Window {
-    #[kernel]
-    fn update(&mut self) {
-        let entries = self.entries.len();
-        let (last, cut) = (self._beat.last.at, self._beat.cut.at);
-        clocked!(self.clk, self.rst => self.used);
-        clocked!(self.clk => self.entries);
-        self.seen.next = 0.into();
-        self.last.next = 0.into();
-        self.cut.next = 0.into();
-        for place in 0..entries + 1 {
-            /// The input is the beat behind the entries that are used.
-            if place == entries {
-                self.beats[place].next = self.s.data.val();
-                if place == 0 {
-                    self.here[place].next = self.s.valid.val();
-                } else {
-                    self.here[place].next = self.s.valid.val() && self.used[place - 1].q.val();
-                }
-            } else {
-                if self.used[place].q.val() {
-                    self.beats[place].next = self.entries[place].q.val();
-                } else {
-                    self.beats[place].next = self.s.data.val();
-                }
-                if place == 0 {
-                    self.here[place].next = self.s.valid.val() || self.used[place].q.val();
-                } else {
-                    self.here[place].next =
-                        self.used[place].q.val() || (self.s.valid.val() && self.used[place - 1].q.val());
-                }
-            }
-            self.seen.next.set_bit(place, self.here[place].val());
-            self.last.next.set_bit(
-                place,
-                self.here[place].val() && self.beats[place].val().get_bit(last),
-            );
-            self.cut.next.set_bit(
-                place,
-                self.here[place].val() && self.beats[place].val().get_bit(cut),
-            );
-        }
-        for place in 0..entries {
-            if self.take.val() {
-                self.used[place].d.next = self.here[place + 1].val();
-                self.entries[place].d.next = self.beats[place + 1].val();
-            } else if !self.used[place].q.val() {
-                self.used[place].d.next = self.here[place].val();
-                self.entries[place].d.next = self.s.data.val();
-            }
-        }
-        self.head.next = self.beats[0].val().slice(0, cut);
-        if entries == 0 {
-            self.s.ready.next = self.take.val();
+#[kernel(Window { s, head, seen, last, cut, take, entries, used, beat, depth })]
+fn update() {
+    let behind = depth - 1;
+    /// The input is the beat behind the entries that are used.
+    let comes = |place: usize| {
+        if place == 0 {
+            s.valid
         } else {
-            self.s.ready.next = self.take.val() || !self.used[entries - 1].q.val();
+            s.valid && used[place - 1]
+        }
+    };
+    let here: Vec<_> = (0..depth)
+        .map(|place| {
+            if place == behind {
+                comes(place)
+            } else {
+                used[place] || comes(place)
+            }
+        })
+        .collect();
+    let stored = entries
+        .iter()
+        .zip(&used)
+        .map(|(entry, used)| if *used { *entry } else { s.data });
+    /// Beat n, from its entry or from the input.
+    let beats: Vec<_> = stored.chain([s.data]).collect();
+    for place in 0..depth {
+        seen[place] = here[place];
+        last[place] = here[place] && beats[place][beat.last.at];
+        cut[place] = here[place] && beats[place][beat.cut.at];
+    }
+    for place in 0..behind {
+        if take {
+            used[place] = here[place + 1];
+            entries[place] = beats[place + 1];
+        } else if !used[place] {
+            used[place] = here[place];
+            entries[place] = s.data;
         }
     }
+    head = beats[0].slice(0, beat.cut.at);
+    s.ready = if behind == 0 {
+        take
+    } else {
+        take || !used[behind - 1]
+    };
 }
