@@ -18,11 +18,8 @@ pub const EVENTS: usize = 4;
 /// Joins records with responses and metadata, and passes packets on that are written.
 ///
 /// One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
-#[hardware(shape: DmaShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: DmaShape)]
 pub struct PacketJudge {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset: forgets errors.
     pub rst: Wire<In, bool>,
     /// Records of the writer, as [`DmaShape::record_width`] says.
@@ -39,65 +36,42 @@ pub struct PacketJudge {
     pub events: Wire<Out, { EVENTS }>,
     /// An earlier burst of this packet failed.
     error: Reg<bool, Reset>,
-    answered: Wire<Local, bool>,
-    last: Wire<Local, bool>,
-    slotless: Wire<Local, bool>,
-    bad: Wire<Local, bool>,
-    over: Wire<Local, bool>,
-    error_now: Wire<Local, bool>,
-    fails: Wire<Local, bool>,
-    complete: Wire<Local, bool>,
-    ends: Wire<Local, bool>,
-    take: Wire<Local, bool>,
 }
 
-impl Logic for PacketJudge {
-    #[kernel(
-        parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
-        numbers(PACKET = ADDRESS + META)
-    )]
-    fn update(&mut self) {
-        let address = self._shape.address;
-        clocked!(self.clk, self.rst => self.error);
-        self.answered.next = self.record.data.val().get_bit(address);
-        self.last.next = self.record.data.val().get_bit(address + 1);
-        self.slotless.next = self.record.data.val().get_bit(address + 2);
-        self.bad.next = self.record.data.val().get_bit(address + 3);
-        self.over.next = self.record.data.val().get_bit(address + 4);
-        self.error_now.next = self.error.q.val() || (self.answered.val() && self.response.data.val().any());
-        self.fails.next = self.slotless.val() || self.error_now.val() || self.bad.val() || self.over.val();
-        self.complete.next = self.record.valid.val()
-            && (self.response.valid.val() || !self.answered.val())
-            && (self.meta.valid.val() || !self.last.val());
-        self.ends.next = self.complete.val() && self.last.val();
-        self.good.valid.next = self.ends.val() && !self.fails.val();
-        self.good.data.next = cat!(self.meta.data.val(), self.record.data.val().slice(0, address));
-        self.failed.valid.next = self.ends.val() && self.fails.val() && !self.slotless.val();
-        self.failed.data.next = self.record.data.val().slice(0, address);
-        if !self.last.val() || self.slotless.val() {
-            self.take.next = self.complete.val();
-        } else if self.fails.val() {
-            self.take.next = self.complete.val() && self.failed.ready.val();
-        } else {
-            self.take.next = self.complete.val() && self.good.ready.val();
-        }
-        self.record.ready.next = self.take.val();
-        self.response.ready.next = self.take.val() && self.answered.val();
-        self.meta.ready.next = self.take.val() && self.last.val();
-        if self.take.val() {
-            self.error.d.next = self.error_now.val() && !self.last.val();
-        }
-        self.events.next = 0.into();
-        if self.take.val() && self.last.val() {
-            if self.slotless.val() {
-                self.events.next.set_bit(NO_SLOT, true);
-            } else if self.error_now.val() {
-                self.events.next.set_bit(WRITE_ERROR, true);
-            } else if self.bad.val() {
-                self.events.next.set_bit(BAD_FRAME, true);
-            } else if self.over.val() {
-                self.events.next.set_bit(OVERSIZE, true);
-            }
+#[kernel(
+    PacketJudge { record, response, meta, good, failed, events, error, shape },
+    parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+    numbers(PACKET = ADDRESS + META),
+)]
+fn update() {
+    let address = record.data.slice(0, shape.address);
+    let flag = |number: usize| record.data[shape.address + number];
+    let (answered, last, slotless, bad, over) = (flag(0), flag(1), flag(2), flag(3), flag(4));
+    let error_now = error || (answered && response.data.any());
+    let fails = slotless || error_now || bad || over;
+    let complete = record.valid && (response.valid || !answered) && (meta.valid || !last);
+    let ends = complete && last;
+    good.valid = ends && !fails;
+    good.data = cat!(meta.data, address);
+    failed.valid = ends && fails && !slotless;
+    failed.data = address;
+    let take = complete && (!last || slotless || if fails { failed.ready } else { good.ready });
+    record.ready = take;
+    response.ready = take && answered;
+    meta.ready = take && last;
+    if take {
+        error = error_now && !last;
+    }
+    events = 0;
+    if take && last {
+        if slotless {
+            events[NO_SLOT] = true;
+        } else if error_now {
+            events[WRITE_ERROR] = true;
+        } else if bad {
+            events[BAD_FRAME] = true;
+        } else if over {
+            events[OVERSIZE] = true;
         }
     }
 }
