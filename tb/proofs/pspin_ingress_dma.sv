@@ -129,7 +129,7 @@ module pspin_ingress_dma_proof (
     (* internal = "dut.u_engine.u_writer.slotless" *) wire slotless;
     (* internal = "dut.u_engine.u_writer.lane" *) wire lane;
     (* internal = "dut.u_engine.u_writer.place" *) wire [11:0] place;
-    (* internal = "dut.u_engine.u_writer.record_reg" *) wire [20:0] record;
+    (* internal = "dut.u_engine.u_writer.record" *) wire [20:0] record;
     (* internal = "dut.u_engine.u_writer.u_window.used_0" *) wire used;
     (* internal = "dut.u_engine.u_writer.u_window.entries_0" *) wire [148:0] entry;
     (* internal = "dut.u_engine.u_responses.spare_used" *) wire response_held;

@@ -186,7 +186,7 @@ module write_engine_proof (
     (* internal = "dut.u_writer.base" *) wire [11:0] base;
     (* internal = "dut.u_writer.lane" *) wire lane;
     (* internal = "dut.u_writer.place" *) wire [10:0] place;
-    (* internal = "dut.u_writer.record_reg" *) wire [16:0] record;
+    (* internal = "dut.u_writer.record" *) wire [16:0] record;
     (* internal = "dut.u_writer.u_window.used_0" *) wire used;
     (* internal = "dut.u_writer.u_window.entries_0" *) wire [22:0] entry;
     (* internal = "dut.u_responses.spare_used" *) wire response_held;
