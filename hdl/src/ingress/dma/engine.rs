@@ -34,16 +34,11 @@ use spinneret_verilog::prelude::*;
 const RECORD_MARGIN: usize = 1;
 
 /// Writes packets into slots, several in flight, and tells which are written.
-#[hardware(
+#[module(
     shape: DmaShape,
     error = ParameterError,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteEngine {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// Marked beats.
     pub beat: StreamIn<{ shape.beat().width }>,
     /// Bit n: the n-th beat from now is there.
@@ -69,55 +64,52 @@ pub struct WriteEngine {
     judge: PacketJudge<{ shape }>,
 }
 
-impl Logic for WriteEngine {
-    #[kernel(
-        parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
-        numbers(PACKET = ADDRESS + META)
-    )]
-    fn update(&mut self) {
-        let size = self._shape.beat_bits() as u64;
-        clocked!(self.clk, self.rst => self.writer, self.records, self.responses, self.judge);
-        connect!(self.beat => self.writer.beat);
-        connect!(self.slot => self.writer.slot);
-        connect!(self.meta => self.judge.meta);
-        connect!(self.writer => self; seen, last);
-        /// What never changes: one id, whole beats, no reads.
-        self.m_axi.aw.id.next = 0.into();
-        self.m_axi.aw.size.next = size.into();
-        self.m_axi.aw.burst.next = INCR.into();
-        self.m_axi.aw.lock.next = false;
-        self.m_axi.aw.cache.next = BUFFERABLE.into();
-        self.m_axi.aw.prot.next = UNPRIVILEGED.into();
-        self.m_axi.ar.id.next = 0.into();
-        self.m_axi.ar.addr.next = 0.into();
-        self.m_axi.ar.len.next = 0.into();
-        self.m_axi.ar.size.next = size.into();
-        self.m_axi.ar.burst.next = INCR.into();
-        self.m_axi.ar.lock.next = false;
-        self.m_axi.ar.cache.next = BUFFERABLE.into();
-        self.m_axi.ar.prot.next = UNPRIVILEGED.into();
-        self.m_axi.ar.valid.next = false;
-        self.m_axi.r.ready.next = false;
-        /// Bursts.
-        self.m_axi.aw.addr.next = self.writer.burst_address.val();
-        self.m_axi.aw.len.next = self.writer.burst_length.val();
-        self.m_axi.aw.valid.next = self.writer.burst_valid.val();
-        self.writer.burst_ready.next = self.m_axi.aw.ready.val();
-        self.m_axi.w.data.next = self.writer.data.val();
-        self.m_axi.w.strb.next = self.writer.strobes.val();
-        self.m_axi.w.last.next = self.writer.data_last.val();
-        self.m_axi.w.valid.next = self.writer.data_valid.val();
-        self.writer.data_ready.next = self.m_axi.w.ready.val();
-        /// A record for every burst waits for its response; there is always room for one that comes.
-        self.records.s.data.next = self.writer.record.val();
-        self.records.s.valid.next = self.writer.record_valid.val();
-        self.writer.record_room.next = !self.records.almost_full.val();
-        connect!(self.records.m => self.judge.record);
-        self.responses.s.data.next = self.m_axi.b.resp.val();
-        connect!(self.m_axi.b => self.responses.s; valid, ready);
-        connect!(self.responses.m => self.judge.response);
-        connect!(self.judge.good => self.good);
-        connect!(self.judge.failed => self.failed);
-        self.events.next = self.judge.events.val();
+#[kernel(
+    WriteEngine {
+        beat, seen, last, slot, meta, m_axi, good, failed, events, writer, records, responses, judge, shape
+    },
+    parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+    numbers(PACKET = ADDRESS + META),
+)]
+fn update() {
+    writer.beat = beat;
+    writer.slot = slot;
+    judge.meta = meta;
+    seen = writer.seen;
+    last = writer.last;
+    /// What never changes: one id, whole beats, no reads.
+    for channel in [m_axi.aw, m_axi.ar] {
+        *channel.id = 0;
+        *channel.size = shape.beat_bits();
+        *channel.burst = INCR;
+        *channel.lock = false;
+        *channel.cache = BUFFERABLE;
+        channel.prot = UNPRIVILEGED;
     }
+    m_axi.ar.addr = 0;
+    *m_axi.ar.len = 0;
+    m_axi.ar.valid = false;
+    m_axi.r.ready = false;
+    /// Bursts.
+    m_axi.aw.addr = writer.burst_address;
+    *m_axi.aw.len = writer.burst_length;
+    m_axi.aw.valid = writer.burst_valid;
+    writer.burst_ready = m_axi.aw.ready;
+    m_axi.w.data = writer.data;
+    m_axi.w.strb = writer.strobes;
+    *m_axi.w.last = writer.data_last;
+    m_axi.w.valid = writer.data_valid;
+    writer.data_ready = m_axi.w.ready;
+    /// A record for every burst waits for its response; there is always room for one that comes.
+    records.s.data = writer.record;
+    records.s.valid = writer.record_valid;
+    writer.record_room = !records.almost_full;
+    judge.record = records.m;
+    responses.s.data = m_axi.b.resp;
+    responses.s.valid = m_axi.b.valid;
+    m_axi.b.ready = responses.s.ready;
+    judge.response = responses.m;
+    good = judge.good;
+    failed = judge.failed;
+    events = judge.events;
 }
