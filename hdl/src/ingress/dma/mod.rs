@@ -62,12 +62,11 @@ use spinneret_verilog::prelude::*;
 const DESCRIPTORS: usize = 8;
 
 /// Writes matched packets into their slots by AXI4 bursts, several packets in flight.
-#[hardware(
+#[module(
     shape: DmaShape,
     error = ParameterError,
     metas = FifoConfig::distributed(shape.meta(), 2 * shape.bursts.max(DESCRIPTORS)),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinIngressDma {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -107,14 +106,12 @@ pub struct PspinIngressDma {
     pub write_error_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets that failed because of their frame or address, modulo 2^32; beyond the public design.
     pub bad_frame_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
-    reset: Wire<Local, bool>,
     descriptors: ReadySlice<{ shape.packet() }>,
     planner: FramePlan<{ shape }>,
     plans: Checked<OutputQueue<{ shape.plan() }, { DESCRIPTORS }, 0>>,
     slots: Checked<OutputQueue<{ 1 + shape.address }, { DESCRIPTORS }, 0>>,
     // A packet is known from its descriptor on until its last response has come.
     metas: Checked<Fifo<{ metas }>>,
-    room: Wire<Local, bool>,
     beats: ReadySlice<{ shape.data + shape.axis().keep() + 1 }>,
     marker: FrameMarker<{ shape }>,
     engine: Checked<WriteEngine<{ shape }>>,
@@ -123,58 +120,57 @@ pub struct PspinIngressDma {
     counters: EventCounters<{ judge::EVENTS }>,
 }
 
-impl Logic for PspinIngressDma {
-    #[kernel]
-    fn update(&mut self) {
-        let (address, length) = (self._shape.address, self._shape.length);
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.descriptors, self.plans, self.slots, self.metas, self.beats,
-            self.marker, self.engine, self.hers, self.frees, self.counters);
-        /// Descriptors are {tag, length, address}; each goes into three queues at once.
-        self.descriptors.s.data.next = cat!(
-            self.write_desc_tag.val(),
-            self.write_desc_len.val(),
-            self.write_desc_addr.val()
-        );
-        self.descriptors.s.valid.next = self.write_desc_valid.val();
-        self.write_desc_ready.next = self.descriptors.s.ready.val();
-        self.room.next = self.plans.s.ready.val() && self.slots.s.ready.val() && self.metas.s.ready.val();
-        self.descriptors.m.ready.next = self.room.val();
-        self.planner.address.next = self.descriptors.m.data.val().slice(0, self._shape.beat_bits());
-        self.planner.length.next = self.descriptors.m.data.val().slice(address, length);
-        self.plans.s.data.next = self.planner.plan.val();
-        self.plans.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
-        self.slots.s.data.next = cat!(false, self.descriptors.m.data.val().slice(0, address));
-        self.slots.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
-        self.metas.s.data.next = self.descriptors.m.data.val().slice(address, self._shape.meta());
-        self.metas.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
-        /// Beats are {tlast, tkeep, tdata}; the side band ends here.
-        self.beats.s.data.next = cat!(
-            self.s_axis_pspin_rx.tlast.val(),
-            self.s_axis_pspin_rx.tkeep.val(),
-            self.s_axis_pspin_rx.tdata.val()
-        );
-        self.beats.s.valid.next = self.s_axis_pspin_rx.tvalid.val();
-        self.s_axis_pspin_rx.tready.next = self.beats.s.ready.val();
-        connect!(self.beats.m => self.marker.s);
-        connect!(self.plans.m => self.marker.plan);
-        connect!(self.marker.m => self.engine.beat);
-        connect!(self.slots.m => self.engine.slot);
-        connect!(self.metas.m => self.engine.meta);
-        connect!(self.engine.m_axi => self.m_axi_pspin);
-        connect!(self.engine.good => self.hers.s);
-        connect!(self.engine.failed => self.frees.s);
-        /// Packets that are written, and slots of those that are not.
-        self.her_gen_addr.next = self.hers.m.data.val().slice(0, address);
-        self.her_gen_len.next = self.hers.m.data.val().slice(address, length);
-        self.her_gen_tag.next = self.hers.m.data.val().slice(address + length, self._shape.tag);
-        self.her_gen_valid.next = self.hers.m.valid.val();
-        self.hers.m.ready.next = self.her_gen_ready.val();
-        self.m_free_addr.next = self.frees.m.data.val();
-        self.m_free_valid.next = self.frees.m.valid.val();
-        self.frees.m.ready.next = self.m_free_ready.val();
-        self.counters.events.next = self.engine.events.val();
-        self.write_error_pkts_o.next = self.counters.counts[judge::WRITE_ERROR].val();
-        self.bad_frame_pkts_o.next = self.counters.counts[judge::BAD_FRAME].val();
-    }
+#[kernel(
+    PspinIngressDma {
+        write_desc_addr, write_desc_len, write_desc_tag, write_desc_valid, write_desc_ready, s_axis_pspin_rx,
+        m_axi_pspin, her_gen_addr, her_gen_len, her_gen_tag, her_gen_valid, her_gen_ready, m_free_addr,
+        m_free_valid, m_free_ready, write_error_pkts_o, bad_frame_pkts_o, descriptors, planner, plans, slots,
+        metas, beats, marker, engine, hers, frees, counters, shape
+    },
+)]
+fn update() {
+    let (address, length) = (shape.address, shape.length);
+    /// Descriptors are {tag, length, address}; each goes into three queues at once.
+    descriptors.s.data = cat!(write_desc_tag, write_desc_len, write_desc_addr);
+    descriptors.s.valid = write_desc_valid;
+    write_desc_ready = descriptors.s.ready;
+    let room = plans.s.ready && slots.s.ready && metas.s.ready;
+    descriptors.m.ready = room;
+    planner.address = descriptors.m.data.slice(0, shape.beat_bits());
+    planner.length = descriptors.m.data.slice(address, length);
+    let enters = descriptors.m.valid && room;
+    plans.s.data = planner.plan;
+    plans.s.valid = enters;
+    slots.s.data = cat!(false, descriptors.m.data.slice(0, address));
+    slots.s.valid = enters;
+    metas.s.data = descriptors.m.data.slice(address, shape.meta());
+    metas.s.valid = enters;
+    /// Beats are {tlast, tkeep, tdata}; the side band ends here.
+    beats.s.data = cat!(
+        s_axis_pspin_rx.tlast,
+        s_axis_pspin_rx.tkeep,
+        s_axis_pspin_rx.tdata
+    );
+    beats.s.valid = s_axis_pspin_rx.tvalid;
+    s_axis_pspin_rx.tready = beats.s.ready;
+    marker.s = beats.m;
+    marker.plan = plans.m;
+    engine.beat = marker.m;
+    engine.slot = slots.m;
+    engine.meta = metas.m;
+    m_axi_pspin = engine.m_axi;
+    hers.s = engine.good;
+    frees.s = engine.failed;
+    /// Packets that are written, and slots of those that are not.
+    her_gen_addr = hers.m.data.slice(0, address);
+    her_gen_len = hers.m.data.slice(address, length);
+    her_gen_tag = hers.m.data.slice(address + length, shape.tag);
+    her_gen_valid = hers.m.valid;
+    hers.m.ready = her_gen_ready;
+    m_free_addr = frees.m.data;
+    m_free_valid = frees.m.valid;
+    frees.m.ready = m_free_ready;
+    counters.events = engine.events;
+    write_error_pkts_o = counters.counts[judge::WRITE_ERROR];
+    bad_frame_pkts_o = counters.counts[judge::BAD_FRAME];
 }
