@@ -1,6 +1,7 @@
 //! Keeps matched frames whole when the cluster is reset.
 
 use crate::COUNTER_WIDTH;
+use crate::ingress::slots::delayed;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -37,13 +38,8 @@ const FLIGHT_BITS: usize = 12;
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
 /// # Parameters
 /// `data` is the width of a beat and `meta` that of its frame's metadata, in bits.
-#[hardware(data: usize, meta: usize, beat = data + data / 8 + 2, last_at: usize = beat - 2)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(data: usize, meta: usize, beat = data + data / 8 + 2, last_at: usize = beat - 2)]
 pub struct FrameValve {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// The path behind the valve is in reset.
     pub held: Wire<In, bool>,
     /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
@@ -67,103 +63,73 @@ pub struct FrameValve {
     skip: Reg<{ OWED_BITS }, Reset>,
     /// Packets that entered the path and have not left it.
     flight: Reg<{ FLIGHT_BITS }, Reset>,
-    arrived: Reg<bool, Reset>,
-    departed: Reg<{ CAUSES }, Reset>,
-    change: Reg<{ CHANGE_BITS }, Reset>,
-    gone: Reg<{ FLIGHT_BITS }, Reset>,
-    was_held: [Reg<bool, Reset>; 2],
-    swallowed: [Reg<bool, Reset>; 3],
     lost_count: Reg<{ COUNTER_WIDTH }, Reset>,
-    last: Wire<Local, bool>,
-    taken: Wire<Local, bool>,
-    meta_taken: Wire<Local, bool>,
-    discard_meta: Wire<Local, bool>,
-    owed_next: Wire<Local, { OWED_BITS }>,
-    flight_next: Wire<Local, { FLIGHT_BITS }>,
 }
 
-impl Logic for FrameValve {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.in_frame, self.pass, self.owed, self.skip, self.flight, self.arrived,
-            self.departed, self.change, self.gone, self.was_held, self.swallowed, self.lost_count);
-        self.m.data.next = self.s.data.val();
-        self.m.valid.next = self.s.valid.val() && self.pass.q.val();
-        self.s.ready.next = self.m.ready.val() || !self.pass.q.val();
-        self.last.next = self.s.data.val().get_bit(self._last_at);
-        self.taken.next = self.s.valid.val() && (self.m.ready.val() || !self.pass.q.val());
+#[kernel(
+    FrameValve {
+        held, s, meta_s, m, meta_m, left, lost, in_frame, pass, owed, skip, flight, lost_count, last_at
+    },
+)]
+fn update() {
+    m.data = s.data;
+    m.valid = s.valid && pass;
+    s.ready = m.ready || !pass;
+    let last = s.data[last_at];
+    let taken = s.valid && (m.ready || !pass);
 
-        /// Beats pass from the beginning of a frame on.
-        if self.taken.val() {
-            self.in_frame.d.next = !self.last.val();
-        }
-        if self.held.val() {
-            self.pass.d.next = false;
-        } else if self.taken.val() && self.last.val() || !self.taken.val() && !self.in_frame.q.val() {
-            self.pass.d.next = true;
-        }
-
-        /// Metadata that is owed while nothing passes belongs to frames that are gone. If none is owed, its frame has not
-        /// begun.
-        self.discard_meta.next = (!self.pass.q.val() && self.owed.q.val().any()) || self.skip.q.val().any();
-        self.meta_m.data.next = self.meta_s.data.val();
-        self.meta_m.valid.next = self.meta_s.valid.val() && self.pass.q.val() && !self.discard_meta.val();
-        self.meta_s.ready.next = self.discard_meta.val() || (self.pass.q.val() && self.meta_m.ready.val());
-        self.meta_taken.next = self.meta_s.valid.val() && self.meta_s.ready.val();
-        self.owed_next.next = self.owed.q.val()
-            + word(self.taken.val() && !self.in_frame.q.val()).resize(OWED_BITS)
-            - word(self.meta_taken.val()).resize(OWED_BITS);
-        self.owed.d.next = self.owed_next.val();
-        if self.held.val() || !self.pass.q.val() {
-            self.skip.d.next = self.owed_next.val();
-        } else if self.meta_taken.val() && self.skip.q.val().any() {
-            self.skip.d.next = self.skip.q.val() - 1;
-        }
-
-        /// Who is in the path when it is reset is lost. The account is kept two clocks behind: it takes the sum of five
-        /// bits, then adds it.
-        self.arrived.d.next = self.taken.val() && self.last.val() && self.pass.q.val();
-        self.departed.d.next = self.left.val();
-        self.swallowed[0].d.next = self.taken.val() && self.last.val() && !self.pass.q.val();
-        self.was_held[0].d.next = self.held.val();
-        self.change.d.next = word(self.arrived.q.val()).resize(CHANGE_BITS)
-            - word(self.departed.q.val().get_bit(0)).resize(CHANGE_BITS)
-            - cat!(
-                (self.departed.q.val().get_bit(1) && self.departed.q.val().get_bit(2))
-                    || (self.departed.q.val().get_bit(3)
-                        && (self.departed.q.val().get_bit(1) || self.departed.q.val().get_bit(2))),
-                self.departed.q.val().get_bit(1)
-                    ^ self.departed.q.val().get_bit(2)
-                    ^ self.departed.q.val().get_bit(3)
-            )
-            .resize(CHANGE_BITS);
-        self.swallowed[1].d.next = self.swallowed[0].q.val();
-        self.was_held[1].d.next = self.was_held[0].q.val();
-        self.flight_next.next = self.flight.q.val()
-            + cat!(
-                fill(
-                    self.change.q.val().get_bit(CHANGE_BITS - 1),
-                    FLIGHT_BITS - CHANGE_BITS
-                ),
-                self.change.q.val()
-            );
-        self.swallowed[2].d.next = self.swallowed[1].q.val();
-        if self.was_held[1].q.val() {
-            self.flight.d.next = 0.into();
-            self.gone.d.next = self.flight_next.val();
-        } else {
-            self.flight.d.next = self.flight_next.val();
-            self.gone.d.next = 0.into();
-        }
-        self.lost_count.d.next = self.lost_count.q.val()
-            + cat!(
-                fill(
-                    self.gone.q.val().get_bit(FLIGHT_BITS - 1),
-                    COUNTER_WIDTH - FLIGHT_BITS
-                ),
-                self.gone.q.val()
-            )
-            + word(self.swallowed[2].q.val()).resize(COUNTER_WIDTH);
-        self.lost.next = self.lost_count.q.val();
+    /// Beats pass from the beginning of a frame on.
+    if taken {
+        in_frame = !last;
     }
+    if held {
+        pass = false;
+    } else if taken && last || !taken && !in_frame {
+        pass = true;
+    }
+
+    /// Metadata that is owed while nothing passes belongs to frames that are gone. If none is owed, its frame has not
+    /// begun.
+    let discard_meta = (!pass && owed.any()) || skip.any();
+    meta_m.data = meta_s.data;
+    meta_m.valid = meta_s.valid && pass && !discard_meta;
+    meta_s.ready = discard_meta || (pass && meta_m.ready);
+    let meta_taken = meta_s.valid && meta_s.ready;
+    let owed_next =
+        owed + (taken && !in_frame).word().resize(OWED_BITS) - meta_taken.word().resize(OWED_BITS);
+    owed = owed_next;
+    if held || !pass {
+        skip = owed_next;
+    } else if meta_taken && skip.any() {
+        skip = skip - 1;
+    }
+
+    /// Who is in the path when it is reset is lost. The account is kept two clocks behind: it takes the sum of five
+    /// bits, then adds it.
+    let arrived = reg_reset(taken && last && pass, false);
+    let departed = reg_reset(left, 0);
+    let was_held = delayed(held, 2, |bit| reg_reset(bit, false));
+    let swallowed = delayed(taken && last && !pass, 3, |bit| reg_reset(bit, false));
+    let others = cat!(
+        (departed[1] && departed[2]) || (departed[3] && (departed[1] || departed[2])),
+        departed[1] ^ departed[2] ^ departed[3]
+    );
+    let change = reg_reset(
+        arrived.word().resize(CHANGE_BITS)
+            - departed[0].word().resize(CHANGE_BITS)
+            - others.resize(CHANGE_BITS),
+        0,
+    );
+    let flight_next = flight + change.sign_extend(FLIGHT_BITS);
+    flight = if was_held[1] { 0 } else { flight_next };
+    let gone = reg_reset(
+        if was_held[1] {
+            flight_next
+        } else {
+            lit(0, FLIGHT_BITS)
+        },
+        0,
+    );
+    lost_count = lost_count + gone.sign_extend(COUNTER_WIDTH) + swallowed[2].word().resize(COUNTER_WIDTH);
+    lost = lost_count;
 }
