@@ -83,7 +83,7 @@ const FROM_HER: usize = 2;
 const SOURCES: usize = 3;
 
 /// Matches packets, writes matched ones into slots of the packet buffer, and makes HERs of them.
-#[hardware(
+#[module(
     shape: DatapathShape,
     error = ParameterError,
     matcher = shape.matcher,
@@ -91,7 +91,6 @@ const SOURCES: usize = 3;
     her = shape.her,
     queue = FifoConfig::distributed,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinIngressDatapath {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -166,10 +165,6 @@ pub struct PspinIngressDatapath {
     pub cluster_held: Optional<Wire<In, bool>, { shape.path.cluster_reset }>,
     /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
     pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.path.cluster_reset }>,
-    reset: Wire<Local, bool>,
-    /// Reset of what lies behind the matching engine.
-    path_reset: Wire<Local, bool>,
-    path_rstn: Wire<Local, bool>,
     matcher: Checked<PspinPktMatch<{ matcher }>>,
     valve: Optional<FrameValve<{ matcher.data }, { dma.meta() }>, { shape.path.cluster_reset }>,
     gate: Checked<AdmissionGate<{ shape.gate() }>>,
@@ -184,158 +179,149 @@ pub struct PspinIngressDatapath {
     returned: ReadySlice<{ dma.address }>,
     frees: Checked<FrameArbiter<{ SOURCES }, { dma.address }>>,
     counters: EventCounters<{ EVENTS }>,
-    alloc_dropped: Reg<{ COUNTER_WIDTH }, Reset>,
-    matched: Wire<Local, { matcher.data + matcher.data / 8 + 2 }>,
-    known: Wire<Local, { dma.meta() }>,
-    matched_ready: Wire<Local, bool>,
-    her_taken: Wire<Local, bool>,
-    unserved: Wire<Local, bool>,
 }
 
-impl Logic for PspinIngressDatapath {
-    #[kernel]
-    fn update(&mut self) {
-        let (address, length, tag) = (
-            self._shape.dma.address,
-            self._shape.dma.length,
-            self._shape.dma.tag,
-        );
-        let small_beats = self._shape.small_beats();
-        self.reset.next = !self.rstn.val();
-        if self._shape.path.cluster_reset {
-            self.path_reset.next = !self.rstn.val() || self.cluster_held.val();
-        } else {
-            self.path_reset.next = !self.rstn.val();
-        }
-        self.path_rstn.next = !self.path_reset.val();
-        clocked!(self.clk, self.reset => self.counters, self.alloc_dropped);
-        clocked!(self.clk, self.path_reset => self.gate, self.pool, self.engine, self.hers, self.failed,
-            self.returned, self.frees);
-        if self._shape.path.cluster_reset {
-            clocked!(self.clk, self.reset => self.valve);
-        }
-        self.pool.counters_rst.next = self.reset.val();
-        connect!(self => self.matcher; clk, rstn);
-        self.generator.clk.next = self.clk.val();
-        self.generator.rstn.next = self.path_rstn.val();
-        self.her_taken.next = self.generator.her.valid.val() && self.her.ready.val();
-        self.unserved.next = self.generator.m_free_valid.val() && self.frees.s[FROM_HER].ready.val();
-        /// Matching.
-        connect!(self => self.matcher;
-            match_valid, match_mode, match_idx, match_mask, match_start, match_end);
-        if self._shape.matcher.ip_relative {
-            self.matcher.match_relative.next = self.match_relative.val();
-        }
-        connect!(self.s_axis_nic_rx => self.matcher.s_axis_nic_rx);
-        connect!(self.matcher.m_axis_nic_rx => self.m_axis_nic_rx);
-        /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.
-        self.matched.next = cat!(
-            self.matcher.m_axis_pspin_rx.tuser.val().get_bit(0),
-            self.matcher.m_axis_pspin_rx.tlast.val(),
-            self.matcher.m_axis_pspin_rx.tkeep.val(),
-            self.matcher.m_axis_pspin_rx.tdata.val()
-        );
-        self.known.next = cat!(
-            self.matcher.packet_meta_tag.val().slice(0, tag),
-            self.matcher.packet_meta_size.val().slice(0, length)
-        );
-        if self._shape.path.cluster_reset {
-            self.valve.held.next = self.cluster_held.val();
-            self.valve.s.data.next = self.matched.val();
-            self.valve.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
-            self.matched_ready.next = self.valve.s.ready.val();
-            self.valve.meta_s.data.next = self.known.val();
-            self.valve.meta_s.valid.next = self.matcher.packet_meta_valid.val();
-            self.matcher.packet_meta_ready.next = self.valve.meta_s.ready.val();
-            connect!(self.valve.m => self.gate.s);
-            connect!(self.valve.meta_m => self.gate.meta_s);
-            self.valve.left.next = cat!(
-                self.her_taken.val(),
-                self.unserved.val(),
-                self.engine.events.val().any(),
-                self.gate.dropped.val()
-            );
-            self.dropped_reset_o.next = self.valve.lost.val();
-        } else {
-            self.gate.s.data.next = self.matched.val();
-            self.gate.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
-            self.matched_ready.next = self.gate.s.ready.val();
-            self.gate.meta_s.data.next = self.known.val();
-            self.gate.meta_s.valid.next = self.matcher.packet_meta_valid.val();
-            self.matcher.packet_meta_ready.next = self.gate.meta_s.ready.val();
-        }
-        self.matcher.m_axis_pspin_rx.tready.next = self.matched_ready.val();
-        /// Into slots.
-        self.chooser.enough.next = self.engine.seen.val().get_bit(small_beats - 1);
-        self.chooser.last.next = self.engine.last.val().slice(0, small_beats);
-        connect!(self.pool.small => self.chooser.small);
-        connect!(self.pool.large => self.chooser.large);
-        connect!(self.chooser.m => self.engine.slot);
-        connect!(self.gate.m => self.engine.beat);
-        connect!(self.gate.meta_m => self.engine.meta);
-        connect!(self.engine.m_axi => self.m_axi_pspin_ni);
-        /// To the cluster.
-        connect!(self.engine.good => self.hers.s);
-        self.generator.gen_addr.next = self.hers.m.data.val().slice(0, address);
-        self.generator.gen_len.next = self.hers.m.data.val().slice(address, length);
-        self.generator.gen_tag.next = self.hers.m.data.val().slice(address + length, tag);
-        self.generator.gen_valid.next = self.hers.m.valid.val();
-        self.hers.m.ready.next = self.generator.gen_ready.val();
-        connect!(self.her_gen => self.generator.conf);
-        self.generator.conf_valid.next = self.her_gen_valid.val();
-        self.generator.conf_ctx_enabled.next = self.her_gen_ctx_enabled.val();
-        connect!(self.generator.her => self.her);
-        /// Slots come back from three sides, one a clock.
-        self.returned.s.data.next = self.feedback.her_addr.val();
-        connect!(self.feedback => self.returned.s; valid, ready);
-        connect!(self.engine.failed => self.failed.s);
-        self.frees.s[FROM_CLUSTER].data.next = self.returned.m.data.val();
-        self.frees.s[FROM_CLUSTER].last.next = true;
-        connect!(self.returned.m => self.frees.s[FROM_CLUSTER]; valid, ready);
-        self.frees.s[FROM_ENGINE].data.next = self.failed.m.data.val();
-        self.frees.s[FROM_ENGINE].last.next = true;
-        connect!(self.failed.m => self.frees.s[FROM_ENGINE]; valid, ready);
-        self.frees.s[FROM_HER].data.next = self.generator.m_free_addr.val();
-        self.frees.s[FROM_HER].last.next = true;
-        self.frees.s[FROM_HER].valid.next = self.generator.m_free_valid.val();
-        self.generator.m_free_ready.next = self.frees.s[FROM_HER].ready.val();
-        connect!(self.frees.m => self.pool.free; data, valid, ready);
-        /// The cluster can free what it has, and nothing that is still on its way to it.
-        self.pool.free_trusted.next = self.frees.source.val() != FROM_CLUSTER as u64;
-        self.pool.hand_valid.next = self.her_taken.val();
-        self.pool.hand_address.next = self.generator.her.addr.val();
-        /// Events, the one with the highest number first.
-        self.counters.events.next = cat!(
-            self.unserved.val(),
-            self.her_taken.val(),
-            self.gate.dropped.val(),
-            self.matcher.m_axis_nic_rx.tvalid.val()
-                && self.m_axis_nic_rx.tready.val()
-                && self.matcher.m_axis_nic_rx.tlast.val(),
-            self.matcher.m_axis_pspin_rx.tvalid.val()
-                && self.matched_ready.val()
-                && self.matcher.m_axis_pspin_rx.tlast.val(),
-            self.engine.events.val()
-        );
-        self.matched_pkts_o.next = self.counters.counts[MATCHED].val();
-        self.bypassed_pkts_o.next = self.counters.counts[BYPASSED].val();
-        self.her_pkts_o.next = self.counters.counts[HER].val();
-        self.dropped_overload_o.next = self.counters.counts[OVERLOAD].val();
-        self.dropped_no_slot_o.next = self.counters.counts[judge::NO_SLOT].val();
-        self.dropped_oversize_o.next = self.counters.counts[judge::OVERSIZE].val();
-        self.dropped_bad_frame_o.next = self.counters.counts[judge::BAD_FRAME].val();
-        self.dropped_write_error_o.next = self.counters.counts[judge::WRITE_ERROR].val();
-        self.dropped_no_context_o.next = self.counters.counts[NO_CONTEXT].val();
-        self.alloc_dropped.d.next = self.counters.counts[OVERLOAD].val()
-            + self.counters.counts[judge::NO_SLOT].val()
-            + self.counters.counts[judge::OVERSIZE].val();
-        self.alloc_dropped_pkts.next = self.alloc_dropped.q.val();
-        self.refused_no_start_o.next = self.pool.refused_no_start.val();
-        self.refused_not_out_o.next = self.pool.refused_not_out.val();
-        self.refused_early_o.next = self.pool.refused_early.val();
-        self.large_used_o.next = self.pool.large_used.val();
-        self.large_peak_o.next = self.pool.large_peak.val();
-        self.small_used_o.next = self.pool.small_used.val();
-        self.small_peak_o.next = self.pool.small_peak.val();
+#[kernel(
+    PspinIngressDatapath {
+        rstn, match_valid, match_mode, match_idx, match_mask, match_start, match_end, her_gen, her_gen_valid,
+        her_gen_ctx_enabled, s_axis_nic_rx, m_axis_nic_rx, m_axi_pspin_ni, her, feedback, alloc_dropped_pkts,
+        matched_pkts_o, bypassed_pkts_o, her_pkts_o, dropped_overload_o, dropped_no_slot_o,
+        dropped_oversize_o, dropped_bad_frame_o, dropped_write_error_o, dropped_no_context_o,
+        refused_no_start_o, refused_not_out_o, refused_early_o, large_used_o, large_peak_o, small_used_o,
+        small_peak_o, match_relative, cluster_held, dropped_reset_o, matcher, valve, gate, pool, chooser,
+        engine, hers, generator, failed, returned, frees, counters, shape
+    },
+)]
+fn update() {
+    let (address, length, tag) = (shape.dma.address, shape.dma.length, shape.dma.tag);
+    let (small_beats, cluster_reset) = (shape.small_beats(), shape.path.cluster_reset);
+    /// Reset of what lies behind the matching engine.
+    let path_reset = if cluster_reset {
+        !rstn || *cluster_held
+    } else {
+        !rstn
+    };
+    for rst in [
+        gate.rst,
+        pool.rst,
+        engine.rst,
+        hers.rst,
+        failed.rst,
+        returned.rst,
+        frees.rst,
+    ] {
+        rst = path_reset;
     }
+    generator.rstn = !path_reset;
+    matcher.rstn = rstn;
+    pool.counters_rst = !rstn;
+    let her_taken = generator.her.valid && her.ready;
+    let unserved = generator.m_free_valid && frees.s[FROM_HER].ready;
+    /// Matching.
+    matcher.match_valid = match_valid;
+    matcher.match_mode = match_mode;
+    matcher.match_idx = match_idx;
+    matcher.match_mask = match_mask;
+    matcher.match_start = match_start;
+    matcher.match_end = match_end;
+    if shape.matcher.ip_relative {
+        *matcher.match_relative = *match_relative;
+    }
+    matcher.s_axis_nic_rx = s_axis_nic_rx;
+    m_axis_nic_rx = matcher.m_axis_nic_rx;
+    /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them. They pass the valve, if there is one.
+    let rx = matcher.m_axis_pspin_rx;
+    let (matched, known) = if cluster_reset {
+        (valve.s, valve.meta_s)
+    } else {
+        (gate.s, gate.meta_s)
+    };
+    matched.data = cat!(rx.tuser[0], rx.tlast, rx.tkeep, rx.tdata);
+    matched.valid = rx.tvalid;
+    rx.tready = matched.ready;
+    known.data = cat!(
+        matcher.packet_meta_tag.slice(0, tag),
+        matcher.packet_meta_size.slice(0, length)
+    );
+    known.valid = matcher.packet_meta_valid;
+    matcher.packet_meta_ready = known.ready;
+    if cluster_reset {
+        valve.held = *cluster_held;
+        gate.s = valve.m;
+        gate.meta_s = valve.meta_m;
+        valve.left = cat!(her_taken, unserved, engine.events.any(), gate.dropped);
+        *dropped_reset_o = valve.lost;
+    }
+    /// Into slots.
+    chooser.enough = engine.seen[small_beats - 1];
+    chooser.last = engine.last.slice(0, small_beats);
+    chooser.small = pool.small;
+    chooser.large = pool.large;
+    engine.slot = chooser.m;
+    engine.beat = gate.m;
+    engine.meta = gate.meta_m;
+    m_axi_pspin_ni = engine.m_axi;
+    /// To the cluster.
+    hers.s = engine.good;
+    generator.gen_addr = hers.m.data.slice(0, address);
+    generator.gen_len = hers.m.data.slice(address, length);
+    generator.gen_tag = hers.m.data.slice(address + length, tag);
+    generator.gen_valid = hers.m.valid;
+    hers.m.ready = generator.gen_ready;
+    generator.conf = her_gen;
+    generator.conf_valid = her_gen_valid;
+    generator.conf_ctx_enabled = her_gen_ctx_enabled;
+    her = generator.her;
+    /// Slots come back from three sides, one a clock.
+    returned.s.data = feedback.her_addr;
+    returned.s.valid = feedback.valid;
+    feedback.ready = returned.s.ready;
+    failed.s = engine.failed;
+    for (source, freed) in [(FROM_CLUSTER, returned.m), (FROM_ENGINE, failed.m)] {
+        frees.s[source].data = freed.data;
+        frees.s[source].last = true;
+        frees.s[source].valid = freed.valid;
+        freed.ready = frees.s[source].ready;
+    }
+    frees.s[FROM_HER].data = generator.m_free_addr;
+    frees.s[FROM_HER].last = true;
+    frees.s[FROM_HER].valid = generator.m_free_valid;
+    generator.m_free_ready = frees.s[FROM_HER].ready;
+    pool.free.data = frees.m.data;
+    pool.free.valid = frees.m.valid;
+    frees.m.ready = pool.free.ready;
+    /// The cluster can free what it has, and nothing that is still on its way to it.
+    *pool.free_trusted = frees.source != FROM_CLUSTER;
+    *pool.hand_valid = her_taken;
+    *pool.hand_address = generator.her.addr;
+    /// Events, the one with the highest number first.
+    counters.events = cat!(
+        unserved,
+        her_taken,
+        gate.dropped,
+        matcher.m_axis_nic_rx.tvalid && m_axis_nic_rx.tready && matcher.m_axis_nic_rx.tlast,
+        rx.tvalid && matched.ready && rx.tlast,
+        engine.events
+    );
+    let counts = &counters.counts;
+    matched_pkts_o = counts[MATCHED];
+    bypassed_pkts_o = counts[BYPASSED];
+    her_pkts_o = counts[HER];
+    dropped_overload_o = counts[OVERLOAD];
+    dropped_no_slot_o = counts[judge::NO_SLOT];
+    dropped_oversize_o = counts[judge::OVERSIZE];
+    dropped_bad_frame_o = counts[judge::BAD_FRAME];
+    dropped_write_error_o = counts[judge::WRITE_ERROR];
+    dropped_no_context_o = counts[NO_CONTEXT];
+    alloc_dropped_pkts = reg_reset(
+        counts[OVERLOAD] + counts[judge::NO_SLOT] + counts[judge::OVERSIZE],
+        0,
+    );
+    refused_no_start_o = pool.refused_no_start;
+    refused_not_out_o = pool.refused_not_out;
+    refused_early_o = pool.refused_early;
+    large_used_o = pool.large_used;
+    large_peak_o = pool.large_peak;
+    small_used_o = pool.small_used;
+    small_peak_o = pool.small_peak;
 }
