@@ -33,7 +33,7 @@ const IMPORTS_FILE: &str = "spinneret_cluster_imports.sv";
 const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
 const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
-/// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
+/// Frequency of the cluster unless another one is asked for: that of FPsPIN, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
 /// The generation of that name.
