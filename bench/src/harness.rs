@@ -2,8 +2,10 @@
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::Args;
+use serde_json::{Value, json};
 use spinneret_nic::picture::{Area, Painted, svg};
 use spinneret_table::bench::write;
+use spinneret_table::{Table, figures};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -124,4 +126,64 @@ pub(crate) fn memory_bytes(process: u32, figure: &str) -> Result<u64> {
         .filter(|(name, _)| *name == figure)
         .find_map(|(_, value)| value.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     Ok(kibibytes.with_context(|| format!("{path} has no {figure}"))? << 10)
+}
+
+/// A cell of a [`Sheet`].
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// A number, and how many digits of it people see.
+    Number(f64, usize),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// Figures as a table for people and as rows of JSON. Each column has a key and a heading; one without a key is not in the
+/// JSON.
+#[derive(Debug)]
+pub(crate) struct Sheet<const N: usize> {
+    keys: [&'static str; N],
+    table: Table,
+    rows: Vec<Value>,
+}
+
+impl<const N: usize> Sheet<N> {
+    /// An empty sheet, whose first column is text.
+    pub(crate) fn new(columns: [(&'static str, &'static str); N]) -> Self {
+        Self {
+            keys: columns.map(|(key, _)| key),
+            table: figures(columns.map(|(_, heading)| heading), &[0]),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub(crate) fn add(&mut self, cells: [Cell; N]) {
+        let keyed = self.keys.iter().zip(&cells).filter(|(key, _)| !key.is_empty());
+        let row = keyed.map(|(key, cell)| {
+            let value = match cell {
+                Cell::Text(text) => json!(text),
+                Cell::Count(count) => json!(count),
+                Cell::Number(number, _) => json!(number),
+            };
+            ((*key).to_owned(), value)
+        });
+        self.rows.push(Value::Object(row.collect()));
+        self.table.add_row(cells.map(|cell| match cell {
+            Cell::Text(text) => text,
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number, digits) => format!("{number:.digits$}"),
+        }));
+    }
+
+    /// Prints the table and returns the rows.
+    pub(crate) fn print(self) -> Vec<Value> {
+        println!("{}", self.table);
+        self.rows
+    }
 }
