@@ -7,7 +7,7 @@
 //!
 //! A bench is its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in `molly/command/`.
 
-mod echo;
+pub mod experiments;
 mod fabric;
 mod harness;
 mod laptop;
@@ -16,8 +16,6 @@ mod nic;
 mod pci;
 mod rpc;
 mod serve;
-
-pub mod experiments;
 pub mod transfer;
 
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! `./dev bench nic`: how fast one NIC is simulated on one core, with as much traffic as it takes.
 
-use crate::echo::start;
+use crate::harness::start;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::Serialize;

@@ -1,8 +1,7 @@
 //! Figure 8: files over SLMP between two NICs, and the same on bad cables.
 
 use super::{in_parallel, show};
-use crate::echo::program;
-use crate::harness::draw;
+use crate::harness::{draw, program};
 use crate::transfer::{Transfer, Transferred, transfer};
 use anyhow::Result;
 use spinneret_fabric::Faults;

@@ -4,9 +4,9 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
-mod stack;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
+
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 
 use anyhow::Result;

@@ -1,21 +1,22 @@
 //! Figure 10: messages of MPI's datatypes that land in place, and how much the host computes meanwhile.
 
-mod picture;
-mod table;
-mod unpack;
+mod output;
 
 use super::{in_parallel, save};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use spinneret_mpi::Layout;
+use spinneret_mpi_sys::{Library, Mpi};
 use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, Overlapped, PaperType, overlap};
 use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use unpack::Unpacking;
+use std::time::{Duration, Instant};
 
 /// Bytes of an element of either type.
 const ELEMENT_BYTES: u64 = 110_592;
@@ -209,19 +210,22 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     })?;
     let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
-    let unpackings = unpack::everywhere(|compiler, why| {
+    let unpackings = measure_all_mpis(|compiler, why| {
         eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
     })?;
     for unpacking in &unpackings {
         show_unpacking(unpacking);
     }
-    save(&out.join("figure10.csv"), &table::csv(&points, &unpackings))?;
-    picture::draw(&out.join("figure10.svg"), &points)
+    save(&out.join("figure10.csv"), &output::csv(&points, &unpackings))?;
+    output::draw(&out.join("figure10.svg"), &points)
 }
 
 /// Prints what the MPI of this process takes to unpack, as JSON.
 pub(super) fn unpack(arguments: &Figure10) -> Result<()> {
-    println!("{}", serde_json::to_string(&unpack::with(&arguments.mpicc)?)?);
+    println!(
+        "{}",
+        serde_json::to_string(&measure_unpacking(&arguments.mpicc)?)?
+    );
     Ok(())
 }
 
@@ -247,4 +251,108 @@ fn read(path: &Path) -> Result<Vec<Point>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// Passes of which the best counts: the machine has other things to do, and the figure is to be the host's best.
+const PASSES: usize = 100;
+/// Compilers of the MPIs that are asked.
+const COMPILERS: [&str; 2] = ["mpicc.openmpi", "mpicc.mpich"];
+
+/// What one MPI takes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Unpacking {
+    /// What it calls itself.
+    library: String,
+    /// For each type and length: the time of one message, if 16 are unpacked one after the other.
+    times: Vec<(PaperType, u64, Duration)>,
+}
+
+impl Unpacking {
+    /// All messages of a point, one after the other on one core.
+    fn of(&self, spec: &Spec) -> Option<Duration> {
+        let is_it = |(kind, elements, _): &&(PaperType, u64, Duration)| {
+            *kind == spec.kind && *elements == spec.elements
+        };
+        let (.., time) = self.times.iter().find(is_it)?;
+        Some(*time * spec.messages as u32)
+    }
+
+    /// Bytes that it unpacks a second, in GB/s, for messages of a length.
+    fn rate(&self, kind: PaperType, elements: u64) -> Option<f64> {
+        let spec = Spec {
+            kind,
+            window: 1,
+            messages: 1,
+            elements,
+        };
+        Some(spec.bytes() as f64 / self.of(&spec)?.as_secs_f64() / 1e9)
+    }
+}
+
+/// Measures in this process, which can start one MPI only.
+///
+/// # Errors
+/// If there is no such MPI, or it refuses.
+fn measure_unpacking(compiler: &Path) -> Result<Unpacking> {
+    let mpi = Mpi::init_with(&Library::with(compiler, None)?)?;
+    let mut times = Vec::new();
+    for kind in PaperType::ALL {
+        let tree = kind.datatype(&mpi)?.contents()?;
+        ensure!(
+            Layout::of(&tree, 1)? == kind.layout(1)?,
+            "the {} type of this MPI is another one than ours",
+            kind.name()
+        );
+        for elements in (2..=20).step_by(2) {
+            times.push((kind, elements, unpack_time(&mpi, kind, elements)?));
+        }
+    }
+    Ok(Unpacking {
+        library: mpi.version()?.library,
+        times,
+    })
+}
+
+/// Messages lie in memory of their own, as the NIC would have left them.
+fn unpack_time(mpi: &Mpi, kind: PaperType, elements: u64) -> Result<Duration> {
+    let datatype = kind.datatype(mpi)?;
+    let bounds = datatype.bounds()?;
+    let count = elements as usize;
+    let packed = vec![vec![7; bounds.size as usize * count]; MESSAGES];
+    let mut memory = vec![vec![0; bounds.extent as usize * count]; MESSAGES];
+    let mut best = Duration::MAX;
+    for _ in 0..PASSES {
+        let begun = Instant::now();
+        for (packed, memory) in packed.iter().zip(&mut memory) {
+            datatype.unpack(packed, &mut 0, memory, 0, count)?;
+        }
+        best = best.min(begun.elapsed());
+    }
+    Ok(best / MESSAGES as u32)
+}
+
+/// Measures with all MPIs of this machine, each in a process of its own. Those that are missing are left out, with a word of
+/// why.
+fn measure_all_mpis(missing: impl Fn(&str, String)) -> Result<Vec<Unpacking>> {
+    let program = std::env::current_exe()?;
+    let measure = |compiler: &str| -> Result<Unpacking> {
+        let output = Command::new(&program)
+            .args(["experiments", "unpack", "--mpicc", compiler])
+            .output()?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "{}",
+            errors.lines().next().unwrap_or_default()
+        );
+        serde_json::from_slice(&output.stdout).context("its figures cannot be read")
+    };
+    let mut found = Vec::new();
+    for compiler in COMPILERS {
+        match measure(compiler) {
+            Ok(unpacking) => found.push(unpacking),
+            Err(error) => missing(compiler, format!("{error:#}")),
+        }
+    }
+    Ok(found)
 }
