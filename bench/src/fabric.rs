@@ -200,13 +200,13 @@ fn rings(nics: usize) -> Result<Vec<Value>> {
 /// Prints the figures of one ring as JSON.
 ///
 /// # Errors
-/// If the token does not come to every NIC once.
+/// If the token does not reach every NIC exactly once.
 pub(crate) fn ring(nics: usize) -> Result<()> {
     println!("{}", if nics == 1 { alone()? } else { around(nics)? });
     Ok(())
 }
 
-/// A NIC that is alone.
+/// A single NIC.
 fn alone() -> Result<Value> {
     let begun = Instant::now();
     let _nic = Nic::new(NicConfig::default())?;
@@ -219,7 +219,7 @@ fn alone() -> Result<Value> {
     }))
 }
 
-/// A token goes once round NICs around a switch.
+/// Passes a token once around NICs at a switch.
 fn around(nics: usize) -> Result<Value> {
     let begun = Instant::now();
     let topology = Simple {

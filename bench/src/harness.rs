@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The command `spinneret`, for benches that start it.
 #[derive(Debug, Args)]
 pub(crate) struct Spinneret {
-    /// Command to measure [default: the one beside this program]
+    /// Command to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     spinneret: Option<PathBuf>,
 }
@@ -35,7 +35,7 @@ impl Spinneret {
     /// Its path.
     ///
     /// # Errors
-    /// If there is no such file.
+    /// If the file does not exist.
     pub(crate) fn path(&self) -> Result<PathBuf> {
         let path = match &self.spinneret {
             Some(path) => path.clone(),
@@ -50,7 +50,7 @@ impl Spinneret {
     }
 }
 
-/// A server, which ends when this is dropped.
+/// A server process, which is killed on drop.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
@@ -61,7 +61,7 @@ impl Server {
     /// Starts a server with these options, and waits for its socket.
     ///
     /// # Errors
-    /// If it ends.
+    /// If it exits.
     pub(crate) fn start(spinneret: &Path, options: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let child = Command::new(spinneret)
@@ -139,7 +139,7 @@ pub(crate) fn memory_bytes(process: u32, figure: &str) -> Result<u64> {
 pub(crate) enum Cell {
     Text(String),
     Count(u64),
-    /// A number, and how many digits of it people see.
+    /// A number, and the digits to print.
     Number(f64, usize),
 }
 
@@ -159,7 +159,7 @@ pub(crate) struct Sheet<const N: usize> {
 }
 
 impl<const N: usize> Sheet<N> {
-    /// An empty sheet, whose first column is text.
+    /// Creates an empty sheet; the first column is text.
     pub(crate) fn new(columns: [(&'static str, &'static str); N]) -> Self {
         Self {
             keys: columns.map(|(key, _)| key),
@@ -246,7 +246,7 @@ pub(crate) fn alone(nic: &mut Nic, limit_ps: u64) -> Result<()> {
     Ok(nic.step(limit_ps)?)
 }
 
-/// Lets handlers end, and returns what has happened.
+/// Runs until the handlers have finished, and returns the events.
 ///
 /// # Errors
 /// If the NIC fails.

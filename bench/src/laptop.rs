@@ -1,4 +1,4 @@
-//! `./dev bench laptop`: how fast the NIC on a laptop is, and what it does.
+//! `./dev bench laptop`: simulation speed of a NIC, and its round trips.
 
 use crate::harness::{HEADERS, alone, draw, exchange, memory_bytes, settle, start};
 use crate::nic::{Speed, WAITING, idle, under_load};
@@ -30,7 +30,7 @@ const SKIPPED_CLOCKS: u64 = 1_000_000_000;
 const ICARUS_CLOCKS: u64 = 2_000;
 /// Both clocks, a reset, and packets that match nothing, one after the other.
 const BENCH: &str = include_str!("icarus.v");
-/// Clocks of the shorter of two runs, whose time is that of everything but clocks.
+/// Clocks of the shorter of two runs; its time is the fixed cost.
 const SHORT: u64 = 100;
 /// The paper's medians in microseconds: payload and round trip of ICMP, answered on the NIC.
 const PAPER_ICMP: [(usize, f64); 4] = [(16, 27.0), (416, 44.0), (816, 59.0), (1216, 76.0)];
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
 struct RoundTrip {
     /// Bytes of payload.
     payload: usize,
-    /// From the first beat into the NIC to the last one out of it.
+    /// Time from the first beat into the NIC to the last one out of it.
     microseconds: f64,
     /// Clocks of the handler.
     cycles: u64,
@@ -79,8 +79,8 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     Ok(json!({ "ping_pong_seconds": pings.values(), "speed": speed, "icmp": icmp, "udp": udp, "load": load }))
 }
 
-/// Seconds of the ping-pong of the paper's Figure 1: each request is sent when the answer to the one before has come, and
-/// the start of the NIC counts.
+/// Returns the seconds of the ping-pong of the paper's Figure 1, including the start of the NIC. Each request is sent
+/// after the previous reply.
 fn figure_1() -> Result<Spread> {
     let ping_pong = |_| {
         let begun = Instant::now();
@@ -284,7 +284,7 @@ fn checked(command: &mut Command) -> Result<()> {
 /// Longest that packets are on their way after the last one was sent.
 const DRAIN_PS: u64 = 1_000_000_000_000;
 
-/// Packets by what became of them, and what that took.
+/// Results of packets at full load.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Load {
     sent: u64,
@@ -297,7 +297,7 @@ struct Load {
     clocks: u64,
     /// Wall-clock time.
     seconds: f64,
-    /// Memory of this process after a tenth of the packets, and at the end, in bytes.
+    /// Memory of this process after a tenth of the packets and at the end, in bytes.
     memory: [u64; 2],
 }
 
@@ -308,7 +308,7 @@ struct Drop {
     packets: u64,
 }
 
-/// Sends so many packets of mixed sizes through `udp_ping`, as fast as the NIC takes them, and checks every answer.
+/// Sends packets of mixed sizes through `udp_ping` as fast as the NIC takes them, and checks every reply.
 ///
 /// # Errors
 /// If an answer is wrong, or counts do not add up.
@@ -345,7 +345,7 @@ fn full_load(count: u64) -> Result<Load> {
 }
 
 impl Load {
-    /// Takes the answers that have come.
+    /// Collects and checks replies.
     fn check(&mut self, nic: &mut Nic, recipe: &Recipe) -> Result<()> {
         nic.take_events();
         while let Some(out) = nic.take_wire() {
@@ -357,7 +357,7 @@ impl Load {
         Ok(())
     }
 
-    /// Compares what came out with what the hardware has counted.
+    /// Compares the results with the counters of the hardware.
     fn compare(&mut self, nic: &mut Nic) -> Result<()> {
         let mut get = |register: Option<u32>| -> Result<u64> {
             Ok(nic.get(register.context("a counter has no register")?)?.into())

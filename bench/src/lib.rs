@@ -5,7 +5,8 @@
 //! ./dev experiments ---> experiments: figure7 ... figure10 ---> CSV, pictures
 //! ```
 //!
-//! A bench is its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in `molly/command/`.
+//! A bench contains its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in
+//! `molly/command/`.
 
 pub mod experiments;
 mod fabric;
@@ -40,7 +41,7 @@ struct Arguments {
 enum Command {
     /// Speed of the simulation of one NIC under load
     Nic(Figures<nic::Arguments>),
-    /// Pings, round trips, full load and speed of one simulated NIC, beside the paper and Icarus
+    /// Pings, round trips, full load and simulation speed of one NIC, compared with the paper and Icarus
     Laptop(Figures<laptop::Arguments>),
     /// Speed of many simulated NICs on threads and on ranks of MPI, and a token on a ring
     Fabric(Figures<fabric::Arguments>),
@@ -54,7 +55,7 @@ enum Command {
     Rpc(Figures<rpc::Arguments>),
     /// The paper's Figures 7 to 10 as tables, CSV and SVG
     Experiments(experiments::Arguments),
-    /// One of two ranks of MPI whose handlers send each other messages; `mpirun -n 2` starts both
+    /// One of two MPI ranks whose handlers exchange messages; `mpirun -n 2` starts both
     Calls(rpc::CallsArguments),
     /// A token on a ring of N NICs in this process
     #[command(hide = true)]
@@ -64,7 +65,7 @@ enum Command {
     },
 }
 
-/// Runs what the command line asks for.
+/// Runs the command.
 pub fn main() -> ExitCode {
     spinneret_table::failed(run(Arguments::parse().command))
 }

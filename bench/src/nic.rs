@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// Frames that wait at the NIC's input, so that it never runs dry.
 pub(crate) const WAITING: usize = 32;
-/// Frames that are made before the clock runs, and sent again and again.
+/// Frames created before the clock runs, and sent repeatedly.
 const FRAMES: u32 = 1024;
 /// Clocks of the core before those that count: caches are warm, and the NIC is full.
 const WARM_UP: u64 = 20_000;
@@ -53,7 +53,7 @@ pub(crate) struct Speed {
     pub(crate) passed: f64,
     /// Instructions of all HPUs.
     pub(crate) instructions: f64,
-    /// Fraction of the second in which this thread had a processor; 0 if the system does not tell.
+    /// Fraction of the second in which this thread ran on a processor; 0 if unknown.
     #[serde(skip)]
     pub(crate) share: f64,
 }
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     Ok(json!({ "machine": machine(), "clocks": clocks, "speed": speed }))
 }
 
-/// Compares this program with another build of it: in each round, both run once, one after the other.
+/// Compares this program with another build of it. In each round both run once, one after the other.
 ///
 /// # Errors
 /// If one of them fails, or the other is no such program.
@@ -185,7 +185,7 @@ fn speeds_of(program: &Path, clocks: u64, file: &Path) -> Result<Vec<f64>> {
     })
 }
 
-/// Measures several runs, each of so many clocks of the core, with frames for `icmp_ping` as fast as the NIC takes them. No
+/// Measures several runs of `clocks` core clocks each, with frames for `icmp_ping` as fast as the NIC takes them. No
 /// time is skipped.
 ///
 /// # Errors
@@ -216,7 +216,7 @@ pub(crate) fn under_load(mix: &str, clocks: u64, runs: usize) -> Result<Vec<Spee
     (0..runs).map(|_| run(clocks)).collect()
 }
 
-/// Measures a NIC without any packet for so many clocks of the core; `skips` says whether time is skipped.
+/// Measures an idle NIC for `clocks` core clocks; `skips` enables skipping of time.
 ///
 /// # Errors
 /// If the NIC fails.
@@ -232,7 +232,7 @@ pub(crate) fn idle(clocks: u64, skips: bool) -> Result<Speed> {
     })
 }
 
-/// Lets so many clocks of the core pass, step by step.
+/// Steps the NIC until this many core clocks have passed.
 fn measure(nic: &mut Nic, clocks: u64, mut step: impl FnMut(&mut Nic) -> Result<()>) -> Result<Speed> {
     let state = |nic: &Nic| [nic.simulated_clocks(), nic.now_ps(), nic.cluster().instructions()];
     let (begun, had, before) = (Instant::now(), processor_seconds(), state(nic));
@@ -252,7 +252,7 @@ fn measure(nic: &mut Nic, clocks: u64, mut step: impl FnMut(&mut Nic) -> Result<
     })
 }
 
-/// Time for which this thread has had a processor, from Linux (`proc_pid_schedstat`, in nanoseconds).
+/// Returns the processor time of this thread, from Linux (`proc_pid_schedstat`, in nanoseconds).
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text

@@ -14,7 +14,7 @@ use vfio_user::Client;
 
 /// Round trips of each kind.
 const TIMES: usize = 500;
-/// Region of the configuration space, interrupts by MSI-X, and files that are signalled (vfio).
+/// Region of the configuration space, MSI-X interrupts, and eventfd triggers (vfio).
 const CONFIG: u32 = 7;
 const MSIX: u32 = 2;
 const TRIGGER_FILES: u32 = 0b10_0100;
@@ -74,11 +74,11 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     Ok(json!(sheet.print()))
 }
 
-/// The vector of errors, of which one is pending: an access beyond everything that is behind the BAR.
+/// Returns the error vector after its first interrupt, which an access outside of the BAR's contents raises.
 fn prepare(client: &mut Client) -> Result<OwnedFd> {
     let vector = eventfd(0, EventfdFlags::CLOEXEC)?;
     client.set_irqs(MSIX, TRIGGER_FILES, events::ERRORS_LINE, 1, &[vector.as_raw_fd()])?;
-    // The NIC looks at counters only while somebody wants to know of them.
+    // The NIC samples counters only while an event is enabled.
     write(client, events::ENABLE.offset, 1 << events::ERRORS_LINE)?;
     client.region_read(pci::APPLICATION_BAR, 0xff_0000, &mut [0; 4])?;
     interrupt(&vector)?;

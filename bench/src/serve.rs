@@ -1,8 +1,8 @@
-//! `./dev bench serve`: what a client of `spinneret serve` that sends what it likes does to others.
+//! `./dev bench serve`: effect of a hostile client of `spinneret serve` on other clients.
 //!
-//! The NIC belongs to one client at a time, and the server tells others so. Measures how long others wait for that answer while
-//! a client behaves, floods the server with requests and takes their answers, or takes no answers. Also measures the calls of a
-//! client before all of them, and of one after them.
+//! The NIC belongs to one client at a time; the server rejects others. Measures how long that rejection takes while a
+//! client behaves, floods the server with requests, or does not read replies. Also measures calls of a client before
+//! and after all of them.
 
 use crate::harness::{Cell, PAUSE, Server, Sheet, Spinneret, connect, memory_bytes};
 use anyhow::{Result, anyhow};
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Hello, and what is sent again and again: a read of a register (`host/src/device/socket/message.rs`).
+/// Hello, and a register read that is sent repeatedly (`host/src/device/socket/message.rs`).
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 const READ: [u8; 7] = [3, 0, 0, 0, 1, 0x80, 0x22];
 /// Calls of the first and the last client.
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     spinneret: Spinneret,
 }
 
-/// The cells of a row: a client, its requests, and what other clients measured meanwhile.
+/// Cells of a row: a client, its requests, and what other clients measured meanwhile.
 type Row = [Cell; 6];
 
 fn row(client: &'static str, milliseconds: &Spread, requests: u64, server: &Server) -> Result<Row> {
@@ -104,7 +104,7 @@ fn floods(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<(
     })
 }
 
-/// The server drops it, and it comes again.
+/// The server drops this client, which then reconnects.
 fn takes_nothing(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<()> {
     while !is_over.load(Ordering::Relaxed) {
         let mut stream = UnixStream::connect(socket)?;
@@ -150,7 +150,7 @@ fn beside(name: &'static str, client: Client, server: &Server, time: Duration) -
     })
 }
 
-/// Calls of a client that has the NIC.
+/// Measures calls of the client that owns the NIC.
 fn calls(client: &'static str, server: &Server) -> Result<Row> {
     let nic = connect(&server.socket(), open)?;
     let call = |_| {

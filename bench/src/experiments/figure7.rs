@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Payloads in bytes.
 const PAYLOADS: [usize; 8] = [16, 216, 416, 616, 816, 1016, 1216, 1400];
-/// Between two looks of the program on the host at its memory: the loop of a program that does nothing else.
+/// Polling interval of a host program that does nothing else.
 const LOOK_PS: u64 = 100_000;
 /// Datagrams to any port go to the handlers.
 const UDP_RULES: &[u8] =
@@ -36,12 +36,12 @@ const COLUMNS: [&str; 6] = [
 ];
 /// Size of the picture in points.
 const SIZE: (u32, u32) = (960, 520);
-/// Payloads that are drawn, in bytes.
+/// Range of payloads in the picture, in bytes.
 const DRAWN: [f64; 2] = [0.0, 1450.0];
 /// One for each mode, in print too.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
-/// What is sent.
+/// Protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Echo requests.
@@ -50,7 +50,7 @@ pub enum Protocol {
     Udp,
 }
 
-/// Who answers.
+/// Which side replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A handler on the NIC.
@@ -91,7 +91,7 @@ impl Mode {
     }
 }
 
-/// The paper's medians in microseconds: at a payload where it tells one, else the range over all payloads.
+/// The paper's medians in microseconds: at a payload if it gives one, else the range over all payloads.
 const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
     (Protocol::Icmp, Mode::Spin, Some(16), [27.0, 27.0]),
     (Protocol::Icmp, Mode::Spin, Some(416), [44.0, 44.0]),
@@ -107,9 +107,9 @@ const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
 /// One point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrip {
-    /// What was sent.
+    /// Protocol of the request.
     pub protocol: Protocol,
-    /// Who answered.
+    /// Which side replied.
     pub mode: Mode,
     /// Bytes of payload.
     pub payload: usize,
@@ -179,7 +179,7 @@ pub fn csv(trips: &[RoundTrip]) -> String {
 /// Round trips from such a table.
 ///
 /// # Errors
-/// The number of the first line, from 1, that is none of it.
+/// The number of the first wrong line, from 1.
 pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
     let mut lines = csv.lines();
     if lines.next() != Some(&COLUMNS.join(",")) {
@@ -213,7 +213,7 @@ fn measure() -> Result<Vec<RoundTrip>> {
             let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
             let recipe: Recipe = format!("{},size={size}", protocol.recipe()).parse()?;
             let mut points = Vec::new();
-            // The first one warms up whatever there is to warm up.
+            // The first request warms up the caches.
             for request in [0, 1].map(|number| recipe.frame(number)) {
                 let both = &mut *both.borrow_mut();
                 points = vec![
@@ -248,7 +248,7 @@ fn measure() -> Result<Vec<RoundTrip>> {
     Ok(trips)
 }
 
-/// Lets time pass until the next look of the host.
+/// Advances to the next poll of the host.
 fn look(nic: &mut Nic, limit_ps: u64) -> Result<()> {
     Ok(nic.run_until(limit_ps.min(nic.now_ps() + LOOK_PS))?)
 }
@@ -328,7 +328,7 @@ fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
 const NAME: &str = "spinfig7";
 /// Where the program listens.
 const PORT: u16 = 7007;
-/// Requests of one size, of which the median counts.
+/// Requests of one size; the median counts.
 const RUNS: u32 = 201;
 /// Longest that a reply takes; the first ones wait for addresses to be found out.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -336,13 +336,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Time from a request's arrival in Linux to its reply's departure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Turnaround {
-    /// Of echo requests, which the kernel answers, in microseconds.
+    /// Echo requests, answered by the kernel, in microseconds.
     pub(super) icmp: f64,
-    /// Of datagrams, which a program answers.
+    /// Datagrams, answered by a program.
     pub(super) udp: f64,
 }
 
-/// This machine's network stack, at the end of a TAP interface.
+/// The network stack of this machine, behind a TAP interface.
 #[derive(Debug)]
 pub(super) struct Stack {
     cable: Tap,
@@ -355,7 +355,7 @@ impl Stack {
     /// Makes the interface, and starts the program.
     ///
     /// # Errors
-    /// If this process may not make interfaces.
+    /// If this process may not create interfaces.
     pub(super) fn open() -> Result<Self> {
         let cable = Tap::create(&TapConfig::new(NAME))?;
         let path = format!("/sys/class/net/{NAME}/address");
@@ -394,7 +394,8 @@ impl Stack {
         Ok(times.median())
     }
 
-    /// One request and its reply. Whatever else Linux says goes over the cable, so that both ends find each other.
+    /// Measures one request and its reply. Other frames from Linux are forwarded, so that both ends can resolve
+    /// addresses.
     fn exchange(&self, request: &[u8]) -> Result<Duration> {
         let (mut to_host, mut from_host) = (self.cable.host.clone(), self.cable.host.clone());
         let (mut to_wire, mut from_wire) = (self.cable.wire.clone(), self.cable.wire.clone());
@@ -423,14 +424,13 @@ impl Drop for Stack {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(program) = self.program.take() {
-            // A program that panicked has said so.
+            // Ignore errors: a panic has been reported.
             let _ = program.join();
         }
     }
 }
 
-/// Whether a frame has the request's IPv4 addresses the other way round, and what it carried. Linux has its own Ethernet
-/// addresses.
+/// Returns the payload if a frame has the request's IPv4 addresses swapped. Linux uses its own Ethernet addresses.
 fn is_reply(request: &[u8], frame: &[u8]) -> bool {
     frame.len() >= request.len()
         && frame[12..14] == request[12..14]
@@ -444,7 +444,7 @@ fn echo(socket: &UdpSocket, ends: &AtomicBool) {
     let mut buffer = [0; 2048];
     while !ends.load(Ordering::Relaxed) {
         if let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
-            // A reply that cannot be sent is missed by who waits for it.
+            // Ignore errors: the receiver notices a missing reply.
             let _ = socket.send_to(&buffer[..bytes], from);
         }
     }

@@ -1,4 +1,4 @@
-//! `./dev bench rpc`: what calls of handlers to the host cost, and which bars they keep.
+//! `./dev bench rpc`: costs of calls from handlers to the host, compared with bars.
 
 mod ranks;
 mod simulated;
@@ -16,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Parts that are no kinds of calls.
+/// Parts of the bench that are not kinds of calls.
 const MESSAGE: &str = "message";
 const THREADS: &str = "threads";
 
@@ -25,10 +25,10 @@ pub(crate) struct Arguments {
     /// Calls of each HPU
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
-    /// Only calls whose names contain NAME; `message` is the long message, `threads` are calls between threads
+    /// Run only calls whose names contain NAME; `message` is the long message, `threads` are calls between threads
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
-    /// Folder `libc` of LLVM's sources, measured beside calls between threads; $CXX or g++ compiles it
+    /// Folder `libc` of LLVM's sources, to measure in comparison with calls between threads; $CXX or g++ compiles it
     #[arg(long, value_name = "DIR")]
     llvm: Vec<PathBuf>,
 }
@@ -95,10 +95,10 @@ const HANDLERS: &str = "9";
 /// Clocks of the cluster in a nanosecond.
 const CLOCKS_PER_NS: f64 = 0.04;
 
-/// What the quickest message took.
+/// Results of the fastest message.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Message {
-    /// Clocks of `spin_mpi_send`, in simulated time, in which the host's MPI_Send takes none.
+    /// Clocks of `spin_mpi_send` in simulated time, in which the host's MPI_Send takes none.
     call: u64,
     /// Clocks of the copy of the same bytes to host memory, without a call.
     copy: u64,
@@ -107,7 +107,7 @@ struct Message {
 }
 
 impl Message {
-    /// Lets two ranks send each other messages; nothing if there is no MPICH.
+    /// Lets two ranks exchange messages; returns nothing without MPICH.
     ///
     /// # Errors
     /// If that fails.

@@ -1,4 +1,4 @@
-//! Calls in one process: an increment by one, client and server in one thread or in two, and LLVM's own headers beside it.
+//! Calls in one process: increments with client and server in one thread or in two, compared with LLVM's own headers.
 
 use crate::harness::{Cell, Sheet};
 use anyhow::{Context as _, Result, ensure};
@@ -80,7 +80,7 @@ fn server<M: Memory<Error = Infallible>>(memory: M, layout: Layout) -> Server<M>
     server
 }
 
-/// Nanoseconds of a call, between whose halves something else may happen.
+/// Returns the nanoseconds per call; `serve` runs between sending and receiving.
 fn increments<M: Memory<Error = Infallible>>(memory: M, layout: Layout, mut serve: impl FnMut()) -> f64 {
     let client = Client::new(memory, layout).expect("the memory is as long as the layout");
     let start = Instant::now();

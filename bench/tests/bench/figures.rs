@@ -14,7 +14,7 @@ fn bench(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn tables_are_read_as_they_were_written() {
+fn tables_round_trip() {
     let trips = [
         (Protocol::Icmp, Mode::HostSpin, 16),
         (Protocol::Udp, Mode::Host, 1400),
@@ -34,7 +34,7 @@ fn tables_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_missed_bar_is_an_exit_code_and_figures_are_written_all_the_same() {
+fn a_missed_bar_sets_the_exit_code_and_figures_are_written() {
     let folder = tempfile::tempdir().expect("there is room");
     // A single call costs more than one of many, so it misses the bar of words on the NIC.
     let output = bench(folder.path(), &["rpc", "--only", "noop", "--calls", "1"]);
@@ -83,7 +83,7 @@ fn a_baseline_is_measured_in_turn_and_compared() {
 }
 
 #[test]
-fn every_bench_has_a_help() {
+fn every_bench_has_help() {
     let help = |of: &str| {
         let output = bench(Path::new("."), &[of, "--help"]);
         assert!(output.status.success(), "{output:?}");
@@ -99,7 +99,7 @@ fn every_bench_has_a_help() {
 }
 
 #[test]
-fn wrong_use_is_told_and_writes_nothing() {
+fn wrong_use_is_reported_and_writes_nothing() {
     let folder = tempfile::tempdir().expect("there is room");
     let cases: [(&[&str], i32, &str); 6] = [
         (&["nothing"], 2, "unrecognized subcommand 'nothing'"),

@@ -39,14 +39,14 @@ pub(super) struct Figure10 {
     /// Points of Figure 10: those in this file are taken, and others are added to it
     #[arg(long, value_name = "FILE", default_value = "target/experiments/figure10.json")]
     points: PathBuf,
-    /// Compiler of the MPI that is measured
+    /// Compiler of the MPI to measure
     #[arg(long, value_name = "MPICC", default_value = "mpicc")]
     mpicc: PathBuf,
 }
 
-/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with
-/// it in Gb/s, MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more
-/// for each segment.
+/// The paper's medians of 20 runs and 16 messages, from the CSV files of its artefact: Gb/s without and with
+/// computation, Gb/s of MPICH on the same hosts, and R. A sleeping sender limits the first two: it waits at least 100
+/// us for each segment.
 #[derive(Clone, Copy, Debug)]
 struct Paper {
     /// Of a message.
@@ -85,12 +85,12 @@ const fn paper(elements: u64, medians: [[f64; 4]; 2]) -> Paper {
     }
 }
 
-/// What is measured.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// The type.
     pub(crate) kind: PaperType,
-    /// Segments of a message that are under way at most.
+    /// Most segments of a message in flight.
     pub(crate) window: u16,
     /// Messages at once.
     pub(crate) messages: usize,
@@ -140,9 +140,9 @@ impl Spec {
 /// A point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
-    /// What was measured.
+    /// A measured case.
     pub(crate) spec: Spec,
-    /// What came of it; trials are those of [`TIMES`].
+    /// Results; trials are those of [`TIMES`].
     pub(crate) done: Overlapped,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec
     })
 }
 
-/// Measures the points that are missing in the file of points, writes all of them as CSV, and draws them.
+/// Measures the points that the file of points lacks, writes all of them as CSV, and draws them.
 pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     let path = &arguments.points;
     let known = read(path)?;
@@ -202,7 +202,7 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
         eprintln!("{point}");
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(point.clone());
-        // Points are written as they come, so that they stay if the rest is not waited for.
+        // Points are saved at once, so that they survive an interrupted run.
         let text = serde_json::to_string_pretty(&*all).map_err(Into::into);
         if let Err(error) = text.and_then(|text| write(path, &text)) {
             eprintln!("{error:#}");
@@ -220,7 +220,7 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     output::draw(&out.join("figure10.svg"), &points)
 }
 
-/// Prints what the MPI of this process takes to unpack, as JSON.
+/// Prints the unpacking times of this process's MPI as JSON.
 pub(super) fn unpack(arguments: &Figure10) -> Result<()> {
     println!(
         "{}",
@@ -229,7 +229,7 @@ pub(super) fn unpack(arguments: &Figure10) -> Result<()> {
     Ok(())
 }
 
-/// The rates at which an MPI unpacks here.
+/// Prints the unpacking rates of an MPI.
 fn show_unpacking(unpacking: &Unpacking) {
     let mut table = figures(["bytes", "simple, GB/s", "complex, GB/s"], &[]);
     let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
@@ -253,15 +253,15 @@ fn read(path: &Path) -> Result<Vec<Point>> {
     }
 }
 
-/// Passes of which the best counts: the machine has other things to do, and the figure is to be the host's best.
+/// Passes; the best counts, because other programs disturb the others.
 const PASSES: usize = 100;
-/// Compilers of the MPIs that are asked.
+/// Compilers of the MPIs to measure.
 const COMPILERS: [&str; 2] = ["mpicc.openmpi", "mpicc.mpich"];
 
-/// What one MPI takes.
+/// Unpacking times of an MPI.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Unpacking {
-    /// What it calls itself.
+    /// Name of the library.
     library: String,
     /// For each type and length: the time of one message, if 16 are unpacked one after the other.
     times: Vec<(PaperType, u64, Duration)>,
@@ -292,7 +292,7 @@ impl Unpacking {
 /// Measures in this process, which can start one MPI only.
 ///
 /// # Errors
-/// If there is no such MPI, or it refuses.
+/// If there is no such MPI, or it fails.
 fn measure_unpacking(compiler: &Path) -> Result<Unpacking> {
     let mpi = Mpi::init_with(&Library::with(compiler, None)?)?;
     let mut times = Vec::new();
@@ -331,8 +331,7 @@ fn unpack_time(mpi: &Mpi, kind: PaperType, elements: u64) -> Result<Duration> {
     Ok(best / MESSAGES as u32)
 }
 
-/// Measures with all MPIs of this machine, each in a process of its own. Those that are missing are left out, with a word of
-/// why.
+/// Measures all MPIs of this machine, each in its own process. Reports those that are missing.
 fn measure_all_mpis(missing: impl Fn(&str, String)) -> Result<Vec<Unpacking>> {
     let program = std::env::current_exe()?;
     let measure = |compiler: &str| -> Result<Unpacking> {

@@ -40,10 +40,10 @@ const COLUMNS: [&str; 25] = [
     "paper_host_gbps",
     "paper_overlap_ratio",
 ];
-/// Columns of each MPI that was measured.
+/// Columns of each measured MPI.
 const UNPACK_COLUMNS: [&str; 2] = ["unpack_measured_us", "availability_with_unpack"];
 
-/// What the paper has for a point: throughput without and with computation, of MPICH on its hosts, R.
+/// The paper's figures of a point: throughput without and with computation, of MPICH on its hosts, and R.
 pub(super) fn of_paper(spec: &Spec) -> [Option<f64>; 4] {
     let kind = usize::from(spec.kind == PaperType::Complex);
     let length = PAPER_LENGTHS.iter().find(|paper| paper.bytes == spec.bytes());
@@ -57,7 +57,7 @@ pub(super) fn of_paper(spec: &Spec) -> [Option<f64>; 4] {
     [reference.map(|(_, medians)| medians[kind]), None, None, None]
 }
 
-/// The header, and a row for each point and set of prices; what is simulated and what is measured stands in different
+/// Returns the header, and a row for each point and set of prices; simulated and measured figures have different
 /// columns.
 pub(super) fn csv(points: &[Point], unpackings: &[Unpacking]) -> String {
     let mut header: Vec<String> = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
@@ -123,14 +123,14 @@ fn short_name(library: &str) -> &'static str {
 /// Size of the picture in points, and of its legend below.
 const SIZE: (u32, u32) = (960, 800);
 const LEGEND: u32 = 130;
-/// Throughput that is drawn, in Gb/s.
+/// Throughput axis, in Gb/s.
 const GBPS: Range<f64> = 0.04..30.0;
 /// The legend is below all panels.
 const UNNAMED: &str = "";
-/// R from where on the axis begins, unless something is below.
+/// Lower end of the axis for R, unless a point is below.
 const RATIO: f64 = 0.9;
 
-/// What stands on the horizontal axis.
+/// The horizontal axis.
 #[derive(Clone, Copy)]
 enum Sweep {
     Length,
