@@ -1,9 +1,9 @@
 /*
-  * The interface of handlers. Handlers include this header.
-  *
-  * Functions return SPIN_OK or SPIN_FAIL. Commands return immediately with a handle, which may be NULL. The NIC keeps the
-  * packet's buffer until all commands of its handler are done, so a handler need not wait for the last ones. Each HPU can
-  * have four commands in flight; a fifth blocks.
+ * The interface of handlers. Handlers include this header.
+ *
+ * Functions return SPIN_OK or SPIN_FAIL. Commands return immediately with a handle, which may be NULL. The NIC keeps the
+ * packet's buffer until all commands of its handler are done, so a handler need not wait for the last ones. Each HPU can
+ * have four commands in flight; a fifth blocks.
  */
 #ifndef HANDLER_H
 #define HANDLER_H
@@ -116,8 +116,8 @@ static inline int spin_cmd_wait(spin_cmd_t handle) {
 }
 
 /*
-  * Waits for the command, and returns true. The test register of the PULP cluster takes the command id from the data of a
-  * read, which a program cannot set, so it may report another command.
+ * Waits for the command, and returns true. The test register of the PULP cluster takes the command id from the data of a
+ * read, which a program cannot set, so it may report another command.
  */
 static inline int spin_cmd_test(spin_cmd_t handle, bool *completed) {
     spin_cmd_wait(handle);
@@ -180,8 +180,8 @@ static inline int spin_host_direct(uint64_t host_addr, uint64_t user_data, spin_
 }
 
 /*
-  * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE this is cheaper than a copy. The cluster puts the bytes of a
-  * direct write into the first lanes of the bus whatever the address, so at other addresses this copies from the stack and waits.
+ * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE this is cheaper than a copy. The cluster puts the bytes of a
+ * direct write into the first lanes of the bus whatever the address, so at other addresses this copies from the stack and waits.
  */
 static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
     if ((uint32_t)host_addr % SPIN_HOST_LINE == 0) {
@@ -221,11 +221,11 @@ static inline int spin_lock_unlock(spin_lock_t *lock) {
 }
 
 /*
-  * A reader-writer lock with priority for writers: a waiting writer blocks new readers.
-  *
-  * The first reader takes `glock` for all readers, and the last one releases it; writers take it for themselves. The counter
-  * of readers also counts waiting writers. As in FPsPIN's runtime, a counter that does not start at 0 gives a lock that only
-  * excludes writers from each other.
+ * A reader-writer lock with priority for writers: a waiting writer blocks new readers.
+ *
+ * The first reader takes `glock` for all readers, and the last one releases it; writers take it for themselves. The counter
+ * of readers also counts waiting writers. As in FPsPIN's runtime, a counter that does not start at 0 gives a lock that only
+ * excludes writers from each other.
  */
 typedef struct spin_rw_lock {
     spin_lock_t glock;

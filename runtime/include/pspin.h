@@ -1,11 +1,12 @@
 /*
-  * Atomics, spin locks, time, and the data that host and HPUs share.
-  *
-  * Atomics work on words of the HPU's own L1 and of L2 handler memory, and return the previous value. They are serialized
-  * (spin_guard.h) and take about 200 clocks each, because the AMO instructions of the PULP cluster are unusable for this: in
-  * L2 they always return 1, and in L1 they corrupt words on their way to the host or the wire. Without a result,
-  * amo_send_add is one instruction of about 40 clocks in L2, and amo_store is one instruction everywhere. On words that also
-  * see atomics with a result, amo_send_add may be combined only with amo_add, and amo_store only with locks.
+ * Atomics, spin locks, time, and the data that host and HPUs share.
+ *
+ * Atomics work on words of the HPU's own L1 and of L2 handler memory, and return the previous value. They are serialized
+ * (spin_guard.h) and take about 200 clocks each, because the AMO instructions of the PULP cluster are unusable for this: in
+ * L2 they always return 1, and in L1 they corrupt words on their way to the host or the wire.
+ *
+ * Without a result, amo_send_add is one instruction of about 40 clocks in L2, and amo_store is one instruction everywhere. On
+ * words that also see atomics with a result, amo_send_add may be combined only with amo_add, and amo_store only with locks.
  */
 #ifndef PSPIN_H
 #define PSPIN_H
@@ -53,8 +54,8 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
 }
 
 /*
-  * Returns the 32-bit cycle counter; differences are valid up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on
-  * the PULP cluster, so this is an environment call of about 30 cycles.
+ * Returns the 32-bit cycle counter; differences are valid up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on
+ * the PULP cluster, so this is an environment call of about 30 cycles.
  */
 static inline uint32_t cycles(void) {
     register uint32_t now asm("a0");
@@ -64,8 +65,8 @@ static inline uint32_t cycles(void) {
 }
 
 /*
-  * LR and SC instructions. Do not use them: on the PULP cluster, SC in L1 always stores, and SC in L2 may store although
-  * another HPU has written in between. The model refuses both. Use compare_and_swap instead.
+ * LR and SC instructions. Do not use them: on the PULP cluster, SC in L1 always stores, and SC in L2 may store although
+ * another HPU has written in between. The model refuses both. Use compare_and_swap instead.
  */
 static inline uint32_t load_reserved(volatile const uint32_t *const address) {
     uint32_t value;
@@ -85,8 +86,8 @@ static inline bool spin_is_in_l2(volatile const void *address) {
 }
 
 /*
-  * Changes a word, inside the guard. In L2 this is an AMO instruction, because other HPUs may add to the word without the
-  * guard.
+ * Changes a word, inside the guard. In L2 this is an AMO instruction, because other HPUs may add to the word without the
+ * guard.
  */
 #define SPIN_CHANGE(instruction, address, value, after)                                                \
     do {                                                                                               \
@@ -139,8 +140,8 @@ static inline void amo_store(volatile uint32_t *const address, const uint32_t va
 }
 
 /*
-  * Stores `new_value` if the word holds `expected`. Returns 0 if it did, else -1. For words in L2, or in L1 if only HPUs of
-  * that cluster use them, with this function and amo_store.
+ * Stores `new_value` if the word holds `expected`. Returns 0 if it did, else -1. For words in L2, or in L1 if only HPUs of
+ * that cluster use them, with this function and amo_store.
  */
 static inline int compare_and_swap(volatile uint32_t *const address, const uint32_t expected,
                                    const uint32_t new_value) {

@@ -1,5 +1,5 @@
 /*
-  * The HPU of a handler, and the environment calls into the runtime.
+ * The HPU of a handler, and the environment calls into the runtime.
  *
  * Handlers run in user mode, which may not read `mhartid`, so the runtime keeps it in a thread-local variable.
  */
@@ -47,8 +47,8 @@ extern __thread uint32_t spin_hart_id;
 static inline uint32_t rt_core_id(void) { return spin_hart_id & 0x1f; }
 
 /*
-  * Number of clusters of the NIC, which may differ from the number that the program was built for. On the PULP cluster, the
-  * scratchpads of other clusters in a task are undefined.
+ * Number of clusters of the NIC, which may differ from the number that the program was built for. On the PULP cluster, the
+ * scratchpads of other clusters in a task are undefined.
  */
 extern __thread uint32_t spin_cluster_count;
 static inline uint32_t rt_cluster_count(void) { return spin_cluster_count; }

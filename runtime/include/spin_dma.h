@@ -1,8 +1,8 @@
 /*
-  * Copies between the NIC's memories (L1 and L2) with the DMA engine of the cluster.
-  *
-  * Each HPU has its own registers of the engine at SPIN_DMA_ADDR. Ids count up from 1 for each HPU, transfers complete in
-  * order, and `done` holds the id of the last completed one.
+ * Copies between the NIC's memories (L1 and L2) with the DMA engine of the cluster.
+ *
+ * Each HPU has its own registers of the engine at SPIN_DMA_ADDR. Ids count up from 1 for each HPU, transfers complete in
+ * order, and `done` holds the id of the last completed one.
  */
 #ifndef SPIN_DMA_H
 #define SPIN_DMA_H

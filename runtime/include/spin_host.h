@@ -1,7 +1,7 @@
 /*
-  * Requests to the host: each HPU owns a page of the context's host memory, with a flag word at its start and the payload 64
-  * bytes after it. The HPU copies the payload, writes the flag with a new dma_id, and waits until the host writes the same
-  * dma_id to __host_data.flag[hpu].
+ * Requests to the host: each HPU owns a page of the context's host memory, with a flag word at its start and the payload 64
+ * bytes after it. The HPU copies the payload, writes the flag with a new dma_id, and waits until the host writes the same
+ * dma_id to __host_data.flag[hpu].
  */
 #ifndef SPIN_HOST_H
 #define SPIN_HOST_H
@@ -60,7 +60,7 @@ static inline fpspin_flag_t fpspin_host_req(handler_args_t *args, uint32_t lengt
     spin_write_to_host(HOST_ADDR_HPU(args), request.data, &flag_write);
     spin_cmd_wait(flag_write);
 
-        /* The host writes 8 bytes atomically, but this reads two words: read the one with the id first, or the other may be stale. */
+    /* The host writes 8 bytes atomically, but this reads two words: read the one with the id first, or the other may be stale. */
     volatile uint32_t *word = (volatile uint32_t *)&__host_data.flag[hpu];
     fpspin_flag_t answer;
     do {

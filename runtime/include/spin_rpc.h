@@ -1,18 +1,18 @@
 /*
-  * Calls to the host: a small client of LLVM libc's RPC protocol (docs/host/rpc.md).
+ * Calls to the host: a small client of LLVM libc's RPC protocol (docs/host/rpc.md).
  *
  *     spin_rpc_port_t *port = spin_rpc_open(opcode);      NULL if the host offers this context nothing
  *     spin_rpc_send(port, words, sizeof(words));          as often as the call says, in its order
  *     spin_rpc_recv(port, words, sizeof(words));
  *     spin_rpc_close(port);
  *
-  * Every HPU has its own ports, so there is no locking and no search. A call whose last packet is sent and not received is
-  * asynchronous: the next open of the port waits for it. Data to send or receive are in L1 or L2, and can be reused when the
-  * function returns. A function returns false if the host has closed its services; then only close is allowed.
-  *
-  * Waiting counts for the watchdog. A handler that ends in the middle of a call, by the watchdog or by a fault, leaves its port
-  * unfinished. The next one on this HPU detects this, waits until the client owns the port, and begins with a new generation, so
-  * that the server drops the old call.
+ * Every HPU has its own ports, so there is no locking and no search. A call whose last packet is sent and not received is
+ * asynchronous: the next open of the port waits for it. Data to send or receive are in L1 or L2, and can be reused when the
+ * function returns. A function returns false if the host has closed its services; then only close is allowed.
+ *
+ * Waiting counts for the watchdog. A handler that ends in the middle of a call, by the watchdog or by a fault, leaves its port
+ * unfinished. The next one on this HPU detects this, waits until the client owns the port, and begins with a new generation, so
+ * that the server drops the old call.
  */
 #ifndef SPIN_RPC_H
 #define SPIN_RPC_H
@@ -55,8 +55,8 @@ static inline bool spin_rpc_has_value(const spin_rpc_port_t *port) { return (por
 #define SPIN_RPC_TICKET 32u    /* somebody will ask for the answer of the last call (spin_service.h) */
 
 /*
-  * The fast path for most calls: sends one packet of at most 64 bytes, and receives the first word of the answer. With NULL for
-  * the answer it waits for the end of the call only.
+ * The fast path for most calls: sends one packet of at most 64 bytes, and receives the first word of the answer. With NULL for
+ * the answer it waits for the end of the call only.
  */
 bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer);
 

@@ -1,9 +1,9 @@
 /*
-  * Support for the stubs of typed services (docs/host/services.md). Handlers call stubs; they use only statuses and tickets of this
-  * header.
-  *
-  * A stub packs its parameters into one packet. Data of at most 48 bytes follow them, as far as there is room; longer data are
-  * copied to the port's part of the context's host memory, and back.
+ * Support for the stubs of typed services (docs/host/services.md). Handlers call stubs; they use only statuses and tickets of this
+ * header.
+ *
+ * A stub packs its parameters into one packet. Data of at most 48 bytes follow them, as far as there is room; longer data are
+ * copied to the port's part of the context's host memory, and back.
  */
 #ifndef SPIN_SERVICE_H
 #define SPIN_SERVICE_H
@@ -23,8 +23,8 @@ static inline uint32_t spin_status_check(spin_status_t status) { return status &
 static inline uint32_t spin_status_number(spin_status_t status) { return status >> 8; }
 
 /*
-  * A ticket for a pending answer. An HPU has at most as many as ports. If a call needs a port and all have tickets, one answer is
-  * dropped, and its ticket returns SPIN_SERVICE_DROPPED. So tickets need not be released.
+ * A ticket for a pending answer. An HPU has at most as many as ports. If a call needs a port and all have tickets, one answer is
+ * dropped, and its ticket returns SPIN_SERVICE_DROPPED. So tickets need not be released.
  */
 typedef struct {
     spin_rpc_port_t *port;

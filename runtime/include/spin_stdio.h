@@ -1,10 +1,10 @@
 /*
-  * Standard input and output on the host, with libc's calls of the RPC protocol: files in the folder that the host allows, and the
-  * host's standard streams. The functions are those of C with the prefix `spin_`, and fail as in C if the host refuses. A call
-  * waits for the host and takes at least 150 clocks (docs/host/rpc.md).
-  *
-  * printf and puts of <stdio.h> still write to the NIC's own standard output. Define SPIN_STDIO_NAMES before this header to use C's
-  * names for the functions here.
+ * Standard input and output on the host, with libc's calls of the RPC protocol: files in the folder that the host allows, and the
+ * host's standard streams. The functions are those of C with the prefix `spin_`, and fail as in C if the host refuses. A call
+ * waits for the host and takes at least 150 clocks (docs/host/rpc.md).
+ *
+ * printf and puts of <stdio.h> still write to the NIC's own standard output. Define SPIN_STDIO_NAMES before this header to use C's
+ * names for the functions here.
  */
 #ifndef SPIN_STDIO_H
 #define SPIN_STDIO_H
@@ -27,8 +27,8 @@ int spin_puts(const char *text);
 int spin_fputs(const char *text, SPIN_FILE *stream);
 
 /*
-  * One round trip if format, arguments and strings have at most 48 bytes together; numbers take 4 or 8 bytes, as in their
-  * conversion. With more than SPIN_PRINTF_BYTES, two round trips and one for each string.
+ * One round trip if format, arguments and strings have at most 48 bytes together; numbers take 4 or 8 bytes, as in their
+ * conversion. With more than SPIN_PRINTF_BYTES, two round trips and one for each string.
  */
 #define SPIN_PRINTF_BYTES 248
 int spin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));

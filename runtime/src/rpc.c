@@ -13,8 +13,8 @@ static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
 }
 
 /*
-  * The slow path of opening a port. Skips ports with tickets; if there is no other, drops the answer of one. If a port was left in
-  * the middle of a call, or belongs to another context, reads all state again.
+ * The slow path of opening a port. Skips ports with tickets; if there is no other, drops the answer of one. If a port was left in
+ * the middle of a call, or belongs to another context, reads all state again.
  */
 __attribute__((cold, noinline)) static spin_rpc_port_t *open_otherwise(uint32_t opcode, uint32_t other) {
     spin_rpc_port_t *port = spin_rpc_client.next;
@@ -34,7 +34,7 @@ __attribute__((cold, noinline)) static spin_rpc_port_t *open_otherwise(uint32_t 
 }
 
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
-        /* The state must belong to the current context, and no handler may have ended in the middle of a call. */
+    /* The state must belong to the current context, and no handler may have ended in the middle of a call. */
     uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~spin_rpc_client.not_low) |
                      (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~spin_rpc_client.not_high);
     spin_rpc_port_t *port = spin_rpc_client.next;
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) bool send(spin_rpc_port_t *port, co
     bool is_usual = (state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) == SPIN_RPC_OWNS;
     if (is_usual) {
         sent = begin_write(port, data, bytes);
-                /* The packet is in flight meanwhile, so this check is free. */
+        /* The packet is in flight meanwhile, so this check is free. */
         is_same = is_same_session();
         end_write(bytes, sent);
     }

@@ -1,8 +1,8 @@
 /*
-  * printf on the host. The HPU parses the conversions and packs the arguments to their widths on the host, which formats the text.
-  *
-  * Short calls use one stream: stream, length of the format, format, arguments, strings. Longer ones work as in LLVM's clients:
-  * the format, the arguments, and each string on request. Letters are compared one by one, because tables would be in L2.
+ * printf on the host. The HPU parses the conversions and packs the arguments to their widths on the host, which formats the text.
+ *
+ * Short calls use one stream: stream, length of the format, format, arguments, strings. Longer ones work as in LLVM's clients:
+ * the format, the arguments, and each string on request. Letters are compared one by one, because tables would be in L2.
  */
 #include "pspin.h"
 #include "spin_rpc.h"

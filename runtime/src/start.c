@@ -26,8 +26,8 @@ __thread uint32_t spin_hart_id;
 __thread uint32_t spin_cluster_count;
 
 /*
-  * State of start-up. Other HPUs wait for it, and so does the host, which finds it by this name, before it sends packets. It is
-  * initialised data, because HPU 0 is still clearing the rest.
+ * State of start-up. Other HPUs wait for it, and so does the host, which finds it by this name, before it sends packets. It is
+ * initialised data, because HPU 0 is still clearing the rest.
  */
 #define STARTING 1
 #define READY 2
@@ -62,8 +62,8 @@ static volatile uint32_t *guard_of(uint32_t cluster) {
 }
 
 /*
-  * Initialises the guard. Other clusters wait for `ready` before they run handlers, so no HPU uses it yet. A program also runs
-  * on fewer or more clusters than it was built for, so this counts them.
+ * Initialises the guard. Other clusters wait for `ready` before they run handlers, so no HPU uses it yet. A program also runs
+ * on fewer or more clusters than it was built for, so this counts them.
  */
 STARTUP static void prepare_guard(void) {
     uint32_t clusters = 1;
