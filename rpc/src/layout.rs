@@ -18,12 +18,12 @@ use core::fmt;
 pub const PACKET_BYTES: u32 = 64;
 /// Bytes of a header.
 pub const HEADER_BYTES: u32 = 16;
-/// What the address of the buffer is a multiple of.
+/// The alignment of the buffer.
 pub const ALIGNMENT: usize = 64;
 
 /// Bytes of a mailbox.
 pub const MAILBOX_BYTES: u32 = 4;
-/// What headers and packets are aligned to.
+/// The alignment of headers and packets.
 const WORD_BYTES: u32 = 8;
 
 /// A generation of the layout. Nothing in the buffer tells it.
@@ -195,7 +195,7 @@ impl Layout {
         self.packet(self.ports)
     }
 
-    /// Where data of calls lie that are too long for packets, in memory of so many bytes from the buffer's first one on.
+    /// Where data of calls that do not fit into packets lie, in memory of `bytes` bytes from the start of the buffer.
     pub const fn bulk(&self, memory_bytes: u32) -> Bulk {
         const LINE: u32 = ALIGNMENT as u32;
         let offset = self.bytes().next_multiple_of(LINE);
@@ -215,7 +215,7 @@ impl Layout {
 /// Most bytes for data of calls that are too long for packets, of all ports together.
 pub const MOST_BULK_BYTES: u32 = 1 << 20;
 
-/// Memory behind the buffer, of which every port has the same part.
+/// Memory after the buffer, of which every port has an equal part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bulk {
     /// Where that of the first port begins.

@@ -96,7 +96,7 @@ opcodes! {
     PRINTF_TO_STDERR = 22;
     /// `fprintf`, aligned.
     PRINTF_TO_STREAM = 23;
-    /// `printf`, arguments one right behind the other.
+    /// `printf`, arguments packed without padding.
     PRINTF_TO_STDOUT_PACKED = 24;
     /// `printf` to standard error, packed.
     PRINTF_TO_STDERR_PACKED = 25;
@@ -116,7 +116,7 @@ opcodes! {
     TEST_STREAM = 0x8002;
 }
 
-/// What a call is named, if it is one of these.
+/// Returns the name of a call, if it is one of these.
 pub fn name(opcode: u32) -> Option<&'static str> {
     match opcode {
         EMISSARY_CALL => Some("EMISSARY_CALL"),

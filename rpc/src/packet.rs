@@ -50,7 +50,7 @@ impl Packet {
     }
 }
 
-/// Packets of a stream of so many bytes.
+/// Number of packets of a stream of `bytes` bytes.
 pub const fn packets(bytes: u64) -> u64 {
     1 + bytes
         .saturating_sub(FIRST_BYTES as u64)
@@ -119,7 +119,7 @@ impl Join {
         self.left == 0
     }
 
-    /// The length that the first packet told.
+    /// The length in the first packet.
     pub fn length(&self) -> Option<u64> {
         self.length
     }

@@ -23,7 +23,7 @@ struct Line([AtomicU32; WORDS_A_LINE]);
 pub struct Buffer(Box<[Line]>);
 
 impl Buffer {
-    /// At least so many bytes.
+    /// Allocates at least `bytes` bytes.
     pub fn new(bytes: u32) -> Self {
         let lines = (bytes as usize).div_ceil(ALIGNMENT);
         Self((0..lines).map(|_| Line::default()).collect())

@@ -1,4 +1,4 @@
-//! What became of a typed call. It stands apart from what the call gives, so nothing that was refused looks like a result.
+//! The status of a typed call. It stands apart from what the call gives, so nothing that was refused looks like a result.
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ macro_rules! statuses {
                 pub const $name: Self = Self($number);
             )*
 
-            /// What it is, in a few words.
+            /// A short description.
             pub const fn name(self) -> &'static str {
                 match Self(self.0 & ((1 << CHECK_BITS) - 1)) {
                     $(Self::$name => $refusal,)*
@@ -104,7 +104,7 @@ pub enum Fault<E> {
     Mailbox {
         /// The port.
         port: u32,
-        /// What stands in the mailbox.
+        /// The value in the mailbox.
         value: u32,
     },
 }

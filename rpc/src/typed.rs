@@ -128,7 +128,7 @@ impl Gate {
     }
 }
 
-/// What data in a packet are aligned to.
+/// The alignment of data in a packet.
 const ALIGNMENT: u32 = 4;
 /// Bytes of a packet.
 const PACKET_BYTES: u32 = NEXT_BYTES as u32;
@@ -141,12 +141,12 @@ pub struct Slice {
     bytes: u32,
 }
 
-/// Bytes of a packet that are given to data, one behind the other.
+/// Bytes of a packet that are allocated to data in order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor(u32);
 
 impl Cursor {
-    /// The place of so many bytes, if there is one.
+    /// Allocates `bytes` bytes, if there is room.
     fn take(&mut self, bytes: u32) -> Result<u32, Status> {
         let start = self.0.next_multiple_of(ALIGNMENT);
         if bytes > INLINE_BYTES || start + bytes > PACKET_BYTES {
@@ -157,7 +157,7 @@ impl Cursor {
     }
 }
 
-/// A call with its first packet. All of it is a copy, which nobody changes any more.
+/// A call with its first packet, as a private copy.
 #[derive(Debug)]
 pub struct Request {
     call: Call,

@@ -1,8 +1,8 @@
 //! The arguments of `molly`.
 
-use crate::failure::Failure;
-use crate::known::{Known, all};
-use crate::setup::{NicSetup, Setup, join};
+use crate::Failure;
+use crate::programs::{Builtin, all};
+use crate::programs::{NicSetup, Setup, join};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use molly::{Columns, Error, Geometry, MOST_THREADS, Options, Pipeline};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The grid of ranks, where --geometry does not say it.
 const VARIABLE: &str = "MOLLY_GEOMETRY";
 
-/// Ranks without a launcher, if nobody says how many.
+/// Number of ranks without a launcher, by default.
 const RANKS: usize = 4;
 
 /// Affine loops over distributed fields: what a program becomes on a grid of ranks.
@@ -67,17 +67,17 @@ pub(crate) struct Asked {
     pub(crate) columns: ColumnsArgument,
 }
 
-/// What is done with messages under MPI.
+/// How messages are sent under MPI.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ColumnsArgument {
     /// Under MPI, copy messages to buffers, or let MPI take them straight out of fields and put them there: all whose
     /// place is free long enough, or those of one piece
-    #[arg(long = "columns", value_name = "WAY", value_enum, default_value_t = Way::Auto)]
-    way: Way,
+    #[arg(long = "columns", value_name = "MODE", value_enum, default_value_t = ColumnsMode::Auto)]
+    mode: ColumnsMode,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Way {
+enum ColumnsMode {
     Packed,
     Vector,
     Auto,
@@ -85,10 +85,10 @@ enum Way {
 
 impl ColumnsArgument {
     pub(crate) fn columns(self) -> Columns {
-        match self.way {
-            Way::Packed => Columns::Packed,
-            Way::Vector => Columns::Vector,
-            Way::Auto => Columns::Chosen,
+        match self.mode {
+            ColumnsMode::Packed => Columns::Packed,
+            ColumnsMode::Vector => Columns::Vector,
+            ColumnsMode::Auto => Columns::Chosen,
         }
     }
 }
@@ -127,7 +127,7 @@ pub(crate) struct CheckArguments {
     pub(crate) asked: Asked,
     #[command(flatten)]
     pub(crate) nics: Nics,
-    /// So many random programs instead
+    /// Number of random programs to check instead
     #[arg(long, value_name = "N", conflicts_with_all = ["size", "geometry", "nic"])]
     pub(crate) random: Option<u64>,
     /// Seed of the first random program
@@ -181,7 +181,7 @@ fn rows(text: &str) -> Result<Pipeline, String> {
 }
 
 /// The program of this name.
-pub(crate) fn named(name: &str) -> Result<Known, Failure> {
+pub(crate) fn named(name: &str) -> Result<Builtin, Failure> {
     let known = all();
     let names: Vec<&str> = known.iter().map(|known| known.name).collect();
     let text = format!("there is no program `{name}`; there are {}", names.join(", "));
@@ -211,10 +211,10 @@ impl Nics {
 }
 
 impl Asked {
-    /// What was asked for, to be run or only planned, with what nobody said.
+    /// The arguments with their defaults, for a run or only a plan.
     pub(crate) fn setup(
         &self,
-        known: &Known,
+        known: &Builtin,
         default: i64,
         mpi: Option<&Mpi>,
         is_run: bool,
@@ -253,7 +253,7 @@ impl Asked {
         })
     }
 
-    fn shape(&self, known: &Known, default: i64) -> Result<Vec<i64>, Failure> {
+    fn shape(&self, known: &Builtin, default: i64) -> Result<Vec<i64>, Failure> {
         let Some(text) = &self.size else {
             return Ok(vec![default; known.dims]);
         };

@@ -1,7 +1,7 @@
 //! The picture of a plan: ranks as boxes of their grid, and the messages of a chunk between them.
 
-use crate::setup::join;
-use crate::shown::{Shown, ShownChannel};
+use crate::plan::{ChannelView, PlanView};
+use crate::programs::join;
 use molly::Plan;
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const WIDTH: f64 = 900.0;
 /// Most ranks along a side that are drawn; of more, those at the beginning.
 const MOST: i64 = 8;
-/// Colours that are told apart by most eyes, and on paper (Okabe and Ito, without the yellow).
+/// Colours that most people can distinguish, also on paper (Okabe and Ito, without the yellow).
 const COLORS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888",
 ];
@@ -24,7 +24,7 @@ struct Sheet {
 }
 
 /// Draws the ranks, and for each channel an arrow from sender to receiver.
-pub(crate) fn draw(shown: &Shown, plan: &Plan) -> String {
+pub(crate) fn draw(shown: &PlanView, plan: &Plan) -> String {
     let extents = plan.geometry.extents();
     let (rows, columns) = match extents {
         [ranks] => (1, (*ranks).min(MOST)),
@@ -115,7 +115,7 @@ fn arrows(
     svg: &mut String,
     sheet: &Sheet,
     plan: &Plan,
-    channel: &ShownChannel,
+    channel: &ChannelView,
     number: usize,
     channels: usize,
 ) {
@@ -153,7 +153,7 @@ fn arrows(
 }
 
 /// What the colours mean, and what is stored.
-fn words(svg: &mut String, shown: &Shown, top: f64) {
+fn words(svg: &mut String, shown: &PlanView, top: f64) {
     let mut y = top;
     let mut line = |text: &str, color: Option<&str>| {
         if let Some(color) = color {

@@ -15,14 +15,14 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_molly");
 /// Steps of Game of Life over NICs, of 256x256 cells then: 100 in a soak.
 const STEPS: &str = "MOLLY_NIC_STEPS";
 
-/// What a command prints.
+/// The output of a command.
 fn output(arguments: &[&str]) -> String {
     let ended = Program::new(arguments).run();
     assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
     ended.output
 }
 
-/// What a command says that cannot work.
+/// The error message of a command that fails.
 fn refusal(arguments: &[&str]) -> String {
     let ended = Program::new(arguments).run();
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Sets and relations.
 
-use crate::context::{Context, Error, Result};
 use crate::ffi;
+use crate::object::{Context, Error, Result};
 use crate::object::{Given, asking, object, taking};
 use crate::reader::read;
 use std::ffi::{CStr, CString};
@@ -127,7 +127,7 @@ pub(crate) fn c_string(text: &str) -> Result<CString> {
 macro_rules! parsing {
     ($name:ident, $function:ident $(, $built:ident)?) => {
         impl $name {
-            /// What isl's notation says, on this thread.
+            /// Parses isl's notation.
             ///
             /// The text has to be made by a program: isl's messages about a wrong one say nothing of where.
             ///

@@ -3,11 +3,9 @@
 
 mod accesses;
 mod affine;
-mod arguments;
 mod expand;
 mod leaf;
 mod nest;
-mod scope;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! Ranks as points of a grid, and the blocks of fields that they own.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fmt;
 
 /// Ranks that a grid can have.

@@ -8,9 +8,9 @@
 //! waited for earlier, than it could be, but never the other way round. Of very many different places those that come
 //! last have room when they are waited for.
 
-use crate::boxes::{Span, around, meet, range};
 use crate::plan::{Message, Plan};
 use crate::program::{Access, Program};
+use crate::storage::{Span, around, meet, range};
 use crate::tree::{Call, Row};
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;

@@ -4,10 +4,10 @@
 //! a field before everything else, and `L{field}` reads it after everything, both where the element lives. Time has
 //! 2 d + 1 coordinates for bodies in d loops: place in the text and value of a loop's variable in turn.
 
-use crate::error::{Error, Result};
+use crate::expressions::{Writer, all, home, inside, names};
 use crate::geometry::Geometry;
 use crate::program::{Access, Body, Bounds, Expr, Node, Program, Sizes, first_site};
-use crate::text::{Writer, all, home, inside, names};
+use crate::{Error, Result};
 use spinneret_isl::{Map, Set, UnionMap};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -162,7 +162,7 @@ impl<'a> Nest<'a> {
         2 * self.depth + 1
     }
 
-    /// A place in the text behind all others.
+    /// A place in the text after all others.
     pub(crate) fn end(&self) -> i64 {
         self.program.nodes.len() as i64 + self.statements.len() as i64
     }

@@ -5,15 +5,15 @@
 //! their order does not matter. That is much less work than isl's code generation for all bodies and messages at once, and
 //! leaves fewer cases in the innermost loops.
 
+use crate::Result;
 use crate::channels::Messages;
-use crate::error::Result;
+use crate::expressions::names;
+use crate::expressions::{Op, Value};
 use crate::flow::Level;
 use crate::nest::Nest;
 use crate::overlap::Split;
 use crate::scan::{Scan, all_of};
-use crate::text::names;
 use crate::tree::{Call, Tree};
-use crate::value::{Op, Value};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
 

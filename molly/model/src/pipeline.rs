@@ -14,11 +14,11 @@
 //! - what waits for the end of the sweep to be sent with such values is not overwritten until then;
 //! - there are fewer messages.
 
-use crate::error::Result;
+use crate::Result;
+use crate::expressions::{all, names};
 use crate::flow::{Known, Level, Remote, coordinates};
 use crate::nest::Nest;
 use crate::program::{Node, Site, bodies};
-use crate::text::{all, names};
 use spinneret_isl::Set;
 use std::cmp::Ordering;
 use std::num::NonZeroU32;

@@ -1,20 +1,19 @@
 //! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
 
 use crate::channels::{Channel, Messages, elements, merge};
-use crate::columns::Columns;
-use crate::error::{Error, Result};
+use crate::expressions::names;
 use crate::flow::{Flow, Known, Remote, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
 use crate::pipeline::{Flows, Pipeline, Sweep, Turns, sweeps};
+use crate::program::{Cut, Strips, strips};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
-use crate::strips::{Cut, Strips, strips};
-use crate::text::names;
 use crate::tree::{Call, Points, Row, Run, Tree};
 use crate::versions::{Exchange, Group, exchanges};
+use crate::{Error, Result};
 use spinneret_isl::{Set, limited};
 
 /// What every rank does. One plan serves all of them.
@@ -91,6 +90,30 @@ impl Default for Options {
             exchange: true,
             pipeline: Pipeline::default(),
             columns: Columns::Chosen,
+        }
+    }
+}
+
+/// What is done with messages under MPI, whose elements may lie apart in the memory of a field, as those of a column do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Columns {
+    /// They are copied to a buffer before they are sent, and out of one when they have come.
+    Packed,
+    /// They go straight out of the field and into it, by MPI's vector types, wherever that is right.
+    Vector,
+    /// Those of one piece go straight, which saves a copy on each side, and all others are packed: short columns take
+    /// less time so, and for long ones a step takes as long in both ways (docs/molly.md, "Columns").
+    #[default]
+    Chosen,
+}
+
+impl Columns {
+    /// Whether messages in `pieces` pieces of a field's memory go straight.
+    pub fn go_straight(self, pieces: usize) -> bool {
+        match self {
+            Self::Packed => false,
+            Self::Vector => true,
+            Self::Chosen => pieces <= 1,
         }
     }
 }

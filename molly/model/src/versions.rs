@@ -8,13 +8,13 @@
 //!
 //! At the end `b` gets what it would have: elements that were copied from `a`, the others as they were.
 
+use crate::Result;
 use crate::channels::elements;
-use crate::error::Result;
+use crate::expressions::names;
 use crate::flow::Known;
 use crate::nest::Nest;
 use crate::pipeline::Sweep;
 use crate::program::Expr;
-use crate::text::names;
 use crate::tree::Points;
 use spinneret_isl::{Map, Set};
 

@@ -47,7 +47,7 @@ impl Object for OpenRank {}
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) rank: Rank<OpenDevice>,
-    /// What the program's MPI says for any source, nobody and any tag.
+    /// The values of `MPI_ANY_SOURCE`, `MPI_PROC_NULL` and `MPI_ANY_TAG` in the program's MPI.
     pub(crate) wildcards: Wildcards,
     /// Memory, by its address.
     pub(crate) memory: BTreeMap<usize, Buffer>,
@@ -219,7 +219,7 @@ pub struct spinneret_rank_options {
     pub window: u16,
 }
 
-/// What was done so far.
+/// Returns the counters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct spinneret_rank_counts {
@@ -399,7 +399,7 @@ pub unsafe extern "C" fn spinneret_rank_now(rank: *mut spinneret_rank, nanosecon
     })
 }
 
-/// What was done so far.
+/// Returns the counters.
 ///
 /// # Safety
 /// It is left at `counts`.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
 pub const SPINNERET_EQUAL_COPIES: u32 = 1;
 
-/// What came of a request.
+/// The result of a request.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct spinneret_status {
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn spinneret_rank_test(
     })
 }
 
-/// Waits until a request has ended, for so many nanoseconds at most.
+/// Waits until a request has ended, for at most this many nanoseconds.
 ///
 /// # Safety
 /// As for `spinneret_rank_test`.
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn spinneret_rank_wait(
     })
 }
 
-/// Takes a receive back that has no message yet, as `MPI_Cancel`: 1 if it is inactive then, 0 if it ends as ever.
+/// Cancels a receive that has no message yet, as `MPI_Cancel`: 1 if it is inactive then, 0 if it completes normally.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rank_cancel(rank: *mut spinneret_rank, request: u64) -> c_int {
     with(rank, |open| {
@@ -207,7 +207,7 @@ unsafe fn elements(
     Ok((layout, buffer, origin))
 }
 
-/// A rank of a communicator, or nobody.
+/// A rank of a communicator, or `MPI_PROC_NULL`.
 fn rank_of(value: c_int, what: &str, wildcards: &Wildcards) -> Result<usize, Failed> {
     let Wildcards {
         any_source,
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn spinneret_rank_test_all(
     })
 }
 
-/// Waits until all of these requests have ended, for so many nanoseconds at most.
+/// Waits until all of these requests have ended, for at most this many nanoseconds.
 ///
 /// # Safety
 /// As for `spinneret_rank_test_all`.

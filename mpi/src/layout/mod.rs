@@ -138,7 +138,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of so many elements of a type.
+    /// The layout of `count` elements of a type.
     ///
     /// # Errors
     /// If it has too many runs, or reaches too far.
@@ -176,7 +176,7 @@ impl Layout {
         })
     }
 
-    /// Bytes one behind the other, from the address on.
+    /// Contiguous bytes from the address on.
     pub fn contiguous(bytes: u32) -> Self {
         let run = Run {
             start: 0,
@@ -264,7 +264,7 @@ impl Layout {
         self.first
     }
 
-    /// The byte behind the highest one that is touched.
+    /// The byte after the highest one that is touched.
     pub fn end(&self) -> i64 {
         self.end
     }
@@ -274,7 +274,7 @@ impl Layout {
         place::overlap(self)
     }
 
-    /// The pieces of memory of a part of the message, in the order of the stream. What lies behind the message has none.
+    /// The pieces of memory of a part of the message, in the order of the stream. Bytes after the message have none.
     pub fn place(&self, offset: u64, bytes: u64) -> Pieces<'_> {
         Pieces::new(self, offset, bytes)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use crate::nic::NicLayoutError;
 use crate::{LayoutError, Overlap};
@@ -7,10 +7,10 @@ use spinneret_host::device::socket::ConnectError;
 use spinneret_slmp::{SendError, SenderConfigError};
 use std::fmt;
 
-/// Why something was refused, or did not come to its end.
+/// An error of the library.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// The NIC does not do what it is asked for.
+    /// The NIC refuses an operation.
     #[error(transparent)]
     Nic(#[from] spinneret_host::Error),
     /// The context's host memory has no room for a buffer.
@@ -23,19 +23,19 @@ pub enum Error {
         /// Bytes that are free, not all in one place.
         free: u64,
     },
-    /// A buffer of somebody else.
+    /// A buffer of another library.
     #[error(
         "the buffer is not in the host memory of this library's context, so the NIC cannot write to it; take one from Library::buffer of the same library"
     )]
     ForeignBuffer,
-    /// Elements reach out of their buffer.
+    /// Elements are outside of their buffer.
     #[error(
         "the elements lie from byte {first} to {end} of a buffer of {bytes} B; give one that holds them, or fewer elements"
     )]
     OutsideBuffer {
         /// The lowest byte, from the begin of the buffer.
         first: i64,
-        /// The byte behind the highest.
+        /// The byte after the highest.
         end: i64,
         /// Bytes of the buffer.
         bytes: u32,
@@ -83,19 +83,19 @@ pub enum Error {
     /// The sender gave up.
     #[error("the message to rank {rank} was not delivered: {source}")]
     NotDelivered {
-        /// To whom.
+        /// The receiver.
         rank: usize,
-        /// Why.
+        /// The reason.
         source: SendError,
     },
-    /// Nobody has granted a message.
+    /// The receiver has not granted a message.
     #[error(
         "rank {rank} has not started a receive for the message within {seconds} s; check that it runs, and that source, tag and communicator agree"
     )]
     NotGranted {
-        /// To whom.
+        /// The receiver.
         rank: usize,
-        /// How long.
+        /// The limit in seconds.
         seconds: f64,
     },
     /// A message cannot be sent like this.
@@ -104,7 +104,7 @@ pub enum Error {
     /// The request did not end in time.
     #[error("the request has not ended within {seconds} s; look at both sides' counters, or wait longer")]
     TimedOut {
-        /// How long.
+        /// The limit in seconds.
         seconds: f64,
     },
     /// The device has no address in a network.
@@ -132,7 +132,7 @@ pub enum Error {
     TooManyClusters(u32),
 }
 
-/// Reads as the sentence: that is what a program shows whose `main` returns it.
+/// Same as `Display`, because a program whose `main` returns the error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -149,7 +149,7 @@ fn overlap_words(overlap: Overlap) -> String {
     format!("{what}, which MPI forbids in receives; if all copies of a byte are equal, say Copies::Equal")
 }
 
-/// Why a rank has no NIC. A NIC for one program, as `spinneret serve` has it, is no help to ranks.
+/// The message for a rank without a NIC. A NIC of `spinneret serve` is for one program, so it does not help ranks.
 fn why_not_open(error: &OpenError) -> String {
     match error {
         OpenError::Socket(ConnectError::Nobody { path, source }) => {

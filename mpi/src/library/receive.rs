@@ -22,7 +22,7 @@ pub struct From {
     pub communicator: u32,
 }
 
-/// What the program says of bytes of a message that belong to the same place.
+/// How the program treats bytes of a message that belong to the same place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// There are none; a type that has some is refused, as MPI says.
@@ -268,7 +268,7 @@ const AHEAD: usize = 1024;
 /// Announcements of a rank that wait for their receives, at most. Its host says the others again.
 const UNMATCHED: usize = 4096;
 
-/// What is announced.
+/// Announcements of incoming messages.
 #[derive(Debug)]
 pub(super) struct Inbox {
     ranks: Vec<FromRank>,
@@ -276,7 +276,7 @@ pub(super) struct Inbox {
     pub(super) unmatched: VecDeque<(usize, Announcement)>,
     /// Receives that were started.
     pub(super) starts: u64,
-    /// What is to be answered, for each rank.
+    /// Grants to send, for each rank.
     answers: BTreeMap<usize, Vec<Grant>>,
 }
 
@@ -286,7 +286,7 @@ struct FromRank {
     unmatched: usize,
     /// The number of the next announcement.
     next: u32,
-    /// Those that came before their turn.
+    /// Announcements that arrived out of order.
     ahead: BTreeMap<u32, Announcement>,
     grants: VecDeque<Grant>,
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-/// What the first word of the memory holds: "MPIT".
+/// The first word of the memory: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
 pub const VERSION: u32 = 4;

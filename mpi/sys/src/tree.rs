@@ -91,7 +91,7 @@ impl Combiner {
         }
     }
 
-    /// Whether it is MPI's own, so that nobody may ask for its parts or free it.
+    /// Whether it is predefined, so that its contents cannot be read and it must not be freed.
     fn is_predefined(self) -> bool {
         matches!(
             self,
@@ -108,9 +108,9 @@ pub struct Tree {
     pub combiner: Combiner,
     /// Counts and the like, in the constructor's order.
     pub integers: Vec<i64>,
-    /// What is in bytes.
+    /// Numbers in bytes, in the constructor's order.
     pub addresses: Vec<i64>,
-    /// What it was made of.
+    /// The types that it was made of.
     pub children: Vec<Tree>,
     /// The name, such as `MPI_INT`, of a type that MPI brings; see [`Mpi::named`](crate::Mpi::named).
     pub name: Option<String>,

@@ -21,7 +21,7 @@ const CASES: u32 = 400;
 const MOST_BYTES: i64 = 1 << 16;
 const MOST_MEMORY: i64 = 1 << 22;
 
-/// Bytes around the elements that nobody may touch.
+/// Guard bytes around the elements.
 const GUARD: usize = 64;
 
 /// Runs everything with the MPI of a compiler, without a launcher.
@@ -186,7 +186,7 @@ fn parts(layout: &Layout, seed: u64) -> Vec<Vec<Piece>> {
     parts
 }
 
-/// What is said of overlaps against a look at each byte.
+/// Checks the reported overlap against a look at each byte.
 fn overlaps(layout: &Layout, whole: &[Piece]) -> Result<(), TestCaseError> {
     let mut bytes: Vec<i64> = whole
         .iter()

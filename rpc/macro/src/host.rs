@@ -1,4 +1,4 @@
-//! What the host gets: the trait, and the service that packs and unpacks for whatever implements it.
+//! The generated Rust code: the trait, and the service that packs and unpacks for its implementors.
 
 use crate::header;
 use crate::header::{canonical, hash};
@@ -302,7 +302,7 @@ const ANSWER_HEAD: u32 = 16;
 /// Bytes of a slice, and what it is aligned to.
 const SLICE_BYTES: u32 = 8;
 const SLICE_ALIGNMENT: u32 = 4;
-/// What data of any length are aligned to.
+/// The alignment of data of any length.
 const DATA_ALIGNMENT: u32 = 4;
 
 /// Gives everything its place.

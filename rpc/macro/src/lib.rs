@@ -74,14 +74,14 @@ pub(crate) struct Parameter {
     pub(crate) at: u32,
 }
 
-/// What a parameter is.
+/// The form of a parameter.
 #[derive(Debug)]
 pub(crate) enum Form {
     /// Goes to the host in the request.
     Value(Word),
     /// Comes back in the answer.
     Out(Word),
-    /// A string of at most so many bytes with its NUL; its slice stands in the request.
+    /// A string of at most this many bytes with its NUL; the request has its slice.
     Text(u32),
     /// Elements, as many as the length says; their slice stands in the request.
     Data(Scalar, Direction, Length),

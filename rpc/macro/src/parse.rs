@@ -237,7 +237,7 @@ fn parameter(input: &PatType, handles: &[Kind], values: Values<'_>) -> Result<Pa
     })
 }
 
-/// What a parameter is, by its type and its attribute.
+/// The form of a parameter, by its type and its attribute.
 fn form(
     name: &Ident,
     type_: &Type,

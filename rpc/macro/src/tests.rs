@@ -1,4 +1,4 @@
-//! What is refused, with the place and the words; and what the header looks like.
+//! Refusals with their place and message, and the generated header.
 
 use crate::Interface;
 use crate::header::{canonical, hash};

@@ -97,7 +97,7 @@ pub trait Messages {
         comm: Comm,
     ) -> Result<Request, Status>;
 
-    /// MPI_Irecv of at most so many bytes, which MPI_Test gives.
+    /// MPI_Irecv of at most this many bytes, which MPI_Test returns.
     #[call(5)]
     fn irecv(&self, room: u32, source: i32, tag: i32, comm: Comm) -> Result<Request, Status>;
 

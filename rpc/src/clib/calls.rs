@@ -48,7 +48,7 @@ pub(super) async fn line(libc: Rc<Libc>, mut call: Call) {
     call.send_stream(&line).await;
 }
 
-/// Reads up to so many bytes, or to one that ends the reading.
+/// Reads up to `wanted` bytes, or to a delimiter.
 async fn take(libc: &Libc, call: &Call, name: u64, wanted: u64, last: Option<u8>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let wanted = usize::try_from(wanted)
@@ -116,7 +116,7 @@ pub(super) async fn of_stream(libc: Rc<Libc>, mut call: Call) {
         None => {
             call.refuse(refused::HANDLE);
             match call.opcode() {
-                // Whoever reads until the end or an error has to come to one.
+                // A loop that reads until the end or an error has to terminate.
                 opcode::FEOF | opcode::FERROR => 1,
                 _ => FAILED,
             }

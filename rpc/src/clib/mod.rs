@@ -131,13 +131,13 @@ pub type HostFunction = Box<dyn FnMut(&[u8]) -> u64>;
 
 /// Memory that handlers take from the host in large pieces. Addresses are the device's, and only numbers here.
 pub trait Heap {
-    /// A piece of so many bytes, if there is one.
+    /// Allocates `bytes` bytes, if there is such a piece.
     fn allocate(&mut self, bytes: u64) -> Option<u64>;
     /// Takes a piece back, and says whether it was one.
     fn free(&mut self, address: u64) -> bool;
 }
 
-/// What may be done with files of the folder.
+/// Access to the files of the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// They are read.
@@ -186,12 +186,12 @@ impl Default for Limits {
     }
 }
 
-/// What an application allows, and gives. By default nothing is allowed but standard output and standard error of the
+/// The configuration of [`Libc`]. By default nothing is allowed but standard output and standard error of the
 /// process, and standard input is empty.
 pub struct Config {
     /// Where files are opened, and nowhere else. None are without it.
     pub folder: Option<PathBuf>,
-    /// What may be done with them.
+    /// The access to them.
     pub access: Access,
     /// Calls that are off otherwise.
     pub permissions: Permissions,
@@ -260,7 +260,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// What calls use of the host, besides streams.
+/// Host resources of calls besides streams.
 struct Host {
     folder: Option<PathBuf>,
     functions: HashMap<u64, HostFunction>,
@@ -303,9 +303,9 @@ pub mod refused {
     pub const PATH: Refusal = Refusal::new("no path");
     /// A mode of `fopen` that C does not have.
     pub const MODE: Refusal = Refusal::new("no such mode");
-    /// What a path names is no regular file.
+    /// The path names something that is no regular file.
     pub const NO_FILE: Refusal = Refusal::new("not a regular file");
-    /// So many files are open already.
+    /// Too many files are open already.
     pub const FILES: Refusal = Refusal::new("too many files");
     /// A standard stream cannot be closed.
     pub const STANDARD: Refusal = Refusal::new("standard stream");

@@ -200,7 +200,7 @@ impl Stream {
 
 type Reader = Box<dyn Read + Send>;
 
-/// Standard input. What has been read and nobody has taken yet is kept by its owner.
+/// Standard input. Bytes that were read and not consumed stay in its buffer.
 pub(super) struct Source {
     state: State,
     /// Calls that wait for the same read.
@@ -289,7 +289,7 @@ impl<W: Write> Output for W {
 
 // Work that blocks, on threads of its own.
 
-/// Work on another thread; it goes on if nobody waits for it any more. Its result comes once.
+/// A task on another thread. It continues if it is dropped. It yields its result once.
 #[derive(Debug)]
 pub(super) struct BlockingTask<T>(Arc<Mutex<Place<T>>>);
 

@@ -33,7 +33,7 @@ const DRAIN: Duration = Duration::from_millis(10);
 /// Between two looks at whether they have.
 const DRAIN_LOOK: Duration = Duration::from_micros(10);
 
-/// Most answers that wait to be told together, if there is more to do: as long as two words take on their way to the NIC.
+/// Most answers that are announced together while there is more to do: as many as fit into the time of two writes to the NIC.
 const MOST_UNTOLD: u32 = 8;
 
 /// How services are offered.
@@ -146,7 +146,7 @@ pub enum ServicesError {
         /// The function in C.
         function: String,
     },
-    /// What a handler's program says of its calls cannot be read.
+    /// The stubs of a handler's program cannot be read.
     #[error("{program}: its section .spin_services is cut short: build it again")]
     Stubs {
         /// The program.
@@ -160,11 +160,11 @@ pub enum ServicesError {
 /// Services for the handlers of a context, until they are closed or dropped.
 #[derive(Debug)]
 pub struct Services<D: Device = OpenDevice> {
-    // Whoever looks at host memory goes before the context that has it.
+    // Fields that access host memory are dropped before the context that owns it.
     server: Option<Where>,
     context: Option<Context<D>>,
     place: Place<D>,
-    /// Steps whose answers handlers have not been told.
+    /// Steps whose answers were not announced to handlers yet.
     untold: u32,
 }
 
@@ -248,7 +248,7 @@ impl<D: Device> Services<D> {
         }
     }
 
-    /// The server, to be told of calls, if it is not on another thread.
+    /// The server, mutably, if it is not on another thread.
     pub fn server_mut(&mut self) -> Option<&mut Server<Window>> {
         match &mut self.server {
             Some(Where::Here(server)) => Some(server),
@@ -265,7 +265,7 @@ impl<D: Device> Services<D> {
     }
 
     /// The same for one port that has something to do. While others have, handlers may be told later, several by one word;
-    /// whoever finds nothing to do [tells](Self::tell) them.
+    /// a caller that finds nothing to do [tells](Self::tell) them.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -331,7 +331,7 @@ impl<D: Device> Services<D> {
         let nic = self.context().nic().clone();
         let end = nic.now() + time;
         loop {
-            // Who writes to mailboxes again and again keeps nobody here for longer.
+            // A client that keeps writing to mailboxes cannot extend the wait.
             while self.poll()? && nic.now() <= end {}
             let left = end.saturating_sub(nic.now());
             if left.is_zero() {
@@ -389,7 +389,7 @@ impl<D: Device> Services<D> {
 
 impl<D: Device> Drop for Services<D> {
     fn drop(&mut self) {
-        // Handlers that wait find out, and whoever wants to know calls `close`.
+        // Waiting handlers are released; errors are reported by `close` only.
         if self.context.is_some() {
             let _ = self.place.close();
         }
@@ -399,7 +399,7 @@ impl<D: Device> Drop for Services<D> {
 /// Services on a thread of their own, until they are closed or dropped. The context is not closed with them.
 #[derive(Debug)]
 pub struct BackgroundService<D: Device = OpenDevice> {
-    // Whoever looks at host memory goes before the context that has it.
+    // Fields that access host memory are dropped before the context that owns it.
     running: Option<Running<Infallible>>,
     place: Place<D>,
     context: Arc<Context<D>>,
@@ -444,7 +444,7 @@ impl<D: Device> BackgroundService<D> {
 
 impl<D: Device> Drop for BackgroundService<D> {
     fn drop(&mut self) {
-        // Handlers that wait find out, and whoever wants to know calls `close`.
+        // Waiting handlers are released; errors are reported by `close` only.
         if self.running.is_some() {
             let _ = self.place.close();
         }
@@ -468,7 +468,7 @@ fn start<D: Device>(
     let running = Running::start(move || {
         let mut server = Server::new(window, layout).expect("the buffer was cleared, and has this layout");
         add(&mut server);
-        // Whoever opens services waits for this.
+        // The opener waits for this.
         let _ = checked.send(stubs.check(|opcode| server.version(opcode)));
         server
     })?;

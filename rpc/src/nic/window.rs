@@ -20,12 +20,12 @@ const PAGE_BYTES: u32 = 4096;
 pub struct Window {
     first: NonNull<AtomicU32>,
     layout: Layout,
-    /// Of the buffer, and of what lies behind it for data of calls.
+    /// Bytes of the buffer and of the memory after it for data of calls.
     bytes: u32,
     copies: Option<InboxCopies>,
 }
 
-/// What has to be written to the NIC.
+/// Pending writes to the NIC.
 #[derive(Debug)]
 struct InboxCopies {
     session: u32,
@@ -35,7 +35,7 @@ struct InboxCopies {
     packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
     /// Words, by their place, and what they hold from now on.
     noted: RefCell<Vec<(u32, u32)>>,
-    /// What words of bits hold.
+    /// The content of words of bits.
     bits: RefCell<BTreeMap<u32, u32>>,
 }
 
@@ -156,7 +156,7 @@ impl Memory for Window {
 // | version: the hash of the function's canonical text | 8 |
 // | name in C, with its NUL | any |
 
-/// What the stubs of a program say.
+/// The stubs of a program.
 #[derive(Debug)]
 pub(super) struct Stubs {
     program: String,
@@ -184,7 +184,7 @@ impl Stubs {
         Ok(Self { program, stubs })
     }
 
-    /// Whether all stubs are of the versions that are offered. What nobody offers is answered so when it is called.
+    /// Checks that all stubs have the offered versions. A call of a function that is not offered is refused at run time.
     pub(super) fn check(self, version: impl Fn(u32) -> Option<u64>) -> Result<(), ServicesError> {
         let is_other = |stub: &Stub| version(stub.opcode).is_some_and(|version| version != stub.version);
         match self.stubs.into_iter().find(is_other) {
@@ -198,7 +198,7 @@ impl Stubs {
 }
 
 impl Stub {
-    /// The first one, and what is behind it.
+    /// The first one, and the rest.
     fn first(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (opcode, bytes) = bytes.split_first_chunk()?;
         let (version, bytes) = bytes.split_first_chunk()?;
@@ -214,7 +214,7 @@ impl Stub {
 
 // The place where a context tells its handlers about the buffer.
 
-/// What a context's handlers are told, and where.
+/// The announcement of services to a context's handlers, and where it is written.
 #[derive(Debug)]
 pub(super) struct Place<D: Device> {
     memory: HandlerMemory<D>,
@@ -362,7 +362,7 @@ impl<D: Device> Place<D> {
         Ok(())
     }
 
-    /// Tells handlers that nobody answers any more, also those that wait.
+    /// Tells handlers, also waiting ones, that the services are closed.
     pub(super) fn close(&self) -> Result<(), Error> {
         self.memory.store(self.head(place::SESSION), 0_u32)?;
         self.write_copies(place::copy(0, 0, None))

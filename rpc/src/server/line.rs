@@ -40,7 +40,7 @@ impl Active {
     }
 }
 
-/// What the server knows of a port.
+/// The server's state of a port.
 pub(crate) struct Line {
     pub(crate) state: State,
     pub(crate) slot: Rc<Slot>,
@@ -247,7 +247,7 @@ pub(super) enum Progress {
     WantsClient,
 }
 
-/// What is left of a call behind its answer.
+/// The rest of a call after its answer.
 pub(super) struct Tail {
     answer: Answer,
     slot: Rc<Slot>,

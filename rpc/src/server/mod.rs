@@ -82,7 +82,7 @@ pub enum ServerError<E> {
     Mailbox {
         /// The port.
         port: u32,
-        /// What stands in the mailbox.
+        /// The value in the mailbox.
         value: u32,
     },
 }
@@ -142,7 +142,7 @@ impl<M: Memory> Server<M> {
         &self.process
     }
 
-    /// What was done and refused so far.
+    /// Returns the counters of calls and refusals.
     pub fn counts(&self) -> Counts {
         self.board.counts()
     }
@@ -157,7 +157,7 @@ impl<M: Memory> Server<M> {
         self.watch.as_mut().map_or_else(Vec::new, Watch::take)
     }
 
-    /// Whether a client has ended itself, by a call that was allowed. The server goes on; whoever has it ends the context.
+    /// Whether a client has ended itself, by a call that was allowed. The server keeps running; its owner closes the context.
     pub fn ended(&self) -> Option<End> {
         self.board.ended()
     }

@@ -1,4 +1,4 @@
-//! Clients that mean harm: random bytes into all ports and mailboxes while a server runs.
+//! Adversarial clients: random bytes into all ports and mailboxes while a server runs.
 
 use crate::emissary::calls::{RESERVE, Reserved};
 use crate::support::from_environment;
@@ -95,7 +95,7 @@ fn typed(random: &mut ChaCha8Rng) -> [u64; 8] {
     packet
 }
 
-/// What is random in one step.
+/// Makes one random access.
 fn harm(random: &mut ChaCha8Rng, words: &Words<'_>, layout: &Layout) {
     let port = random.random_range(HONEST + 1..PORTS);
     let mailbox = match random.random_range(0..40) {
@@ -162,7 +162,7 @@ fn config(folder: &Path) -> Config {
     }
 }
 
-/// A server that is gone leaves its client waiting for ever, so then everything ends.
+/// A server that panics would leave its client waiting for ever, so the process ends.
 struct Alarm(u64);
 
 impl Drop for Alarm {
@@ -201,7 +201,7 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
             let counts = server.counts();
             assert!(counts.calls > 0 && !counts.refusals.is_empty(), "{counts:?}");
             assert!(reached.get() > 0, "{counts:?}");
-            // Whatever was left half done can be cleared, and then all is as new.
+            // Unfinished calls can be abandoned, and then the server is idle.
             let Ok(()) = server.abandon_all();
             assert_eq!(server.is_idle(), Ok(true));
         });

@@ -1,4 +1,4 @@
-//! Services that go on after their answer, and clients that are gone: clients of ours write a generation for each call, and
+//! Services that continue after their answer, and clients that died: our clients write a generation for each call, and
 //! those of LLVM none.
 
 use crate::services::Driven;
@@ -21,7 +21,7 @@ const RECEIVES: u32 = 0x7600_0003;
 /// Rounds in which a port at which something was refused has rested.
 const ROUNDS: u32 = 300;
 
-/// What such calls wait for, and how many have come to their end.
+/// The event that such calls wait for, and the number of finished calls.
 #[derive(Default)]
 struct Works {
     is_over: Cell<bool>,

@@ -1,4 +1,4 @@
-//! What libc's calls refuse: nothing leaves the folder, and every port stays usable.
+//! Refusals of libc's calls: nothing leaves the folder, and every port stays usable.
 
 use crate::stdio::{folder, open_to};
 use crate::support::Bench;

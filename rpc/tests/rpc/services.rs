@@ -216,7 +216,7 @@ fn a_mailbox_out_of_range_stops_its_port_only_and_only_as_long() {
         let place = driven.layout.secondary(0);
         for round in 1..=3 {
             let Ok(()) = driven.buffer.words().store(place, 7);
-            // So many rounds are more than a rest.
+            // That many rounds are more than a rest.
             for _ in 0..500 {
                 assert_eq!(driven.server.poll(), Ok(false));
             }

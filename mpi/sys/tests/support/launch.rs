@@ -60,7 +60,7 @@ impl Installed {
         has(self.compiler()) && has(self.launcher())
     }
 
-    /// The checks of these names, or a misbehaviour, in so many ranks.
+    /// The named checks, or a misbehaviour, in `ranks` ranks.
     pub(crate) fn launch(self, ranks: usize, names: &[&str]) -> Program {
         let mut command = Command::new(self.launcher());
         if self == Self::OpenMpi {

@@ -235,7 +235,7 @@ fn shortest(magnitude: f64, precision: usize, point: bool) -> String {
     format!("{digits}{exponent}")
 }
 
-/// The digits behind `0x`: the leading one, the fraction, and an exponent of two.
+/// The digits after `0x`: the leading one, the fraction, and an exponent of two.
 fn hexadecimal(magnitude: f64, precision: Option<usize>, point: bool) -> String {
     let bits = magnitude.to_bits();
     let (exponent, fraction) = ((bits >> FRACTION_BITS) as i64, bits & ((1 << FRACTION_BITS) - 1));

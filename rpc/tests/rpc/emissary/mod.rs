@@ -23,7 +23,7 @@ enum Value {
     String(Option<&'static [u8]>),
 }
 
-/// What a compiler makes of a call.
+/// Encodes a call as a compiler does.
 fn packed(id: Id, values: &[Value]) -> Vec<u8> {
     let id = Value::Long(id.word() as i64);
     let all = || std::iter::once(&id).chain(values);

@@ -178,8 +178,8 @@ fn a_rank_that_does_not_come_to_a_sum_is_named() {
         "{text}"
     );
     let calls = [
-        "rank 0 is in `sum` (molly/tests/sums.rs:",
-        "rank 1 was last in `gather` (molly/tests/sums.rs:",
+        "rank 0 is in `sum` (molly/tests/threads/sums.rs:",
+        "rank 1 was last in `gather` (molly/tests/threads/sums.rs:",
     ];
     assert!(calls.iter().all(|call| text.contains(call)), "{text}");
 }

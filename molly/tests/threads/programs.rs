@@ -368,9 +368,9 @@ fn fields_of_one_nest_live_on_one_grid() {
     // Both places: where it runs, and where the field was made.
     let text = result.unwrap_err().to_string();
     let said = [
-        "`transposition` (molly/tests/programs.rs:",
+        "`transposition` (molly/tests/threads/programs.rs:",
         " runs on rank ",
-        " of the grid 1x2, and `a` was made at molly/tests/programs.rs:",
+        " of the grid 1x2, and `a` was made at molly/tests/threads/programs.rs:",
         " of the grid 2x1; make it with `Rank::field` of that rank",
     ];
     assert!(said.iter().all(|part| text.contains(part)), "{text}");

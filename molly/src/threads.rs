@@ -1,15 +1,18 @@
 //! Ranks as threads of one process: for tests, and for programs that want the cores of one machine.
 
-mod placed;
-
 use crate::error::{Error, Result};
+use crate::memory::Memory;
+use crate::rank::{Plans, Rank};
 use crate::transport::{Line, Place, Placing, Transport};
-use placed::Heap;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use spinneret_molly_model::{Columns, Geometry};
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 /// How threads' messages go.
@@ -168,7 +171,7 @@ impl Threads {
         Ok(&opened.buffer)
     }
 
-    /// Waits until the receiver has taken all messages of a line but so many.
+    /// Waits until the receiver has taken all but `left` messages of a line.
     pub(crate) fn taken_up_to(&self, line: usize, rest: usize) -> Result<()> {
         let done = |state: &State| state.released + rest >= state.sent;
         self.until(line, "take", done).map(drop)
@@ -274,4 +277,216 @@ fn has_come(state: &State) -> bool {
         .messages
         .front()
         .is_some_and(|(when, _)| *when <= Instant::now())
+}
+
+// Messages that are put into their place in fields, as a NIC does it.
+
+/// What is in the place of a message that is expected.
+const NOTHING: u8 = 0xa5;
+
+/// A line of a cache: as fields want their memory.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Cells {
+    _bytes: [u8; 64],
+}
+
+/// Memory of this process. A rank keeps what its fields have had, as messages may still be expected there after a failure.
+#[derive(Debug, Clone)]
+pub(crate) struct Heap(Arc<Leaked>);
+
+#[derive(Debug)]
+struct Leaked(NonNull<[Cells]>);
+
+// SAFETY: it is bytes that are this field's alone.
+#[allow(unsafe_code)]
+unsafe impl Send for Leaked {}
+// SAFETY: nothing can be done with it but to ask where it is.
+#[allow(unsafe_code)]
+unsafe impl Sync for Leaked {}
+
+impl Heap {
+    fn new(bytes: usize) -> Self {
+        let cells = vec![Cells { _bytes: [0; 64] }; bytes.div_ceil(64)].into_boxed_slice();
+        Self(Arc::new(Leaked(NonNull::from(Box::leak(cells)))))
+    }
+}
+
+impl Drop for Leaked {
+    fn drop(&mut self) {
+        // SAFETY: `new` has leaked it, and nobody else frees it.
+        #[allow(unsafe_code)]
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+// SAFETY: the cells have values, are aligned, stay where they are, and only a place that is expected is written to.
+#[allow(unsafe_code)]
+unsafe impl Memory for Heap {
+    fn start(&self) -> NonNull<u8> {
+        self.0.0.cast()
+    }
+
+    fn bytes(&self) -> usize {
+        64 * self.0.0.len()
+    }
+}
+
+/// Puts bytes into a place, one after the other.
+fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
+    for at in place.pieces.iter().flat_map(Clone::clone) {
+        if let Some(byte) = bytes.next() {
+            // SAFETY: a rank expects messages in memory of its own fields, which it keeps, and accesses the place only
+            // when the message has come.
+            #[allow(unsafe_code)]
+            unsafe {
+                place.start.add(at).write(byte);
+            }
+        }
+    }
+}
+
+/// The bytes of a place, one after the other.
+fn taken(place: &Place) -> Vec<u8> {
+    let places = place.pieces.iter().flat_map(Clone::clone);
+    // SAFETY: as in `put`; and nothing is expected there.
+    #[allow(unsafe_code)]
+    places.map(|at| unsafe { place.start.add(at).read() }).collect()
+}
+
+impl Threads {
+    /// Something else comes into all places where messages are expected.
+    pub(crate) fn disturb(&self) {
+        let expected = self.lines.iter().flat_map(|line| &line.expected);
+        expected.for_each(|place| put(place, std::iter::repeat(NOTHING)));
+    }
+}
+
+impl Placing for Threads {
+    fn memory(&mut self, bytes: usize, _line: usize) -> Result<Box<dyn Memory>> {
+        let memory = Heap::new(bytes);
+        self.memory.push(memory.clone());
+        Ok(Box::new(memory))
+    }
+
+    fn owns(&self, _memory: &dyn Memory) -> bool {
+        true
+    }
+
+    fn takes(&self, line: &Line, pieces: Option<usize>, columns: Columns) -> bool {
+        !line.is_send || (pieces.is_some() && columns != Columns::Packed)
+    }
+
+    fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
+        self.lines[line].expected.push_back(place.clone());
+        self.disturb();
+        Ok(())
+    }
+
+    fn placed(&mut self, line: usize) -> Result<usize> {
+        let place = self.lines[line].expected.pop_front();
+        let bytes = self.take(line)?;
+        if let Some(place) = place {
+            put(&place, bytes.iter().copied());
+        }
+        let count = bytes.len();
+        self.give_back(line);
+        self.disturb();
+        Ok(count)
+    }
+
+    fn start_from(&mut self, line: usize, place: &Place) -> Result<()> {
+        let bytes = taken(place);
+        self.lines[line].buffer.clone_from(&bytes);
+        self.lines[line].leaving.push_back((place.clone(), bytes));
+        self.start(line)
+    }
+
+    fn departed(&mut self, line: usize) -> Result<()> {
+        let Some((place, bytes)) = self.lines[line].leaving.pop_front() else {
+            return Err(self.wrong("nothing was sent from a place", line));
+        };
+        self.taken_up_to(line, self.lines[line].leaving.len())?;
+        match taken(&place) == bytes {
+            true => Ok(()),
+            false => Err(self.wrong("a place was written before its message was gone", line)),
+        }
+    }
+}
+
+// All ranks together.
+
+/// Ranks that [`threads`] runs at most.
+pub const MOST_THREADS: usize = 1024;
+
+/// Runs `each` on every rank of a grid, as threads, and gives what they gave, in their order.
+///
+/// # Errors
+/// [`Error::Threads`], before anything runs, if there are more than [`MOST_THREADS`] ranks; else the error of the first rank
+/// that failed by itself, or was not started; the others stop.
+pub fn threads<R: Send>(
+    geometry: &Geometry,
+    network: &Network,
+    each: impl Fn(&mut Rank) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    if geometry.ranks() > MOST_THREADS {
+        return Err(Error::Threads {
+            geometry: geometry.clone(),
+            limit: MOST_THREADS,
+        });
+    }
+    let (hub, plans) = (Arc::new(Hub::default()), Plans::default());
+    let one = &|number: usize| {
+        let transport = Threads::new(number, hub.clone(), network.clone());
+        let mut rank = Rank::new(number, geometry.clone(), Box::new(transport), plans.clone());
+        // The rank is not used after a panic, and the others only see that it failed.
+        let done = catch_unwind(AssertUnwindSafe(|| each(&mut rank)));
+        let done = done.unwrap_or_else(|panic| {
+            Err(Error::Panicked {
+                rank: number,
+                message: words(&*panic),
+            })
+        });
+        if done.is_err() {
+            hub.fail();
+        }
+        done
+    };
+    let all: Vec<Result<R>> = std::thread::scope(|scope| {
+        let start = |number: usize| {
+            let started = Builder::new().spawn_scoped(scope, move || one(number));
+            started.map_err(|error| {
+                hub.fail();
+                Error::Start {
+                    rank: number,
+                    what: error.to_string(),
+                }
+            })
+        };
+        let ranks: Vec<_> = (0..geometry.ranks()).map(start).collect();
+        let joined = |started: Result<ScopedJoinHandle<'_, Result<R>>>| {
+            let thread = started?;
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        ranks.into_iter().map(joined).collect()
+    });
+    let is_cause =
+        |done: &Result<R>| matches!(done, Err(error) if !matches!(error, Error::OtherFailed { .. }));
+    match all.iter().position(is_cause) {
+        Some(cause) => all
+            .into_iter()
+            .nth(cause)
+            .map_or(Ok(Vec::new()), |done| done.map(|one| vec![one])),
+        None => all.into_iter().collect(),
+    }
+}
+
+/// What a panic said.
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("nothing")
+        .to_owned()
 }

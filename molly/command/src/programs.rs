@@ -1,14 +1,17 @@
 //! The programs that are built in, each with fields to run it on.
 
-use crate::setup::Setup;
+use crate::Failure;
+use anyhow::anyhow;
 use molly::model::{Program, Sizes};
-use molly::{FastSum, Field, Rank, Result, Sum, Traffic, programs};
+use molly::mpi::Mpi;
+use molly::{FastSum, Field, Geometry, Options, Rank, Result, Sum, Traffic, programs};
 use molly_nic::Placed;
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// A program, and how it is run.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     /// Dimensions of its fields.
@@ -25,7 +28,7 @@ pub(crate) struct Known {
     pub(crate) serial: fn(&Setup) -> Serial,
 }
 
-/// What there is after a serial run.
+/// The result of a serial run.
 #[derive(Debug)]
 pub(crate) struct Serial {
     /// All fields as bytes.
@@ -40,13 +43,13 @@ pub(crate) struct Total {
     pub(crate) part: f64,
 }
 
-/// What a rank did.
+/// The result of a rank.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ran {
     pub(crate) traffic: Traffic,
     pub(crate) planning_s: f64,
     pub(crate) seconds: f64,
-    /// What its NIC did, if it has one.
+    /// Counters of its NIC, if it has one.
     pub(crate) placed: Option<Placed>,
     /// All fields, on rank 0, as bytes.
     pub(crate) fields: Vec<Vec<u8>>,
@@ -61,11 +64,11 @@ impl Total {
     }
 }
 
-macro_rules! known {
+macro_rules! builtin {
     ($name:literal, $function:ident, $about:literal, $size:literal, $small:literal, $dims:literal,
      ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident| [$($param:expr),*] ($($value:expr),*)
      $(, $sum:ident: $sum_type:ty = $part:literal)*) => {
-        Known {
+        Builtin {
             name: $name,
             about: $about,
             dims: $dims,
@@ -145,32 +148,98 @@ fn strong(at: [i64; 2]) -> f64 {
 }
 
 /// All of them.
-pub(crate) fn all() -> Vec<Known> {
+pub(crate) fn all() -> Vec<Builtin> {
     vec![
-        known!("life5", life5, "Game of Life, 5 points", 1024, 24, 2,
+        builtin!("life5", life5, "Game of Life, 5 points", 1024, 24, 2,
             (front: u8 = alive, back: u8 = |_| 0), |steps| [steps] ()),
-        known!("life9", life9, "Game of Life, 9 points, on a torus", 1024, 24, 2,
+        builtin!("life9", life9, "Game of Life, 9 points, on a torus", 1024, 24, 2,
             (front: u8 = alive, back: u8 = |_| 0), |steps| [steps] ()),
-        known!("heat", heat, "heat, 7 points in three dimensions", 256, 12, 3,
+        builtin!("heat", heat, "heat, 7 points in three dimensions", 256, 12, 3,
             (now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (0.1)),
-        known!("wave", wave, "the wave equation, from the two times before", 1024, 24, 2,
+        builtin!("wave", wave, "the wave equation, from the two times before", 1024, 24, 2,
             (past: f64 = number, now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (0.1)),
-        known!("gauss-seidel", gauss_seidel, "Gauss and Seidel's iteration, in place", 128, 24, 2,
+        builtin!("gauss-seidel", gauss_seidel, "Gauss and Seidel's iteration, in place", 128, 24, 2,
             (u: f64 = number), |steps| [steps] ()),
-        known!("red-black", red_black, "the same in two colours", 1024, 24, 2,
+        builtin!("red-black", red_black, "the same in two colours", 1024, 24, 2,
             (u: f64 = number), |steps| [steps] ()),
-        known!("lattice", lattice, "a lattice operator, even and odd sites in 4-D", 16, 6, 4,
+        builtin!("lattice", lattice, "a lattice operator, even and odd sites in 4-D", 16, 6, 4,
             (psi: f64 = number), |steps| [steps] (0.125)),
-        known!("lu", factors, "triangular factors of a matrix, in place", 64, 16, 2,
+        builtin!("lu", factors, "triangular factors of a matrix, in place", 64, 16, 2,
             (a: f64 = strong), |_steps| [] ()),
-        known!("product", product, "a product of matrices", 256, 16, 2,
+        builtin!("product", product, "a product of matrices", 256, 16, 2,
             (a: f64 = number, b: f64 = strong, c: f64 = |_| 0.0), |_steps| [] ()),
-        known!("transposition", transposition, "rows and columns of a matrix exchanged", 1024, 24, 2,
+        builtin!("transposition", transposition, "rows and columns of a matrix exchanged", 1024, 24, 2,
             (a: f64 = number, b: f64 = |_| 0.0), |_steps| [] ()),
-        known!("five", five, "mean of 5 points, in single precision", 1024, 24, 2,
+        builtin!("five", five, "mean of 5 points, in single precision", 1024, 24, 2,
             (now: f32 = |at| number(at) as f32, next: f32 = |_| 0.0), |steps| [steps] ()),
-        known!("relax", relax, "means of 4 points, and sums of their changes", 1024, 24, 2,
+        builtin!("relax", relax, "means of 4 points, and sums of their changes", 1024, 24, 2,
             (now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (),
             exact: Sum<f64> = 0.0, fast: FastSum = 1e-12),
     ]
+}
+
+// A program with its numbers, and whether it can run here.
+
+/// A program with sizes and a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) shape: Vec<i64>,
+    pub(crate) steps: i64,
+    pub(crate) geometry: Geometry,
+    pub(crate) options: Options,
+    /// NICs of ranks under MPI.
+    pub(crate) nics: Option<NicSetup>,
+    /// How long messages between threads take at least.
+    pub(crate) latency: Duration,
+    /// Runs; the time is their median, without the first one if there are several.
+    pub(crate) repeats: u32,
+}
+
+/// The NICs of a fabric.
+#[derive(Debug, Clone)]
+pub(crate) struct NicSetup {
+    /// Where their sockets are.
+    pub(crate) folder: PathBuf,
+    /// The handlers for them.
+    pub(crate) program: spinneret_host::Program,
+}
+
+impl Setup {
+    /// Checks, before planning, that this machine has memory for `copies` copies of the fields.
+    pub(crate) fn check_room(
+        &self,
+        element_bytes: &[usize],
+        copies: usize,
+        mpi: Option<&Mpi>,
+    ) -> std::result::Result<(), Failure> {
+        let elements: i128 = self.shape.iter().map(|&size| i128::from(size)).product();
+        let bytes = elements * (element_bytes.iter().sum::<usize>() * copies) as i128;
+        let processes = mpi.map_or(1, |mpi| mpi.world().size());
+        let each = bytes / processes as i128;
+        match memory_bytes() {
+            Some(memory) if each > memory => Err(Failure::Usage(anyhow!(
+                "fields of {} take {:.1} GiB in each process, and this machine has {:.1} GiB of memory; give a smaller --size",
+                join(&self.shape),
+                each as f64 / GIB,
+                memory as f64 / GIB
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `1024x1024`.
+pub(crate) fn join(sizes: &[i64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    sizes.join("x")
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// All memory of this machine, if it says so.
+fn memory_bytes() -> Option<i128> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: i128 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
 }
