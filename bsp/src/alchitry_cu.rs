@@ -21,8 +21,7 @@ pub const BOARD: Board = Board {
     pins: on_board_pins,
 };
 
-/// The balls that the USB chip's serial lines are wired to, which that crate does not have; directions are those of
-/// the FPGA.
+/// The balls of the USB chip's serial lines, which that crate does not have; directions are those of the FPGA.
 const UART: [(&str, &str); 2] = [("uart_rx", "P14"), ("uart_tx", "M9")];
 
 /// The clock input, the eight LEDs and the serial lines.
@@ -98,9 +97,9 @@ fn filter_range(detector_hz: u64) -> u8 {
     }
 }
 
-/// Makes another clock from that of the board, by the vendor's primitive `SB_PLL40_CORE`.
+/// Derives another clock from that of the board, with the vendor's primitive `SB_PLL40_CORE`.
 ///
-/// In Rust, which knows no lengths of time, the clock passes through.
+/// The Rust model has no time, so the clock passes through.
 #[derive(LogicBlock, Clone, Debug)]
 pub struct IcePll {
     /// The clock of the board.

@@ -32,7 +32,7 @@ pub struct MmcmSettings {
     pub output_eighths: u64,
 }
 
-/// No dividers make the frequency that was asked for.
+/// No dividers make the requested frequency.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
     "no dividers of an MMCM make {} MHz of {} MHz: from {} to {} MHz are possible",
@@ -47,11 +47,11 @@ pub struct MmcmError {
 }
 
 impl MmcmSettings {
-    /// The dividers that come nearest to a frequency; among those whole ones, with the fastest detector and
-    /// oscillator, as these have the least jitter.
+    /// Returns the dividers whose output is nearest to a frequency. Among equal ones it prefers integers, and the fastest detector
+    /// and oscillator, for the least jitter.
     ///
     /// # Errors
-    /// If none comes near enough.
+    /// No output is within the tolerance.
     pub fn nearest(input_hz: u64, wanted_hz: u64) -> Result<Self, MmcmError> {
         let candidates = DIVIDE
             .filter(|divide| DETECTOR_HZ.contains(&(input_hz / divide)))
@@ -110,7 +110,7 @@ impl MmcmSettings {
         made.abs_diff(wanted) * 1_000_000_000 / wanted.max(1)
     }
 
-    /// The frequencies in one sentence for people.
+    /// Describes the frequencies in one sentence.
     pub fn describe(self) -> String {
         format!(
             "{} MHz from {} MHz by an MMCM: divided by {}, times {} = {} MHz, divided by {}",
@@ -146,7 +146,7 @@ pub const CLUSTER_CLOCK: &str = "spinneret_cluster_clock";
 ///   wrong, so what it clocks is held in reset.
 /// - `rst` stops the clock until the loop has locked again.
 ///
-/// In Rust, which knows no lengths of time, the clock passes through.
+/// The Rust model has no time, so the clock passes through.
 #[derive(LogicBlock, Clone, Debug)]
 pub struct ClusterClock {
     /// Clock of the NIC.
@@ -194,7 +194,7 @@ impl ClusterClock {
         )
     }
 
-    /// The primitives as tools need them that do not know them: name and declaration of the ports that are used.
+    /// Declarations of the primitives, for tools that do not have them: name, and the ports that are used.
     pub fn primitives() -> [(&'static str, &'static str); 2] {
         [("BUFG", BUFG), ("MMCME4_BASE", MMCM)]
     }
@@ -219,7 +219,7 @@ impl Logic for ClusterClock {
     }
 }
 
-/// Stands for [`ClusterClock`] in simulations that know no primitives: the clock is that of the NIC.
+/// Replaces [`ClusterClock`] in simulations without primitives: the clock is that of the NIC.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterClockModel {
     /// Clock of the NIC.

@@ -1,4 +1,4 @@
-//! Handlers as the compiler leaves them: what software on the host and models of the cluster both have to know.
+//! Programs with handlers, as ELF files.
 //!
 //! [`Program`] reads an ELF file: segments, handlers by name, variables by name.
 
@@ -13,17 +13,17 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The section behind which the memory of the handlers begins.
+/// The section after which handler memory begins.
 const HANDLER_DATA: &str = ".l2_handler_data";
-/// What stubs of typed calls say of themselves.
+/// The section that describes stubs of typed calls.
 const SERVICES: &str = ".spin_services";
-/// Where the host leaves its answers, and handlers their counters.
+/// The variable for answers of the host and counters of handlers.
 const HOST_DATA: &str = "__host_data";
 
-/// Most that is read of a file: programs have 1 MiB of memory, and debugging information has some times that.
+/// Maximum size of a file: programs have 1 MiB of memory, and debug information is several times larger.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Why a file is no program for the cluster.
+/// Why a file is not a program for the cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It cannot be read.
@@ -40,7 +40,7 @@ pub enum ProgramError {
         /// The file.
         path: PathBuf,
     },
-    /// It is no ELF file, or a broken one.
+    /// It is not a valid ELF file.
     #[error("{path} is no ELF file that can be read: {reason}")]
     Broken {
         /// The file.
@@ -58,7 +58,7 @@ pub enum ProgramError {
         /// What it is for.
         found: String,
     },
-    /// Part of it is not where memory is, or does not fit.
+    /// A segment is outside of memory, or does not fit.
     #[error(
         "{path}: {bytes} bytes at {address:#010x} do not fit: there are {PROGRAM_BYTES} bytes of program memory at \
          {PROGRAM_BASE:#010x} and {HANDLER_BYTES} bytes of handler memory at {HANDLER_BASE:#010x}"
@@ -71,7 +71,7 @@ pub enum ProgramError {
         /// Its size.
         bytes: u64,
     },
-    /// Nothing would run.
+    /// The entry point is not in a segment of code.
     #[error("{path} has no code at its entry point {entry:#010x}: link it with the runtime (spin.mk does)")]
     NoEntry {
         /// The file.
@@ -84,7 +84,7 @@ pub enum ProgramError {
     Unclear {
         /// The file.
         path: PathBuf,
-        /// What there is.
+        /// The names that it has.
         found: Vec<String>,
     },
     /// It has no handlers.
@@ -116,12 +116,12 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// Bytes that go into memory before anything runs.
+/// A segment to load into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Where.
     pub address: u32,
-    /// What; the file's bytes, and zeros behind them.
+    /// The bytes of the file, padded with zeros.
     pub bytes: Vec<u8>,
     /// It is code.
     pub is_code: bool,
@@ -164,13 +164,13 @@ pub struct Program {
     pub entry: u32,
     /// All functions, by address.
     pub functions: Vec<Function>,
-    /// First byte of L2 handler memory that the program leaves to its contexts.
+    /// First byte of L2 handler memory after the program, for its contexts.
     pub free_memory: u32,
-    /// Where the host leaves its answers, if handlers want any.
+    /// Address of `__host_data`, if handlers use it.
     pub host_data: Option<u32>,
     /// Variables in L2, by name.
     pub variables: BTreeMap<String, Variable>,
-    /// What stubs of typed calls say of themselves; `spinneret-rpc` reads it.
+    /// Description of stubs of typed calls, for `spinneret-rpc`.
     pub services: Vec<u8>,
     file: Vec<u8>,
 }
@@ -194,7 +194,7 @@ impl Program {
         Self::parse(path, bytes)
     }
 
-    /// Takes the bytes of a file; the path is for messages.
+    /// Parses the bytes of a file; the path is for messages.
     ///
     /// # Errors
     /// If it is no program for the cluster.
