@@ -219,7 +219,7 @@ impl Logic for ClusterClock {
     }
 }
 
-/// Replaces [`ClusterClock`] in simulations without primitives: the clock is that of the NIC.
+/// Stands for [`ClusterClock`] in simulations that know no primitives: the clock is that of the NIC.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterClockModel {
     /// Clock of the NIC.
