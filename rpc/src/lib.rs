@@ -44,12 +44,10 @@ pub mod server;
 #[cfg(feature = "server")]
 pub mod shared;
 #[cfg(feature = "server")]
-pub mod test_calls;
-#[cfg(feature = "server")]
 pub mod typed;
 
 #[cfg(feature = "server")]
-pub use clib::Libc;
+pub use clib::{Libc, TestCalls};
 #[cfg(feature = "server")]
 pub use emissary::Emissary;
 #[cfg(feature = "nic")]
@@ -60,5 +58,3 @@ pub use server::{Call, CallMode, Refusal, Server, Service};
 pub use shared::{Buffer, Mapping};
 #[cfg(feature = "server")]
 pub use spinneret_rpc_macro::service;
-#[cfg(feature = "server")]
-pub use test_calls::TestCalls;

@@ -7,7 +7,6 @@ use std::fmt;
 use std::process::ExitCode;
 
 mod args;
-mod messages;
 mod picture;
 mod plan;
 mod programs;

@@ -325,4 +325,19 @@ mod tests {
         assert_eq!(message_id(0, 3), message_id(1, 3));
         assert_ne!(message_id(1, 3), message_id(1 << 27, 3));
     }
+
+    #[test]
+    fn c_header_is_up_to_date() {
+        let mut wanted = String::new();
+        super::c_header(&mut wanted).expect("strings take every text");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include/mpi_types.h");
+        if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap_or_default() == wanted,
+            "runtime/include/mpi_types.h differs from the tables of spinneret-mpi: \
+             run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-mpi --lib c_header`"
+        );
+    }
 }

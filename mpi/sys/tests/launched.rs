@@ -1,12 +1,26 @@
 //! Whole programs under each MPI of this machine, with several ranks, and what they say if something is wrong.
 
-#[path = "support/mod.rs"]
-mod support;
+#[path = "support/launch.rs"]
+mod launch;
 
+use launch::{Ended, Installed, Program, each_mpi};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use support::{Ended, Program, each_mpi};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_spinneret-mpi-check");
+
+impl Installed {
+    /// The one that this is not, if it is installed.
+    pub(crate) fn other(self) -> Option<Self> {
+        let other = if self == Self::OpenMpi {
+            Self::Mpich
+        } else {
+            Self::OpenMpi
+        };
+        other.is_there().then_some(other)
+    }
+}
 
 /// The words of a rank that fails.
 fn sentences(ended: &Ended) -> Vec<&str> {

@@ -15,8 +15,6 @@ use syn::{Attribute, Ident, ItemTrait, Visibility, parse_macro_input};
 mod header;
 mod host;
 mod parse;
-#[cfg(test)]
-mod tests;
 mod types;
 
 /// Makes a service that handlers call of a trait: see `spinneret_rpc::typed`.

@@ -147,3 +147,22 @@ pub trait Messages {
     #[call(11)]
     fn comm_size(&self, comm: Comm) -> Result<u32, Status>;
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_header_of_handlers_is_up_to_date() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/include/spin_mpi.h");
+        let wanted = super::messages::C_HEADER;
+        if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
+            std::fs::write(&path, wanted)
+                .unwrap_or_else(|error| panic!("{} cannot be written: {error}", path.display()));
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == wanted,
+            "runtime/include/spin_mpi.h differs from the trait Messages: \
+             run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-rpc-mpi --lib`"
+        );
+    }
+}

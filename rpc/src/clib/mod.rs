@@ -33,6 +33,7 @@ mod files;
 mod format;
 mod stream;
 
+pub use calls::TestCalls;
 pub use stream::Output;
 
 /// The calls of LLVM's libc, as a service for [`opcode::LIBC`]; for [`opcode::SPINNERET`] that of our own `printf`.

@@ -6,13 +6,13 @@ mod single;
 
 use proptest::prelude::any;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-pub(crate) use recipe::Faults;
-use recipe::Recipe;
+use recipe::{Faults, Recipe};
 use spinneret_mpi::{Layout, Overlap, Piece};
 use spinneret_mpi_sys::{Datatype, Error, Library, Mpi, Tree};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
+use std::process::Command;
 
 /// Random types for each MPI.
 const CASES: u32 = 400;
@@ -24,8 +24,36 @@ const MOST_MEMORY: i64 = 1 << 22;
 /// Guard bytes around the elements.
 const GUARD: usize = 64;
 
+/// Set in the process of one MPI: a process can start one MPI only, and once.
+const OWN_PROCESS: &str = "SPINNERET_DATATYPES_PROCESS";
+
+#[test]
+fn datatypes_of_open_mpi() {
+    in_own_process("datatypes_of_open_mpi", "mpicc.openmpi", Faults::OPEN_MPI);
+}
+
+#[test]
+fn datatypes_of_mpich() {
+    in_own_process("datatypes_of_mpich", "mpicc.mpich", Faults::MPICH);
+}
+
+fn in_own_process(test: &str, compiler: &str, faults: Faults) {
+    if std::env::var_os(OWN_PROCESS).is_some() {
+        return run(test, compiler, faults);
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(OWN_PROCESS, "1")
+        .output()
+        .unwrap();
+    let [printed, errors] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    println!("{printed}{errors}");
+    assert!(output.status.success(), "with {compiler}: {printed}{errors}");
+}
+
 /// Runs everything with the MPI of a compiler, without a launcher.
-pub(crate) fn run(test: &str, compiler: &str, faults: Faults) {
+fn run(test: &str, compiler: &str, faults: Faults) {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     let library = match Library::with(Path::new(compiler), Some(&cache)) {
         Err(Error::NoCompiler { .. }) => {
