@@ -287,7 +287,7 @@ mod tests {
     use spinneret_verilog::generate;
 
     #[test]
-    fn clock_leds_and_serial_lines_have_the_balls_of_the_board() {
+    fn pins_match_the_board() {
         let pins: Vec<_> = on_board_pins()
             .iter()
             .map(|pin| format!("{} {}", pin.signal, pin.ball))
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_what_the_loop_makes_of_the_boards() {
+    fn pll_output_is_the_design_clock() {
         assert_eq!(PLL.output_hz(BOARD.core_clock_hz), Some(CLOCK_HZ));
     }
 

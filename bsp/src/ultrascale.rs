@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frequency_is_made_within_its_limits() {
+    fn dividers_stay_within_limits_for_every_frequency() {
         for khz in (6_250..400_000).step_by(1_237) {
             let settings = MmcmSettings::nearest(INPUT, khz * 1000).unwrap();
             assert!(OSCILLATOR_HZ.contains(&settings.oscillator_hz()), "{settings:?}");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_refused() {
+    fn rejects_impossible_frequencies() {
         for wanted in [0, 1, 6_000_000, 1_601_700_000, u64::MAX / 2_000_000] {
             let error = MmcmSettings::nearest(INPUT, wanted)
                 .map(|s| s.describe())

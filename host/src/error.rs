@@ -187,7 +187,7 @@ mod tests {
     use super::{Error, ErrorKind};
 
     #[test]
-    fn a_main_that_returns_it_shows_a_sentence() {
+    fn debug_output_is_the_message() {
         let error = Error {
             call: "Nic::open_context",
             context: None,

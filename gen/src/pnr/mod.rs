@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_shown_if_asked_for() {
+    fn prints_paths_on_request() {
         let text = |paths| text(&[placed("one", 150.0)], paths);
         assert!(text(true).contains("one (clk): a -> c"));
         assert!(!text(false).contains("one (clk)"));

@@ -248,7 +248,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn the_slowest_path_is_told_in_names_of_the_block() {
+    fn slowest_path_uses_names_of_the_block() {
         let placed = read("block", REPORT).unwrap();
         assert_eq!(placed.used, BTreeMap::from([("TRELLIS_COMB".to_owned(), 7)]));
         let clock = placed.slowest().unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_runs_the_one_in_the_middle_is_told() {
+    fn reports_the_median_run() {
         let run = |mhz: &str| read(mhz, &REPORT.replace("125.0", mhz)).unwrap();
         let placed = middle(vec![run("130.0"), run("110.0"), run("120.0")]);
         assert_eq!((placed.block.as_str(), placed.mhz()), ("120.0", Some(120.0)));

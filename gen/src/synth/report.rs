@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_make_a_whole_are_summed_up() {
+    fn totals_sum_the_main_blocks() {
         let all: Vec<_> = WHOLE.iter().map(|block| figures(block, 1000)).collect();
         let page = update(&format!("{BEGIN}\n{END}"), &all).expect("the page has marks");
         let ours = "| registers, both paths and host DMA together, spinneret | 4000 |  |  | 0 |";

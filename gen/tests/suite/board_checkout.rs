@@ -140,7 +140,7 @@ pub(crate) fn other_application_blocks(told: &mut Vec<String>) {
 }
 
 #[test]
-fn an_application_block_with_the_names_of_its_generation_is_taken() {
+fn accepts_application_block_of_its_generation() {
     for generation in Generation::ALL {
         let text = template(generation);
         assert_eq!(generation_error(generation, &text), None);
@@ -152,7 +152,7 @@ fn an_application_block_with_the_names_of_its_generation_is_taken() {
 
 /// The line of a name in the message is that of the text.
 #[test]
-fn a_name_too_many_is_told_with_its_line() {
+fn reports_extra_name_with_its_line() {
     let text = template(NEW).replace(" jtag_tck\n", " jtag_tck,\n    input wire jtag_trst\n");
     let line = 1 + text
         .lines()
@@ -255,7 +255,7 @@ const CLUSTER: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn packages_come_first_each_behind_those_that_it_uses() {
+fn packages_come_first_in_dependency_order() {
     let checkout = checkout(CLUSTER);
     // The same file twice in the list is read once.
     let list = checkout
@@ -324,7 +324,7 @@ pub(crate) fn refusals(told: &mut Vec<String>) {
 }
 
 #[test]
-fn packages_of_one_file_may_need_each_other() {
+fn packages_of_one_file_may_be_mutually_dependent() {
     let own = [(
         "src/a_pkg.sv",
         "package a_pkg;\nlocalparam X = 1, Y = a_pkg::X;\nendpackage\n\
@@ -334,7 +334,7 @@ fn packages_of_one_file_may_need_each_other() {
 }
 
 #[test]
-fn the_directory_of_a_board_has_a_list_for_simulation_if_it_knows_the_cluster() {
+fn board_with_cluster_has_a_simulation_list() {
     let pspin = checkout(CLUSTER);
     let options = |pspin| Options {
         pspin,

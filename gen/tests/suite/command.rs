@@ -168,7 +168,7 @@ fn without_arguments_it_also_writes_the_application_block_of_a_board() {
 }
 
 #[test]
-fn what_is_in_the_way_of_one_directory_keeps_both_from_being_written() {
+fn obstacle_in_one_directory_prevents_writing_both() {
     let checkout = Checkout::new();
     fs::create_dir_all(checkout.path("gen/verilog/board-vcu1525")).unwrap();
     fs::write(checkout.path("gen/verilog/board-vcu1525/filelist.f"), "mine\n").unwrap();
@@ -319,7 +319,7 @@ fn add_to_list(folder: &Path, name: &str) {
 }
 
 #[test]
-fn a_board_is_written_and_checked_and_what_is_stale_goes() {
+fn board_is_written_checked_and_stale_files_removed() {
     let checkout = Checkout::new();
     let answer = checkout.done(&["--board", "alchitry-cu"]);
     assert!(
@@ -363,7 +363,7 @@ fn a_board_is_written_and_checked_and_what_is_stale_goes() {
 }
 
 #[test]
-fn a_board_does_not_overwrite_a_makefile_of_somebody_else() {
+fn board_does_not_overwrite_foreign_makefile() {
     let checkout = Checkout::new();
     fs::create_dir(checkout.path("mine")).unwrap();
     fs::write(checkout.path("mine/Makefile"), "all:\n").unwrap();
@@ -373,7 +373,7 @@ fn a_board_does_not_overwrite_a_makefile_of_somebody_else() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused() {
+fn rejects_invalid_settings() {
     let checkout = Checkout::new();
     let (module, parameter, min, max) = some_parameter(&checkout);
     let too_much = max + 1;

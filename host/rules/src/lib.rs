@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_without_a_rule_change_nothing() {
+    fn unused_rules_are_neutral() {
         let one = Ruleset::all().rule(Rule::IPV4);
         assert_eq!(
             [one.at(0), one.at(1), one.at(2)],
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hardware_cannot_hold_is_refused() {
+    fn rejects_rules_beyond_the_hardware() {
         let four = (0..4).fold(Ruleset::all(), |rules, _| rules.rule(Rule::IPV4));
         assert_eq!(four.check(), Err(RulesetError::TooMany(4)));
         let empty = Ruleset::all()

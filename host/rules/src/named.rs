@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn rejects_invalid_ranges() {
         for text in [
             "",
             "-",

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_becomes_whole_in_its_last_moments_is_taken() {
+    fn message_completed_while_given_up_is_taken() {
         let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
         let memories = open(1, Some(Duration::from_millis(1)), completion);
         let ((fate, received), nic) = with(memories, |place| Ok((place.give_up()?, place.received()?)));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_never_left_stays_closed() {
+    fn place_with_hanging_handler_stays_closed() {
         let (fate, nic) = with(open(1, None, 0), |place| place.give_up());
         assert_eq!(fate, Fate::Lost(given_up()));
         let mut device = nic.device();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_whole_is_taken_though_a_handler_never_leaves() {
+    fn complete_message_is_taken_although_a_handler_hangs() {
         let mut memories = open(1, None, 0);
         let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
         memories.host[NUMBER * COMPLETION_STRIDE..][..8].copy_from_slice(&completion.to_le_bytes());

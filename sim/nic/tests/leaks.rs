@@ -29,7 +29,7 @@ fn descriptors() -> usize {
 }
 
 #[test]
-fn a_thousand_lives_of_a_context_leave_nothing_behind() {
+fn reopening_a_context_leaks_nothing() {
     let program = contexts();
     let simulated = ok(Simulated::new(NicConfig::default()));
     let mut before = (0, 0);

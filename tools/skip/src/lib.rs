@@ -55,7 +55,7 @@ mod tests {
     use super::have_all_to_run;
 
     #[test]
-    fn all_tests_have_to_run_where_ci_or_a_person_says_so() {
+    fn all_tests_are_required_in_ci_or_on_request() {
         for (all, ci, expected) in [
             (None, None, false),
             (None, Some("true"), true),

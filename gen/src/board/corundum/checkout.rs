@@ -422,7 +422,7 @@ mod tests {
     use super::values;
 
     #[test]
-    fn words_of_one_variable_are_taken_and_nothing_that_is_not_certain() {
+    fn reads_only_unconditional_words_of_a_variable() {
         let makefile = "A = old\nA = a b # c\nA+=d\nA +=  e \\\n  f\\\n\n# A += no\nAB += no\nB = $(A)\n\
                         ifdef X\nA += no\nifeq (1,1)\nA += no\nelse\nA += no\nendif\nA += no\nendif\n\
                         A += $(X)/no no% *.no g\nall: A\n\tA += no\nA ?= h\nA += i \\";

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_says_where_it_stops() {
+    fn reports_where_an_invalid_header_stops() {
         for (text, error) in [
             ("", HeaderError::NoModule),
             ("module", HeaderError::NoModule),
@@ -257,13 +257,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_have_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn any_bytes_are_parsed_or_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = header(&String::from_utf8_lossy(&bytes), "m");
         }
 
         /// Pieces that mean something in an order that means nothing.
         #[test]
-        fn any_pieces_have_an_answer(pieces in proptest::collection::vec(piece(), 0..60)) {
+        fn any_tokens_are_parsed_or_rejected(pieces in proptest::collection::vec(piece(), 0..60)) {
             for start in ["", "module m ", "module m #(", "module m ("] {
                 let _ = header(&format!("{start}{}", pieces.concat()), "m");
             }

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_and_what_they_use_are_found_among_everything_that_looks_like_it() {
+    fn finds_packages_and_their_uses() {
         let text = "// package no; import no::*;\n/* no::a */\n`define NO import no::*;\n`include \"no::no\"\n\
                     `timescale 1ns/1ps\n`ifdef NEVER\nimport no::*;\n`endif\n`ifdef GIVEN\nimport a::*, b::x;\n`endif\n\
                     package automatic p;\n  import c::*;\n  localparam x = \"no::a\" + d :: y + e::F::z;\n  \

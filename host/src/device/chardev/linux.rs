@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_text_files_that_are_never_made() {
+    fn never_creates_register_files() {
         let bus = tempfile::tempdir().expect("there is room");
         let system = linux(bus.path());
         assert!(system.auxiliary_devices().expect("it is there").is_empty());
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_file_is_not_touched() {
+    fn does_not_open_other_files() {
         let file = tempfile::NamedTempFile::new().expect("there is room");
         std::fs::write(&file, "mine").expect("there is room");
         let error = Card::open(Linux::default(), file.path()).unwrap_err();

@@ -203,7 +203,7 @@ mod tests {
     use spinneret_regmap::pci;
 
     #[test]
-    fn a_place_is_written_as_the_system_writes_it() {
+    fn accepts_only_canonical_pci_addresses() {
         assert!(is_place("0000:00:03.0") && is_place("00ff:ab:1f.7"));
         for wrong in [
             "",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_function_of_ours_is_found_among_others() -> std::io::Result<()> {
+    fn finds_the_first_spinneret_function() -> std::io::Result<()> {
         let root = tempfile::tempdir()?;
         assert_eq!(first_bound(root.path()), None, "there is no such driver");
         let ours = [pci::VENDOR, pci::DEVICE];

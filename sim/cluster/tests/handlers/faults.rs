@@ -71,7 +71,7 @@ fn every_fault_has_its_cause() {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place() {
+fn reports_fault_with_its_location() {
     let mut bench = bench();
     bench.push(3, true, &[4; 8]);
     bench.run();
@@ -90,7 +90,7 @@ fn a_fault_is_told_with_its_place() {
 }
 
 #[test]
-fn others_go_on_beside_handlers_that_fail() {
+fn other_handlers_continue_after_failures() {
     let mut bench = bench();
     for number in 0..200_u32 {
         // Every third packet is one of all faults in turn, of the others none.
@@ -110,7 +110,7 @@ fn others_go_on_beside_handlers_that_fail() {
 }
 
 #[test]
-fn an_endless_handler_that_waits_is_ended_too() {
+fn watchdog_ends_a_stalled_handler() {
     // A full standard output makes who prints wait for ever, if nobody reads.
     let mut bench = bench();
     for number in 0..1000 {
@@ -205,7 +205,7 @@ const INCLUDES: Change = (
 );
 
 #[test]
-fn without_a_mistake_all_is_well() {
+fn unmodified_runtime_works() {
     for changes in [&[][..], &[INCLUDES, PRINTS]] {
         let came = with(changes, "examples/udp_ping");
         assert_eq!(

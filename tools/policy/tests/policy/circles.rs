@@ -218,7 +218,7 @@ fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn modules_that_use_each_other_are_found_behind_what_passes_them_on() {
+fn finds_cycles_through_re_exports() {
     let found = of(&[
         ("lib.rs", "mod a; mod b; mod c; pub use a::One; pub use b::Two;"),
         ("a.rs", "use crate::Two; pub struct One(Two);"),
@@ -229,7 +229,7 @@ fn modules_that_use_each_other_are_found_behind_what_passes_them_on() {
 }
 
 #[test]
-fn parents_children_and_tests_are_no_circles() {
+fn parents_children_and_tests_are_not_cycles() {
     let found = of(&[
         ("lib.rs", "mod a; mod b; pub const N: usize = a::inner::M;"),
         ("a/mod.rs", "pub mod inner; pub struct A(inner::I);"),

@@ -146,7 +146,7 @@ fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn all_dependencies_are_as_deny_toml_wants_them() {
+fn dependencies_follow_deny_toml() {
     let rustc = String::from_utf8(output("rustc", &["-vV"])).unwrap();
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
     // A machine without a network has not got packages of other platforms.
@@ -206,7 +206,7 @@ fn licences_are_read_as_expressions() {
 }
 
 #[test]
-fn an_exception_is_for_its_crate_alone_and_has_to_be_needed() {
+fn exceptions_apply_to_one_crate_and_must_be_needed() {
     let named = |name: &str| {
         wrong(|package| {
             package.name = name.to_owned();
@@ -254,7 +254,7 @@ fn other_sources_and_versions_are_refused() {
 }
 
 #[test]
-fn rules_that_nothing_checks_are_errors() {
+fn unchecked_rules_are_errors() {
     for (from, to, said) in [
         (
             "[sources]",

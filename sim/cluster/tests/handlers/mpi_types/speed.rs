@@ -113,7 +113,7 @@ fn specialise(name: &str, tree: &Tree) -> PathBuf {
 
 /// What code for one type gains, so that nobody has to believe that it does not pay (docs/host/mpi.md).
 #[test]
-fn code_for_one_type_gains_little() {
+fn specialised_code_gains_little() {
     let column = receiver::hvector(512, 256, receiver::bytes(128), 0);
     for (name, tree) in [
         ("simple", receiver::simple()),

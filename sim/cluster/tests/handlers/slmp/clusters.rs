@@ -47,7 +47,7 @@ fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, 
 }
 
 #[test]
-fn whatever_lies_in_scratchpads_before_does_no_harm() {
+fn initial_scratchpad_contents_are_ignored() {
     for clusters in [1, 2, 4] {
         let mut receiver = receiver(clusters);
         let fills: [&dyn Fn(usize) -> u8; 5] = [
@@ -71,7 +71,7 @@ fn whatever_lies_in_scratchpads_before_does_no_harm() {
 
 /// The host starts anew, and finds the scratchpads as messages of its last start have left them.
 #[test]
-fn what_an_earlier_start_has_left_does_no_harm() {
+fn state_of_an_earlier_start_is_ignored() {
     let mut receiver = receiver(2);
     for start in 0..4 {
         receiver.prepare(CAPACITY, Confirm::Memory);

@@ -281,7 +281,7 @@ fn all_places_are_used_from_the_ids_place_on() {
 }
 
 #[test]
-fn a_released_place_is_used_anew_when_no_place_is_free() {
+fn reuses_released_place_when_none_is_free() {
     let mut receiver = small_receiver(2);
     let [first, second, third] = [0, 4, 8].map(|id| Transfer::new(id, 33 * SHORT_UNIT, SHORT_UNIT));
     receiver.send(&first.segments());
@@ -337,7 +337,7 @@ fn one_place_is_enough_for_all_hpus() {
 
 /// A place in which somebody still works is not given to another message.
 #[test]
-fn a_released_place_with_users_is_not_used_anew() {
+fn does_not_reuse_released_place_with_users() {
     let mut receiver = small_receiver(1);
     receiver.send(&Transfer::new(1, SHORT_UNIT, SHORT_UNIT).segments());
     assert!(receiver.take(0).is_some());

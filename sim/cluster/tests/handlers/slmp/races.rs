@@ -174,7 +174,7 @@ fn the_host_may_take_a_message_as_soon_as_its_completion_is_there() {
 }
 
 #[test]
-fn who_is_given_up_in_the_last_moment_is_told_nothing() {
+fn given_up_message_gets_no_late_acknowledgement() {
     let transfer = Transfer::new(2, 3 * UNIT, UNIT);
     let mut receiver = run_to_completion(&transfer);
     receiver.set(0, STATE, CLOSED);
