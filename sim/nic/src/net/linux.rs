@@ -1,4 +1,4 @@
-//! The border to Linux: what no safe interface covers. All `unsafe` of this module is here.
+//! System calls without a safe interface. All `unsafe` of this module is here.
 
 use super::NetError;
 use crate::terminal::tell;
@@ -216,7 +216,7 @@ pub(super) fn any_socket() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// What a set of privileges is for.
+/// Purpose of privileges.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Need {
     /// Interfaces and a namespace of one's own.
@@ -254,7 +254,7 @@ impl Need {
         }
     }
 
-    /// They are missing.
+    /// The privileges are missing.
     pub(super) fn missing(self, wanted: &str) -> NetError {
         let program = env::current_exe().map_or("spinneret".to_owned(), |path| path.display().to_string());
         NetError::Privileges {

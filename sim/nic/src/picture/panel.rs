@@ -48,7 +48,7 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical one.
     pub y: Axis,
-    /// What is drawn.
+    /// Data of the plot.
     pub series: Vec<Series>,
 }
 
@@ -83,7 +83,7 @@ impl Panel {
     /// Draws it, with the names of series that have one between title and axes.
     ///
     /// # Errors
-    /// What painting gives.
+    /// If drawing fails.
     pub fn draw(&self, area: &Area<'_>) -> Painted {
         let entries: Vec<(Style, &str)> = self
             .series
@@ -175,7 +175,7 @@ fn places(entries: &[(Style, &str)], width: i32) -> Vec<(i32, i32)> {
 /// Draws samples of styles, each with its name, one beside the other and in lines.
 ///
 /// # Errors
-/// What painting gives.
+/// If drawing fails.
 pub fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
     let (width, _) = area.dim_in_pixel();
     let font = (FONT, 13).into_font();

@@ -10,7 +10,7 @@ use spinneret_regmap::MAX_FRAME;
 use spinneret_regmap::pspin;
 use std::fmt::Write as _;
 
-/// What has to be known of the cluster to explain a fault.
+/// State of the cluster that explains a fault.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explainer {
     clusters: usize,
@@ -25,7 +25,7 @@ impl Explainer {
         }
     }
 
-    /// All that is known of a fault or a refusal; `how` says what became of the handler.
+    /// The message about a fault or refusal; `how` is the consequence for the handler.
     pub(super) fn describe(self, fault: &Fault, how: &str, symbols: &Symbols) -> String {
         let pc = fault.pc;
         let packet = fault.packet.map(|packet| (packet, fault.message));
@@ -50,7 +50,7 @@ impl Explainer {
         text
     }
 
-    /// Why, in words.
+    /// The reason.
     fn what(self, fault: &Fault, symbols: &Symbols) -> String {
         let (value, pc) = (fault.value, fault.pc);
         match fault.trap {
@@ -124,11 +124,11 @@ impl Explainer {
     }
 }
 
-/// What is to be said if an atomic instruction is refused.
+/// The explanation of a refused atomic instruction.
 const ATOMIC: &str = "\n  atomic instructions work on words of L2 only, and handlers cannot use their results: \
     use amo_add, compare_and_swap or another function of pspin.h";
 
-/// Who did what on which packet.
+/// The handler, HPU and packet.
 pub(super) fn headline(
     handler: &str,
     how: &str,
@@ -140,7 +140,7 @@ pub(super) fn headline(
     format!("{handler} {how}{packet}, HPU {cluster}.{core}")
 }
 
-/// The handler, or what there is besides handlers.
+/// The handler, or the code outside of handlers.
 pub(super) fn who(fault: &Fault, symbols: &Symbols) -> String {
     match fault.packet {
         Some(_) => symbols.name(fault.handler),

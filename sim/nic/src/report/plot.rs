@@ -6,10 +6,10 @@ use crate::picture::{Area, Axis, Band, COLORS, Painted, Panel, Shape, Style};
 use std::error::Error;
 
 const SIZE: (u32, u32) = (1000, 1050);
-/// Most points that are drawn as points.
+/// Maximum number of points that are drawn as points.
 const DOTS: usize = 200;
 
-/// What is drawn.
+/// Data of the plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plot {
     /// From the wire to the free packet, in picoseconds.
@@ -156,20 +156,20 @@ fn legend(name: &str, series: &Series) -> String {
     }
 }
 
-/// The unit in which a time in picoseconds is read best.
+/// A suitable unit for a time in picoseconds.
 fn time_unit(ps: f64) -> (&'static str, f64) {
     let units = [("ns", 1e3), ("µs", 1e6), ("ms", 1e9)];
     let fits = units.into_iter().find(|(_, unit)| ps < 2000.0 * unit);
     fits.unwrap_or(("s", 1e12))
 }
 
-/// Points of a series at most; twice as many are thinned out to half.
+/// Points of a series at most; twice as many are decimated to half.
 const POINTS: usize = 1024;
 
-/// Some values that follow one another.
+/// Consecutive values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// When the first of them was.
+    /// Time of the first value.
     pub(crate) at_ps: u64,
     pub(crate) minimum: f64,
     pub(crate) maximum: f64,

@@ -206,6 +206,7 @@ fn interfaces_that_others_take_away_are_told() {
     let ended = cable.process.interrupt();
     assert!(packets(&ended.json(), "to host") > 0, "{ended:?}");
     assert!(ended.said.contains("interface `downhost` rejected "), "{ended:?}");
+    drop(cable);
 
     for (away, gone) in [("link", "gonehost"), ("netns", "gonehost-wire")] {
         let Some(cable) = Cable::start("gonehost", "icmp_ping", None) else {
