@@ -41,8 +41,8 @@ impl From<UdpError> for Failure {
     fn from(error: UdpError) -> Self {
         let code = match error {
             UdpError::Sender(_) | UdpError::Receiver(_) => SPINNERET_ERROR_ARGUMENT,
-            UdpError::Bind { .. } => SPINNERET_ERROR_OPEN,
-            UdpError::Failed { .. } => SPINNERET_ERROR_TIMEOUT,
+            UdpError::Bind(..) => SPINNERET_ERROR_OPEN,
+            UdpError::Failed(..) => SPINNERET_ERROR_TIMEOUT,
             _ => SPINNERET_ERROR_DEVICE,
         };
         Self::new(code, error.to_string())

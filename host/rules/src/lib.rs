@@ -202,51 +202,23 @@ impl Ruleset {
 #[derive(Debug, Error)]
 pub enum RuleFileError {
     /// The file cannot be opened or read.
-    #[error("{file}: cannot read the rule file: {source}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    #[error("{0}: cannot read the rule file: {1}")]
+    Unreadable(String, #[source] std::io::Error),
     /// The file is larger than any rule file.
-    #[error("{file}: larger than 1 MiB, so it is no rule file; docs/rules.md describes the format")]
-    TooLarge {
-        /// The file.
-        file: String,
-    },
+    #[error("{0}: larger than 1 MiB, so it is no rule file; docs/rules.md describes the format")]
+    TooLarge(String),
     /// The file is not text.
-    #[error("{file}:{line}: byte {offset} is not UTF-8 text; docs/rules.md describes the format")]
-    NotUtf8 {
-        /// The file.
-        file: String,
-        /// Line, counted from 1.
-        line: usize,
-        /// Offset of the first byte that is wrong, counted from 0.
-        offset: usize,
-    },
+    #[error("{0}:{1}: byte {2} is not UTF-8 text; docs/rules.md describes the format")]
+    NotUtf8(String, usize, usize),
     /// The text says something that it must not.
-    #[error("{file}:{line}: {place}{problem}")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// Line, counted from 1.
-        line: usize,
-        /// Ruleset and rule.
-        place: Place,
-        /// What is wrong, and what to write instead.
-        problem: String,
-    },
+    #[error("{0}:{1}: {2}{3}")]
+    Invalid(String, usize, Place, String),
 }
 
 impl RuleFileError {
     fn not_utf8(file: &str, bytes: &[u8], error: &Utf8Error) -> Self {
         let offset = error.valid_up_to();
-        Self::NotUtf8 {
-            file: file.to_owned(),
-            line: line_of(bytes, offset),
-            offset,
-        }
+        Self::NotUtf8(file.to_owned(), line_of(bytes, offset), offset)
     }
 }
 
@@ -319,12 +291,12 @@ impl Problem {
     }
 
     fn in_file(self, file: &str, text: &str) -> RuleFileError {
-        RuleFileError::Invalid {
-            file: file.to_owned(),
-            line: line_of(text.as_bytes(), self.span.start),
-            place: self.place,
-            problem: self.text,
-        }
+        RuleFileError::Invalid(
+            file.to_owned(),
+            line_of(text.as_bytes(), self.span.start),
+            self.place,
+            self.text,
+        )
     }
 }
 

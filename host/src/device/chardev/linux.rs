@@ -281,7 +281,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("there is room");
         std::fs::write(&file, "mine").expect("there is room");
         let error = Card::open(Linux::default(), file.path()).unwrap_err();
-        assert!(matches!(error, CardError::Foreign { .. }), "{error}");
+        assert!(matches!(error, CardError::Foreign(..)), "{error}");
         assert_eq!(std::fs::read(&file).expect("it is there"), b"mine");
         let error = Card::open(Linux::default(), Path::new("/dev/pspin-none")).unwrap_err();
         assert!(matches!(error, CardError::NoFile(_)), "{error}");

@@ -66,10 +66,7 @@ impl<S: System> Card<S> {
         for context in 0..CONTEXTS {
             let area = again(|| file.query(context)).map_err(foreign)?;
             if area.is_enabled {
-                return Err(CardError::Mapped {
-                    path: path.to_owned(),
-                    context,
-                });
+                return Err(CardError::Mapped(path.to_owned(), context));
             }
         }
         let registers = match abilities {

@@ -164,47 +164,27 @@ pub enum CardError {
     NoFile(PathBuf),
     /// The user may not use it.
     #[error(
-        "no permission for {path}: run as root, or let a udev rule give it to a group of yours \
-         (KERNEL==\"pspin0\", GROUP=\"spinneret\", MODE=\"0660\"): {source}"
+        "no permission for {0}: run as root, or let a udev rule give it to a group of yours \
+         (KERNEL==\"pspin0\", GROUP=\"spinneret\", MODE=\"0660\"): {1}"
     )]
-    Permission {
-        /// The device file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Permission(PathBuf, #[source] io::Error),
     /// Somebody else has it.
     #[error("the card at {0} is in use by another program")]
     Busy(PathBuf),
     /// Somebody who does not lock it has it.
     #[error(
-        "host memory of context {context} at {path} is mapped already: end the program that uses the card; if there is \
+        "host memory of context {1} at {0} is mapped already: end the program that uses the card; if there is \
          none, a mapping has failed, and the driver has to be loaded anew"
     )]
-    Mapped {
-        /// The device file.
-        path: PathBuf,
-        /// The context.
-        context: u32,
-    },
+    Mapped(PathBuf, u32),
     /// It is the file of something else.
     #[error(
-        "{path} is no device file of a NIC's driver: {source}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
+        "{0} is no device file of a NIC's driver: {1}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Foreign(PathBuf, #[source] io::Error),
     /// It cannot be opened for another reason.
-    #[error("{path} cannot be opened: {source}")]
-    Open {
-        /// The device file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("{0} cannot be opened: {1}")]
+    Open(PathBuf, #[source] io::Error),
     /// The bus cannot be looked at.
     #[error("/sys/bus/auxiliary/devices, where the driver shows its registers, cannot be read: {0}")]
     Bus(io::Error),
@@ -234,10 +214,10 @@ impl CardError {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
             Some(Errno::NOENT | Errno::NODEV | Errno::NXIO) => Self::NoFile(path),
-            Some(Errno::ACCESS | Errno::PERM) => Self::Permission { path, source },
+            Some(Errno::ACCESS | Errno::PERM) => Self::Permission(path, source),
             Some(Errno::WOULDBLOCK | Errno::BUSY) => Self::Busy(path),
-            Some(Errno::NOTTY) => Self::Foreign { path, source },
-            _ => Self::Open { path, source },
+            Some(Errno::NOTTY) => Self::Foreign(path, source),
+            _ => Self::Open(path, source),
         }
     }
 
@@ -246,7 +226,7 @@ impl CardError {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
             Some(Errno::NODEV) => Self::NoFile(path),
-            _ => Self::Foreign { path, source },
+            _ => Self::Foreign(path, source),
         }
     }
 }

@@ -48,10 +48,7 @@ impl PciFunction {
         let has_iommu = value_call::<CHECK_EXTENSION>(&container, vfio::VFIO_TYPE1v2_IOMMU);
         if version as u32 != vfio::VFIO_API_VERSION || !matches!(has_iommu, Ok(1..)) {
             let what = format!("the kernel has version {version} of VFIO, or no IOMMU of type 1");
-            return Err(VfioError::Shape {
-                place: place.to_owned(),
-                what,
-            });
+            return Err(VfioError::Shape(place.to_owned(), what));
         }
         let group = enter(place, &group, &container)?;
         value_call::<SET_IOMMU>(&container, vfio::VFIO_TYPE1v2_IOMMU)
@@ -135,10 +132,7 @@ impl Function for PciFunction {
 fn open_file(path: PathBuf, place: &str) -> Result<OwnedFd, VfioError> {
     open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
         Errno::BUSY => VfioError::Busy(place.to_owned()),
-        Errno::ACCESS | Errno::PERM => VfioError::Permission {
-            path,
-            source: error.into(),
-        },
+        Errno::ACCESS | Errno::PERM => VfioError::Permission(path, error.into()),
         error => VfioError::call(format!("opening {}", path.display()))(error.into()),
     })
 }
@@ -152,10 +146,7 @@ fn enter(place: &str, path: &Path, container: &OwnedFd) -> Result<OwnedFd, VfioE
     };
     call::<GROUP_STATUS, _>(&group, &mut status).map_err(VfioError::call("asking for the IOMMU group"))?;
     if status.flags & vfio::VFIO_GROUP_FLAGS_VIABLE == 0 {
-        return Err(VfioError::NotViable {
-            place: place.to_owned(),
-            others: others(place),
-        });
+        return Err(VfioError::NotViable(place.to_owned(), others(place)));
     }
     call::<SET_CONTAINER, _>(&group, &mut container.as_raw_fd())
         .map_err(VfioError::call(format!("taking the IOMMU group of {place}")))?;
@@ -172,10 +163,7 @@ fn map_bar(place: &str, function: &File) -> Result<Mapping, VfioError> {
             pci::APPLICATION_BAR,
             region.size
         );
-        return Err(VfioError::Shape {
-            place: place.to_owned(),
-            what,
-        });
+        return Err(VfioError::Shape(place.to_owned(), what));
     }
     Mapping::new(function, region.offset, bytes as usize).map_err(VfioError::call(format!(
         "mapping BAR {} of {place}",
@@ -213,10 +201,7 @@ fn take_interrupts(place: &str, function: &File) -> Result<[OwnedFd; pci::VECTOR
     call::<IRQ_INFO, _>(function, &mut info).map_err(VfioError::call("asking for interrupts"))?;
     if info.count < pci::VECTORS {
         let what = format!("it has {} interrupts, not {}", info.count, pci::VECTORS);
-        return Err(VfioError::Shape {
-            place: place.to_owned(),
-            what,
-        });
+        return Err(VfioError::Shape(place.to_owned(), what));
     }
     let mut fds = Vec::new();
     for _ in 0..pci::VECTORS {
