@@ -1,5 +1,6 @@
 //! Frames with IP headers behind VLAN tags, right ones and wrong ones.
 
+use crate::pkt_match::with_side_band;
 use spinneret_sim::prelude::*;
 
 /// The headers of a frame up to the IP payload.
@@ -107,13 +108,5 @@ pub fn random_ip_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
     // Few distinct byte values, so that rules match now and then.
     let mut bytes: Vec<u8> = (0..size).map(|_| rng.random_range(0..4_u8)).collect();
     headers.write(&mut bytes);
-    let frame = Frame::new(bytes)
-        .with_id(rng.random_range(0..2))
-        .with_dest(rng.random_range(0..256))
-        .with_user(rng.random::<u128>() >> (128 - user_bits));
-    if rng.random_ratio(1, 50) {
-        frame.with_null_last()
-    } else {
-        frame
-    }
+    with_side_band(rng, bytes, user_bits)
 }

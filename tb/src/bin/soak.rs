@@ -9,7 +9,7 @@ use spinneret_sim::prelude::*;
 use spinneret_sim::seed::Seed;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::ip_frames::random_ip_frame;
-use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame, random_rules};
+use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame};
 use spinneret_tb::{app, egress, hostdma, ingress, regs};
 use std::ops::AddAssign;
 use std::panic::{self, AssertUnwindSafe};
@@ -285,23 +285,14 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Counts {
         _ => Pauses::random(rng.random_range(1..80)),
     };
     let mut bench = MatchBench::new(simulation::<M>(seed), pauses);
-    let mut total = Counts::default();
-    let mut left = frames;
-    while left > 0 {
-        bench.load(Some(&random_rules(&mut rng, &params)));
-        let batch = left.min(100);
-        for _ in 0..batch {
-            // Without headers no rule relative to the payload matches.
-            let frame = if params.ip_relative && rng.random_ratio(3, 4) {
-                random_ip_frame(&mut rng, 97)
-            } else {
-                random_frame(&mut rng, 16)
-            };
-            bench.send(frame);
+    let total = bench.random(&mut rng, frames, |rng| {
+        // Without headers no rule relative to the payload matches.
+        if params.ip_relative && rng.random_ratio(3, 4) {
+            random_ip_frame(rng, 97)
+        } else {
+            random_frame(rng, 16)
         }
-        total += bench.settle();
-        left -= batch;
-    }
+    });
     bench.finish();
     total
 }

@@ -232,7 +232,7 @@ impl LineResponses {
     /// Returns the faults of a slave that asks this for each line.
     pub(super) fn faults(&self) -> Faults {
         let state = Rc::clone(&self.state);
-        Faults::Chosen(BeatJudge::new(move |burst, number| {
+        Faults::PerBeat(BeatResponder::new(move |burst, number| {
             state.borrow_mut().respond(burst, number)
         }))
     }

@@ -58,7 +58,7 @@ pub struct HostDmaBench<M: Model> {
     /// Counters at the last reset that they outlived.
     counted_before: Counters,
     /// Rate of unsolicited statuses, of writes and of reads.
-    strays: [u32; 2],
+    unsolicited: [u32; 2],
     /// Transfers up to the last reset.
     taken: [[u64; 2]; 2],
     read_ram: SegmentedRam,
@@ -77,7 +77,7 @@ impl<M: Model> HostDmaBench<M> {
         let host = HostMemory::new(sim.seed().0);
         let ram = || SegmentedRam::new(setup.ram, sim.seed());
         let (write_ram, read_ram) = (ram(), ram());
-        let strays = [stimulus.writes.strays, stimulus.reads.strays];
+        let unsolicited = [stimulus.writes.unsolicited, stimulus.reads.unsolicited];
         let config = MasterConfig {
             pauses: stimulus.cluster,
             skew: stimulus.skew,
@@ -94,7 +94,7 @@ impl<M: Model> HostDmaBench<M> {
             write_model: WriteModel::new(setup),
             read_model: ReadModel::new(setup),
             counted_before: Counters::default(),
-            strays,
+            unsolicited,
             taken: [[0; 2]; 2],
             guard: setup.windows.map(Guard::closed),
             read_ram,
@@ -242,7 +242,7 @@ impl<M: Model> HostDmaBench<M> {
         let offered = self.offered();
         self.write_model.reset_alone(offered[0]);
         self.read_model.reset_alone(offered[1]);
-        let statuses = self.observe_statuses(|status| !status.stray);
+        let statuses = self.observe_statuses(|status| !status.unsolicited);
         if let Err(difference) = statuses {
             panic!("{}, in reset: {difference} (seed {})", M::NAME, self.sim.seed());
         }
@@ -403,7 +403,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Compares host memory and the counters when nothing is under way.
     fn compare(&mut self) {
         for dma in [&self.writes, &self.reads] {
-            dma.set_strays(0);
+            dma.set_unsolicited(0);
         }
         self.run(SETTLE_CYCLES);
         if let Err(difference) = self.host.check() {
@@ -415,8 +415,11 @@ impl<M: Model> HostDmaBench<M> {
         };
         assert_eq!(self.counters(), expected, "counters (seed {})", self.sim.seed());
         assert_eq!(self.ram_reads.stalls(), 0, "the RAM's data waits");
-        for (dma, strays) in [(&self.writes, self.strays[0]), (&self.reads, self.strays[1])] {
-            dma.set_strays(strays);
+        for (dma, unsolicited) in [
+            (&self.writes, self.unsolicited[0]),
+            (&self.reads, self.unsolicited[1]),
+        ] {
+            dma.set_unsolicited(unsolicited);
         }
     }
 

@@ -130,7 +130,7 @@ impl ReadModel {
 
     /// A status was given.
     pub(super) fn status(&mut self, status: &Status, ram: &SegmentedRam) -> Result<(), String> {
-        if status.stray {
+        if status.unsolicited {
             self.counters.stray_status += 1;
             return Ok(());
         }

@@ -52,12 +52,12 @@ impl AddAssign for Totals {
     }
 }
 
-/// `5 writes: 1 refused, 0 outside, 2 failed descriptors, 0 strays; 3 reads: ...`.
+/// `5 writes: 1 refused, 0 outside, 2 failed descriptors, 0 unsolicited; 3 reads: ...`.
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let half = |name: &str, half: &HalfCounters| {
             format!(
-                "{} {name}: {} refused, {} outside, {} failed descriptors, {} strays",
+                "{} {name}: {} refused, {} outside, {} failed descriptors, {} unsolicited",
                 half.bursts,
                 half.refused,
                 half.outside,

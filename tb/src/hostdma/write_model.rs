@@ -121,7 +121,7 @@ impl WriteModel {
 
     /// A status was given.
     pub(super) fn status(&mut self, status: &Status) -> Result<(), String> {
-        if status.stray {
+        if status.unsolicited {
             self.counters.stray_status += 1;
             return Ok(());
         }

@@ -274,6 +274,19 @@ impl<M: Model> Bench<M> {
             .collect()
     }
 
+    /// Lets one element leave a full block; returns the edges of the input's clock until the input is ready again.
+    fn edges_until_ready(&mut self) -> u64 {
+        self.sink.set_pause(Pause::AlwaysAfter(1));
+        while self.sink.total() == 0 {
+            self.sim.cycle();
+        }
+        let start = self.sim.edges("s_clk");
+        while !self.has("s_ready") {
+            self.sim.cycle();
+        }
+        self.sim.edges("s_clk") - start
+    }
+
     fn has(&self, output: &str) -> bool {
         let value = self.sim.dut.get(output).unwrap_or_else(|error| panic!("{error}"));
         value != 0_u8.into()
@@ -377,15 +390,7 @@ fn holds<M: Model>(run: &mut TestRun, places: u64) {
         bench.sim.run_edges("m_clk", 100);
         assert_eq!(bench.source.counts().beats, places, "{clocks:?}");
         // One leaves.
-        bench.sink.set_pause(Pause::AlwaysAfter(1));
-        while bench.sink.total() == 0 {
-            bench.sim.cycle();
-        }
-        let start = bench.sim.edges("s_clk");
-        while !bench.has("s_ready") {
-            bench.sim.cycle();
-        }
-        assert_eq!(bench.sim.edges("s_clk") - start, 3, "{clocks:?}");
+        assert_eq!(bench.edges_until_ready(), 3, "{clocks:?}");
         bench.sink.set_pause(Pause::Never);
         bench.settle();
         assert!(bench.received().into_iter().eq(0..places + 1), "{clocks:?}");
@@ -401,15 +406,7 @@ fn a_word_waits_for_the_way_there_and_back() {
             bench.sim.run_edges("s_clk", 60);
             bench.sim.run_edges("m_clk", 60);
             assert_eq!(bench.source.counts().beats, 2, "{clocks:?}");
-            bench.sink.set_pause(Pause::AlwaysAfter(1));
-            while bench.sink.total() == 0 {
-                bench.sim.cycle();
-            }
-            let start = bench.sim.edges("s_clk");
-            while !bench.has("s_ready") {
-                bench.sim.cycle();
-            }
-            assert_eq!(bench.sim.edges("s_clk") - start, 3, "{clocks:?}");
+            assert_eq!(bench.edges_until_ready(), 3, "{clocks:?}");
             bench.sink.set_pause(Pause::Never);
             bench.settle();
             assert_eq!(bench.received(), [0, 1, 2]);
