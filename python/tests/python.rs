@@ -83,7 +83,7 @@ fn package(place: &Path) {
 }
 
 #[test]
-fn the_package_does_what_its_tests_say_and_has_the_types_it_says() {
+fn the_package_passes_its_tests_and_type_checks() {
     let python = match environment() {
         Ok(python) => python,
         Err(why) => return spinneret_skip::skip("python", &why),

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_counts_before_the_installation_and_that_before_the_checkout() {
+    fn the_search_order_is_variable_installation_checkout() {
         let folder = tempfile::tempdir().expect("there is room");
         let folders = ["named", "beside", "checkout"].map(|name| folder.path().join(name));
         let [named, beside, checkout] = &folders;

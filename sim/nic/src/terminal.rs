@@ -265,7 +265,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn values_are_what_people_write() {
+    fn option_values_are_parsed() {
         assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         assert_eq!(seconds("0"), Ok(Duration::ZERO));
         assert_eq!(megahertz("40"), Ok(25_000));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_cannot_be_is_refused() {
+    fn invalid_option_values_are_refused() {
         for text in ["nan", "inf", "-inf", "", "1s", "-1", "1e400"] {
             assert!(seconds(text).is_err(), "{text}");
             assert!(megahertz(text).is_err(), "{text}");
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_no_input_and_no_other_output_under_any_name() {
+    fn an_output_is_no_input_or_other_output_under_any_name() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("in"), "").expect("there is room");
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_no_device_and_no_folder() {
+    fn an_output_is_no_device_or_folder() {
         let folder = tempfile::tempdir().expect("there is room");
         let input = folder.path().join("in");
         for path in [Path::new("/dev/null"), Path::new("/dev/full"), folder.path()] {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_line_names_is_refused_with_the_line() {
+    fn files_named_by_lines_are_refused_with_the_line() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("in"), "").expect("there is room");

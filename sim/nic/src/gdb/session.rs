@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn gdb_is_known_by_its_first_packet() {
+    fn gdb_is_recognized_by_its_first_packet() {
         for stranger in ["", "+", "++--\x03", "$", "+$qSupported", "+$qSupported#3"] {
             assert_eq!(come(stranger.as_bytes()), Ok((false, vec![])), "{stranger}");
         }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_no_longer_than_the_stub_takes() {
+    fn the_size_of_packets_is_bounded() {
         let packet = |bytes: usize| {
             let sum = (b'a' as usize * bytes) as u8;
             [b"$", &vec![b'a'; bytes][..], format!("#{sum:02x}").as_bytes()].concat()

@@ -353,7 +353,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn simulated_time_may_go_as_far_as_the_wall() {
+    fn simulated_time_follows_real_time() {
         let started = Instant::now();
         let pacer = Pacer::starting_at(7_000_000);
         thread::sleep(Duration::from_millis(20));
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_ends_with_a_byte_or_with_the_time() {
+    fn wait_ends_with_input_or_at_its_timeout() {
         let (reads, mut writes) = UnixStream::pair().unwrap();
         let begun = Instant::now();
         assert!(!wait(&[reads.as_fd()], Some(Duration::from_millis(30))).unwrap());

@@ -289,7 +289,7 @@ mod tests {
     use crate::net::Tap;
 
     #[test]
-    fn names_are_checked_before_anything_is_made() {
+    fn names_are_checked_first() {
         for (name, expected) in [
             (
                 "",

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_to_many_places_stay_within_bounds() {
+    fn the_number_of_kinds_is_bounded() {
         let mut faults = Faults::new(0, &Config::default());
         for pc in 0..5000 {
             assert_eq!(faults.failed(&fault(pc), &Symbols::none()), None);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_faults_are_told_once_and_then_counted() {
+    fn equal_faults_are_described_once_and_then_counted() {
         let mut faults = Faults::new(2, &Config::default());
         let symbols = Symbols::none();
         let mut tell = |pc: u32| faults.failed(&fault(pc), &symbols);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_once() {
+    fn a_failure_is_reported_once() {
         let mut faults = Faults::new(10, &Config::default());
         let symbols = Symbols::none();
         assert!(
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hpu_that_stands_still_is_told_every_time() {
+    fn each_stopped_hpu_is_reported() {
         let mut faults = Faults::new(0, &Config::default());
         let text = faults.broken(HPU, Trap::LoadFault, 0x1d00_0104, &Symbols::none());
         assert_eq!(

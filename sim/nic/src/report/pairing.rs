@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_frames_do_not_shift_those_behind_them() {
+    fn dropped_frames_do_not_shift_later_ones() {
         let mut pairing = Pairing::default();
         fill(&mut pairing, 0..10);
         for number in [1, 4, 5, 9] {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_keeps_its_own_order() {
+    fn each_destination_keeps_its_order() {
         let mut pairing = Pairing::default();
         (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2, None), number));
         assert_eq!(pairing.went(Destination::Cluster, 1), Some((1, 101)));

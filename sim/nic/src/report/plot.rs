@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_packets_gives_a_picture_of_bounded_size() {
+    fn the_size_of_a_picture_is_bounded() {
         for packets in [0, 1, 2, 200, 100_000] {
             let svg = plot(packets);
             assert!(
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn few_packets_are_points_and_many_are_bands() {
+    fn few_packets_are_drawn_as_points_and_many_as_bands() {
         assert_eq!(plot(1).matches("<circle").count(), 6);
         assert_eq!(plot(100_000).matches("<circle").count(), 0);
         assert_eq!(plot(100_000).matches("<polygon").count(), 6);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn units_fit_the_figures() {
+    fn units_suit_the_values() {
         assert_eq!(time_unit(1_999_999.0).0, "ns");
         assert_eq!(time_unit(2_000_000.0).0, "µs");
         assert_eq!(time_unit(5e9).0, "ms");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_kept_as_they_are() {
+    fn few_values_are_kept_unchanged() {
         let mut series = Series::default();
         (0..2000).for_each(|number| series.add(number, number as f64));
         assert!(series.is_exact());

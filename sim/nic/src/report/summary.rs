@@ -433,7 +433,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_has_no_percentiles() {
+    fn an_empty_histogram_has_no_percentiles() {
         let empty = Histogram::default();
         assert_eq!(
             (empty.percentile(50.0), empty.minimum(), empty.maximum()),
@@ -452,7 +452,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_lies_near_the_middle_of_its_bucket(value: u64, shift in 0..64) {
+        fn each_value_is_near_the_middle_of_its_bucket(value: u64, shift in 0..64) {
             let value = value >> shift;
             let error = middle(bucket(value)).abs_diff(value);
             prop_assert!(error <= value / 200, "{value} is off by {error}");

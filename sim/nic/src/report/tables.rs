@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_how_it_goes() {
+    fn the_status_line() {
         let counts = Counts {
             received: 1000,
             handled: 900,
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_divided_by_zero() {
+    fn an_empty_run_divides_nothing_by_zero() {
         let text = line(
             &Counts::default(),
             &Live::default(),
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_unless_asked_for() {
+    fn progress_is_optional() {
         assert!(!Progress::new(ShowProgress::No).is_due());
     }
 }

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn stays_are_pairs_of_events_that_may_overlap() {
+    fn asynchronous_slices_are_pairs_of_events() {
         let events = traced(|trace| {
             trace.stay(Parallel::Ingress, [10, 90], packet(1, 64)).unwrap();
             trace.stay(Parallel::Ingress, [20, 50], packet(2, 64)).unwrap();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_have_tracks_and_tell_how_long_they_waited() {
+    fn calls_have_tracks_with_their_waits() {
         let events = traced(|trace| {
             for (port, asked_ps) in [(9, 1_000_000), (9, 5_000_000), (0, 6_000_000)] {
                 let call = Call {

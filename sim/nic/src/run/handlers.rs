@@ -346,7 +346,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn files_of_make_are_those_of_its_rules() {
+    fn the_files_of_make_are_those_of_its_rules() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("build")).expect("there is room");

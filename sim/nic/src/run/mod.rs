@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn each_trouble_is_told_and_fails_unless_it_is_allowed() {
+    fn each_kind_of_fault_is_reported_and_fails_unless_allowed() {
         let broken = BrokenHpu {
             cluster: 1,
             core: 2,

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_stored_whole_or_not_at_all() {
+    fn a_message_is_stored_completely_or_not_at_all() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("message");
         let store = Store::new(&path, false).expect("there is room");
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_a_folder_have_their_senders_in_their_names() {
+    fn files_in_a_folder_are_named_after_their_senders() {
         let folder = tempfile::tempdir().expect("there is room");
         let store = Store::new(folder.path(), true).expect("it is a folder");
         let path = store.save(&message(b"one")).expect("there is room");
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_does_not_fit_is_refused() {
+    fn an_unsuitable_destination_is_refused() {
         let folder = tempfile::tempdir().expect("there is room");
         let refused = |path: &Path, many| Store::new(path, many).unwrap_err().to_string();
         assert!(refused(folder.path(), false).ends_with("is a folder: name a file, or give --many"));

@@ -52,7 +52,7 @@ fn the_shared_library_is_found_by_its_name() {
 }
 
 #[test]
-fn a_program_in_c_counts_packets_and_cleans_up() {
+fn a_c_program_counts_packets_and_cleans_up() {
     let folder = tempfile::tempdir().expect("there is room");
     let example = example(folder.path());
     let handlers = runtime("tests/contexts");
@@ -106,7 +106,7 @@ fn a_program_in_c_counts_packets_and_cleans_up() {
 }
 
 #[test]
-fn the_page_shows_the_example_as_it_is() {
+fn the_documentation_shows_the_current_example() {
     let page = include_str!("../../../../docs/host/library.md");
     let source = include_str!("../../../../host/examples/c/count.c");
     let shown = page
@@ -183,7 +183,7 @@ int main(int count, char **words) {
 ";
 
 #[test]
-fn a_program_in_c_answers_handlers_that_print_and_write() {
+fn a_c_program_serves_handlers_that_print_and_write() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = |name: &str| folder.path().join(name);
     let handlers = handlers("say", HANDLER);
@@ -346,7 +346,7 @@ fn serve(sockets: &Path, nics: usize, more: &[&str]) -> Child {
 const STEPS: &str = "4";
 
 #[test]
-fn columns_go_round_a_ring_with_both_mpis_and_on_bad_cables() {
+fn columns_travel_a_ring_with_both_mpis_and_faulty_cables() {
     let source = root().join("mpi/examples/c/columns.c");
     for mpi in mpis() {
         let built = Built::new(mpi, &source);
@@ -385,7 +385,7 @@ fn time_and_frames_are_the_same_in_every_run() {
 /// What MPI allows is as MPI does it; what a program must not do is an error with a sentence, and the rank can be used
 /// afterwards.
 #[test]
-fn what_is_allowed_and_what_is_refused() {
+fn valid_and_invalid_calls() {
     for what in ["allowed", "refused"] {
         let file = if what == "allowed" {
             "allowed.c"

@@ -88,7 +88,7 @@ fn fails(statement: &str, cause: &str) {
 }
 
 #[test]
-fn sends_reach_no_further_than_loads() {
+fn sends_access_no_more_than_loads() {
     for address in BEYOND {
         let send = format!("spin_send_packet({address}, 64, NULL)");
         fails(&send, READS);
@@ -96,7 +96,7 @@ fn sends_reach_no_further_than_loads() {
 }
 
 #[test]
-fn copies_to_and_from_the_host_reach_no_further_than_loads_and_stores() {
+fn host_copies_access_no_more_than_loads_and_stores() {
     for address in BEYOND {
         let host = "(uint64_t)args->task->host_mem_high << 32 | args->task->host_mem_low";
         let copy =
@@ -107,7 +107,7 @@ fn copies_to_and_from_the_host_reach_no_further_than_loads_and_stores() {
 }
 
 #[test]
-fn copies_in_the_nic_reach_no_further_than_loads_and_stores() {
+fn nic_copies_access_no_more_than_loads_and_stores() {
     for address in &BEYOND[..4] {
         fails(&format!("spin_dma({address}, own, 64, 0, 0, NULL)"), READS);
         fails(&format!("spin_dma(own, {address}, 64, 0, 0, NULL)"), WRITES);
@@ -128,7 +128,7 @@ fn is_refused(statement: &str, cause: &str) {
 }
 
 #[test]
-fn what_the_nic_refuses_is_told_with_the_handlers_line() {
+fn refused_commands_are_reported_with_their_source_line() {
     let length = "packet of a length that the NIC does not send";
     is_refused("spin_send_packet(own, 0, NULL)", length);
     let scratchpad = "(void *)args->task->scratchpad[args->cluster_id]";
@@ -158,7 +158,7 @@ fn what_the_nic_refuses_is_told_with_the_handlers_line() {
 }
 
 #[test]
-fn what_is_refused_to_a_program_that_starts_is_told() {
+fn refused_commands_of_start_up_are_reported() {
     let folder = kit::handlers(
         "app",
         "static uint8_t own[64];\n\
@@ -188,7 +188,7 @@ fn what_is_refused_to_a_program_that_starts_is_told() {
 
 /// The hardware counts the frames that it drops by cause; the summary says for whom they were.
 #[test]
-fn dropped_frames_are_told_by_the_handlers_that_they_were_for() {
+fn dropped_frames_are_reported_by_handler() {
     let folder = kit::handlers(
         "app",
         "__handler__ void slow_ph(handler_args_t *args) { rt_time_wait_cycles(5000); }\n\
@@ -292,7 +292,7 @@ fn replies(nic: &mut Embedded, times: Vec<Option<u64>>) -> anyhow::Result<u64> {
 /// A look at the cluster may come when a burst has come and no HPU has a packet of it. How long nothing came before says
 /// nothing about that burst.
 #[test]
-fn a_burst_after_a_pause_is_no_standstill() {
+fn a_burst_after_a_pause_is_not_reported_as_stuck() {
     let mut nic = echo(0);
     for count in 33..=64 {
         let burst = (0..count).map(|number| Some(1_200_000_000 + 8000 * number));
@@ -307,7 +307,7 @@ fn a_burst_after_a_pause_is_no_standstill() {
 
 /// Packets without times lose nothing, however long handlers take; the same packets at once do.
 #[test]
-fn packets_without_times_come_at_the_nics_pace() {
+fn packets_without_times_are_sent_at_the_speed_of_the_nic() {
     for clocks in [0, 2000] {
         let mut nic = echo(clocks);
         assert_eq!(
@@ -324,7 +324,7 @@ fn packets_without_times_come_at_the_nics_pace() {
 
 /// Without a watchdog a handler may run for ever, and a stack that overflows may spoil other HPUs and the runtime itself.
 #[test]
-fn without_a_watchdog_a_run_ends_all_the_same() {
+fn a_run_without_a_watchdog_ends() {
     for (body, why) in [
         (
             "for (;;) { }",

@@ -85,7 +85,7 @@ fn a_moved_installation_builds_runs_and_links() {
 }
 
 #[test]
-fn what_cannot_be_installed_leaves_nothing() {
+fn a_failed_installation_leaves_no_files() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("there is room");
@@ -112,7 +112,7 @@ fn what_cannot_be_installed_leaves_nothing() {
 
 /// Handlers in a folder of somebody else's are built in the cache of the user.
 #[test]
-fn handlers_in_a_folder_that_cannot_be_written_are_built_elsewhere() {
+fn handlers_in_a_read_only_folder_are_built_in_the_cache() {
     const NOBODY: &str = "65534";
     let folder = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))

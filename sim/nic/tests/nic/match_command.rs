@@ -85,7 +85,7 @@ fn error(output: &Output, code: i32) -> String {
 }
 
 #[test]
-fn hardware_and_model_sort_every_shipped_capture_alike_and_lose_nothing() {
+fn hardware_and_model_agree_on_every_shipped_capture() {
     for name in [
         "lan.pcap",
         "vlan.pcap",
@@ -241,7 +241,7 @@ fn an_empty_capture_gives_an_empty_result() {
 }
 
 #[test]
-fn packets_that_the_capture_cut_short_are_reported() {
+fn truncated_packets_are_reported() {
     let bench = Bench::new();
     let mut writer = CaptureWriter::create(&bench.path("in.pcap"), Resolution::Micro).expect("writable");
     let packet = Packet {
@@ -267,7 +267,7 @@ fn packets_that_the_capture_cut_short_are_reported() {
 }
 
 #[test]
-fn a_damaged_capture_is_sorted_as_far_as_it_can_be_read() {
+fn a_damaged_capture_is_sorted_up_to_the_damage() {
     let bench = Bench::new();
     let whole = fs::read(shipped("slmp.pcap")).expect("the capture is shipped");
     bench.write("in.pcap", &whole[..whole.len() - 5]);
@@ -446,7 +446,7 @@ const REFUSED: &[(i32, &str)] = &[
 /// Each refusal is an error alone, and leaves all files as they were. Where a case names no outputs, there are two that
 /// must not appear.
 #[test]
-fn messages_say_what_is_refused_and_nothing_is_left_behind() {
+fn refused_commands_are_explained_and_leave_no_files() {
     let bench = Bench::new();
     bench.capture("in.pcap", &[&[0; 64]]);
     bench.capture("large.pcap", &[&[0; 64], &[0; 16 * 1024], &[0; 16 * 1024 + 1]]);

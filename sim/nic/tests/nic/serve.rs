@@ -25,7 +25,7 @@ fn connect(server: &Served) -> Nic {
 }
 
 #[test]
-fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
+fn packets_wait_for_a_program() {
     let server = Served::start(
         &[],
         &[
@@ -55,7 +55,7 @@ fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
 }
 
 #[test]
-fn a_nic_has_one_owner_at_a_time_and_is_clean_for_the_next() {
+fn a_nic_has_one_owner_and_is_clean_for_the_next() {
     let server = Served::start(&[], &[]);
     let nic = connect(&server);
     let context = open(&nic, &contexts(), "count", &port(7000));
@@ -72,7 +72,7 @@ fn a_nic_has_one_owner_at_a_time_and_is_clean_for_the_next() {
 }
 
 #[test]
-fn it_ends_with_its_program_if_it_is_told_to() {
+fn once_ends_it_with_its_program() {
     let once = Served::start(
         &[],
         &["--once", "--generate", "udp,dport=7000,size=60..1500,count=100"],
@@ -82,7 +82,7 @@ fn it_ends_with_its_program_if_it_is_told_to() {
 }
 
 #[test]
-fn a_path_without_a_nic_is_refused_with_what_to_do() {
+fn a_path_without_a_nic_is_refused() {
     let error = Nic::open("unix:/nowhere/nic.sock").unwrap_err().to_string();
     assert!(
         error.contains("start one with `spinneret serve /nowhere/nic.sock`"),
@@ -93,7 +93,7 @@ fn a_path_without_a_nic_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
+fn a_faulty_client_is_dropped_and_the_next_one_served() {
     let server = Served::start(&[], &[]);
     for nonsense in [
         &b"\xff\xff\xff\xff"[..],
@@ -108,7 +108,7 @@ fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
 }
 
 #[test]
-fn a_socket_that_was_left_over_is_replaced() {
+fn a_stale_socket_is_replaced() {
     let folder = tempfile::tempdir().expect("there is room");
     let serve = |path: &Path| {
         spinneret()
@@ -226,7 +226,7 @@ impl Raw {
 }
 
 #[test]
-fn registers_that_are_not_there_are_refused() {
+fn unknown_registers_are_refused() {
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);
     for offset in [
@@ -247,7 +247,7 @@ fn registers_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn nobody_uses_up_the_time_of_others() {
+fn clients_cannot_exhaust_the_time_of_others() {
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);
     const HOUR: u64 = 3_600_000_000_000;
@@ -270,7 +270,7 @@ fn nobody_uses_up_the_time_of_others() {
 
 /// Rules and a wait that are sent in one go: packets come meanwhile.
 #[test]
-fn packets_come_during_a_wait_that_was_sent_with_the_rules() {
+fn packets_start_during_a_wait_sent_with_the_rules() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=1Gbps,count=1e9"]);
     let mut raw = Raw::new(&server);
     let requests =
@@ -284,7 +284,7 @@ fn packets_come_during_a_wait_that_was_sent_with_the_rules() {
 }
 
 #[test]
-fn another_version_is_told_which_one_it_is() {
+fn a_client_of_another_version_gets_the_version() {
     let server = Served::start(&[], &[]);
     for version in [0, 1, 2, 3, 99, u64::from(u32::MAX)] {
         let (mut raw, _) = Raw::connect(&server);
@@ -310,7 +310,7 @@ fn memory_kib(server: &Served) -> u64 {
 }
 
 #[test]
-fn what_is_sent_behind_a_wait_fills_no_memory() {
+fn input_after_a_wait_is_bounded() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=1Gbps,count=1e9"]);
     let before = memory_kib(&server);
     let mut raw = Raw::new(&server);
@@ -333,7 +333,7 @@ fn what_is_sent_behind_a_wait_fills_no_memory() {
 }
 
 #[test]
-fn who_does_not_take_answers_is_dropped() {
+fn a_client_that_reads_no_answers_is_dropped() {
     let server = Served::start(&[], &[]);
     let mut greedy = Raw::new(&server);
     // As many short answers as no socket holds: each of them takes most of a KiB there.
@@ -344,7 +344,7 @@ fn who_does_not_take_answers_is_dropped() {
 }
 
 #[test]
-fn who_says_no_hello_is_dropped() {
+fn a_client_without_a_hello_is_dropped() {
     let server = Served::start(&[], &[]);
     let (mut mute, _) = Raw::connect(&server);
     Raw::new(&server);
@@ -353,7 +353,7 @@ fn who_says_no_hello_is_dropped() {
 
 /// A client that has packets come, and goes; the next one finds time passing.
 #[test]
-fn packets_that_may_not_come_hold_up_no_time() {
+fn packets_that_have_not_started_do_not_delay_time() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=10Gbps,count=1e9"]);
     for _ in 0..3 {
         let mut first = Raw::new(&server);
@@ -369,7 +369,7 @@ fn packets_that_may_not_come_hold_up_no_time() {
 }
 
 #[test]
-fn an_area_takes_no_memory_before_it_is_used() {
+fn an_area_uses_no_memory_before_its_first_access() {
     const AREA: u64 = 256 << 20;
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);

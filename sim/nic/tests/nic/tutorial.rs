@@ -178,7 +178,7 @@ fn checkout() -> PathBuf {
 }
 
 #[test]
-fn the_tutorial_works_as_it_is_written() {
+fn the_tutorial_works() {
     let document = std::fs::read_to_string(checkout().join("docs/tutorial.md")).expect("it is there");
     assert!(
         document.contains(PREPARATION),
@@ -223,7 +223,7 @@ fn problem(document: &str) -> String {
 }
 
 #[test]
-fn a_document_that_is_wrong_is_found_out() {
+fn errors_in_a_document_are_found() {
     let right = "```sh\nmkdir a\n```\nInto `a/b.txt`:\n```toml\none\ntwo $HOME\n```\n\
                  ```sh\ncat a/b.txt\necho three >&2\n```\n```text\none\n...$HOME\nthree\n```\n";
     run(right).unwrap_or_else(|error| panic!("{error}"));

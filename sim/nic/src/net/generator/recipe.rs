@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_which_word_and_what_is_possible() {
+    fn errors_name_the_word_and_the_possible_values() {
         let cases = [
             (
                 "",
@@ -474,7 +474,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_at_all_is_read_or_refused(text in ".{0,60}") {
+        fn any_text_is_read_or_refused(text in ".{0,60}") {
             if let Err(error) = text.parse::<Recipe>() {
                 prop_assert_eq!(&error.text, &text);
                 prop_assert!(text.contains(&error.word));

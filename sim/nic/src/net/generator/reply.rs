@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn accepts_right_replies_in_any_order_and_no_others(
+        fn only_correct_replies_are_accepted_in_any_order(
             protocol in prop::sample::select(vec!["udp", "icmp"]), number in 0u32..1000, seed: u64, flip: prop::sample::Index,
         ) {
             let recipe: Recipe = format!("{protocol},size=60..1514,seed={seed},count=1000").parse().unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn errors_name_the_difference() {
         let recipe: Recipe = "udp,size=100,count=5".parse().unwrap();
         let request = recipe.frame(3);
         type Damage = fn(&mut Vec<u8>);

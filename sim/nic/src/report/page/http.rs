@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_connection_takes_the_place_of_the_oldest_idle_one() {
+    fn a_new_connection_replaces_the_oldest_idle_one() {
         let served = Served::with(3, 60_000);
         let taking = served.say("GET /large HTTP/1.1\r\n\r\n");
         let mut first = [0; 1];
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_request_is_bounded() {
+    fn input_after_a_request_is_bounded() {
         let served = Served::with(4, 60_000);
         let mut stream = served.say(GET);
         stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();

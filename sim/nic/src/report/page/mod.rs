@@ -341,13 +341,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_place_for_the_run() {
+    fn the_page_has_one_placeholder() {
         assert_eq!(PAGE.matches(RUN).count(), 1);
         assert!(!live().contains(RUN));
     }
 
     #[test]
-    fn what_handlers_print_cannot_leave_the_script() {
+    fn output_of_handlers_cannot_end_the_script() {
         let page = saved("{\"lines\":[\"</script><script>alert(1)</script>\"]}");
         assert!(page.contains("\\u003c/script>\\u003cscript>"));
         assert_eq!(

@@ -190,14 +190,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_handler_is_spread_over_the_spans_in_which_it_ran() {
+    fn a_handler_is_counted_in_each_span_it_ran_in() {
         let mut timeline = Timeline::new(2);
         timeline.ran(1, [FIRST_PS / 2, 2 * FIRST_PS + FIRST_PS / 4]);
         assert_eq!(timeline.view().busy_percent, [vec![0, 0, 0], vec![50, 100, 25]]);
     }
 
     #[test]
-    fn a_handler_of_an_hpu_that_is_not_shown_is_left_out() {
+    fn handlers_of_unknown_hpus_are_ignored() {
         let mut timeline = Timeline::new(1);
         timeline.ran(7, [0, FIRST_PS]);
         assert_eq!(timeline.view().busy_percent, [vec![0, 0]]);
@@ -205,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_when_spans_are_joined(
+        fn joining_spans_loses_nothing(
             events in proptest::collection::vec((0..1u64 << 40, 0..1u64 << 30), 1..200)
         ) {
             let mut timeline = Timeline::new(1);

@@ -76,7 +76,7 @@ fn ping_pong(threads: &str, slow: [bool; 2]) -> serde_json::Value {
 }
 
 #[test]
-fn the_wall_clock_and_threads_change_nothing() {
+fn results_do_not_depend_on_real_time_or_threads() {
     let one = ping_pong("1", [false, false]);
     assert_eq!(one["report"]["nics"][1]["received"], ASKED);
     assert_eq!(one["nics"]["0"]["lost_by_host"], 0);
@@ -85,7 +85,7 @@ fn the_wall_clock_and_threads_change_nothing() {
 }
 
 #[test]
-fn others_go_on_when_an_application_has_gone() {
+fn other_nics_continue_after_an_application_ends() {
     let folder = Folder::new();
     let mut command = fabric();
     command.args(["--nics", "3"]);
@@ -126,7 +126,7 @@ fn pair(when_gone: &str) -> String {
 }
 
 #[test]
-fn all_of_it_ends_with_an_application_if_that_is_wanted() {
+fn once_ends_the_fabric_with_an_application() {
     let folder = Folder::new();
     let mut command = fabric();
     command.arg(folder.topology(&pair("stop")));
@@ -146,7 +146,7 @@ fn all_of_it_ends_with_an_application_if_that_is_wanted() {
 }
 
 #[test]
-fn time_stands_still_for_the_next_application_if_that_is_wanted() {
+fn time_stops_for_the_next_application_if_requested() {
     let folder = Folder::new();
     let mut command = fabric();
     command
@@ -174,7 +174,7 @@ fn time_stands_still_for_the_next_application_if_that_is_wanted() {
 }
 
 #[test]
-fn who_holds_the_others_is_named() {
+fn the_nic_that_blocks_others_is_named() {
     let folder = Folder::new();
     let mut command = spinneret();
     command.args(["fabric", "--nics", "2", "--sockets"]);

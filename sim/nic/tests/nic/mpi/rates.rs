@@ -101,7 +101,7 @@ fn strided_blocks() {
 }
 
 #[test]
-fn a_bad_cable_costs_little() {
+fn a_faulty_cable_costs_little() {
     let faults = Faults {
         loss: 0.05,
         duplication: 0.01,
@@ -219,7 +219,7 @@ fn the_rule_ends_within_15_to_20_multiplications() {
 }
 
 #[test]
-fn acts_cost_what_is_stated() {
+fn accesses_take_their_latencies() {
     let acts = HostAccesses {
         looks: 3,
         words_seen: 32,

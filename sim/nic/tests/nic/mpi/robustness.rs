@@ -43,7 +43,7 @@ fn refused<T>(result: Result<T, Error>, words: &str) {
 }
 
 #[test]
-fn requests_that_cannot_be() {
+fn invalid_requests() {
     let asks = |nic: &Simulated| {
         let config = || Config {
             host_bytes: 1 << 20,
@@ -149,7 +149,7 @@ fn messages_of_other_lengths() {
 
 /// A host of the network that sends segments which are not asked for, while a message comes.
 #[test]
-fn a_sender_that_means_harm() {
+fn a_hostile_sender() {
     let sends = |nic: &Simulated| {
         let mut rank = open(nic, 3, Config::default());
         rank.run_for(Duration::from_micros(400))
@@ -299,7 +299,7 @@ fn receive_all(rank: &mut Rank) {
 /// Announcements, grants and acknowledgements with any numbers in them: messages of others come as ever, and who is meant
 /// goes on, even when a host speaks in the name of a rank, which nobody can tell.
 #[test]
-fn whatever_comes_to_the_ports_of_the_library_stops_no_message_of_others() {
+fn arbitrary_packets_to_the_library_stop_no_messages() {
     let seed = 7;
     let goes_on = |rank: &mut Rank| {
         rank.run_for(Duration::from_micros(300))

@@ -105,7 +105,7 @@ fn attack(watched: &Watched, count: usize) -> (Duration, Duration) {
 }
 
 #[test]
-fn strangers_cost_a_run_little() {
+fn unknown_clients_cost_a_run_little() {
     let soak = std::env::var("SPINNERET_STRANGERS").ok();
     let soak: Option<usize> = soak.map(|count| count.parse().expect("it is a number"));
     let watched = Watched::start(&ENDLESS);
@@ -146,7 +146,7 @@ fn beside_strangers(watched: &Watched, rounds: usize) -> (Duration, Duration) {
 }
 
 #[test]
-fn a_run_without_descriptors_goes_on_and_the_page_with_it() {
+fn a_run_and_its_page_survive_running_out_of_descriptors() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let watched = Watched::start(&ENDLESS);
     let folder = format!("/proc/{}/fd", watched.run.id());

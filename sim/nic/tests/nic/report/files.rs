@@ -98,7 +98,7 @@ fn a_trace_has_a_slice_for_each_packet_and_stage() {
 }
 
 #[test]
-fn many_packets_make_no_larger_plot() {
+fn the_size_of_a_plot_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     assert!(record(folder.path(), 1).is_empty());
     assert!(
@@ -116,7 +116,7 @@ fn many_packets_make_no_larger_plot() {
 }
 
 #[test]
-fn a_run_that_is_given_up_leaves_no_files() {
+fn an_abandoned_run_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         trace: Some(folder.path().join("trace.json")),
@@ -130,7 +130,7 @@ fn a_run_that_is_given_up_leaves_no_files() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_named() {
+fn a_file_that_cannot_be_created_is_named() {
     let options = Options {
         trace: Some("/nowhere/trace.json".into()),
         ..Options::silent()
@@ -168,7 +168,7 @@ fn collect(nic: &mut Nic, recorder: &mut Recorder) {
 }
 
 #[test]
-fn a_run_of_pings_adds_up() {
+fn figures_of_a_run_of_pings_are_consistent() {
     let folder = tempfile::tempdir().unwrap();
     let program = program("examples/icmp_ping");
     let rules = runtime("examples/icmp_ping/rules.toml");

@@ -255,12 +255,12 @@ fn summary(packets: u64) -> Summary {
 }
 
 #[test]
-fn the_tables_are_these() {
+fn the_summary_as_tables() {
     insta::assert_snapshot!(summary(1000).to_string());
 }
 
 #[test]
-fn the_json_is_this() {
+fn the_summary_as_json() {
     let json = summary(1000).to_json().unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(parsed.is_object());
@@ -268,7 +268,7 @@ fn the_json_is_this() {
 }
 
 #[test]
-fn nothing_gives_a_summary_too() {
+fn an_empty_run_has_a_summary() {
     let recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     let finished = recorder.finish(&End::default(), None);
     assert!(finished.failures.is_empty());
@@ -277,7 +277,7 @@ fn nothing_gives_a_summary_too() {
 }
 
 #[test]
-fn sums_that_do_not_add_up_are_named() {
+fn inconsistent_sums_are_named() {
     let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     make_up(&mut recorder, 100);
     let mut counters = counters(100);
@@ -297,7 +297,7 @@ fn sums_that_do_not_add_up_are_named() {
 
 /// A reset takes what is inside, so less comes out than went in; more never does.
 #[test]
-fn what_resets_took_is_counted_and_adds_up() {
+fn packets_lost_in_resets_are_counted() {
     let summary = |hers| {
         let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
         make_up(&mut recorder, 100);
@@ -321,7 +321,7 @@ fn what_resets_took_is_counted_and_adds_up() {
 }
 
 #[test]
-fn counters_that_have_wrapped_add_up() {
+fn wrapped_counters_are_consistent() {
     let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     make_up(&mut recorder, 10);
     recorder.counters(&[("ingress.hers".to_owned(), (1 << 32) + 9)]);
@@ -329,7 +329,7 @@ fn counters_that_have_wrapped_add_up() {
 }
 
 #[test]
-fn figures_since_a_moment_leave_out_what_was_before() {
+fn figures_since_a_time_exclude_earlier_counts() {
     let run = end().since(&End {
         wall: Duration::from_millis(500),
         simulated_ps: 500_000_000,

@@ -89,7 +89,7 @@ fn calls_are_in_the_trace() {
 }
 
 #[test]
-fn without_a_folder_no_file_is_opened() {
+fn without_a_folder_no_files_are_opened() {
     let output = run("host_log", "--services");
     assert!(output.status.success(), "{}", stderr(&output));
     let said = stderr(&output);
@@ -154,7 +154,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn the_host_keeps_the_sums_that_handlers_tell() {
+fn the_host_sums_values_of_handlers() {
     let sums = example::count(&[7, 9, 7, 7, 9]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sums, BTreeMap::from([(7, 300), (9, 200)]));
 }
@@ -173,7 +173,7 @@ fn the_tally_header_is_up_to_date() {
 }
 
 #[test]
-fn the_page_shows_the_example_as_it_is() {
+fn the_documentation_shows_the_current_example() {
     let page = read("docs/host/services.md");
     let sources = read("sim/nic/examples/tally.rs") + &read("runtime/examples/tally/tally.c");
     let mut blocks = 0;

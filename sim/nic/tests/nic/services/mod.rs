@@ -201,7 +201,7 @@ impl Bench {
 }
 
 #[test]
-fn numbers_come_back_by_one() {
+fn calls_return_numbers() {
     for copies in ALL {
         numbers_come_back(copies);
     }
@@ -238,7 +238,7 @@ fn numbers_come_back(copies: Copies) {
 }
 
 #[test]
-fn sends_and_receives_may_come_in_any_order() {
+fn sends_and_receives_work_in_any_order() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     for ends_with_send in [0, 1, 0, 1] {
@@ -248,7 +248,7 @@ fn sends_and_receives_may_come_in_any_order() {
 }
 
 #[test]
-fn streams_of_any_length_come_back_whole() {
+fn streams_of_any_length_are_echoed() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     for bytes in [0, 1, 55, 56, 57, 119, 120, 121, 184, 185, 300] {
@@ -382,7 +382,7 @@ fn contexts_have_their_own_services() {
 }
 
 #[test]
-fn services_are_closed_and_opened_again() {
+fn services_can_be_reopened() {
     for copies in ALL {
         opened_again(copies);
     }
