@@ -83,9 +83,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
 
 fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
     if names.is_empty() {
-        return Ok(proofs().collect());
+        return Ok(proofs().iter().collect());
     }
-    let known = || proofs().map(|proof| proof.name).collect::<Vec<_>>().join(", ");
+    let known = || {
+        proofs()
+            .iter()
+            .map(|proof| proof.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     names
         .iter()
         .map(|name| find(name).ok_or_else(|| anyhow!("there is no proof `{name}`: choose from {}", known())))

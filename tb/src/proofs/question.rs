@@ -23,7 +23,7 @@ pub enum Question {
 /// All questions: every proof, then every broken block.
 pub fn questions() -> impl Iterator<Item = Question> {
     let broken = mutations().into_iter().map(Question::Detects);
-    proofs().map(Question::Holds).chain(broken)
+    proofs().iter().map(Question::Holds).chain(broken)
 }
 
 impl fmt::Display for Question {
@@ -223,7 +223,7 @@ impl Problem {
         let start = Instant::now();
         let verdict = self.verdict()?;
         Ok(Outcome {
-            proof: self.proof,
+            proof: self.proof.clone(),
             time: start.elapsed(),
             verdict,
         })

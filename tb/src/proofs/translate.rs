@@ -46,7 +46,7 @@ pub fn text(proof: &Proof) -> Result<String> {
     let entry = catalog::find(proof.block)
         .with_context(|| format!("{}: the catalog has no block `{}`", proof.name, proof.block))?;
     let mut values = entry.values(Config::Reference);
-    for (name, value) in proof.settings {
+    for (name, value) in &proof.settings {
         if values.insert((*name).to_owned(), *value).is_none() {
             bail!("{}: {} has no parameter `{name}`", proof.name, proof.block);
         }
@@ -89,7 +89,7 @@ fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<P
         bail!("{}: yosys refuses text or harness: {said}", proof.name);
     }
     Ok(Problem {
-        proof: *proof,
+        proof: proof.clone(),
         folder,
     })
 }
