@@ -1,8 +1,8 @@
 //! The side that asks.
 
+use crate::layout::{Cut, Join, Packet};
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
-use crate::packet::{Cut, Join, Packet};
 use crate::process::{Process, State};
 use crate::status::Fault;
 

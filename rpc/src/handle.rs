@@ -1,4 +1,5 @@
-//! Handles: numbers that name an entry of a table. Clients get them instead of addresses, and they are valid only while the entry exists.
+//! Handles: numbers that name an entry of a table. Clients get them instead of addresses, and they are valid only while
+//! the entry exists.
 //!
 //! ```text
 //!  31          14 13  10 9       2 1 0

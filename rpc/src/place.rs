@@ -1,11 +1,14 @@
-//! The announcement of services to the handlers of a context, in L2 of the NIC: a place for each context, in a variable that programs
+//! The announcement of services to the handlers of a context, in L2 of the NIC: a place for each context, in a variable
+//! that programs
 //! have if they call.
 //!
-//! Words of 32 bits. The first four are the [`Announcement`](crate::Announcement); behind [`HEAD_WORDS`] lies a word for each port,
+//! Words of 32 bits. The first four are the [`Announcement`](crate::Announcement); behind [`HEAD_WORDS`] lies a word
+//! for each port,
 //! which tells its inbox, so that a handler that waits need not ask host memory.
 
-use crate::layout::{Announcement, HEADER_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version};
-use crate::packet::{self, FIRST_BYTES, INLINE, INLINE_BYTES};
+use crate::layout::{
+    self, Announcement, FIRST_BYTES, HEADER_BYTES, INLINE, INLINE_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version,
+};
 use crate::{handle, opcode, status};
 use core::fmt::{self, Write};
 
@@ -157,7 +160,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("HEADER_BYTES", HEADER_BYTES),
         ("PACKET_BYTES", PACKET_BYTES),
         ("DOORBELL_BYTES", Version::V23.doorbell_bytes()),
-        ("WORDS", packet::WORDS as u32),
+        ("WORDS", layout::WORDS as u32),
         ("FIRST_BYTES", FIRST_BYTES as u32),
         ("CONTEXTS", PLACES),
         ("PORTS_PER_HPU", PORTS_PER_HPU),

@@ -43,7 +43,8 @@
 //! | `tally::C_HEADER` | the stubs in C |
 //! | `tally::FUNCTIONS`, `tally::ADD`, ... | each [`Function`], to [allow](Gate::allow) those that are off |
 //!
-//! `#[call(NUMBER)]` names a function for ever; `ticket` adds stubs that do not wait, and `off` wants the application's permission.
+//! `#[call(NUMBER)]` names a function for ever; `ticket` adds stubs that do not wait, and `off` wants the application's
+//! permission.
 //! An `async` function may wait for anything without holding other calls: it is parked.
 //!
 //! | parameter | goes | as |
@@ -56,11 +57,12 @@
 //! | `#[out(LENGTH)] &mut [T]` | back | zeros at first |
 //! | `#[inout(LENGTH)] &mut [T]` | both | |
 //!
-//! LENGTH is a product of values, numbers, and `size(handle)`. The result is nothing, one of the values, or a `Result` of it, whose
+//! LENGTH is a product of values, numbers, and `size(handle)`. The result is nothing, one of the values, or a `Result`
+//! of it, whose
 //! error is a [`Status`].
 
 use crate::handle::Handle;
-use crate::packet::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
+use crate::layout::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
 use crate::server::{Call, CallMode, Refusal};
 
 pub use crate::status::Status;

@@ -361,7 +361,8 @@ impl<'t> Reader<'t> {
         self.word(|letter| letter.is_ascii_digit())?.parse().ok()
     }
 
-    /// The whole quotient of a division by a positive number, as a hidden variable: the rest is not negative and less than the number.
+    /// The whole quotient of a division by a positive number, as a hidden variable: the rest is not negative and less
+    /// than the number.
     fn quotient(&mut self, of: &Linear, by: i64) -> Option<Linear> {
         let quotient = Linear {
             constant: 0,

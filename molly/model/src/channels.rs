@@ -320,7 +320,8 @@ fn buffers(sends: &Map, names: &Names) -> Result<Option<usize>> {
         .intersect_range(chunks)?
         .lexmin()?;
     let Names { q, p, k, u, .. } = names;
-    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first of both at
+    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first
+    // of both at
     // the same time.
     let before = if names.has_turns { "<<=" } else { "<<" };
     let message = [&q[..], p, k].concat().join(", ");

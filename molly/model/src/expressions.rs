@@ -2,7 +2,7 @@
 //! `p0`, ..., of elements `e0`, ..., of time `t0`, ....
 
 use crate::geometry::Geometry;
-use crate::program::{Bounds, Comparison, Cond, Expr, Site, Sizes};
+use crate::program::{Bounds, Comparison, Cond, Expr, Operator, Site, Sizes};
 use crate::{Error, Result};
 pub use spinneret_isl::Op;
 
@@ -36,27 +36,22 @@ impl Writer<'_> {
 
     /// The value of an expression without loop variables.
     pub(crate) fn constant(&self, expr: &Expr) -> Result<Option<i64>> {
-        let two = |a: &Expr, b: &Expr, op: fn(i64, i64) -> Option<i64>| {
-            let (Some(a), Some(b)) = (self.constant(a)?, self.constant(b)?) else {
-                return Ok(None);
-            };
-            match op(a, b) {
-                Some(value) => Ok(Some(value)),
-                None => self.not_affine(format!("{a} and {b} have no such sum, product, quotient or rest")),
-            }
-        };
         match expr {
             Expr::Number(number) => Ok(Some(*number)),
             Expr::Loop(_) => Ok(None),
             Expr::Param(at) => Ok(Some(self.sizes.params[*at])),
             Expr::Len(field, dim) => Ok(Some(self.sizes.shapes[*field][*dim])),
-            Expr::Add(a, b) => two(a, b, i64::checked_add),
-            Expr::Sub(a, b) => two(a, b, i64::checked_sub),
-            Expr::Mul(a, b) => two(a, b, i64::checked_mul),
-            Expr::Div(a, b) => two(a, b, i64::checked_div_euclid),
-            Expr::Rem(a, b) => two(a, b, i64::checked_rem_euclid),
-            Expr::Min(a, b) => two(a, b, |a, b| Some(a.min(b))),
-            Expr::Max(a, b) => two(a, b, |a, b| Some(a.max(b))),
+            Expr::Op(operator, a, b) => {
+                let (Some(x), Some(y)) = (self.constant(a)?, self.constant(b)?) else {
+                    return Ok(None);
+                };
+                match operator.apply(x, y) {
+                    Some(value) => Ok(Some(value)),
+                    None => {
+                        self.not_affine(format!("{x} and {y} have no such sum, product, quotient or rest"))
+                    }
+                }
+            }
         }
     }
 
@@ -76,17 +71,17 @@ impl Writer<'_> {
         Ok(match expr {
             Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => unreachable!("constants are written above"),
             Expr::Loop(at) => format!("i{at}"),
-            Expr::Add(a, b) => format!("({} + {})", self.expr(a)?, self.expr(b)?),
-            Expr::Sub(a, b) => format!("({} - {})", self.expr(a)?, self.expr(b)?),
-            Expr::Mul(a, b) => match (self.constant(a)?, self.constant(b)?) {
+            Expr::Op(Operator::Add, a, b) => format!("({} + {})", self.expr(a)?, self.expr(b)?),
+            Expr::Op(Operator::Sub, a, b) => format!("({} - {})", self.expr(a)?, self.expr(b)?),
+            Expr::Op(Operator::Mul, a, b) => match (self.constant(a)?, self.constant(b)?) {
                 (Some(factor), _) => format!("({factor} * {})", self.expr(b)?),
                 (_, Some(factor)) => format!("({factor} * {})", self.expr(a)?),
                 _ => return self.not_affine("a product of two loops' variables"),
             },
-            Expr::Div(a, b) => format!("floor({} / {})", self.expr(a)?, self.divisor(b)?),
-            Expr::Rem(a, b) => format!("({} mod {})", self.expr(a)?, self.divisor(b)?),
-            Expr::Min(a, b) => format!("min({}, {})", self.expr(a)?, self.expr(b)?),
-            Expr::Max(a, b) => format!("max({}, {})", self.expr(a)?, self.expr(b)?),
+            Expr::Op(Operator::Div, a, b) => format!("floor({} / {})", self.expr(a)?, self.divisor(b)?),
+            Expr::Op(Operator::Rem, a, b) => format!("({} mod {})", self.expr(a)?, self.divisor(b)?),
+            Expr::Op(Operator::Min, a, b) => format!("min({}, {})", self.expr(a)?, self.expr(b)?),
+            Expr::Op(Operator::Max, a, b) => format!("max({}, {})", self.expr(a)?, self.expr(b)?),
         })
     }
 

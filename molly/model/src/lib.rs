@@ -35,7 +35,7 @@ pub use geometry::Geometry;
 pub use lifetime::{Departure, Lifetimes, Room};
 pub use pipeline::{Pipeline, Turns};
 pub use plan::{Columns, Message, Options, Plan, Span};
-pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
+pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Operator, Program, Site, Sizes};
 pub use summary::{Costs, Executed, Pace, Stuck, Summary};
 pub use tree::{Again, Call, LoopRange, Points, Row, Run, Tree};
 pub use versions::{Exchange, Group};

@@ -6,7 +6,7 @@
 
 use crate::expressions::{Writer, all, home, inside, names};
 use crate::geometry::Geometry;
-use crate::program::{Access, Body, Bounds, Expr, Node, Program, Sizes, first_site};
+use crate::program::{Access, Body, Bounds, Expr, Node, Operator, Program, Sizes, first_site};
 use crate::{Error, Result};
 use spinneret_isl::{Map, Set, UnionMap};
 use std::cell::RefCell;
@@ -212,7 +212,7 @@ impl<'a> Nest<'a> {
         let around = [&statement.domain[..], &inner].concat();
         for (dim, subscript) in access.subscripts.iter().enumerate() {
             inner.push(match subscript {
-                Expr::Rem(of, by) => self.rest(
+                Expr::Op(Operator::Rem, of, by) => self.rest(
                     &writer,
                     &around,
                     statement.depth + access.inner.len(),
@@ -252,7 +252,7 @@ impl<'a> Nest<'a> {
         (of, by): (&Expr, &Expr),
     ) -> Result<String> {
         const MOST_CASES: usize = 4;
-        let whole = Expr::Rem(Box::new(of.clone()), Box::new(by.clone()));
+        let whole = of.clone().rem_euclid(by.clone());
         let (Some(size), of) = (writer.constant(by)?.filter(|size| *size > 0), writer.expr(of)?) else {
             return Ok(format!("e{dim} = {}", writer.expr(&whole)?));
         };

@@ -8,7 +8,7 @@ use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
 use crate::pipeline::{Flows, Pipeline, Sweep, Turns, sweeps};
-use crate::program::{Cut, Strips, strips};
+use crate::program::{Cut, Tiled, tile};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::tree::{Call, Points, Row, Run, Tree};
@@ -149,7 +149,7 @@ impl Plan {
         plan.ok_or_else(|| spinneret_isl::Error::Isl("no loops for an order of time".to_owned()).into())
     }
 
-    /// A plan in which ranks take turns; nothing if there are no sweeps for that, or they are not found to be right in strips.
+    /// A plan in which ranks take turns; nothing if there are no sweeps for that, or they are not found to be right in tiles.
     fn in_turns(nest: &Nest<'_>, flows: &Flows, options: Options) -> Result<Option<Self>> {
         let sweeps = match options.pipeline {
             Pipeline::Off => Vec::new(),
@@ -168,13 +168,13 @@ impl Plan {
             };
             cuts.push(Cut { bodies, number, rows });
         }
-        let Strips { program, hidden } = strips(nest.program, &cuts);
+        let Tiled { program, hidden } = tile(nest.program, &cuts);
         let mut nest = Nest::new(&program, nest.sizes, nest.geometry)?;
         nest.hidden = hidden;
         let mut found = self::flows(&nest)?;
         let mut in_strips = Vec::new();
         for sweep in &sweeps {
-            // The loop over strips has one loop in it, so its variable is enough.
+            // The loop over tiles has one loop in it, so its variable is enough.
             let depth = sweep.depth + 1;
             let sweep = Sweep {
                 depth,

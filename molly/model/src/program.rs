@@ -34,31 +34,65 @@ pub enum Expr {
     Param(usize),
     /// The size of a field in a dimension.
     Len(usize, usize),
-    /// A sum.
-    Add(Box<Expr>, Box<Expr>),
-    /// A difference.
-    Sub(Box<Expr>, Box<Expr>),
-    /// A product, of which one factor has no variable.
-    Mul(Box<Expr>, Box<Expr>),
-    /// The quotient of `div_euclid` by what has no variable and is positive.
-    Div(Box<Expr>, Box<Expr>),
-    /// The rest of `rem_euclid` by what has no variable and is positive.
-    Rem(Box<Expr>, Box<Expr>),
+    /// An operation. A product has a factor without variables; a divisor has no variables and is positive.
+    Op(Operator, Box<Expr>, Box<Expr>),
+}
+
+/// Operators of expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// The sum.
+    Add,
+    /// The difference.
+    Sub,
+    /// The product.
+    Mul,
+    /// The quotient of `div_euclid`.
+    Div,
+    /// The rest of `rem_euclid`.
+    Rem,
     /// The lesser.
-    Min(Box<Expr>, Box<Expr>),
+    Min,
     /// The greater.
-    Max(Box<Expr>, Box<Expr>),
+    Max,
+}
+
+impl Operator {
+    /// Applies it to numbers; `None` on overflow or division by zero.
+    pub fn apply(self, a: i64, b: i64) -> Option<i64> {
+        match self {
+            Self::Add => a.checked_add(b),
+            Self::Sub => a.checked_sub(b),
+            Self::Mul => a.checked_mul(b),
+            Self::Div => a.checked_div_euclid(b),
+            Self::Rem => a.checked_rem_euclid(b),
+            Self::Min => Some(a.min(b)),
+            Self::Max => Some(a.max(b)),
+        }
+    }
 }
 
 impl Expr {
     /// The rest of a division by `divisor`.
     pub fn rem_euclid(self, divisor: impl Into<Expr>) -> Self {
-        Self::Rem(self.into(), Box::new(divisor.into()))
+        Self::Op(Operator::Rem, self.into(), Box::new(divisor.into()))
     }
 
     /// The quotient by `divisor`, rounded down.
     pub fn div_euclid(self, divisor: impl Into<Expr>) -> Self {
-        Self::Div(self.into(), Box::new(divisor.into()))
+        Self::Op(Operator::Div, self.into(), Box::new(divisor.into()))
+    }
+
+    /// The value for values of the loops' variables, and numbers of parameters and sizes; `None` if it does not fit into 64
+    /// bits.
+    pub fn value(&self, loops: &[i64], sizes: &Sizes) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Loop(at) => loops.get(*at).copied(),
+            Self::Param(at) => sizes.params.get(*at).copied(),
+            Self::Len(field, dim) => sizes.shapes.get(*field)?.get(*dim).copied(),
+            Self::Op(operator, a, b) => operator.apply(a.value(loops, sizes)?, b.value(loops, sizes)?),
+        }
     }
 
     /// Whether it has the variable of a loop of such a depth.
@@ -66,24 +100,18 @@ impl Expr {
         match self {
             Self::Loop(depth) => wanted(*depth),
             Self::Number(_) | Self::Param(_) | Self::Len(..) => false,
-            Self::Add(a, b)
-            | Self::Sub(a, b)
-            | Self::Mul(a, b)
-            | Self::Div(a, b)
-            | Self::Rem(a, b)
-            | Self::Min(a, b)
-            | Self::Max(a, b) => a.uses(wanted) || b.uses(wanted),
+            Self::Op(_, a, b) => a.uses(wanted) || b.uses(wanted),
         }
     }
 
     /// The lesser of two.
     pub fn min(self, other: impl Into<Expr>) -> Self {
-        Self::Min(self.into(), Box::new(other.into()))
+        Self::Op(Operator::Min, self.into(), Box::new(other.into()))
     }
 
     /// The greater of two.
     pub fn max(self, other: impl Into<Expr>) -> Self {
-        Self::Max(self.into(), Box::new(other.into()))
+        Self::Op(Operator::Max, self.into(), Box::new(other.into()))
     }
 }
 
@@ -96,21 +124,21 @@ impl From<i64> for Expr {
 impl<T: Into<Expr>> Add<T> for Expr {
     type Output = Self;
     fn add(self, other: T) -> Self {
-        Self::Add(self.into(), Box::new(other.into()))
+        Self::Op(Operator::Add, self.into(), Box::new(other.into()))
     }
 }
 
 impl<T: Into<Expr>> Sub<T> for Expr {
     type Output = Self;
     fn sub(self, other: T) -> Self {
-        Self::Sub(self.into(), Box::new(other.into()))
+        Self::Op(Operator::Sub, self.into(), Box::new(other.into()))
     }
 }
 
 impl<T: Into<Expr>> Mul<T> for Expr {
     type Output = Self;
     fn mul(self, other: T) -> Self {
-        Self::Mul(self.into(), Box::new(other.into()))
+        Self::Op(Operator::Mul, self.into(), Box::new(other.into()))
     }
 }
 
@@ -298,7 +326,7 @@ pub struct Sizes {
     pub shapes: Vec<Vec<i64>>,
 }
 
-// Strip mining: one more loop around the rows of a sweep, over strips.
+// Tiles: one more loop around the rows of a sweep.
 
 /// A loop to cut.
 #[derive(Debug, Clone)]
@@ -307,27 +335,27 @@ pub(crate) struct Cut {
     pub(crate) bodies: Range<usize>,
     /// Loops around it.
     pub(crate) number: usize,
-    /// Values of its variable in a strip.
+    /// Values of its variable in a tile.
     pub(crate) rows: NonZeroU32,
 }
 
-/// A program with strips.
+/// A program with tiles.
 #[derive(Debug)]
-pub(crate) struct Strips {
+pub(crate) struct Tiled {
     pub(crate) program: Program,
     /// For each body the loop around it that is not its own.
     pub(crate) hidden: Vec<Option<usize>>,
 }
 
-/// Cuts loops, of which none is inside of another one, into strips.
-pub(crate) fn strips(program: &Program, cuts: &[Cut]) -> Strips {
+/// Cuts loops, of which none is inside of another one, into tiles.
+pub(crate) fn tile(program: &Program, cuts: &[Cut]) -> Tiled {
     let mut cutter = Cutter {
         cuts,
         inside: None,
         hidden: Vec::new(),
     };
     let nodes = cutter.nodes(&program.nodes, 0);
-    Strips {
+    Tiled {
         program: Program {
             nodes,
             ..program.clone()
@@ -339,7 +367,7 @@ pub(crate) fn strips(program: &Program, cuts: &[Cut]) -> Strips {
 #[derive(Debug)]
 struct Cutter<'a> {
     cuts: &'a [Cut],
-    /// The number of the loop over strips around: what is said of loops from that one on is about the next one.
+    /// The number of the loop over tiles around: what is said of loops from that one on is about the next one.
     inside: Option<usize>,
     /// Of the bodies so far.
     hidden: Vec<Option<usize>>,
@@ -374,7 +402,7 @@ impl Cutter<'_> {
             return Node::Loop(self.bounds(bounds), inner);
         };
         // The bounds are about loops around both.
-        let (strip, height) = (Expr::Loop(depth), i64::from(cut.rows.get()) * bounds.step);
+        let (tile, height) = (Expr::Loop(depth), i64::from(cut.rows.get()) * bounds.step);
         let outer = Bounds {
             reversed: bounds.reversed,
             ..Bounds::new(
@@ -385,8 +413,8 @@ impl Cutter<'_> {
         let own = Bounds {
             reversed: bounds.reversed,
             ..Bounds::new(
-                bounds.from.clone().max(strip.clone() * height),
-                bounds.to.clone().min(strip * height + height),
+                bounds.from.clone().max(tile.clone() * height),
+                bounds.to.clone().min(tile * height + height),
             )
         };
         self.inside = Some(depth);
@@ -442,15 +470,9 @@ impl Cutter<'_> {
     fn expr(&self, expr: &Expr) -> Expr {
         let inner = |expr: &Expr| Box::new(self.expr(expr));
         match expr {
-            Expr::Loop(at) if self.inside.is_some_and(|strips| *at >= strips) => Expr::Loop(at + 1),
+            Expr::Loop(at) if self.inside.is_some_and(|tiles| *at >= tiles) => Expr::Loop(at + 1),
             Expr::Loop(_) | Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => expr.clone(),
-            Expr::Add(a, b) => Expr::Add(inner(a), inner(b)),
-            Expr::Sub(a, b) => Expr::Sub(inner(a), inner(b)),
-            Expr::Mul(a, b) => Expr::Mul(inner(a), inner(b)),
-            Expr::Div(a, b) => Expr::Div(inner(a), inner(b)),
-            Expr::Rem(a, b) => Expr::Rem(inner(a), inner(b)),
-            Expr::Min(a, b) => Expr::Min(inner(a), inner(b)),
-            Expr::Max(a, b) => Expr::Max(inner(a), inner(b)),
+            Expr::Op(operator, a, b) => Expr::Op(*operator, inner(a), inner(b)),
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Boxes around what messages cover and what rows access.
+//! Where elements are stored: bounding boxes of messages and rows, and pieces of memory.
 
 use crate::plan::{Message, Plan};
-use crate::program::{Expr, Program, Sizes};
+use crate::program::{Expr, Operator, Program, Sizes};
 use crate::tree::{Call, Run};
 
 /// The least and the greatest index in a dimension.
 pub(crate) type Span = (i64, i64);
 
-/// The box around runs.
-pub(crate) fn around(runs: &[Run]) -> Vec<Span> {
+/// The bounding box of runs.
+pub(crate) fn bounding_box(runs: &[Run]) -> Vec<Span> {
     let mut span: Vec<Span> = Vec::new();
     for run in runs {
         let last = run.first.len().wrapping_sub(1);
@@ -33,8 +33,8 @@ pub(crate) fn around(runs: &[Run]) -> Vec<Span> {
     span
 }
 
-/// Whether boxes have an element in common. Those of fields with other dimensions have none: no storage is of both.
-pub(crate) fn meet(one: &[Span], other: &[Span]) -> bool {
+/// Whether two boxes have an element in common. Those of fields with other dimensions have none: no storage is of both.
+pub(crate) fn overlaps(one: &[Span], other: &[Span]) -> bool {
     let mut dims = one.iter().zip(other);
     one.len() == other.len() && dims.all(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
 }
@@ -43,16 +43,14 @@ pub(crate) fn meet(one: &[Span], other: &[Span]) -> bool {
 pub(crate) fn range(expr: &Expr, loops: &[Span], sizes: &Sizes) -> Span {
     let of = |expr: &Expr| range(expr, loops, sizes);
     match expr {
-        Expr::Number(number) => (*number, *number),
         Expr::Loop(number) => loops[*number],
-        Expr::Param(number) => (sizes.params[*number], sizes.params[*number]),
-        Expr::Len(field, dim) => {
-            let size = sizes.shapes[*field][*dim];
-            (size, size)
+        Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => {
+            let value = expr.value(&[], sizes).unwrap_or(0);
+            (value, value)
         }
-        Expr::Add(a, b) => (of(a).0 + of(b).0, of(a).1 + of(b).1),
-        Expr::Sub(a, b) => (of(a).0 - of(b).1, of(a).1 - of(b).0),
-        Expr::Mul(a, b) => {
+        Expr::Op(Operator::Add, a, b) => (of(a).0 + of(b).0, of(a).1 + of(b).1),
+        Expr::Op(Operator::Sub, a, b) => (of(a).0 - of(b).1, of(a).1 - of(b).0),
+        Expr::Op(Operator::Mul, a, b) => {
             let (a, b) = (of(a), of(b));
             let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
             products
@@ -62,19 +60,19 @@ pub(crate) fn range(expr: &Expr, loops: &[Span], sizes: &Sizes) -> Span {
                 })
         }
         // Divisors are positive and the same everywhere.
-        Expr::Div(a, b) => {
+        Expr::Op(Operator::Div, a, b) => {
             let (a, (by, _)) = (of(a), of(b));
             (a.0.div_euclid(by), a.1.div_euclid(by))
         }
-        Expr::Rem(a, b) => {
+        Expr::Op(Operator::Rem, a, b) => {
             let (a, (by, _)) = (of(a), of(b));
             match a.0.div_euclid(by) == a.1.div_euclid(by) {
                 true => (a.0.rem_euclid(by), a.1.rem_euclid(by)),
                 false => (0, by - 1),
             }
         }
-        Expr::Min(a, b) => (of(a).0.min(of(b).0), of(a).1.min(of(b).1)),
-        Expr::Max(a, b) => (of(a).0.max(of(b).0), of(a).1.max(of(b).1)),
+        Expr::Op(Operator::Min, a, b) => (of(a).0.min(of(b).0), of(a).1.min(of(b).1)),
+        Expr::Op(Operator::Max, a, b) => (of(a).0.max(of(b).0), of(a).1.max(of(b).1)),
     }
 }
 

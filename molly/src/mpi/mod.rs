@@ -68,7 +68,8 @@ pub fn ranks<R>(
     each(&mut rank)
 }
 
-/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by themselves and rank
+/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by
+/// themselves and rank
 /// 0 says. Anything else is said by the rank that has met it, which ends all of them with 1, as they would wait for it.
 pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
     match result {
@@ -77,7 +78,8 @@ pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
             if world.rank() == 0 {
                 eprintln!("{error}");
             }
-            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever cannot wait
+            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever
+            // cannot wait
             // for the others ends all the same.
             let _ = world.barrier();
             ExitCode::from(2)

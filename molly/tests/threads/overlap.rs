@@ -1,6 +1,6 @@
 //! What is worked while messages are under way, and what is not copied.
 
-use molly::model::{Access, Call, Costs, Executed, Expr, Lifetimes, Message, Program, Sizes};
+use molly::model::{Access, Call, Costs, Executed, Lifetimes, Message, Program, Sizes};
 use molly::programs::{factors, five, heat, life9, red_black, wave};
 use molly::random::Case;
 use molly::{Field, Geometry, Network, Options, Plan};
@@ -240,7 +240,7 @@ fn written(
                 {
                     let at = subscripts
                         .iter()
-                        .map(|index| value(index, loops, &plan.sizes))
+                        .map(|index| index.value(loops, &plan.sizes).unwrap())
                         .collect();
                     written.entry((holds[*field], at)).or_default().push(rows);
                 }
@@ -292,23 +292,6 @@ fn written(
         Ok::<(), Infallible>(())
     });
     (Written(written), sent)
-}
-
-fn value(expr: &Expr, loops: &[i64], sizes: &Sizes) -> i64 {
-    let of = |expr: &Expr| value(expr, loops, sizes);
-    match expr {
-        Expr::Number(number) => *number,
-        Expr::Loop(at) => loops[*at],
-        Expr::Param(number) => sizes.params[*number],
-        Expr::Len(field, dim) => sizes.shapes[*field][*dim],
-        Expr::Add(a, b) => of(a) + of(b),
-        Expr::Sub(a, b) => of(a) - of(b),
-        Expr::Mul(a, b) => of(a) * of(b),
-        Expr::Div(a, b) => of(a).div_euclid(of(b)),
-        Expr::Rem(a, b) => of(a).rem_euclid(of(b)),
-        Expr::Min(a, b) => of(a).min(of(b)),
-        Expr::Max(a, b) => of(a).max(of(b)),
-    }
 }
 
 fn points(shape: &[i64]) -> Vec<Vec<i64>> {

@@ -76,7 +76,8 @@ impl From {
 }
 
 impl<D: Device> Library<D> {
-    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled of the type is kept; the type itself is
+    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled
+    /// of the type is kept; the type itself is
     /// not needed any more. Nothing is asked of the NIC here, so no time passes.
     ///
     /// # Errors

@@ -5,8 +5,10 @@
 //!                                                          ^ advance: tests all, wakes what is parked
 //! ```
 //!
-//! All of it is on the server's thread, which is the one that started MPI. Nothing here blocks it: a receive is one that is tested in
-//! the server's loop, a send is one from a copy, and what all ranks do together likewise. A handler that dies leaves its call behind: a
+//! All of it is on the server's thread, which is the one that started MPI. Nothing here blocks it: a receive is one
+//! that is tested in
+//! the server's loop, a send is one from a copy, and what all ranks do together likewise. A handler that dies leaves
+//! its call behind: a
 //! receive is called off, and what cannot be called off goes on until it ends.
 
 use spinneret_rpc::{Memory, Server, Status, opcode};
@@ -32,7 +34,8 @@ pub fn offer<M: Memory>(
     ranks
 }
 
-/// MPI for handlers. Ranks and tags of -1 mean any. A call that MPI refuses gives SPIN_SERVICE_FAILED, and a number: 1 for a message that
+/// MPI for handlers. Ranks and tags of -1 mean any. A call that MPI refuses gives SPIN_SERVICE_FAILED, and a number: 1
+/// for a message that
 /// does not fit, else 2.
 #[spinneret_rpc::service(
     api = 2,

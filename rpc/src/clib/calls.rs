@@ -4,9 +4,9 @@ use crate::clib::files::{Failure, STDERR, STDOUT};
 use crate::clib::format::{Item, Packing, argument_bytes, bind, render};
 use crate::clib::stream::{BlockingTask, Stream};
 use crate::clib::{Libc, refused};
+use crate::layout::Packet;
 use crate::opcode;
 use crate::opcode::{TEST_INCREMENT, TEST_INTERFACE, TEST_STREAM};
-use crate::packet::Packet;
 use crate::server::{Answer, Call, CallMode, End, Refusal, Service};
 use std::ffi::OsStr;
 use std::future::poll_fn;
@@ -191,7 +191,8 @@ fn write_text(libc: &Libc, call: &Call, name: u64, text: Option<Vec<u8>>) -> u64
     }
 }
 
-/// `> S(u32 stream, u32 bytes of the format, format, arguments packed, strings) < result`: [`opcode::PRINT`]. The strings are those
+/// `> S(u32 stream, u32 bytes of the format, format, arguments packed, strings) < result`: [`opcode::PRINT`]. The
+/// strings are those
 /// that are not null, in their order, each up to its NUL.
 pub(super) async fn print_short(libc: Rc<Libc>, mut call: Call) {
     let most = HEAD_BYTES + libc.limits.format + libc.limits.stream;

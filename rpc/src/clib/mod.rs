@@ -212,7 +212,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and removed; `exit` and
+    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and
+    /// removed; `exit` and
     /// `abort`; and text at standard error, as it is [`Shown`].
     #[cfg(feature = "nic")]
     pub fn of_folder(folder: Option<PathBuf>) -> Self {

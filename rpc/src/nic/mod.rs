@@ -6,7 +6,8 @@
 //!    waits <---------------------- copies of inboxes <----- Services: Server <---->
 //! ```
 //!
-//! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
+//! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host
+//! memory. So that memory
 //! is exactly LLVM's at any time.
 
 use crate::layout::{Announcement, LayoutError, MOST_BULK_BYTES, Version};
@@ -41,11 +42,13 @@ const MOST_UNTOLD: u32 = 8;
 pub struct Offer {
     /// The layout of the buffer.
     pub version: Version,
-    /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these are under way.
+    /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these
+    /// are under way.
     pub ports_per_hpu: u32,
     /// Where handlers see that they are answered.
     pub copies: Copies,
-    /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It lies behind the
+    /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It
+    /// lies behind the
     /// buffer, as far as the context has so much.
     pub bulk_bytes: u32,
 }
@@ -56,7 +59,8 @@ pub struct Offer {
 pub enum Copies {
     /// There alone: they ask host memory.
     Host = place::NO_COPIES,
-    /// In a word for each port in the NIC's memory, in which a small answer has room, too: best for few HPUs, and for calls with answers.
+    /// In a word for each port in the NIC's memory, in which a small answer has room, too: best for few HPUs, and for
+    /// calls with answers.
     Words = place::WORDS,
     /// In a bit for each port, so that a word tells eight HPUs: best for many that do not ask for answers.
     Bits = place::BITS,
@@ -302,7 +306,8 @@ impl<D: Device> Services<D> {
         Ok(())
     }
 
-    /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread forgets it when
+    /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread
+    /// forgets it when
     /// the HPU calls again.
     ///
     /// # Errors
@@ -344,7 +349,8 @@ impl<D: Device> Services<D> {
         }
     }
 
-    /// Leads no more packets to the handlers, answers what they still ask for, and closes the context. Gives what was done, and how a
+    /// Leads no more packets to the handlers, answers what they still ask for, and closes the context. Gives what was
+    /// done, and how a
     /// handler has ended itself.
     ///
     /// # Errors
@@ -426,7 +432,8 @@ impl<D: Device> BackgroundService<D> {
         Ok(services)
     }
 
-    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how a handler has
+    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how
+    /// a handler has
     /// ended itself.
     ///
     /// # Errors

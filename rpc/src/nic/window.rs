@@ -3,7 +3,7 @@
 use super::{Copies, HPUS_OF_CLUSTER, Offer, ServicesError};
 use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, MAILBOX_BYTES, PACKET_BYTES};
 use crate::memory::{Memory, Words};
-use crate::{packet, place};
+use crate::{layout, place};
 use spinneret_host::{Context, Device, Error, HandlerMemory, ProgramNotes};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ struct InboxCopies {
     /// HPUs whose inboxes are told by bits; else each port has a word.
     hpus: Option<u32>,
     /// The packet that was written last, and its port.
-    packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
+    packet: Cell<Option<(u32, [u64; layout::WORDS])>>,
     /// Words, by their place, and what they hold from now on.
     noted: RefCell<Vec<(u32, u32)>>,
     /// The content of words of bits.
@@ -77,7 +77,8 @@ impl Window {
     /// The buffer at an address; the session, if there are copies on the NIC, and of how many HPUs if by bits.
     ///
     /// # Safety
-    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is there, and this process
+    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is
+    /// there, and this process
     /// accesses them by atomic operations only.
     pub(super) unsafe fn new(
         first: NonNull<u8>,
@@ -95,12 +96,14 @@ impl Window {
 
     fn words(&self) -> Words<'_> {
         let words = self.bytes / MAILBOX_BYTES;
-        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only atomic operations
+        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only
+        // atomic operations
         // change them; the NIC and other processes are no part of this program.
         Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
     }
 
-    /// Words that have changed since the last call, in the order in which they did: their place behind the head, and what they hold.
+    /// Words that have changed since the last call, in the order in which they did: their place behind the head, and
+    /// what they hold.
     pub(super) fn take_copies(&self) -> Vec<(u32, u32)> {
         let copies = self.copies.as_ref();
         copies.map_or_else(Vec::new, |copies| mem::take(&mut copies.noted.borrow_mut()))
@@ -297,7 +300,8 @@ impl<D: Device> Place<D> {
             Copies::Words => Some((self.session, None)),
             Copies::Bits => Some((self.session, Some(self.hpus))),
         };
-        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
+        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which
+        // the server is.
         // Only the library writes there by other means, and nobody asks it to while services are open.
         Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
     }

@@ -2,7 +2,7 @@
 
 use super::running::{Board, End, Refusal};
 use crate::layout::Bulk;
-use crate::packet::{Cut, Join, Packet};
+use crate::layout::{Cut, Join, Packet};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,8 +1,8 @@
 //! One port, as the server drives it.
 
 use super::call::{Answer, Slot, Transfer, Want};
+use crate::layout::Packet;
 use crate::memory::Memory;
-use crate::packet::Packet;
 use crate::process::{Header, Process, State};
 use crate::status::Fault;
 use std::rc::Rc;

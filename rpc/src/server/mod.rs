@@ -24,10 +24,10 @@ pub use running::Running;
 pub use running::{Counts, End, Refusal};
 pub use running::{Moment, Step};
 
+use crate::layout::Packet;
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
 use crate::opcode;
-use crate::packet::Packet;
 use crate::process::{Header, Process};
 use crate::status::Fault;
 use line::Line;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spinneret_rpc::clib::Config;
-use spinneret_rpc::{Announcement, Layout, LayoutError, Version, packet};
+use spinneret_rpc::{Announcement, Layout, LayoutError, Version, layout};
 use std::thread;
 use std::time::Duration;
 
@@ -116,13 +116,13 @@ proptest! {
 
     #[test]
     fn streams_come_back_in_as_many_packets_as_llvm_sends(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-        let (mut join, mut back, mut packets) = (packet::Join::default(), Vec::new(), 0);
-        for part in packet::Cut::new(&bytes) {
+        let (mut join, mut back, mut packets) = (layout::Join::default(), Vec::new(), 0);
+        for part in layout::Cut::new(&bytes) {
             packets += 1;
             let is_last = join.take(&part, |now| back.extend_from_slice(now));
             prop_assert_eq!(is_last, back.len() == bytes.len());
         }
-        prop_assert_eq!(packets, packet::packets(bytes.len() as u64));
+        prop_assert_eq!(packets, layout::packets(bytes.len() as u64));
         prop_assert_eq!(join.length(), Some(bytes.len() as u64));
         prop_assert_eq!(back, bytes);
     }
@@ -140,7 +140,7 @@ fn packets_of_a_stream() {
         (1024, 17),
         (64 << 10, 1025),
     ] {
-        assert_eq!(packet::packets(bytes), packets, "{bytes} bytes");
+        assert_eq!(layout::packets(bytes), packets, "{bytes} bytes");
     }
 }
 

@@ -418,7 +418,7 @@ fn two_processes_share_a_buffer() {
             let client = Command::new(std::env::current_exe().unwrap())
                 .args([
                     "--exact",
-                    "processes::client_of_another_process",
+                    "protocol::client_of_another_process",
                     "--test-threads=1",
                 ])
                 .env(VARIABLE, format!("{path} {} {dies}", version.number()))

@@ -5,8 +5,6 @@
 //! pointer only.
 
 mod render;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use render::{Dialect, render};
 
