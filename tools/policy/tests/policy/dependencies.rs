@@ -6,6 +6,8 @@
 use crate::{read, root};
 use serde::Deserialize;
 use spdx::{Expression, Licensee, ParseMode};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// The registry that dependencies come from, as Cargo calls it.
@@ -273,4 +275,39 @@ fn unchecked_rules_are_errors() {
         let error = complaints(&text, &[]).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// Whether a source file in this folder has unit tests.
+fn has_tests(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries
+        .map(|entry| entry.expect("a readable entry").path())
+        .any(|path| {
+            if path.is_dir() {
+                return has_tests(&path);
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            text.contains("#[test]") || text.contains("proptest!")
+        })
+}
+
+/// A library with `test = false` saves a build of the crate and a link, but Cargo runs none of its unit tests.
+#[test]
+fn libraries_without_a_test_program_have_no_unit_tests() {
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let members = workspace["workspace"]["members"].as_array().expect("a list");
+    let mut checked = 0;
+    for folder in members.iter().map(|member| member.as_str().expect("a folder")) {
+        let manifest: toml::Table = read(&format!("{folder}/Cargo.toml")).parse().expect("TOML");
+        let is_tested = manifest.get("lib").and_then(|lib| lib.get("test")?.as_bool());
+        if is_tested == Some(false) {
+            let found = has_tests(&root().join(folder).join("src"));
+            assert!(
+                !found,
+                "{folder}/src has tests, but {folder}/Cargo.toml has `test = false`"
+            );
+            checked += 1;
+        }
+    }
+    assert_ne!(checked, 0);
 }
