@@ -15,7 +15,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// IPv4 behind so many tags of customers' VLANs, with a header of so many words.
+    /// IPv4 after N tags of customers' VLANs, with a header of this many words.
     pub fn ipv4(tags: usize, words: u8) -> Self {
         Self {
             tags: vec![0x8100; tags],
@@ -24,7 +24,7 @@ impl Headers {
         }
     }
 
-    /// IPv6 behind so many tags, of a provider's VLAN and of customers' VLANs.
+    /// IPv6 after N tags, of a provider's VLAN and of customers' VLANs.
     pub fn ipv6(tags: usize) -> Self {
         Self {
             tags: [0x88a8, 0x8100, 0x8100].into_iter().take(tags).collect(),

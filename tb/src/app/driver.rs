@@ -334,7 +334,7 @@ impl Stimulus {
     }
 }
 
-/// The cluster's clock beside the core's of 250 MHz.
+/// The cluster's clock; the core's is 250 MHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
     /// Period of the cluster's clock in picoseconds.
@@ -382,7 +382,7 @@ impl Clocks {
         }
     }
 
-    /// Core clocks in so many clocks of the cluster, rounded up.
+    /// Core clocks in N clocks of the cluster, rounded up.
     pub fn core_clocks(self, cluster_clocks: u64) -> u64 {
         (cluster_clocks * (self.cluster_ps + self.jitter_ps)).div_ceil(PERIOD_PS)
     }

@@ -34,7 +34,7 @@ pub enum Crossing {
 }
 
 impl Crossing {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 6] = [
         Self::Packet,
         Self::Frame,
@@ -95,7 +95,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 4] = [
         Self::Packets(0),
         Self::Frames(0),
@@ -153,7 +153,7 @@ fn completion_latency(bench: &mut AppBench, n: usize) -> u64 {
     bench.now() - taken
 }
 
-/// Clocks a frame of that size, back to back; nothing may be under way, and nobody pauses.
+/// Returns the clocks per frame of this size, back to back. Nothing may be in flight, and no bus model pauses.
 ///
 /// # Panics
 /// If a frame does not come out.
@@ -198,7 +198,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 4] = [Self::Take, Self::Send, Self::Write, Self::Read];
 
     /// Name in tables.
@@ -234,7 +234,7 @@ impl Work {
     }
 }
 
-/// A block for [`measure_work`], whose environment never pause.
+/// A block for [`measure_work`], without pauses around it.
 pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench {
     let mut bench = AppBench::new(sim, clocks, &Stimulus::default());
     bench.bring_up(contexts(Work::Take));

@@ -204,7 +204,7 @@ impl AppBench {
         }
     }
 
-    /// Simulates until the condition holds, for at most so many clocks of the core.
+    /// Simulates until the condition holds, for at most `clocks` clocks of the core.
     ///
     /// # Panics
     /// If it does not hold then, with what was waited for.
@@ -226,7 +226,7 @@ impl AppBench {
         self.sim.edges(CORE)
     }
 
-    /// Sends a packet from the wire, and remembers what has to become of it.
+    /// Sends a packet from the wire and records the prediction.
     pub fn receive(&mut self, interface: usize, frame: Frame) {
         self.model.packet(interface, &frame);
         self.rx[interface].send(frame);

@@ -138,7 +138,7 @@ impl Reference {
         }
         if (frame.id, frame.dest) != (0, 0) || frame.user & 1 == 1 {
             return Err(format!(
-                "a frame of ours has tid {}, tdest {} and tuser {:#x}",
+                "our frame has tid {}, tdest {} and tuser {:#x}",
                 frame.id, frame.dest, frame.user
             ));
         }
@@ -151,10 +151,7 @@ impl Reference {
             }
             if self.complete {
                 if sends {
-                    return Err(format!(
-                        "a frame of ours: {}",
-                        difference(&packet.bytes, &frame.bytes)
-                    ));
+                    return Err(format!("our frame: {}", difference(&packet.bytes, &frame.bytes)));
                 }
                 self.done(&packet);
             }
@@ -262,7 +259,7 @@ fn same(expected: Option<&Frame>, frame: &Frame, what: impl Fn() -> String) -> R
             expected.user
         )),
         None => Err(format!(
-            "{} that nobody sent: {} bytes, {:02x?} first",
+            "unexpected {}: {} bytes, {:02x?} first",
             what(),
             frame.bytes.len(),
             &frame.bytes[..frame.bytes.len().min(4)]

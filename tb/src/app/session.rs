@@ -394,7 +394,7 @@ fn reset_cluster(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
     bench.run(rng.random_range(0..300));
     bench.release_cluster();
     bench.wait_for_rest();
-    // Nobody knows how far the cluster was with what was lost.
+    // The cluster's progress on the lost packets is unknown.
     bench.read_stdout();
     bench.forget_effects();
 }

@@ -1,4 +1,4 @@
-//! The BAR between a host, registers and a cluster, and what has to become of every access.
+//! The BAR between a host, registers and a cluster, with a cycle-accurate checker of every access.
 
 mod cluster;
 
@@ -482,7 +482,7 @@ impl Checker {
         else {
             return match (addresses.first(), datas.first(), answers.first()) {
                 (None, None, None) => Ok(()),
-                first => Err(format!("the cluster saw something that nobody sent: {first:x?}")),
+                first => Err(format!("the cluster saw an unexpected transfer: {first:x?}")),
             };
         };
         let is_complete = answered || !answers.is_empty();
@@ -508,7 +508,9 @@ impl Checker {
         self.close(u64::MAX)?;
         match self.registers.front() {
             None => Ok(()),
-            Some(seen) => Err(format!("the registers saw {seen:x?}, which nobody sent")),
+            Some(seen) => Err(format!(
+                "the registers saw {seen:x?}, which the host did not send"
+            )),
         }
     }
 }

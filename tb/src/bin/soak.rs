@@ -171,7 +171,7 @@ fn hostdma(rounds: Rounds) -> Result<()> {
             ("refused bursts", counters.refused),
             ("bursts outside of all windows", counters.outside),
             ("failed descriptors", counters.dma_errors.iter().sum()),
-            ("statuses that nobody waited for", counters.stray_status),
+            ("unsolicited statuses", counters.stray_status),
         ] {
             print([(&*format!("{name}: {what}"), count)]);
         }

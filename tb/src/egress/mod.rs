@@ -401,7 +401,7 @@ const COUNTED: u64 = 256;
 /// Counts the cycles of frames of one size.
 ///
 /// # Panics
-/// If a frame is lost or changed, or comes to nothing.
+/// If a frame is lost or changed, or its command fails.
 pub fn measure<M: Model>(bench: &mut EgressBench<M>, size: u64, place: Place) -> Rate {
     let (latency, answer) = measure_alone(bench, size, place);
     let before = bench.wire.total();

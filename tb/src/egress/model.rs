@@ -1,4 +1,4 @@
-//! The reference model, and what it is compared with beside the buses.
+//! The reference model, the monitor of other outputs, and commands.
 
 use super::config::{LineResponses, PIECE, Setup};
 use crate::reference::Pins;
@@ -18,7 +18,7 @@ crate::counts! {
 }
 
 impl Outcome {
-    /// All of them.
+    /// All values.
     pub fn commands(&self) -> u64 {
         self.sent + self.read_errors + self.refused
     }

@@ -75,7 +75,7 @@ pub struct Stimulus {
 }
 
 impl Stimulus {
-    /// Nobody pauses; the DMA has that latency, the RAM that of Corundum.
+    /// No pauses, a DMA with this latency, and a RAM with the latency of Corundum's.
     pub fn latency(cycles: u64) -> Self {
         let dma = DmaConfig {
             latency: Latency::exactly(cycles),
@@ -101,7 +101,7 @@ impl Stimulus {
     }
 }
 
-/// Nobody pauses, and nothing takes longer than it has to.
+/// No pauses and minimal latencies.
 impl Default for Stimulus {
     fn default() -> Self {
         Self::latency(0)

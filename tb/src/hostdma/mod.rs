@@ -168,7 +168,7 @@ impl<M: Model> HostDmaBench<M> {
         self.guard.as_ref()
     }
 
-    /// Sends a write and remembers what has to become of it; its number.
+    /// Sends a write and records the prediction; returns its number.
     pub fn write(&mut self, request: WriteRequest) -> u64 {
         let beats = match request.atop {
             0b11_0001 => Some(request.burst.beats.div_ceil(2)),
@@ -183,7 +183,7 @@ impl<M: Model> HostDmaBench<M> {
         number
     }
 
-    /// Sends a read and remembers what has to become of it; its number.
+    /// Sends a read and records the prediction; returns its number.
     pub fn read(&mut self, request: ReadRequest) -> u64 {
         let number = self.cluster.read(request);
         self.read_model.send(number, &request, self.guard.as_ref());
@@ -294,7 +294,7 @@ impl<M: Model> HostDmaBench<M> {
         }
     }
 
-    /// Looks at the statuses that were given, if they count: in reset nobody counts those that nobody waits for.
+    /// Checks new statuses. In reset, unsolicited statuses are not counted.
     fn observe_statuses(&mut self, counts: impl Fn(&Status) -> bool) -> Result<(), String> {
         while let Some(status) = self.writes.next_status() {
             if counts(&status) {
@@ -370,7 +370,7 @@ impl<M: Model> HostDmaBench<M> {
         self.compare();
     }
 
-    /// Runs until at most so many writes and reads are under way.
+    /// Runs until at most this many writes and reads are in flight.
     ///
     /// # Panics
     /// If bursts are not answered.

@@ -156,7 +156,7 @@ pub struct Latencies {
     pub read: u64,
 }
 
-/// A host DMA with a DMA of that latency; nobody pauses, and all windows are open.
+/// A host DMA with a DMA of this latency, without pauses, with all windows open.
 fn bench<M: Model>(sim: Simulation<M>, latency: u64) -> HostDmaBench<M> {
     let mut bench = HostDmaBench::new(sim, Stimulus::latency(latency));
     bench.open_windows(ADDRESS);

@@ -6,7 +6,7 @@ use spinneret_sim::dma::{Accepted, Descriptor, Status};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// Says what has to become of writes, and compares.
+/// Predicts the effects of writes and compares them.
 ///
 /// Descriptors are exactly the pieces of the bursts in order; of a spoiled burst they may be any parts of them.
 /// What a descriptor moves is expected in host memory from then on. A response comes after the statuses of all

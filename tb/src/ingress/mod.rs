@@ -164,7 +164,7 @@ impl<M: Model> IngressBench<M> {
         self.reference.latch_contexts(Some(contexts.clone()));
     }
 
-    /// Sends a packet and remembers what has to become of it.
+    /// Sends a packet and records the prediction.
     ///
     /// # Panics
     /// If its beats are not those of the path.

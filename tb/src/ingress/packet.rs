@@ -289,7 +289,7 @@ impl Incoming for Bypass {
     fn take(&mut self, dut: &Instance, _cycle: u64) -> Result<Option<()>, String> {
         let mut expected = self.expected.borrow_mut();
         let Some(packet) = expected.front() else {
-            return Err("there is a packet that nobody sent, or that has to be matched".to_owned());
+            return Err("unexpected packet: not sent, or one that must match".to_owned());
         };
         let place = format!(
             "beat {} of an unmatched packet of {} bytes",

@@ -457,7 +457,7 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
     ]
 }
 
-/// So many less than all, but at least three quarters.
+/// Returns `few` less than `all`, but at least three quarters.
 fn most_but(all: u64, few: u64) -> u64 {
     all.saturating_sub(few).max(all * 3 / 4)
 }

@@ -152,7 +152,7 @@ impl Environment {
             clears: false,
             cleared_lines: 0,
             activity,
-            rng: sim.rng("environment of the registers"),
+            rng: sim.rng("surroundings of the registers"),
             words: VecDeque::new(),
             taken: Vec::new(),
         };

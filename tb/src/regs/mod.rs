@@ -5,7 +5,7 @@
 //!                                         live inputs     <=
 //! ```
 //!
-//! The environment drive what the registers show, and compare every output in every cycle with the contract:
+//! The environment drives the inputs that registers show, and compares every output in every cycle with the contract:
 //! the table's model in `spinneret_regmap`, with the clocks that the block promises around it.
 
 mod contract;
@@ -292,7 +292,7 @@ pub fn run_round<M: Model>(mut sim: Simulation<M>, stimulus: Stimulus, accesses:
     totals
 }
 
-/// Runs until everything is answered, or for so many clocks up to a reset.
+/// Runs until everything is answered, or for `until` clocks and then resets.
 fn run_batch<M: Model>(bench: &mut Bench<M>, until: u64, totals: &mut Totals) {
     for _ in 0..until {
         if bench.master.is_idle() {

@@ -293,7 +293,7 @@ fn errors_of_the_dma_reach_the_cluster_and_are_counted_by_code() {
     case(1, with(started, (Clocks::BOARD, BOTH)), |bench| {
         let mut rng = bench.sim.rng("packets");
         for code in 1..=11 {
-            // Of a page to which a write fails nobody knows how much was written.
+            // After a failed write, any part of the page may have been written.
             let base = 0x6_0000_0000 + 0x1_0000 * code;
             let pages = base..=base + 0x3fff;
             let contexts = only(at(0, BOTH, base));
@@ -335,7 +335,7 @@ fn host_writes_standard_output_and_errors_become_pending() {
         bench.run(ROUND);
         bench.set(pending, LINES);
         assert_eq!(bench.get(pending), 0);
-        // While nobody says which context asks, all of them are meant.
+        // Without a context in the request, the windows of all contexts count.
         for (by_context, expected) in [(0, 0b1111), (1, 0b0100)] {
             bench.set(guard::BY_CONTEXT.offset, by_context);
             send_matched(&mut bench, &mut rng, 2, 300);

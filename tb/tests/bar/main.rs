@@ -34,7 +34,7 @@ const DEAD: ClusterConfig = ClusterConfig {
     ..ClusterConfig::FAST
 };
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 fn calm<M: Model>(run: &mut TestRun) -> BarBench<M> {
     BarBench::new(run.simulation::<M>(), Stimulus::default())
 }

@@ -445,7 +445,7 @@ fn admission_needs_room_for_the_longest_frame_and_one_beat() {
     run_test(0x0003_9a7e, |run| {
         let [frames, metas, _, metas_out] = NO_PAUSE;
         let mut tb = Tb::<models::AdmissionGate>::new(run, (DROPPING, [frames, metas, STALLED, metas_out]));
-        // Of eight places, four have to be free, and the first beat waits beside them: the sixth is the last that finds them.
+        // Four of eight places must be free, and the first beat waits in the output register: the sixth frame is the last one admitted.
         let frames: Vec<_> = [1, 1, 1, 1, 1, 1, 1].map(full).to_vec();
         (0..).zip(&frames).for_each(|(meta, frame)| tb.send(frame, meta));
         tb.sim.run(30);

@@ -51,7 +51,7 @@ fn random_traffic<M: Model>(run: &mut TestRun, frames: u64) {
     );
 }
 
-/// Random traffic through a model, from a seed on, with so many frames.
+/// Tests of random traffic: name, model, seed, frames.
 macro_rules! random_packets {
     ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
         #[test]

@@ -41,7 +41,7 @@ fn any_word(idx: u32) -> Rule {
     Rule { idx, ..Rule::ALWAYS }.in_ip_payload()
 }
 
-/// A frame of so many bytes; behind the headers, words differ from one another.
+/// A frame of `size` bytes. After the headers, all words differ.
 fn numbered(headers: &Headers, size: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 1).collect();
     headers.write(&mut bytes);
@@ -66,7 +66,7 @@ fn random_traffic<M: Model>(run: &mut TestRun, frames: u64) {
     );
 }
 
-/// Random traffic through a model, from a seed on, with so many frames.
+/// Tests of random traffic: name, model, seed, frames.
 macro_rules! random_packets {
     ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
         #[test]

@@ -63,7 +63,7 @@ fn address_and_data_come_in_any_order<M: Model>(run: &mut TestRun) {
     );
 }
 
-/// Responses to writes that nobody takes do not stop reads, and the other way round.
+/// Responses that are not taken block only their own direction.
 fn reads_and_writes_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
     for writes_stop in [true, false] {
         let mut bench = calm::<M>(run);
@@ -91,7 +91,7 @@ fn reads_and_writes_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
     }
 }
 
-/// A read and a write of one word whose addresses are taken so many clocks apart.
+/// A read and a write of one word, with `read_later` clocks between their addresses.
 fn a_read_that_meets_a_write_gives_the_value_of_before<M: Model>(run: &mut TestRun) {
     for (read_later, expected) in [(0, 1), (1, 2), (2, 2)] {
         let mut bench = calm::<M>(run);
