@@ -1,4 +1,4 @@
-//! What a command asks for, and whether it can be done.
+//! A command, and its checks.
 
 use super::shape::{AnswerFields, CommandFields, EgressShape, PlanFields};
 use spinneret_verilog::prelude::*;
@@ -24,7 +24,7 @@ pub struct CommandOut {
     pub user_ptr: Wire<Out, 64>,
 }
 
-/// Judges a command by itself; combinational, in front of the queue.
+/// Checks a command; combinational, in front of the queue.
 #[hardware(shape: EgressShape, fields: CommandFields = CommandFields::new(shape))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct CommandIntake {
@@ -64,7 +64,7 @@ impl Logic for CommandIntake {
     }
 }
 
-/// Computes which lines a frame lies in, and how its beats come of them; combinational, behind the queue.
+/// Computes the lines of a frame, and how its beats come of them; combinational, after the queue.
 ///
 /// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats lies
 /// in B lines, or in B + 1 if it reaches further into its last line than it starts in its first.
@@ -108,7 +108,7 @@ impl Logic for FramePlanner {
         self.wrong_address.next = self.command.val().flag(asked.wrong_address) || self.wraps.val();
         self.whole.next = self.last.val().slice(offset, length - offset).resize(beats);
         self.lines.next = self.whole.val() + word(self.crosses.val()).resize(beats);
-        /// A wrong length is told before a wrong address.
+        /// A wrong length takes precedence over a wrong address.
         self.plan.next = pack!(plan {
             line: self.address.val().slice(offset, address - offset),
             frame: pack!(frame {

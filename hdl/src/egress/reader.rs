@@ -31,7 +31,7 @@ use spinneret_verilog::prelude::*;
 pub struct FrameReader {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets the frame that is being read.
+    /// Synchronous reset: discards the frame that is being read.
     pub rst: Wire<In, bool>,
     /// Plans, as [`PlanFields`] says.
     pub plan: StreamIn<{ plan.width }>,
@@ -41,13 +41,13 @@ pub struct FrameReader {
     pub roomy: Wire<In, bool>,
     /// Claims the room.
     pub take: Wire<Out, bool>,
-    /// What has to be answered, as [`AnswerFields`] says.
+    /// The answer that is due, as in [`AnswerFields`].
     pub answer: StreamOut<{ answer.width }>,
-    /// What comes of the lines that are read.
+    /// Outcome of the lines that are read.
     pub frame: StreamOut<{ shape.frame().width }>,
     /// Reads, as [`ReadFields`] says.
     pub burst: StreamOut<{ read.width }>,
-    /// Behind the first burst of a frame.
+    /// After the first burst of a frame.
     bursting: Reg<bool, Reset>,
     /// The next line.
     line: Reg<{ shape.line() }>,
@@ -55,7 +55,7 @@ pub struct FrameReader {
     left: Reg<{ width }>,
     line_now: Wire<Local, { shape.line() }>,
     left_now: Wire<Local, { width }>,
-    /// Lines behind this one in its block.
+    /// Lines after this one in its block.
     behind: Wire<Local, { shape.block() }>,
     fits: Wire<Local, bool>,
     length: Wire<Local, { shape.block() }>,

@@ -8,14 +8,14 @@ use spinneret_verilog::prelude::*;
 
 /// Gives each line of memory its place in its frame: one a clock, one clock later.
 ///
-/// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
-/// for is ignored.
+/// All reads have one id, so lines come in the order in which they were requested. An unrequested line
+/// is ignored.
 #[hardware(data: usize, frame: FrameFields, done: DoneFields = DoneFields::new())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReceiver {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets the frame that is coming in.
+    /// Synchronous reset: discards the frame that is coming in.
     pub rst: Wire<In, bool>,
     /// RDATA.
     pub data: Wire<In, { data }>,
@@ -34,11 +34,11 @@ pub struct LineReceiver {
     data_reg: Reg<{ data }>,
     response_reg: Reg<2>,
     valid_reg: Reg<bool, Reset>,
-    /// Behind the first line of a frame.
+    /// After the first line of a frame.
     in_frame: Reg<bool, Reset>,
     /// Lines of the frame that are still to come, minus 1.
     left: Reg<{ frame.lines.width }>,
-    /// What is known of the lines before, as in `done`.
+    /// State of the lines before, as in `done`.
     error: Reg<{ done.width }>,
     left_now: Wire<Local, { frame.lines.width }>,
     error_now: Wire<Local, { done.width }>,

@@ -13,23 +13,23 @@ const PART: usize = 6;
 ///
 /// ```text
 ///  araddr => address | => words of all blocks => parts | => data, response
-///            1         2: the word is looked at      3
+///            1         2: the word is sampled        3
 /// ```
 ///
-/// The word is looked at in the clock behind that in which the address was taken, if the reads before it have
+/// The word is sampled in the clock after that in which the address was taken, if the reads before it have
 /// moved on, and answered two clocks later: three clocks after the address. One read every two clocks.
 #[hardware(address: usize, map: &Map, blocks = map.blocks.len(), parts = blocks.div_ceil(PART))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadPort {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets everything.
+    /// Synchronous reset: discards everything.
     pub rst: Wire<In, bool>,
     /// Addresses.
     pub ar: AddressIn<{ address }>,
     /// Data, 0 if the word does not exist, with OKAY, or SLVERR if it does not.
     pub r: Called<AxiReadOut<{ AxiShape::lite(address, WORD) }>, { AMBA_CHANNEL }>,
-    /// The word of standard output is looked at in this cycle.
+    /// The word of standard output is sampled in this cycle.
     pub pops: Wire<Out, bool>,
     /// Place of the word in its block.
     pub index: Wire<Out, { BLOCK_WORDS.ilog2() as usize }>,
@@ -75,7 +75,7 @@ impl Logic for ReadPort {
             self.refused.d.next = self.unknown.q.val();
         }
 
-        /// Second step: the word. Of a word that lies in no block all bits are 0.
+        /// Second step: the word. Of a word outside of all blocks all bits are 0.
         self.looking.next = self.waiting.q.val() && !self.looked.q.val();
         for part in 0..self.parts.len() {
             self.joined[part].next = lit(0, WORD);

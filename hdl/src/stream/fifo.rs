@@ -109,7 +109,7 @@ impl Logic for Fifo {
             self.pop.next = self.stored.q.val() && self.m.ready.val();
         }
 
-        /// The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+        /// The next place is free as long as there is one. Its contents count only when the pointer has moved, so
         /// the memory need not wait for whether something comes.
         self.memory.write_enable.next = self.not_full.q.val();
         self.memory.write_addr.next = self.write_ptr.q.val();
@@ -126,7 +126,7 @@ impl Logic for Fifo {
             self.read_ptr.d.next = self.read_ptr.q.val() + 1;
             self.stored.d.next = self.read_ptr.q.val() + 1 != self.write_ptr.q.val();
         }
-        /// What comes in is in the memory in the next cycle, whatever leaves it.
+        /// An element that comes in is in the memory in the next cycle, whatever leaves it.
         if self.push.val() {
             self.stored.d.next = true;
         }

@@ -18,7 +18,7 @@
 //! - **Paths:** the `ready` of an input depends in the same cycle on `m_ready` and on the `valid` of all
 //!   inputs. All outputs on the side of `m` are registers.
 //! - **Ordering:** frames of the same input stay in order.
-//! - **Reset:** forgets the beat in the output register and the frame that was going through: all inputs
+//! - **Reset:** discards the beat in the output register and the frame that was going through: all inputs
 //!   must start with a new frame.
 
 use super::{FrameIn, FrameOut, limits};
@@ -72,7 +72,7 @@ impl Logic for FrameArbiter {
         clocked!(self.clk, self.rst => self.valid, self.owner, self.within_frame);
         clocked!(self.clk => self.data, self.last);
 
-        /// The first that waits; better, the first that waits behind the owner; within a frame, the owner.
+        /// The first that waits; better, the first that waits after the owner; within a frame, the owner.
         self.turn.next = self.owner.q.val();
         for i in (0..self.s.len()).rev() {
             if self.s[i].valid.val() {

@@ -15,7 +15,7 @@
 //!   a register: low while an element is held, and in the first cycle after reset.
 //! - **Paths:** from `s` valid and data to `m`; none from `m` ready to `s`.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** forgets the element that is held.
+//! - **Reset:** discards the element that is held.
 
 use super::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -27,7 +27,7 @@ use spinneret_verilog::prelude::*;
 pub struct ReadySlice {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets what is held.
+    /// Synchronous reset: discards what is held.
     pub rst: Wire<In, bool>,
     /// Elements in.
     pub s: StreamIn<{ width }>,

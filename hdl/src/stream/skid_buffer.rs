@@ -15,7 +15,7 @@
 //!   used, and in the first cycle after reset.
 //! - **Paths:** none from `s` to `m` or back; all outputs are registers.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** forgets both elements.
+//! - **Reset:** discards both elements.
 
 use super::{StreamIn, StreamOut, limits};
 use crate::entry::ParameterError;
@@ -29,7 +29,7 @@ use spinneret_verilog::prelude::*;
 pub struct SkidBuffer {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high: forgets what is held.
+    /// Synchronous reset, active high: discards what is held.
     pub rst: Wire<In, bool>,
     /// Elements in.
     pub s: StreamIn<{ width }>,
@@ -70,7 +70,7 @@ impl Logic for SkidBuffer {
             self.spare_used.d.next = true;
             self.ready.d.next = false;
         }
-        /// Follows the input until it has to keep it.
+        /// Follows the input until it must keep it.
         if self.ready.q.val() {
             self.spare.d.next = self.s.data.val();
         }

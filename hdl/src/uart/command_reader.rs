@@ -52,11 +52,11 @@ pub struct CommandReader {
     pub broken: Wire<In, bool>,
     /// The frame has been answered.
     pub answered: Wire<In, bool>,
-    /// What the frame asks for.
+    /// The request of the frame.
     pub command: Wire<Out, { BYTE }>,
     /// Bytes of its payload.
     pub length: Wire<Out, { BYTE }>,
-    /// What is wrong with it; 0 if nothing is.
+    /// Its error; 0 if there is none.
     pub fault: Wire<Out, { BYTE }>,
     /// `data` is a byte of the payload.
     pub payload_valid: Wire<Out, bool>,

@@ -20,7 +20,7 @@ use spinneret_verilog::prelude::*;
 pub struct Window {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets what it holds.
+    /// Synchronous reset: discards what it holds.
     pub rst: Wire<In, bool>,
     /// Marked beats.
     pub s: StreamIn<{ beat.width }>,
@@ -52,7 +52,7 @@ impl Logic for Window {
         self.last.next = 0.into();
         self.cut.next = 0.into();
         for place in 0..entries + 1 {
-            /// The input is the beat behind the entries that are used.
+            /// The input is the beat after the entries that are used.
             if place == entries {
                 self.beats[place].next = self.s.data.val();
                 if place == 0 {

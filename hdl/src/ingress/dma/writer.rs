@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 /// A burst ends where a block of `burst_beats` beats of memory does, or with its packet, so it never
 /// crosses 4 KiB. It starts when all its beats are in sight: the length of a packet need not be known.
 ///
-/// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies behind
+/// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies after
 /// the slot. One cycle after a burst has left, or a packet has ended without one, there is a record.
 #[hardware(
     shape: DmaShape,
@@ -66,11 +66,11 @@ pub struct FrameWriter {
     data_valid_reg: Reg<bool, Reset>,
     record_reg: Reg<{ shape.record_width() }>,
     record_valid_reg: Reg<bool, Reset>,
-    /// Behind the first beat of a packet.
+    /// After the first beat of a packet.
     in_frame: Reg<bool, Reset>,
-    /// Behind the first beat of a burst.
+    /// After the first beat of a burst.
     bursting: Reg<bool, Reset>,
-    /// Beats of the burst behind the next one.
+    /// Beats of the burst after the next one.
     burst_left: Reg<{ shape.block_bits() }>,
     /// The packet has no slot.
     slotless: Reg<bool>,
@@ -131,7 +131,7 @@ impl Logic for FrameWriter {
             self.bad_now.next = self.bad.q.val() || self.window.head.val().flag(beat.bad);
         }
         self.discard.next = self.slotless_now.val() || self.window.head.val().flag(beat.beyond);
-        /// The burst: up to the first beat in sight that has to end it.
+        /// The burst: up to the first beat in sight that must end it.
         self.block_end.next = 0.into();
         for ahead in 0..depth {
             self.block_end
@@ -151,7 +151,7 @@ impl Logic for FrameWriter {
             self.burst_left_now.next = self.length.val();
         }
         self.burst_last.next = self.burst_left_now.val() == 0;
-        /// A beat is written when its burst is under way, or can start; it is dropped when it has no place.
+        /// A beat is written when its burst is in flight, or can start; it is dropped when it has no place.
         self.can_send.next = !self.data_valid_reg.q.val() || self.data_ready.val();
         self.can_start.next = self.stop.val().any()
             && self.record_room.val()
@@ -196,7 +196,7 @@ impl Logic for FrameWriter {
             self.in_frame.d.next = !self.head_last.val();
             self.bad.d.next = self.bad_now.val();
         }
-        /// So does what is known of the packet, until its first beat has gone.
+        /// So does the packet's metadata, until its first beat has left.
         if self.first.val() {
             self.slotless.d.next = self.slotless_now.val();
             self.base.d.next = self.base_now.val();

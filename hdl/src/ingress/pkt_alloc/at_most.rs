@@ -5,7 +5,7 @@ use spinneret_verilog::prelude::*;
 /// Tells whether a number is at most a constant.
 ///
 /// A comparison of the whole number is a chain of carries. The bits below the lowest and above the
-/// highest one of the constant need none: they only have to be zero or not.
+/// highest one of the constant need none: they only must be zero or not.
 /// # Parameters
 /// `width` is that of the number in bits; `limit`, the constant, is at least 1 and fits it.
 #[hardware(width: usize, limit: u64)]

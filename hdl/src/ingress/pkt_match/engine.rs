@@ -49,7 +49,7 @@ pub struct MatchEngine {
     pub relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     /// The frame has an IP payload, and its place is known.
     pub payload_found: Optional<Wire<In, bool>, { option }>,
-    /// The word of the frame that starts two bytes behind the payload's start.
+    /// The word of the frame that starts two bytes after the payload's start.
     pub payload_base: Optional<Wire<In, { PAYLOAD_BASE_WIDTH }>, { option }>,
     /// Lane of the word before that one.
     pub payload_back: Optional<Wire<In, { shape.lane_width() }>, { option }>,
@@ -130,7 +130,7 @@ impl Logic for MatchEngine {
         }
         if self._shape.ip_relative {
             /// A word that counts from the payload takes two bytes of its lane, and two of the lane before, which
-            /// the frame has then as well. The sum of two word numbers may lie in a beat that is not inspected.
+            /// the frame has then as well. The sum of two word numbers may be in a beat that is not inspected.
             self.halves.next = 0.into();
             for lane in 0..self._shape.lanes() {
                 self.halves
@@ -154,7 +154,7 @@ impl Logic for MatchEngine {
                 self.rules[rule].beat_valid.next = self.inspected.val();
             }
         }
-        /// What the decision needs of a beat travels beside the rules.
+        /// Data of a beat for the decision travels in parallel to the rules.
         self.valid_1.d.next = self.beat_valid.val();
         self.last_1.d.next = self.beat_last.val();
         self.number_1.d.next = self.beat_number.val();

@@ -23,7 +23,7 @@ pub struct FrameMeter {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// What the message id is if this beat carries it.
+    /// The message id if this beat carries it.
     pub beat_id: Wire<In, { shape.message_id_width }>,
     /// Bytes of the beat that belong to the frame.
     pub beat_keep: Wire<In, { shape.axis().keep() }>,

@@ -29,7 +29,7 @@ pub struct SlotFinder {
     quotient: Wire<Local, { width }>,
 }
 
-/// Sums of a tree of so many levels.
+/// Sums of a tree of this number of levels.
 fn sums(class: SlotClass, levels: usize) -> usize {
     let terms = class.inverse_terms().len();
     (1..=levels).map(|level| terms.div_ceil(1 << level)).sum()
@@ -90,7 +90,7 @@ impl Logic for SlotFinder {
     }
 }
 
-/// Sums that are left of `terms` after so many levels of adding pairs.
+/// Sums that are left of `terms` after this number of levels of adding pairs.
 fn level_terms(terms: usize, levels: usize) -> usize {
     (0..levels).fold(terms, |left, _| left.div_ceil(2))
 }
