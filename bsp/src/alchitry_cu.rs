@@ -241,7 +241,7 @@ impl AlchitryCu {
     }
 }
 
-/// What the console is made with.
+/// Parameters of the console.
 fn console_values() -> Values {
     [
         ("rulesets", 2),

@@ -44,7 +44,7 @@ pub struct PciExpress {
     pub lanes: u8,
 }
 
-/// Where Corundum keeps the 100G design of a board.
+/// The 100G design of a board in Corundum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CorundumDesign {
     /// Directories relative to the root of its tree, one of which has the design: the place in the newest tree first, then

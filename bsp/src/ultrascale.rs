@@ -40,7 +40,7 @@ pub struct MmcmSettings {
     megahertz(*OSCILLATOR_HZ.end())
 )]
 pub struct MmcmError {
-    /// What was asked for, in Hz.
+    /// The requested frequency, in Hz.
     pub wanted_hz: u64,
     /// Frequency of the input, in Hz.
     pub input_hz: u64,

@@ -1,4 +1,4 @@
-//! What a run did or found, as a table for people or JSON for programs.
+//! Reports of a run and lists of what can be generated, as tables and JSON, and printing them.
 
 pub use spinneret_table::table;
 
@@ -16,16 +16,16 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The outcome of a run, ready to be told.
+/// The report of a run.
 #[derive(Debug)]
 pub struct Report<'a> {
-    /// What was asked for.
+    /// The request.
     pub request: &'a Request,
-    /// What it turned into.
+    /// Its files.
     pub rendered: &'a Rendered,
     /// The directory.
     pub store: &'a Store,
-    /// What differed before the run, by file name.
+    /// Differences before the run, by file name.
     pub differences: BTreeMap<String, Difference>,
     /// Time from the command line to the last file.
     pub time: Duration,

@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 /// The header is within the first lines of a file: a shell script begins with its interpreter.
 const HEADER_LINES: usize = 3;
-/// The header is within so many bytes.
+/// The header is within this number of bytes.
 const HEADER_BYTES: u64 = 1024;
 /// The list of written files, one name a line.
 const LIST: &str = ".gen-verilog";

@@ -172,11 +172,11 @@ pub mod pci {
     //! The PCI function of a NIC that has one to itself: what device, drivers and host library agree on.
     //!
     //! Corundum's function is not this one: there the application BAR belongs to the function of the `mqnic` driver, and
-    //! nothing of ours raises interrupts.
+    //! spinneret raises no interrupts.
 
     use crate::events;
 
-    /// Vendor: nobody's, which Corundum and QEMU use as well.
+    /// Vendor: an unassigned id, which Corundum and QEMU use as well.
     pub const VENDOR: u16 = 0x1234;
     /// Device: "SP".
     pub const DEVICE: u16 = u16::from_be_bytes(*b"SP");
@@ -194,9 +194,9 @@ pub mod pci {
     pub const MSIX_BAR: u32 = 2;
     /// Size of that BAR.
     pub const MSIX_BAR_BYTES: u32 = 0x1000;
-    /// Where the table begins in it.
+    /// Offset of the table in it.
     pub const MSIX_TABLE: u32 = 0;
-    /// Where its pending bits begin.
+    /// Offset of its pending bits.
     pub const MSIX_PENDING: u32 = 0x800;
     /// Vectors of MSI-X: one for each line of `events.pending`, with its number.
     pub const VECTORS: u32 = events::LINES;

@@ -76,7 +76,7 @@ const BLACK_BOX: &str = "(* blackbox *)";
 /// The modules of a board.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// What is built, a module after all that it instantiates; paths are below the output directory.
+    /// Modules to build, in dependency order; paths are below the output directory.
     pub sources: Vec<File>,
     /// Declarations of modules that come from elsewhere, such as the vendor's primitives, for lint.
     pub declarations: Vec<File>,
@@ -144,11 +144,11 @@ pub struct BoardOutput {
 /// The report of a run for a board.
 #[derive(Debug)]
 pub struct BoardReport<'a> {
-    /// What the board needs.
+    /// The output for the board.
     pub output: &'a BoardOutput,
     /// The directory.
     pub store: &'a Store,
-    /// What differed before the run, by file name.
+    /// Differences before the run, by file name.
     pub differences: BTreeMap<String, Difference>,
 }
 

@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct Figures {
     /// Name of the block.
     pub block: String,
-    /// What it takes.
+    /// Its resources.
     pub resources: Resources,
     /// Its longest paths.
     pub depth: Depth,
@@ -171,7 +171,7 @@ fn update(page: &str, all: &[Figures]) -> Option<String> {
     workspace::between(page, [BEGIN, END], &format!("{head}\n{body}"))
 }
 
-/// What a row of the reference design has behind the name of the block.
+/// Suffix of the block name in rows of the reference design.
 const REFERENCE_NOTE: &str = " in the reference design";
 
 /// The blocks that do all that the reference design does around the cluster, each with its parts.

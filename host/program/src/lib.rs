@@ -111,9 +111,9 @@ pub struct Variable {
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
-    /// What goes into memory.
+    /// Segments to load.
     pub segments: Vec<Segment>,
-    /// Where HPUs begin.
+    /// Entry point.
     pub entry: u32,
     /// All functions, by address.
     pub functions: Vec<Function>,
@@ -331,13 +331,13 @@ fn functions(elf: &ElfFile32<'_>) -> Vec<Function> {
     functions
 }
 
-/// What stubs say, if there are any.
+/// The description of stubs, if there are any.
 fn services(elf: &ElfFile32<'_>) -> object::Result<Vec<u8>> {
     let section = elf.section_by_name(SERVICES);
     section.map_or(Ok(Vec::new()), |section| section.data().map(<[u8]>::to_vec))
 }
 
-/// What handlers and the host both know by name; thread-local variables have no address.
+/// Variables by name; thread-local variables have no address.
 fn variables(elf: &ElfFile32<'_>) -> BTreeMap<String, Variable> {
     let is_there =
         |variable: &Variable| (HANDLER_BASE..HANDLER_BASE + HANDLER_BYTES).contains(&variable.address);

@@ -1,4 +1,4 @@
-//! Rule files: what the matching engine is to look for, in TOML.
+//! Rule files: rulesets for the matching engine, in TOML.
 //!
 //! The format is described in `docs/rules.md`. A file holds up to as many rulesets as the matcher has;
 //! each joins up to three rules by AND or OR and may name an end-of-message rule. Everything that a
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRules
     rulesets.iter().enumerate().map(parse_one).collect()
 }
 
-/// The tables of an array of tables, with their places.
+/// The tables of an array of tables, with their positions.
 fn tables<'t, 'i>(entry: &'t Spanned<DeValue<'i>>) -> Result<Vec<(&'t DeTable<'i>, Range<usize>)>, Problem> {
     let wrong = |span| {
         Problem::new(

@@ -1,4 +1,4 @@
-//! Which packets go to handlers: what applications, rule files and testbenches mean by a ruleset.
+//! Rulesets: which packets go to handlers, for applications, rule files and testbenches.
 //!
 //! - [`Ruleset`]: rules, how they are joined, and which packets end a message;
 //! - [`RuleFile`]: rulesets in TOML, as `docs/rules.md` describes them;
@@ -42,7 +42,7 @@ impl Join {
         }
     }
 
-    /// What a bit of the registers says.
+    /// Returns the join of a register bit.
     pub const fn of_bit(bit: u32) -> Self {
         match bit & 1 {
             0 => Self::And,
@@ -82,7 +82,7 @@ pub struct Ruleset {
     pub end_of_message: Rule,
 }
 
-/// A ruleset and what its author calls it.
+/// A ruleset with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRuleset {
     /// The name in the file, if there is one.
@@ -91,7 +91,7 @@ pub struct NamedRuleset {
     pub ruleset: Ruleset,
 }
 
-/// Why the hardware cannot hold a ruleset.
+/// Why the hardware does not support a ruleset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulesetError {
     /// Too many rules.
@@ -114,8 +114,8 @@ pub enum RulesetError {
 }
 
 impl Ruleset {
-    /// Which packets end a message if nobody says: all of them, so that every packet is a message of its own, and the
-    /// context's handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may
+    /// The default end-of-message rule: all packets, so that every packet is a message of its own, and the context's
+    /// handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may
     /// keep some until more come: there, handlers that need no end want [`Rule::NEVER`], and a message without end keeps its
     /// handlers.
     pub const USUAL_END: Rule = Rule::ALWAYS;
@@ -130,7 +130,7 @@ impl Ruleset {
         Self::joined(Join::Or)
     }
 
-    /// Matches no packet, and ends no message: what a place of the hardware that nobody uses holds.
+    /// Matches no packet and ends no message, for unused rulesets of the hardware.
     pub fn never() -> Self {
         Self::any().end_of_message(Rule::NEVER)
     }
@@ -157,7 +157,7 @@ impl Ruleset {
         self
     }
 
-    /// Whether the hardware can hold it, and each rule can match something.
+    /// Checks that the hardware supports the ruleset, and that each rule can match a packet.
     ///
     /// # Errors
     /// If not.
@@ -305,9 +305,9 @@ fn line_of(bytes: &[u8], offset: usize) -> usize {
     1 + bytes.iter().take(offset).filter(|byte| **byte == b'\n').count()
 }
 
-// The name that was probably meant.
+// Suggestions for unknown names.
 
-/// A question to append to an error about an unknown name: the nearest known one, or all of them.
+/// Suggestion to append to an error about an unknown name: the nearest known name, or all of them.
 fn did_you_mean(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|name| (distance(unknown, name), name)).min();
     match nearest {

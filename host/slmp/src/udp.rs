@@ -332,7 +332,7 @@ impl<'a> Link<'a> {
 
 impl Drop for Link<'_> {
     fn drop(&mut self) {
-        // Both have worked before, and there is nobody to tell.
+        // Ignore errors: both calls have succeeded before.
         let _ = self.socket.set_nonblocking(false);
         let _ = self.socket.set_read_timeout(self.read_timeout);
     }

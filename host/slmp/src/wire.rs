@@ -79,7 +79,7 @@ pub struct NamedFlag {
     pub flag: Flags,
     /// Its name in capitals.
     pub name: &'static str,
-    /// What it says.
+    /// Its meaning.
     pub about: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub struct HeaderField {
     pub offset: usize,
     /// Number of its bytes, which are in network order.
     pub bytes: usize,
-    /// What it holds.
+    /// Its contents.
     pub about: &'static str,
 }
 

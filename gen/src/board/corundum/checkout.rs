@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What every tree has.
+/// A file that every tree has.
 const CORE: &str = "fpga/common/rtl/mqnic_core.v";
-/// What the board's Makefile includes at its end, and where the overlay adds itself.
+/// Last line of the board's Makefile, before which the overlay adds its own include.
 pub(super) const INCLUDE: &str = "include ../common/vivado.mk";
 /// The variables of the board's Makefile that list files.
 const LISTS: [&str; 6] = [
@@ -25,7 +25,7 @@ const LISTS: [&str; 6] = [
     "IP_TCL_FILES",
     "CONFIG_TCL_FILES",
 ];
-/// Where the public tree is.
+/// URL of the public repository.
 const REPOSITORY: &str = "https://github.com/corundum/corundum";
 /// Parameters in the board's configuration that the overlay sets: name and value.
 pub(super) const PARAMETERS: [(&str, &str); 9] = [
@@ -307,8 +307,8 @@ impl fmt::Display for Revisions {
 /// The file of the application block that Corundum ships.
 pub(super) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
 
-/// How many names an error tells.
-const TOLD: usize = 5;
+/// Maximum number of names in an error.
+const MAX_NAMES: usize = 5;
 
 /// Compares all names of the template with those of our application block.
 ///
@@ -331,12 +331,12 @@ pub(super) fn check_template(root: &Path, shown: &str, asked: Generation) -> any
     bail!(
         "{shown} does not fit generation {}: the module in its {TEMPLATE}, lines {first} to {last}, {}; {}",
         asked.name(),
-        differences.told(),
+        differences.describe(),
         advice(&found)
     )
 }
 
-/// What to do if the generation that was asked for does not fit.
+/// Advice for a checkout of another generation.
 fn advice(found: &Header) -> String {
     let counts = Generation::ALL.map(|generation| (Differences::new(found, generation).count(), generation));
     // There are generations.
@@ -355,7 +355,7 @@ fn advice(found: &Header) -> String {
     )
 }
 
-/// Where a template differs from a generation: kinds of names and the names, with their lines if the template has them.
+/// Differences between a template and a generation: names with their kinds, and their lines in the template.
 struct Differences<'a> {
     additional: Vec<(&'static str, &'a Name)>,
     missing: Vec<(&'static str, String)>,
@@ -388,7 +388,7 @@ impl<'a> Differences<'a> {
     }
 
     /// `has the parameter \`A\` (line 5) too many, and lacks the port \`b\``.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let additional = self
             .additional
             .iter()
@@ -407,8 +407,8 @@ impl<'a> Differences<'a> {
 
 /// The first few, and how many more there are.
 fn first_of(mut names: impl ExactSizeIterator<Item = String>) -> String {
-    let more = names.len().saturating_sub(TOLD);
-    let told: Vec<_> = names.by_ref().take(TOLD).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let told: Vec<_> = names.by_ref().take(MAX_NAMES).collect();
     let more = if more == 0 {
         String::new()
     } else {

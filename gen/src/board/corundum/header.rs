@@ -1,4 +1,4 @@
-//! Names in the header of a Verilog module that somebody else wrote.
+//! Names in the header of a third-party Verilog module.
 //!
 //! This is no parser of Verilog: it knows comments, attributes, strings, numbers, brackets and `` `ifdef ``, which is enough
 //! to tell names from everything else. It takes any text.
@@ -87,7 +87,7 @@ fn read(tokens: &[Token<'_>], line: usize) -> Result<Header, Option<HeaderError>
     })
 }
 
-/// What is between the bracket at `at` and the one that ends it.
+/// The tokens between the bracket at `at` and its closing bracket.
 fn list(tokens: &[Token<'_>], at: usize) -> Result<Range<usize>, Option<HeaderError>> {
     if !tokens.get(at).is_some_and(|token| token.is("(")) {
         return Err(None);
@@ -129,7 +129,7 @@ fn names(tokens: &[Token<'_>]) -> Result<Vec<Name>, Option<HeaderError>> {
     Ok(all)
 }
 
-/// What is between the commas that are in no bracket.
+/// Splits at commas outside of brackets.
 fn entries<'a, 'b>(tokens: &'b [Token<'a>]) -> impl Iterator<Item = &'b [Token<'a>]> {
     let mut depth = 0_usize;
     tokens.split(move |token| {
@@ -338,7 +338,7 @@ mod tests {
         ])
     }
 
-    /// What may stand before a name, and what behind it.
+    /// Text before and after a name.
     fn filler() -> impl Strategy<Value = (&'static str, &'static str)> {
         let before = [
             "",

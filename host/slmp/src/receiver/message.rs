@@ -24,7 +24,7 @@ impl Arrived<'_> {
     }
 }
 
-/// Where the EOM segment says that the message ends.
+/// End of the message, from the EOM segment.
 #[derive(Clone, Copy, Debug)]
 struct End {
     header: Header,

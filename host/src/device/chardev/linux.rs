@@ -1,4 +1,4 @@
-//! The real files.
+//! The files of the system: sysfs and the driver's device file.
 
 #![allow(unsafe_code)]
 
@@ -91,7 +91,7 @@ impl System for Linux {
     }
 
     fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
-        // Nothing is created: where the driver is gone there are no files of registers.
+        // Do not create files: without the driver there are no register files.
         OpenOptions::new()
             .write(true)
             .open(path)?
@@ -198,7 +198,7 @@ impl DeviceFile for LinuxFile {
     fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
         let limit = Timespec::try_from(limit).ok();
         match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], limit.as_ref()) {
-            // A signal ends it as the limit does: whoever waits looks, and waits again.
+            // A signal ends the wait like the limit: the caller checks, and waits again.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -147,7 +147,7 @@ pub struct DmaArea {
     pub address: u64,
     /// Its size.
     pub bytes: u64,
-    /// It is mapped by somebody.
+    /// It is mapped by a process.
     pub is_enabled: bool,
 }
 
@@ -168,10 +168,10 @@ pub enum CardError {
          (KERNEL==\"pspin0\", GROUP=\"spinneret\", MODE=\"0660\"): {1}"
     )]
     Permission(PathBuf, #[source] io::Error),
-    /// Somebody else has it.
+    /// Another program uses it.
     #[error("the card at {0} is in use by another program")]
     Busy(PathBuf),
-    /// Somebody who does not lock it has it.
+    /// A program that does not lock it uses it.
     #[error(
         "host memory of context {1} at {0} is mapped already: end the program that uses the card; if there is \
          none, a mapping has failed, and the driver has to be loaded anew"

@@ -26,7 +26,7 @@ use vfio_bindings::bindings::vfio;
 const COMMAND: u64 = 4;
 const MEMORY_AND_MASTER: u16 = 0b110;
 
-/// A function that this process has, and nobody else.
+/// A function that this process owns.
 #[derive(Debug)]
 pub struct PciFunction {
     bar: Mapping,
@@ -57,7 +57,7 @@ impl PciFunction {
         // SAFETY: the call reads the name, which ends with 0 and outlives it.
         let function = unsafe { raw_call::<DEVICE_FD>(&group, name.as_ptr().cast_mut().cast()) };
         let function = function.map_err(VfioError::call(format!("asking for {place}")))?;
-        // SAFETY: the call has given us a new descriptor, and nobody else knows of it.
+        // SAFETY: the call has returned a new descriptor, which is not used elsewhere.
         let function = File::from(unsafe { OwnedFd::from_raw_fd(function) });
         let bar = map_bar(place, &function)?;
         turn_on(&function).map_err(VfioError::call(format!("letting {place} access memory")))?;
@@ -114,7 +114,7 @@ impl Function for PciFunction {
             tv_nsec: limit.subsec_nanos().into(),
         };
         match poll(&mut waits, Some(&limit)) {
-            // A signal ends the wait early, and whoever waits looks again.
+            // A signal ends the wait early, and the caller checks again.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -251,7 +251,7 @@ pub(super) const UNMAP_DMA: u32 = 14;
 /// A call of VFIO with what its argument points to: all of them are numbered alike, and say nothing of their argument.
 struct Call<const NUMBER: u32>(*mut c_void);
 
-// SAFETY: the number is one of VFIO's, and whoever makes one answers for what the argument is.
+// SAFETY: the number is one of VFIO's, and the creator of a call guarantees the type of its argument.
 unsafe impl<const NUMBER: u32> Ioctl for Call<NUMBER> {
     type Output = i32;
 

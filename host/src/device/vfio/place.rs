@@ -1,15 +1,15 @@
-//! Places on the PCI bus, and what the system's files say of the functions there.
+//! PCI addresses, and the functions at them in sysfs.
 
 use crate::device::DeviceError;
 use spinneret_regmap::pci;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the system shows PCI functions.
+/// Sysfs folder of PCI functions.
 const DEVICES: &str = "/sys/bus/pci/devices";
 /// Those of the driver by which programs have functions, under the root of the system's files.
 const BOUND: &str = "sys/bus/pci/drivers/vfio-pci";
-/// Where it gives groups of the IOMMU.
+/// Folder of IOMMU groups.
 pub(super) const GROUPS: &str = "/dev/vfio";
 
 /// The first function that is ours and bound to `vfio-pci`, in the order of the bus.
@@ -80,7 +80,7 @@ pub(super) fn others(place: &str) -> Vec<String> {
     names.filter(|name| name != place).collect()
 }
 
-// What is wrong when the kernel does not give a PCI function, and what to do about it.
+// Errors of PCI functions, with advice.
 
 /// Why there is no NIC at a place of the PCI bus.
 #[derive(Debug, thiserror::Error)]
@@ -121,7 +121,7 @@ pub enum VfioError {
         others = .1.join(", ")
     )]
     NotViable(String, Vec<String>),
-    /// Somebody has it.
+    /// Another program uses it.
     #[error("{0} is in use by another program")]
     Busy(String),
     /// The user may not use it.
@@ -130,7 +130,7 @@ pub enum VfioError {
     /// Some other call failed.
     #[error("{0} failed: {1}")]
     Call(String, #[source] io::Error),
-    /// It is not as a NIC of ours is.
+    /// It is not like a known spinneret NIC.
     #[error("{0} is no NIC that this library knows: {1}")]
     Shape(String, String),
 }

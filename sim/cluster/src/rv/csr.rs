@@ -10,7 +10,7 @@ const MSTATUS_MPRV: u32 = 1 << 17;
 /// RV32 with A, C, I, M and user mode.
 const MISA: u32 = 1 << 30 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
 
-/// What `mcounteren` can hold: user mode reads cycle, time, instret.
+/// Writable bits of `mcounteren`: user mode can read cycle, time, instret.
 const COUNTERS: u32 = 7;
 
 /// The control and status registers of a hart.
@@ -126,7 +126,7 @@ impl Csrs {
         self.instret_offset = read[1].wrapping_sub(counted(INHIBIT_INSTRET, retired));
     }
 
-    /// Where traps go.
+    /// Address of the trap handler.
     pub(super) fn trap_handler(&self) -> u32 {
         self.mtvec
     }

@@ -22,7 +22,7 @@ pub enum Step {
         trap: Trap,
         /// The address of the instruction.
         pc: u32,
-        /// What `mtval` reads.
+        /// The value of `mtval`.
         value: u32,
         /// The clocks it took.
         clocks: u32,
@@ -342,7 +342,7 @@ pub struct Costs {
     pub misaligned_fetch: u32,
     /// More, if a load or store was split because it crosses a word: 1.
     pub misaligned_access: u32,
-    /// What misaligned loads and stores do.
+    /// Behaviour of misaligned loads and stores.
     pub misaligned: Misaligned,
 }
 

@@ -1,4 +1,4 @@
-//! Handlers that go wrong end alone, with their cause, and all others go on.
+//! A failing handler ends only itself, with its cause. Mistakes in the runtime fail on the model as on the hardware.
 
 use crate::bench::{Bench, make, runtime};
 use spinneret_cluster::rv::Trap;
@@ -111,7 +111,7 @@ fn other_handlers_continue_after_failures() {
 
 #[test]
 fn watchdog_ends_a_stalled_handler() {
-    // A full standard output makes who prints wait for ever, if nobody reads.
+    // HPUs that print stall forever if standard output is full and is not read.
     let mut bench = bench();
     for number in 0..1000 {
         bench.push(number, true, &[0; 8]);
@@ -126,14 +126,14 @@ fn watchdog_ends_a_stalled_handler() {
 }
 
 const PACKETS: u32 = 4;
-/// Clocks that are enough for a packet, were it not for the mistake.
+/// Clocks that are enough for a packet without the mistake.
 const PATIENCE: u64 = 20_000;
 const SHORT_WATCHDOG: u64 = 5_000;
 
 /// A change of a file of the runtime.
 type Change = (&'static str, &'static str, &'static str);
 
-/// What came of packets, one by one.
+/// Results of packets, one by one.
 #[derive(Debug)]
 struct Came {
     sent: usize,

@@ -15,7 +15,7 @@ use std::time::Duration;
 const UNIT: usize = 100;
 const CAPACITY: u32 = 1000;
 
-/// Two segments come so many clocks apart.
+/// Sends two segments with a distance in clocks.
 fn send_apart(receiver: &mut Receiver, segments: [&Segment; 2], clocks: u32) {
     receiver.push(&segments[0].frame());
     for _ in 0..clocks {

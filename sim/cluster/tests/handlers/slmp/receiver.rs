@@ -25,7 +25,7 @@ const BITS: u32 = 128;
 const PAD: u32 = 0x4000;
 /// Bits of a place's bitmap.
 pub(crate) const MAX_SEGMENTS: u32 = memory::MAX_SEGMENTS as u32;
-/// Bytes between the regions, which nobody may write.
+/// Guard bytes between the regions.
 const GAP: u32 = 192;
 const PAGE: u32 = memory::REGIONS as u32;
 
@@ -47,7 +47,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver with so many places for messages of so many bytes each.
+    /// Returns a receiver with a number of places and their capacity in bytes.
     pub(crate) fn new(places: usize, capacity: u32, confirm: Confirm) -> Self {
         Self::on(Config::default(), places, capacity, confirm)
     }
