@@ -185,7 +185,7 @@ mod tests {
     use super::translated;
 
     #[test]
-    fn leaves_out_scratchpads_of_clusters_that_there_are_not() {
+    fn omits_scratchpads_of_missing_clusters() {
         let text = "assign a.mpq_meta.scratchpad_addr[1] = b;\nassign a.mpq_meta.scratchpad_size[2] = b;\nassign c[2] = d;\n";
         assert_eq!(
             translated(text),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_synthesis_does() {
+    fn omits_code_excluded_from_synthesis() {
         let text =
             "a\n  // synopsys translate_off\nb\n//pragma translate_on\nc // synthesis translate_off\nd\n";
         assert_eq!(translated(text), "a\n\n\n\nc // synthesis translate_off\nd\n");

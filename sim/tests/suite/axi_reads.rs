@@ -289,7 +289,7 @@ fn illegal_reads_are_reported() {
             [0, 0, 0, 4, INCR],
             "m_axi_ar: beats of 16 bytes do not fit a bus of 8",
         ),
-        ([0, 0, 0, 3, 3], "m_axi_ar: its kind of burst is 3"),
+        ([0, 0, 0, 3, 3], "m_axi_ar: burst type 3 is reserved"),
         ([0, 0, 2, 3, 2], "m_axi_ar: a WRAP burst has 3 beats"),
         ([0, 0, 16, 3, 0], "m_axi_ar: a FIXED burst has 17 beats"),
     ] {

@@ -222,7 +222,7 @@ fn illegal_bursts_are_reported() {
             [0, 0, 0, 4, INCR, 0xff, 0],
             "beats of 16 bytes do not fit a bus of 8",
         ),
-        ([0, 0, 0, 3, 3, 0xff, 0], "its kind of burst is 3"),
+        ([0, 0, 0, 3, 3, 0xff, 0], "burst type 3 is reserved"),
         ([0, 0, 2, 3, 2, 0xff, 0], "a WRAP burst has 3 beats"),
         ([0, 0, 16, 3, 0, 0xff, 0], "a FIXED burst has 17 beats"),
     ] {

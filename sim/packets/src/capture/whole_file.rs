@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_complete_leaves_what_was_there() {
+    fn an_incomplete_file_leaves_the_old_one() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("file");
         fs::write(&path, "old").expect("there is room");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_no_name_until_it_is_complete() {
+    fn a_file_appears_only_when_it_is_complete() {
         type Create = fn(&Path) -> WholeFile;
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("file");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_file_can_have_is_refused_at_once() {
+    fn invalid_file_names_are_rejected_at_once() {
         let folder = tempfile::tempdir().expect("there is room");
         fs::write(folder.path().join("file"), "").expect("there is room");
         std::os::unix::fs::symlink("nothing", folder.path().join("link")).expect("there is room");
