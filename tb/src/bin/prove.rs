@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Proves what the blocks promise, with yosys, yosys-smtbmc and z3.
 ///
 /// Proven is what holds for all traffic at all times; bounded what holds for all traffic in the given number
-/// of cycles from the start. docs/proofs.md says what is shown and how to read a counterexample.
+/// of cycles from the start. docs/testing.md explains how to read a counterexample.
 #[derive(Parser, Debug)]
 #[command(name = "prove", after_help = EXIT_CODES)]
 struct Arguments {
