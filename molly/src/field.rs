@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_over_the_end_keeps_what_is_owned() {
+    fn wrapped_span_keeps_owned_elements() {
         let grid = Geometry::new([2, 1]).unwrap();
         let mut field = Field::<i32, 2>::block([6, 3], &grid, 0, |[x, y]| (10 * x + y) as i32);
         assert_eq!(field.home(), ([0, 0], [3, 3]));
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "element [3, 0] is not stored here")]
-    fn what_others_own_is_not_here() {
+    fn elements_of_other_ranks_are_absent() {
         let grid = Geometry::new([2]).unwrap();
         let _ = Field::<i32, 2>::block([6, 3], &grid, 0, |_| 0)[[3, 0]];
     }

@@ -342,13 +342,13 @@ mod tests {
     use super::{has_room, *};
 
     #[test]
-    fn memory_that_is_not_there_is_asked_for_without_harm() {
+    fn oversized_allocation_fails_cleanly() {
         assert!(has_room::<u64>(1000) && has_room::<[f64; 0]>(usize::MAX));
         assert!(!has_room::<u64>(1 << 58) && !has_room::<u8>(usize::MAX));
     }
 
     #[test]
-    fn strides_are_few_and_have_all_pieces_in_order() {
+    fn strides_cover_all_pieces_in_order() {
         let of = |pieces: &[Range<usize>]| strides(pieces.iter().cloned());
         let stride = |first, len, step, count| Stride {
             first,

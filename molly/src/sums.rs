@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost() {
+    fn exact_sum_loses_no_bits() {
         assert_eq!(sum(&[1e308, 1.0, -1e308]), 1.0);
         assert_eq!(sum(&[1e308, 1e308, -1e308]), 1e308);
         assert_eq!(sum(&[f64::MAX, f64::MAX]), f64::INFINITY);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_is_itself() {
+    fn exact_sum_of_one_number_is_the_number() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for _ in 0..20_000 {
             let value = f64::from_bits(rng.random());
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_that_of_integers() {
+    fn exact_sum_rounds_like_integers() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         for _ in 0..2000 {
             // Integers of up to 100 bits, whose sum fits into 128, in pieces that are numbers.
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_and_the_parts_do_not_matter() {
+    fn exact_sum_is_independent_of_order_and_grouping() {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let finite = |rng: &mut ChaCha8Rng| loop {
             let value = f64::from_bits(rng.random());

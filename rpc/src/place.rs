@@ -226,7 +226,7 @@ mod tests {
     use super::FIELDS;
 
     #[test]
-    fn words_of_a_place_are_named_in_their_order() {
+    fn place_fields_are_listed_in_order() {
         assert!(
             FIELDS
                 .iter()

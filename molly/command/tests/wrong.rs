@@ -15,8 +15,8 @@ fn said(ended: &Ended) -> Vec<&str> {
 }
 
 #[test]
-fn what_cannot_be_is_said_once_and_ends_all_ranks_with_2() {
-    each_mpi("what_cannot_be_is_said_once_and_ends_all_ranks_with_2", |mpi| {
+fn invalid_arguments_under_mpi_are_reported_once_with_exit_code_2() {
+    each_mpi("invalid_arguments_under_mpi_are_reported_once_with_exit_code_2", |mpi| {
         for (case, parts) in [
             (
                 "an element that is not there",
@@ -52,8 +52,8 @@ fn what_cannot_be_is_said_once_and_ends_all_ranks_with_2() {
 }
 
 #[test]
-fn ranks_that_wait_for_each_other_say_both_calls() {
-    each_mpi("ranks_that_wait_for_each_other_say_both_calls", |mpi| {
+fn deadlock_error_names_both_calls() {
+    each_mpi("deadlock_error_names_both_calls", |mpi| {
         let ended = mpi.run(2, &["another call"]);
         assert_eq!(ended.code, Some(1), "{mpi:?}: {ended:?}");
         // Either may be the first whose patience ends.
@@ -81,12 +81,12 @@ fn ranks_that_wait_for_each_other_say_both_calls() {
 }
 
 #[test]
-fn a_grid_has_as_many_ranks_as_were_started() {
+fn default_grid_uses_all_started_ranks() {
     let alone = Program::new(&["nothing"]).with("MOLLY_GEOMETRY", "2").run();
     let words = "the grid 2 has 2 ranks, and 1 were started; start 2, or name another grid\n";
     assert_eq!((alone.code, &alone.output[..]), (Some(2), ""), "{alone:?}");
     assert!(alone.errors.ends_with(words), "{alone:?}");
-    each_mpi("a_grid_has_as_many_ranks_as_were_started", |mpi| {
+    each_mpi("default_grid_uses_all_started_ranks", |mpi| {
         let three = mpi.launch(2, &["nothing"]).with("MOLLY_GEOMETRY", "3x1");
         let ended = three.run();
         assert_eq!(ended.code, Some(2), "{mpi:?}: {ended:?}");

@@ -450,7 +450,7 @@ mod tests {
     use super::{Span, span};
 
     #[test]
-    fn spans_go_over_the_end_only_if_that_is_shorter() {
+    fn spans_wrap_around_only_if_shorter() {
         let of = |runs: &[(i64, i64)], size| span(runs.to_vec(), size);
         assert_eq!(of(&[(3, 4), (2, 2)], 10), Span { from: 2, len: 3 });
         assert_eq!(of(&[(0, 3), (9, 9)], 10), Span { from: 9, len: 5 });

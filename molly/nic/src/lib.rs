@@ -265,7 +265,7 @@ mod tests {
     use super::{By, Halo};
 
     #[test]
-    fn a_nic_is_chosen_where_it_frees_the_host() {
+    fn nic_is_chosen_if_it_saves_host_time() {
         let (column, corner) = (Halo::of(16384, 4096, 16384), Halo::of(1, 1, 256));
         assert_eq!((column.run_bytes, column.by), (4.0, By::Nic));
         assert_eq!(corner.by, By::Host);

@@ -179,7 +179,7 @@ fn messages(plan: &Plan, rank: usize) -> Vec<(usize, Message)> {
 }
 
 #[test]
-fn there_is_room_long_before_a_message_is_waited_for() {
+fn places_are_free_before_messages_are_waited_for() {
     let program = five::program();
     for exchange in [false, true] {
         let options = Options {
@@ -400,7 +400,7 @@ fn look(program: &Program, plan: &Plan) -> (usize, usize) {
 }
 
 #[test]
-fn messages_are_gone_before_their_place_is_written() {
+fn messages_leave_before_their_place_is_overwritten() {
     let grid = |text: &str| Geometry::parse(text).unwrap();
     for (program, sizes, grid, is_known) in [
         (five::program(), sizes(&[12, 12], 2, &[4]), grid("2x2"), true),

@@ -288,7 +288,7 @@ fn messages_may_come_in_any_order_and_time() {
 }
 
 #[test]
-fn a_rank_that_stays_away_is_named() {
+fn error_names_the_missing_rank() {
     let network = Network {
         patience: std::time::Duration::from_millis(200),
         ..Network::default()
@@ -312,7 +312,7 @@ fn a_rank_that_stays_away_is_named() {
 
 /// A message that was expected may come after a failure, but not into the field.
 #[test]
-fn a_field_is_left_alone_after_a_failure() {
+fn late_messages_do_not_change_a_field_after_a_failure() {
     let network = Network {
         patience: std::time::Duration::from_millis(200),
         places: true,
@@ -389,7 +389,7 @@ fn more_ranks_than_threads_are_refused_before_any_runs() {
 }
 
 #[test]
-fn fields_without_room_are_a_sentence() {
+fn field_that_exceeds_memory_reports_an_error() {
     for shape in [[1 << 40, 1 << 20], [i64::MAX, i64::MAX]] {
         let result = molly::threads(&Geometry::parse("2").unwrap(), &Network::default(), |rank| {
             rank.field(shape, |_| 0.0);

@@ -159,7 +159,7 @@ fn a_sum_needs_no_messages_but_one_reduction() {
 }
 
 #[test]
-fn a_rank_that_does_not_come_to_a_sum_is_named() {
+fn error_names_the_rank_missing_from_a_sum() {
     let network = Network {
         patience: std::time::Duration::from_millis(200),
         ..Network::default()

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn announcements_without_end_are_kept_up_to_a_bound_and_go_on_from_there() {
+    fn announcements_are_bounded_per_rank() {
         let mut inbox = Inbox::new(2);
         let most = UNMATCHED as u32;
         for number in 0..most + 1000 {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_that_is_said_many_times_is_answered_once() {
+    fn repeated_announcement_is_answered_once() {
         let mut inbox = Inbox::new(1);
         inbox.announce(0, announcement(0));
         inbox.grant(0, 0, 7);

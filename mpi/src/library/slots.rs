@@ -227,7 +227,7 @@ mod tests {
     use super::Area;
 
     #[test]
-    fn parts_are_apart_and_come_back() {
+    fn allocations_are_disjoint_and_reusable() {
         let mut area = Area::new(10, 64 * 5);
         assert_eq!(
             [area.take(1), area.take(65), area.take(64), area.take(1)],

@@ -313,7 +313,7 @@ mod tests {
     use super::{SLOTS, message_id, slot_of};
 
     #[test]
-    fn the_first_byte_of_an_id_on_the_wire_says_its_slot() {
+    fn first_byte_of_an_id_encodes_the_slot() {
         for slot in 0..SLOTS {
             let ids = [0, 1, 0x123_4567, u32::MAX].map(|generation| message_id(generation, slot));
             for id in ids {

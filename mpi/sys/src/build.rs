@@ -330,7 +330,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn takes_what_the_user_names_then_what_the_launcher_means() {
+    fn prefers_the_named_compiler_then_the_one_of_the_launcher() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["mpicc", "mpicc.mpich", "own"] {
             let file = folder.path().join(name);

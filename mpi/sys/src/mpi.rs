@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_believe_nonsense() {
+    fn ignores_invalid_launcher_variables() {
         for variables in [
             &[][..],
             &[("PMI_RANK", "1")],

@@ -249,7 +249,7 @@ mod tests {
     use super::{Combiner, merge};
 
     #[test]
-    fn large_counts_stand_where_small_ones_do() {
+    fn large_counts_are_merged_into_integers() {
         for (combiner, integers, counts, expected) in [
             (Combiner::Contiguous, vec![], vec![5], (vec![5], vec![])),
             (Combiner::Hvector, vec![], vec![2, 3, -8], (vec![2, 3], vec![-8])),

@@ -417,7 +417,7 @@ mod tests {
     use crate::Bounds;
 
     #[test]
-    fn elements_may_lie_before_and_behind_their_address() {
+    fn span_covers_elements_before_and_after_their_address() {
         let bounds = |extent, true_lower_bound| Bounds {
             size: 4,
             lower_bound: 0,

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_nothing_determines() {
+    fn lengths_must_depend_on_parameters() {
         assert_eq!(
             error(", n: &[u8])"),
             "2:16: nothing determines how long `n` is: write #[len(...)] before it"

@@ -76,7 +76,7 @@ fn no_path_leads_out_of_the_folder() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_not_opened() {
+fn only_regular_files_are_opened() {
     let folder = folder();
     let pipe = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
@@ -91,7 +91,7 @@ fn what_is_no_regular_file_is_not_opened() {
 }
 
 #[test]
-fn nothing_is_allowed_by_itself() {
+fn everything_is_denied_by_default() {
     let bench = Bench::start(Version::V22, 1, Config::default);
     let handler = Handler(&bench.client);
     assert_eq!(
@@ -484,7 +484,7 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
 }
 
 #[test]
-fn random_bytes_in_ports_and_mailboxes_stop_no_server() {
+fn random_bytes_do_not_stop_the_server() {
     let milliseconds = from_environment("SPINNERET_RPC_HARM_MS", 1500);
     let seed = from_environment("SPINNERET_RPC_SEED", 1);
     for version in Version::ALL {

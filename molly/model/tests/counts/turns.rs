@@ -256,7 +256,7 @@ fn ranks_take_no_turns_where_they_would_read_another_version() {
 }
 
 #[test]
-fn loops_with_steps_are_cut_into_strips() {
+fn loops_with_steps_are_tiled() {
     let mut nest = sweep(1, 66, [false, false], &[[0, -1], [0, 0]]);
     if let Node::Loop(bounds, _) = &mut nest {
         (bounds.step, bounds.from_end, bounds.reversed) = (3, true, true);

@@ -196,7 +196,7 @@ fn pointers_lead_into_transfers_or_are_refused() {
 
 /// The client sends and gets the streams that its id says, whatever becomes of the call.
 #[test]
-fn transfers_that_cannot_be() {
+fn invalid_transfers_are_refused() {
     let cases: [(&[Sent<'_>], &[Back], &str); 9] = [
         (&[(0, b"abc")], &[], "from nowhere"),
         (&[(u64::MAX - 1, b"abc")], &[], "over the end of memory"),
