@@ -1,7 +1,7 @@
 //! The user's FPsPIN checkout, which has the cluster and its wrapper.
 
 use super::token::{Kind, Token, tokens};
-use super::{checkout, tree};
+use super::tree;
 use crate::render::{HEADER, LICENCE};
 use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,7 +101,7 @@ impl Pspin {
 
 /// The cluster's sources among those that a Makefile lists as `SYN_FILES += app/...`.
 fn listed(makefile: &str) -> Vec<String> {
-    checkout::values(makefile, "SYN_FILES")
+    tree::values(makefile, "SYN_FILES")
         .into_iter()
         .filter(|file| TAKEN.iter().any(|start| file.starts_with(start)))
         .map(|file| format!("fpga/{file}"))
