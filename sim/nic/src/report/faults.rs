@@ -1,6 +1,6 @@
 //! Faults of handlers: counted by kind, the first of each described in full.
 
-use super::fault_words::{Explainer, cause, headline, kind, where_it_is, who};
+use super::fault_text::{Explainer, cause, headline, kind, where_it_is, who};
 use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::rv::Trap;
@@ -304,9 +304,8 @@ mod tests {
         let mut tell = |pc: u32| faults.failed(&fault(pc), &symbols);
         assert!(tell(0x10).is_some_and(|text| !text.contains("only counted")));
         let later: Vec<String> = (0..999).filter_map(|_| tell(0x10)).collect();
-        let so_far = |count| {
-            format!("{count} times so far: jump to where there is no program in 0x00000010 of 0x1d000200")
-        };
+        let so_far =
+            |count| format!("{count} times so far: jump outside of the program in 0x00000010 of 0x1d000200");
         assert_eq!(later, [10, 100, 1000].map(so_far));
         // Another kind is told, and a third one only counted.
         assert!(tell(0x20).is_some_and(|text| text.contains("only counted")));
@@ -335,7 +334,7 @@ mod tests {
         let told = faults.ended(&run(Ending::Failed(8)), &symbols).unwrap();
         assert_eq!(
             told,
-            "0x1d000200 failed on packet 3 (message 4), HPU 1.2: environment call that does not exist (cause 8)"
+            "0x1d000200 failed on packet 3 (message 4), HPU 1.2: unknown environment call (cause 8)"
         );
         assert_eq!(
             faults
@@ -354,7 +353,7 @@ mod tests {
         let text = faults.broken(HPU, Trap::LoadFault, 0x1d00_0104, &Symbols::none());
         assert_eq!(
             text,
-            "HPU 1.2 stopped: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
+            "HPU 1.2 stopped: load not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
              it stays stopped until the cluster is reset"
         );
         assert_eq!(faults.troubles().broken.len(), 1);

@@ -40,7 +40,7 @@
 //! # }
 //! ```
 
-mod fault_words;
+mod fault_text;
 mod faults;
 mod options;
 mod page;

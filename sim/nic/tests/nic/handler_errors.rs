@@ -72,8 +72,8 @@ const BEYOND: [&str; 9] = [
     "(void *)0x30000000",
 ];
 
-const READS: &str = "command or copy that reads what is not the task's";
-const WRITES: &str = "command or copy that writes what is not the task's";
+const READS: &str = "read of memory outside of the task";
+const WRITES: &str = "write to memory outside of the task";
 
 fn fails(statement: &str, cause: &str) {
     let (summary, shown) = summary_of(statement);
@@ -129,11 +129,11 @@ fn is_refused(statement: &str, cause: &str) {
 
 #[test]
 fn refused_commands_are_reported_with_their_source_line() {
-    let length = "packet of a length that the NIC does not send";
+    let length = "packet of invalid length";
     is_refused("spin_send_packet(own, 0, NULL)", length);
     let scratchpad = "(void *)args->task->scratchpad[args->cluster_id]";
     is_refused(&format!("spin_send_packet({scratchpad}, 9601, NULL)"), length);
-    let host = "access to host memory that was answered with an error";
+    let host = "failed access to host memory";
     is_refused("spin_write_to_host(0x7000000000, 1, NULL)", host);
     is_refused("spin_write_to_host(0x7000000008, 1, NULL)", host);
     // Without the function the bytes stand in lanes that the address does not reach.
@@ -154,7 +154,7 @@ fn refused_commands_are_reported_with_their_source_line() {
         "spin_dma_from_host(0x7000000000, (uint32_t)(uintptr_t)own, 64, true, NULL)",
         host,
     );
-    is_refused("spin_cmd_issue(6, NULL)", "command that is none");
+    is_refused("spin_cmd_issue(6, NULL)", "invalid command");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn refused_commands_of_start_up_are_reported() {
     );
     let output = run(&folder, PACKETS as usize, &["--json", "--allow-faults"]);
     let summary = json(&output);
-    let cause = "packet of a length that the NIC does not send";
+    let cause = "packet of invalid length";
     let [(count, why, who, is_there)] = &kinds(&summary["refusals"])[..] else {
         panic!("{summary:#}")
     };

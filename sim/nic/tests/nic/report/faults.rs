@@ -73,7 +73,7 @@ fn each_fault_is_described_with_its_source_line() {
         ],
         &["packet 10 ", "dive", "faults.c:"],
         &["packet 11 ", "it terminated itself: abort"],
-        &["packet 12 ", "environment call that does not exist"],
+        &["packet 12 ", "unknown environment call"],
         &["packet 15 ", "packets)", "case 15:"],
     ] {
         has(&text, parts);
@@ -153,17 +153,14 @@ fn only_first_faults_are_described_in_full() {
     assert_eq!(
         kinds,
         [
-            ("load that is not allowed", 4),
-            ("store that is not allowed", 1),
+            ("load not allowed", 4),
+            ("store not allowed", 1),
             ("illegal instruction", 1)
         ]
     );
     has(
         &summary.to_string(),
-        &[
-            "failed: 4 x load that is not allowed in faults_ph+0x",
-            " of faults_ph",
-        ],
+        &["failed: 4 x load not allowed in faults_ph+0x", " of faults_ph"],
     );
 }
 

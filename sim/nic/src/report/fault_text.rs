@@ -85,7 +85,7 @@ impl Explainer {
                     self.region(value)
                 )
             }
-            Trap::EnvironmentCallU => "environment call that does not exist".to_owned(),
+            Trap::EnvironmentCallU => "unknown environment call".to_owned(),
             Trap::Custom(SILENCE) => format!(
                 "no answer from {:#010x}: the watchdog ended it; PsPIN's cluster has no watchdog and would hang",
                 fault.value
@@ -159,8 +159,8 @@ fn l1(offset: u32) -> &'static str {
 /// The kind of a fault or refusal, without its figures.
 pub(super) fn kind(fault: &Fault) -> &'static str {
     match fault.named {
-        Some(Named::Read) => "command or copy that reads what is not the task's",
-        Some(Named::Written) => "command or copy that writes what is not the task's",
+        Some(Named::Read) => "read of memory outside of the task",
+        Some(Named::Written) => "write to memory outside of the task",
         None => cause(fault.trap),
     }
 }
@@ -169,22 +169,22 @@ pub(super) fn kind(fault: &Fault) -> &'static str {
 pub(super) fn cause(trap: Trap) -> &'static str {
     match trap {
         Trap::InstructionMisaligned => "misaligned jump",
-        Trap::InstructionFault => "jump to where there is no program",
+        Trap::InstructionFault => "jump outside of the program",
         Trap::Illegal => "illegal instruction",
         Trap::Breakpoint => "abort, exit or failed assertion",
         Trap::LoadMisaligned => "misaligned load",
-        Trap::LoadFault => "load that is not allowed",
+        Trap::LoadFault => "load not allowed",
         Trap::StoreMisaligned => "misaligned store",
-        Trap::StoreFault => "store that is not allowed",
-        Trap::EnvironmentCallU => "environment call that does not exist",
+        Trap::StoreFault => "store not allowed",
+        Trap::EnvironmentCallU => "unknown environment call",
         Trap::EnvironmentCallM => "environment call of the runtime",
         Trap::Custom(WATCHDOG) => "watchdog",
-        Trap::Custom(SILENCE) => "access that nothing answers",
+        Trap::Custom(SILENCE) => "access without an answer",
         Trap::Custom(TERMINATED) => "the program terminated itself",
-        Trap::Custom(REFUSED_COMMAND) => "command that is none",
-        Trap::Custom(REFUSED_LENGTH) => "packet of a length that the NIC does not send",
-        Trap::Custom(REFUSED_HOST) => "access to host memory that was answered with an error",
-        Trap::Custom(_) => "trap from outside",
+        Trap::Custom(REFUSED_COMMAND) => "invalid command",
+        Trap::Custom(REFUSED_LENGTH) => "packet of invalid length",
+        Trap::Custom(REFUSED_HOST) => "failed access to host memory",
+        Trap::Custom(_) => "external trap",
     }
 }
 
