@@ -182,10 +182,10 @@ fn rows(text: &str) -> Result<Pipeline, String> {
 
 /// The program of this name.
 pub(crate) fn named(name: &str) -> Result<Builtin, Failure> {
-    let known = all();
-    let names: Vec<&str> = known.iter().map(|known| known.name).collect();
+    let builtin = all();
+    let names: Vec<&str> = builtin.iter().map(|builtin| builtin.name).collect();
     let text = format!("there is no program `{name}`; there are {}", names.join(", "));
-    let found = known.into_iter().find(|known| known.name == name);
+    let found = builtin.into_iter().find(|builtin| builtin.name == name);
     found.ok_or_else(|| Failure::Usage(anyhow!(text)))
 }
 
@@ -214,7 +214,7 @@ impl Asked {
     /// The arguments with their defaults, for a run or only a plan.
     pub(crate) fn setup(
         &self,
-        known: &Builtin,
+        builtin: &Builtin,
         default: i64,
         mpi: Option<&Mpi>,
         is_run: bool,
@@ -223,7 +223,7 @@ impl Asked {
         let told = self.geometry.clone().or_else(|| std::env::var(VARIABLE).ok());
         let geometry = match told {
             Some(text) => Geometry::parse(&text),
-            None => Geometry::square(ranks, known.dims.min(2)),
+            None => Geometry::square(ranks, builtin.dims.min(2)),
         };
         let geometry = geometry.map_err(Failure::usage)?;
         if is_run && mpi.is_none() && geometry.ranks() > MOST_THREADS {
@@ -237,7 +237,7 @@ impl Asked {
             )));
         }
         Ok(Setup {
-            shape: self.shape(known, default)?,
+            shape: self.shape(builtin, default)?,
             steps: self.steps,
             geometry,
             options: Options {
@@ -253,9 +253,9 @@ impl Asked {
         })
     }
 
-    fn shape(&self, known: &Builtin, default: i64) -> Result<Vec<i64>, Failure> {
+    fn shape(&self, builtin: &Builtin, default: i64) -> Result<Vec<i64>, Failure> {
         let Some(text) = &self.size else {
-            return Ok(vec![default; known.dims]);
+            return Ok(vec![default; builtin.dims]);
         };
         let refuse = |why: String| Err(Failure::Usage(anyhow!("--size {text}: {why}")));
         let mut sizes = Vec::new();
@@ -270,14 +270,14 @@ impl Asked {
             }
         }
         let shape = match sizes[..] {
-            [size] => vec![size; known.dims],
-            _ if sizes.len() == known.dims => sizes,
+            [size] => vec![size; builtin.dims],
+            _ if sizes.len() == builtin.dims => sizes,
             _ => {
                 return refuse(format!(
                     "{} has {} dimensions; give one size for all of them, or one for each, such as {}",
-                    known.name,
-                    known.dims,
-                    vec!["64"; known.dims].join("x")
+                    builtin.name,
+                    builtin.dims,
+                    vec!["64"; builtin.dims].join("x")
                 ));
             }
         };

@@ -17,41 +17,41 @@ use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn plan(arguments: &PlanArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
-    let known = named(&arguments.program)?;
-    let setup = arguments.asked.setup(&known, known.size, mpi, false)?;
-    let program = (known.program)();
+    let builtin = named(&arguments.program)?;
+    let setup = arguments.asked.setup(&builtin, builtin.size, mpi, false)?;
+    let program = (builtin.program)();
     let begun = Instant::now();
-    let plan = Plan::new(&program, &(known.sizes)(&setup), &setup.geometry, setup.options);
+    let plan = Plan::new(&program, &(builtin.sizes)(&setup), &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
     let planning_s = begun.elapsed().as_secs_f64();
     // All ranks have the same plan.
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
         return Ok(());
     }
-    let shown = view(&known, &program, &setup, &plan, planning_s);
+    let view = view(&builtin, &program, &setup, &plan, planning_s);
     if let Some(file) = &arguments.svg {
-        write_whole(file, &picture::draw(&shown, &plan)).map_err(Failure::Work)?;
+        write_whole(file, &picture::draw(&view, &plan)).map_err(Failure::Work)?;
     }
     match arguments.json {
-        true => print(&(serde_json::to_string_pretty(&shown).map_err(Failure::work)? + "\n")),
-        false => print(&text(&shown)),
+        true => print(&(serde_json::to_string_pretty(&view).map_err(Failure::work)? + "\n")),
+        false => print(&text(&view)),
     }
 }
 
-fn text(shown: &PlanView) -> String {
+fn text(view: &PlanView) -> String {
     let mut text = format!(
         "{}: {}\n{}, {} steps, on {} ranks; planned in {:.3} s\n\n",
-        shown.program,
-        shown.about,
-        join(&shown.size),
-        shown.steps,
-        shown.geometry,
-        shown.planning_s
+        view.program,
+        view.about,
+        join(&view.size),
+        view.steps,
+        view.geometry,
+        view.planning_s
     );
-    text += &shown.report.messages();
-    text += &transports_text(&shown.ways);
-    text += &halos_text(&shown.halos);
-    for remark in shown.report.remarks() {
+    text += &view.report.messages();
+    text += &transports_text(&view.ways);
+    text += &halos_text(&view.halos);
+    for remark in view.report.remarks() {
         text += &(remark + "\n");
     }
     text
@@ -164,7 +164,7 @@ pub(crate) struct StorageView {
     pub(crate) stored: i64,
 }
 
-fn view(known: &Builtin, program: &Program, setup: &Setup, plan: &Plan, planning_s: f64) -> PlanView {
+fn view(builtin: &Builtin, program: &Program, setup: &Setup, plan: &Plan, planning_s: f64) -> PlanView {
     let report = Report::new(program, plan);
     let channel = |sent: &Sent| {
         let (summary, (messages, elements)) = (&sent.summary, sent.summary.busiest);
@@ -198,8 +198,8 @@ fn view(known: &Builtin, program: &Program, setup: &Setup, plan: &Plan, planning
         line: turns.line,
     });
     PlanView {
-        program: known.name.to_owned(),
-        about: known.about.to_owned(),
+        program: builtin.name.to_owned(),
+        about: builtin.about.to_owned(),
         size: setup.shape.clone(),
         steps: setup.steps,
         geometry: setup.geometry.to_string(),
@@ -260,7 +260,7 @@ pub(crate) fn halos(program: &Program, plan: &Plan, rank: usize) -> Vec<HaloView
     for ((channel, peer), (elements, pieces)) in longest {
         shapes.entry((channel, elements, pieces)).or_default().push(peer);
     }
-    let shown = |((channel, elements, pieces), from): ((usize, u64, usize), Vec<usize>)| {
+    let row = |((channel, elements, pieces), from): ((usize, u64, usize), Vec<usize>)| {
         let channel = &plan.channels[channel];
         let element_bytes = program.element_bytes[channel.field];
         let bytes = elements as usize * element_bytes;
@@ -282,7 +282,7 @@ pub(crate) fn halos(program: &Program, plan: &Plan, rank: usize) -> Vec<HaloView
             by: halo.by.name(),
         }
     };
-    shapes.into_iter().map(shown).collect()
+    shapes.into_iter().map(row).collect()
 }
 
 /// The table.
@@ -371,7 +371,7 @@ pub(crate) fn transports(
             .or_default()
             .push(peer);
     }
-    let shown = |((channel, is_send, pieces, is_straight, because), peers): (Shape, _)| TransportView {
+    let row = |((channel, is_send, pieces, is_straight, because), peers): (Shape, _)| TransportView {
         field: program.fields[plan.channels[channel].field].clone(),
         when: when(plan.channels[channel].level),
         rank,
@@ -381,7 +381,7 @@ pub(crate) fn transports(
         is_straight,
         because,
     };
-    shapes.into_iter().map(shown).collect()
+    shapes.into_iter().map(row).collect()
 }
 
 /// The table.

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a program on all ranks; what each did, or under MPI what this one did.
 pub(crate) fn execute(
-    known: &Builtin,
+    builtin: &Builtin,
     setup: &Setup,
     gathers: bool,
     mpi: Option<&Mpi>,
@@ -31,14 +31,14 @@ pub(crate) fn execute(
                 ..Network::default()
             };
             molly::threads(&setup.geometry, &network, |rank| {
-                (known.run)(rank, setup, gathers)
+                (builtin.run)(rank, setup, gathers)
             })
         }
         Some(mpi) if let Some(nics) = &setup.nics => {
             let name = nics.folder.join(format!("nic{}", mpi.world().rank()));
             let nic = (&*format!("unix:{}", name.display()), &nics.program);
             let ended = molly_nic::ranks(mpi, &setup.geometry, nic, Config::default(), |rank| {
-                (known.run)(rank, setup, gathers)
+                (builtin.run)(rank, setup, gathers)
             })?;
             Ok(vec![Ran {
                 placed: Some(ended.placed),
@@ -46,7 +46,7 @@ pub(crate) fn execute(
             }])
         }
         Some(mpi) => ranks(mpi, &setup.geometry, PATIENCE, |rank| {
-            (known.run)(rank, setup, gathers).map(|ran| vec![ran])
+            (builtin.run)(rank, setup, gathers).map(|ran| vec![ran])
         }),
     }
 }
@@ -71,21 +71,21 @@ struct RunResult<'a> {
 }
 
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
-    let known = named(&arguments.program)?;
-    let mut setup = arguments.asked.setup(&known, known.size, mpi, true)?;
-    setup.check_room(&(known.program)().element_bytes, 1, mpi)?;
+    let builtin = named(&arguments.program)?;
+    let mut setup = arguments.asked.setup(&builtin, builtin.size, mpi, true)?;
+    setup.check_room(&(builtin.program)().element_bytes, 1, mpi)?;
     setup.nics = arguments.nics.setup(mpi)?;
     setup.repeats = arguments.repeat;
     setup.latency = Duration::from_micros(arguments.latency);
-    let ran = execute(&known, &setup, false, mpi)?;
+    let ran = execute(&builtin, &setup, false, mpi)?;
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
         return Ok(());
     }
     let seconds = ran.iter().map(|ran| ran.seconds).fold(0.0, f64::max);
     let sum = |of: fn(&Ran) -> u64| ran.iter().map(of).sum();
     let points = setup.shape.iter().product::<i64>() as f64;
-    let shown = RunResult {
-        program: known.name,
+    let result = RunResult {
+        program: builtin.name,
         size: &setup.shape,
         steps: setup.steps,
         geometry: setup.geometry.to_string(),
@@ -104,23 +104,23 @@ pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Fai
         unpacked: sum(|ran| ran.traffic.unpacked),
     };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&shown).map_err(Failure::work)?;
+        let text = serde_json::to_string_pretty(&result).map_err(Failure::work)?;
         return print(&(text + "\n"));
     }
     let whose = if mpi.is_some() { "rank 0" } else { "all ranks" };
     print(&format!(
         "{}, {} on {} ({}): planned in {:.3} s, ran in {:.3} s\n\
          {:.1} million points a second; {whose} sent {} messages, {} elements, {} B\n",
-        known.name,
+        builtin.name,
         join(&setup.shape),
         setup.geometry,
-        shown.transport,
-        shown.planning_s,
-        shown.seconds,
-        shown.updates_per_s / 1e6,
-        shown.messages,
-        shown.elements,
-        shown.bytes
+        result.transport,
+        result.planning_s,
+        result.seconds,
+        result.updates_per_s / 1e6,
+        result.messages,
+        result.elements,
+        result.bytes
     ))
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
         (None, Some(name)) => vec![one(&named(name)?, arguments, mpi)?],
         (None, None) => all()
             .iter()
-            .map(|known| one(known, arguments, mpi))
+            .map(|builtin| one(builtin, arguments, mpi))
             .collect::<Result<_, _>>()?,
     };
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
@@ -179,25 +179,25 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
     print(&lines.concat())
 }
 
-/// A known program.
-fn one(known: &Builtin, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
-    let mut setup = arguments.asked.setup(known, known.small, mpi, true)?;
+/// A builtin program.
+fn one(builtin: &Builtin, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
+    let mut setup = arguments.asked.setup(builtin, builtin.small, mpi, true)?;
     // What ranks have, what rank 0 gathers, the serial function's, and both of these as bytes.
-    setup.check_room(&(known.program)().element_bytes, 5, mpi)?;
+    setup.check_room(&(builtin.program)().element_bytes, 5, mpi)?;
     setup.nics = arguments.nics.setup(mpi)?;
-    let sizes = (known.sizes)(&setup);
-    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, setup.options);
+    let sizes = (builtin.sizes)(&setup);
+    let plan = Plan::new(&(builtin.program)(), &sizes, &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
     let messages = plan
         .check_progress(None)
-        .map_err(|stuck| Failure::Work(anyhow!("{}: {stuck}", known.name)))?;
-    let ran = execute(known, &setup, true, mpi)?;
+        .map_err(|stuck| Failure::Work(anyhow!("{}: {stuck}", builtin.name)))?;
+    let ran = execute(builtin, &setup, true, mpi)?;
     if mpi.is_none() {
         let sent: u64 = ran.iter().map(|ran| ran.traffic.messages).sum();
         if sent != messages {
             return Err(Failure::Work(anyhow!(
                 "{}: {sent} messages were sent, and {messages} are planned",
-                known.name
+                builtin.name
             )));
         }
     }
@@ -206,17 +206,17 @@ fn one(known: &Builtin, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result
         if by_host > 0 {
             return Err(Failure::Work(anyhow!(
                 "{}: the host has put messages in place that its NIC should have: {placed:?}",
-                known.name
+                builtin.name
             )));
         }
     }
-    let Serial { fields: serial, sums } = (known.serial)(&setup);
+    let Serial { fields: serial, sums } = (builtin.serial)(&setup);
     for (here, expected) in ran.iter().flat_map(|ran| ran.sums.iter().zip(&sums)) {
         if !expected.is_near(*here) {
             let (found, serial) = (here.value, expected.value);
             return Err(Failure::Work(anyhow!(
                 "{} on {}: a sum is {found}, and {serial} after a serial run",
-                known.name,
+                builtin.name,
                 setup.geometry
             )));
         }
@@ -227,13 +227,13 @@ fn one(known: &Builtin, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result
     {
         return Err(Failure::Work(anyhow!(
             "{} on {}: `{}` has other bits than after a serial run",
-            known.name,
+            builtin.name,
             setup.geometry,
-            (known.program)().fields[field]
+            (builtin.program)().fields[field]
         )));
     }
     Ok(Compared {
-        program: known.name.to_owned(),
+        program: builtin.name.to_owned(),
         size: setup.shape,
         geometry: setup.geometry.to_string(),
         messages,

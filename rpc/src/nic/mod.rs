@@ -85,7 +85,7 @@ pub enum ServicesError {
     #[error(transparent)]
     Host(#[from] Error),
     /// The NIC does not take a word.
-    #[error("a handler cannot be answered: {0}")]
+    #[error("cannot write an answer to the NIC: {0}")]
     Device(#[from] DeviceError),
     /// The layout.
     #[error(transparent)]
@@ -107,7 +107,7 @@ pub enum ServicesError {
     },
     /// The program has room for fewer ports.
     #[error(
-        "{ports} ports are wanted, and the program has room for {room}: give each HPU fewer, or build it for this NIC \
+        "{ports} ports requested, but the program has room for {room}: use fewer ports per HPU, or build it for this NIC \
          (make CLUSTERS=N)"
     )]
     Ports {
@@ -157,7 +157,7 @@ pub enum ServicesError {
         program: String,
     },
     /// There is no thread for the server.
-    #[error("there is no thread for the server: {0}")]
+    #[error("cannot start the thread of the server: {0}")]
     Thread(#[from] io::Error),
 }
 
