@@ -12,7 +12,7 @@ use spinneret_mpi_sys::Mpi;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The grid of ranks, where --geometry does not say it.
+/// Environment variable with the default of --geometry.
 const VARIABLE: &str = "MOLLY_GEOMETRY";
 
 /// Number of ranks without a launcher, by default.
@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Compare ranks with the serial program, bit by bit
     Check(CheckArguments),
-    /// Run a program, and say how long it took
+    /// Run a program and report its time
     Run(RunArguments),
     /// Write manual pages and completions for shells
     #[command(hide = true)]
@@ -51,16 +51,16 @@ pub(crate) struct Asked {
     /// Iterations, for programs that have them
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(0..=1_000_000))]
     pub(crate) steps: i64,
-    /// The grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
+    /// Grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
     #[arg(long, value_name = "RxR")]
     pub(crate) geometry: Option<String>,
-    /// Wait for messages before working
+    /// Do not overlap messages with work
     #[arg(long)]
     pub(crate) no_overlap: bool,
-    /// Make all copies that the program makes
+    /// Do not replace copies by swapped fields
     #[arg(long)]
     pub(crate) no_exchange: bool,
-    /// Rows after which the next rank takes its turn in sweeps that read what they write, `auto` or `off` [default: auto]
+    /// Rows of an in-place sweep before the next rank starts: a number, `auto` or `off` [default: auto]
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub(crate) pipeline: Option<Pipeline>,
     #[command(flatten)]
@@ -70,8 +70,8 @@ pub(crate) struct Asked {
 /// How messages are sent under MPI.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ColumnsArgument {
-    /// Under MPI, copy messages to buffers, or let MPI take them straight out of fields and put them there: all whose
-    /// place is free long enough, or those of one piece
+    /// Messages under MPI: copied to buffers, sent straight from fields by vector types wherever that is right, or so
+    /// only if contiguous
     #[arg(long = "columns", value_name = "MODE", value_enum, default_value_t = ColumnsMode::Auto)]
     mode: ColumnsMode,
 }
@@ -106,21 +106,21 @@ pub(crate) struct Nics {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
-    /// The program
+    /// Program
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Draw ranks and messages (SVG)
+    /// Write a picture of ranks and messages (SVG)
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The program; all of them if none is named
+    /// Program [default: all]
     #[arg(conflicts_with = "random")]
     pub(crate) program: Option<String>,
     #[command(flatten)]
@@ -140,16 +140,16 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The program
+    /// Program
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
     #[command(flatten)]
     pub(crate) nics: Nics,
-    /// How long each message between threads takes at least, in microseconds
+    /// Minimum latency of messages between threads, in microseconds
     #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub(crate) latency: u64,
-    /// Run it so often, and say the median time, without that of the first run
+    /// Number of runs; the time is their median without the first run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
     /// Print the result as JSON
