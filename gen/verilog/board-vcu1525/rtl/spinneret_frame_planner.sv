@@ -4,8 +4,8 @@
 
 // Computes the lines of a frame, and how its beats come of them; combinational, after the queue.
 //
-// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats lies
-// in B lines, or in B + 1 if it reaches further into its last line than it starts in its first.
+// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats has
+// B lines, or B + 1 if it reaches further into its last line than it starts in its first.
 module spinneret_frame_planner (
     input  wire  [53:0] command, // A command from the intake.
     output logic [62:0] plan // Its plan, as `PlanFields` says.
