@@ -200,7 +200,7 @@ pub struct Config {
     pub limits: Limits,
     /// Standard input. It is read on another thread, so a call that waits for it holds no other one.
     pub input: Option<Box<dyn Read + Send>>,
-    /// Standard output: [`Shown`](Shown) for people, or any `Write` for the bytes as they are. Writing must not block
+    /// Standard output: [`TerminalOutput`] for people, or any `Write` for the bytes as they are. Writing must not block
     /// for long: all calls wait meanwhile.
     pub output: Box<dyn Output>,
     /// Standard error, likewise.
@@ -214,7 +214,7 @@ pub struct Config {
 impl Config {
     /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and
     /// removed; `exit` and
-    /// `abort`; and text at standard error, as it is [`Shown`].
+    /// `abort`; and text at standard error, as it is [`TerminalOutput`].
     #[cfg(feature = "nic")]
     pub fn of_folder(folder: Option<PathBuf>) -> Self {
         let is_there = folder.is_some();
@@ -228,8 +228,8 @@ impl Config {
                 abort: true,
                 ..Permissions::default()
             },
-            output: Box::new(Shown::new(io::stderr())),
-            errors: Box::new(Shown::new(io::stderr())),
+            output: Box::new(TerminalOutput::new(io::stderr())),
+            errors: Box::new(TerminalOutput::new(io::stderr())),
             ..Self::default()
         }
     }
@@ -321,20 +321,20 @@ pub mod refused {
 
 // Text of handlers for people.
 
-/// Text of handlers in lines, each of one HPU and after its name, without characters that a terminal obeys: as `[1.3] text`, as
-/// what the NIC itself prints is shown. So no handler takes a terminal over, or writes a line that looks like another
-/// one's or the program's. A line without an end is shown when the handler flushes it, or at the end.
+/// Output of handlers for a terminal, in lines with the HPU as prefix: `[1.3] text`. Control characters are escaped, so a
+/// handler can neither control the terminal nor forge lines of other handlers or of the program. An unfinished line is
+/// written when the handler flushes it, or at the end.
 ///
 /// Each HPU has one port here, as [`Offer`](crate::Offer) has it by default.
 #[cfg(feature = "nic")]
-pub struct Shown<W: Write> {
+pub struct TerminalOutput<W: Write> {
     writer: W,
     lines: Lines,
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> Shown<W> {
-    /// Shows lines by a writer.
+impl<W: Write> TerminalOutput<W> {
+    /// Writes lines to a writer.
     pub fn new(writer: W) -> Self {
         Self {
             writer,
@@ -351,7 +351,7 @@ impl<W: Write> Shown<W> {
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> Output for Shown<W> {
+impl<W: Write> Output for TerminalOutput<W> {
     fn write_of(&mut self, port: u32, text: &[u8]) -> io::Result<usize> {
         let hpu = (port / HPUS_OF_CLUSTER) << 16 | (port % HPUS_OF_CLUSTER) << 8;
         let words = text.iter().map(|character| hpu | u32::from(*character));
@@ -375,9 +375,9 @@ impl<W: Write> Output for Shown<W> {
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> fmt::Debug for Shown<W> {
+impl<W: Write> fmt::Debug for TerminalOutput<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shown")
+        f.debug_struct("TerminalOutput")
             .field("lines", &self.lines)
             .finish_non_exhaustive()
     }

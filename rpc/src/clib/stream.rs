@@ -262,7 +262,7 @@ fn read(mut reader: Reader) -> (Reader, io::Result<Vec<u8>>) {
 
 /// Where standard output or standard error of handlers goes. Whatever is [`Write`] gets the bytes as they are, from all
 /// handlers as they come: right for a file or a pipe of one's own, and wrong for a terminal, which obeys some of them.
-/// [`Shown`](super::Shown) is for people.
+/// [`TerminalOutput`](super::TerminalOutput) is for people.
 pub trait Output {
     /// Takes text of the handler that calls by a port, and says how many bytes were taken.
     ///

@@ -412,7 +412,7 @@ pub struct BackgroundService<D: Device = OpenDevice> {
 }
 
 impl<D: Device> BackgroundService<D> {
-    /// Offers services as [`Services::on_thread`](Services::on_thread) does.
+    /// Offers services as [`Services::on_thread`] does.
     ///
     /// # Errors
     /// As there.
