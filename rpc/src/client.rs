@@ -3,8 +3,8 @@
 use crate::layout::{Cut, Join, Packet};
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
+use crate::opcode::Fault;
 use crate::process::{Process, State};
-use crate::status::Fault;
 
 /// The side that asks, for any number of threads.
 ///

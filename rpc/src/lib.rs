@@ -23,13 +23,12 @@ pub mod memory;
 pub mod opcode;
 pub mod place;
 pub mod process;
-pub mod status;
 
 pub use client::{Client, Port};
 pub use layout::{Announcement, Layout, LayoutError, Packet, Version};
 pub use memory::{Memory, Words};
+pub use opcode::{Fault, Status};
 pub use process::Process;
-pub use status::{Fault, Status};
 
 #[cfg(feature = "server")]
 pub mod clib;

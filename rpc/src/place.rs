@@ -9,7 +9,7 @@
 use crate::layout::{
     self, Announcement, FIRST_BYTES, HEADER_BYTES, INLINE, INLINE_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version,
 };
-use crate::{handle, opcode, status};
+use crate::{handle, opcode};
 use core::fmt::{self, Write};
 
 /// The variable, an array of places.
@@ -192,7 +192,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
 /// Writes the statuses of typed calls, and predefined handles.
 fn statuses(out: &mut impl Write) -> fmt::Result {
     out.write_str("\n/* What became of a typed call, in the lowest byte of its status. */\n")?;
-    for (name, number, about) in status::TABLE {
+    for (name, number, about) in opcode::STATUSES {
         writeln!(out, "#define SPIN_SERVICE_{name} {number}u /*{about} */")?;
     }
     writeln!(

@@ -14,7 +14,7 @@
 
 use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES, Version};
 use crate::memory::Memory;
-use crate::status::Fault;
+use crate::opcode::Fault;
 use core::mem;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 

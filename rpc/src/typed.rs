@@ -65,7 +65,7 @@ use crate::handle::Handle;
 use crate::layout::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
 use crate::server::{Call, CallMode, Refusal};
 
-pub use crate::status::Status;
+pub use crate::opcode::Status;
 
 /// A function that handlers call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

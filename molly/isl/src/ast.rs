@@ -1,8 +1,8 @@
 //! Loops that visit the points of a set in an order: isl's code generation, as Rust values.
 
 use crate::ffi;
-use crate::object::{Context, Error, Result};
-use crate::object::{Given, object};
+use crate::ffi::{Context, Error, Result};
+use crate::ffi::{Given, object};
 use crate::sets::{Set, UnionMap, Val};
 use std::ffi::CStr;
 

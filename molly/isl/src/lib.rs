@@ -21,12 +21,11 @@
 
 mod ast;
 mod ffi;
-mod object;
 mod reader;
 mod rows;
 mod sets;
 
 pub use ast::{Ast, Expr, Op, loops};
-pub use object::{Error, Result, limited};
+pub use ffi::{Error, Result, limited};
 pub use rows::{Condition, Conditions, Kind};
 pub use sets::{Map, Set, UnionMap, last_writers};

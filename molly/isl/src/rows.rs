@@ -1,8 +1,8 @@
 //! The conditions of a convex set as numbers: what isl knows of it, without isl's notation.
 
 use crate::ffi;
-use crate::object::{Context, Error, Result};
-use crate::object::{Given, object};
+use crate::ffi::{Context, Error, Result};
+use crate::ffi::{Given, object};
 use crate::reader::{Conjunction, Description, Linear, Tuple};
 use crate::sets::{BasicSetList, IN, Map, OUT, SET, Set, Val, c_string};
 

@@ -1,8 +1,6 @@
 //! Sets and relations.
 
-use crate::ffi;
-use crate::object::{Context, Error, Result};
-use crate::object::{Given, asking, object, taking};
+use crate::ffi::{self, Context, Error, Given, Result, asking, object, taking};
 use crate::reader::read;
 use std::ffi::{CStr, CString};
 

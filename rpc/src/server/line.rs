@@ -3,8 +3,8 @@
 use super::call::{Answer, Slot, Transfer, Want};
 use crate::layout::Packet;
 use crate::memory::Memory;
+use crate::opcode::Fault;
 use crate::process::{Header, Process, State};
-use crate::status::Fault;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
