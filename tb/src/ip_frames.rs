@@ -1,4 +1,4 @@
-//! Frames with IP headers behind VLAN tags, right ones and wrong ones.
+//! Frames with IP headers after VLAN tags, right ones and wrong ones.
 
 use crate::pkt_match::with_side_band;
 use spinneret_sim::prelude::*;
@@ -8,7 +8,7 @@ use spinneret_sim::prelude::*;
 pub struct Headers {
     /// Tag protocol identifiers of the VLAN tags, outermost first.
     pub tags: Vec<u16>,
-    /// Ethernet type behind them.
+    /// Ethernet type after them.
     pub kind: u16,
     /// First byte of the IP header: version and, for IPv4, header length in words.
     pub first: u8,

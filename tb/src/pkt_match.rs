@@ -86,7 +86,7 @@ crate::counts! {
     }
 }
 
-/// An engine with bus models on all its streams; everything that comes out is compared.
+/// An engine with bus models on all its streams; all outputs are checked.
 #[derive(Debug)]
 pub struct MatchBench<M: Model> {
     /// The simulation.

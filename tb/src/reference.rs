@@ -252,7 +252,7 @@ impl PassQueue {
         self.cycle += 1;
     }
 
-    /// Forgets everything.
+    /// Resets the state.
     pub fn reset(&mut self) {
         self.first = None;
         self.stored.clear();

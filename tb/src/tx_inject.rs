@@ -51,7 +51,7 @@ impl TxWidths {
         1 << self.tag
     }
 
-    /// `tuser` of one of our frames behind the block.
+    /// `tuser` of one of our frames after the block.
     pub fn ours(&self, user: u128) -> u128 {
         user & !self.host_bit() & !1
     }

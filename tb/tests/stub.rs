@@ -67,7 +67,7 @@ fn bad_burst<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>) -> Burst {
             ..good
         },
         1 => Burst { size: 128, ..good },
-        // Right behind the windows, and right before them.
+        // Right after the windows, and right before them.
         2 => {
             let edges = [0x1bff_f000, 0x1c18_0000, 0x1cff_f000, 0x1d00_8000, 0, 0xffff_f000];
             let address = edges[rng.random_range(0..6)];

@@ -453,7 +453,7 @@ impl Actions {
 pub struct Context {
     /// Actions for its packets.
     pub actions: Actions,
-    /// Address of its host memory: packets go there, and reads come from [`READ_OFFSET`] behind it.
+    /// Address of its host memory: packets go there, and reads come from [`READ_OFFSET`] after it.
     pub host_address: u64,
     /// Address of its handler memory in the cluster, where reads go.
     pub handler_address: u32,

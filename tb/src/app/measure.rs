@@ -120,8 +120,8 @@ impl Flow {
     }
 }
 
-/// Clocks from the first beat in to the first beat out, of a frame of that size; nothing may be under way, and nobody
-/// pauses. Completions have no size.
+/// Returns the clocks from the first beat in to the first beat out, of a frame of this size. Nothing may be in flight, and
+/// no bus model pauses. Completions have no size.
 ///
 /// # Panics
 /// If it does not come out.
@@ -187,7 +187,7 @@ const WORK_PATIENCE: u64 = 2_000_000;
 /// Work of the stand-in for each packet of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// It gives the packet back.
+    /// It frees the packet.
     Take,
     /// It sends the packet to the wire.
     Send,
@@ -244,7 +244,7 @@ pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench 
 }
 
 /// Core clocks from one HER to the next when packets of that size come back to back, and Corundum's DMA takes so many
-/// clocks until it moves bytes; nothing may be under way.
+/// clocks until it moves bytes; nothing may be in flight.
 ///
 /// The wire never pauses: what the cluster has no time for is dropped at the gate, and what is measured is the rate at
 /// which HERs are taken.

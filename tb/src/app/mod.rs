@@ -51,7 +51,7 @@ const COMPLETION_CLOCKS: u64 = 40;
 /// Clocks from the end of a reset until all slots are there.
 const OPENING_CLOCKS: u64 = 1100;
 
-/// The application block with models of Corundum around it; everything that comes out is compared.
+/// The application block with models of Corundum around it; all outputs are checked.
 #[derive(Debug)]
 pub struct AppBench {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -96,7 +96,7 @@ impl AppBench {
     /// Puts the models around a block, resets it and waits until all slots are there.
     ///
     /// # Panics
-    /// If the design has not the ports of the block.
+    /// If the design lacks the ports of the block.
     pub fn new(sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
         let mut bench = Self::closed(sim, clocks, stimulus);
         bench.reset();
@@ -184,7 +184,7 @@ impl AppBench {
     /// Simulates a clock of the core and looks at everything that came out.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.run_edges(CORE, 1);
         if let Err(difference) = self.observe() {
@@ -313,7 +313,7 @@ const STATES: [&str; 7] = [
 ];
 
 impl RegisterModel {
-    /// The registers behind a reset.
+    /// The registers after a reset.
     fn new() -> Self {
         Self {
             registers: Registers::new(Variant::Extended),

@@ -200,7 +200,7 @@ impl Reference {
         self.matched.iter().filter(sends).count()
     }
 
-    /// Nothing is under way any more. If all are complete, the packets that are left are done; else they were dropped.
+    /// Nothing is in flight any more. If all are complete, the packets that are left are done; else they were dropped.
     pub fn rest(&mut self) {
         for packet in std::mem::take(&mut self.matched) {
             if self.complete {

@@ -13,7 +13,7 @@ use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Matched packets under way at most, so that none is dropped.
+/// Matched packets in flight at most, so that none is dropped.
 const UNDER_WAY: usize = 4;
 /// Their shortest, so that the word that rules look at is there.
 const LEAST_BYTES: usize = 4;
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// Compares every register when nothing is under way.
+    /// Compares every register when nothing is in flight.
     ///
     /// # Panics
     /// At the first that is not as the model says.
@@ -312,7 +312,7 @@ impl fmt::Display for Totals {
 /// that what became of them is seen; between batches the cluster may be reset in full traffic.
 ///
 /// # Panics
-/// At the first thing that is wrong.
+/// At the first error.
 pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
     // Rounds of one seed differ, as their clocks do.
     let mut rng = sim.rng(&format!("everything with {clocks:?}"));

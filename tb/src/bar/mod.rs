@@ -86,7 +86,7 @@ impl<M: Model> BarBench<M> {
         bench
     }
 
-    /// Resets the BAR; everything that is under way or not sent is forgotten.
+    /// Resets the BAR; everything that is in flight or not sent is forgotten.
     pub fn reset(&mut self) {
         self.sim.reset();
         self.host.clear();
@@ -130,10 +130,10 @@ impl<M: Model> BarBench<M> {
         });
     }
 
-    /// Simulates a clock and compares everything that came out.
+    /// Simulates a clock and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.set("cluster_held", self.held);
         self.levels.push(self.held);
@@ -315,7 +315,7 @@ impl Checker {
         }
     }
 
-    /// Forgets everything, as a reset does.
+    /// Resets the state.
     fn reset(&mut self) {
         *self = Self::new(self.setup);
     }
@@ -327,7 +327,7 @@ impl Checker {
         self.traffic.answers.extend(traffic.answers);
     }
 
-    /// Compares the answer to an access with what it has to be; `held` is the level of `cluster_held` by clock.
+    /// Compares the answer to an access with the expected one; `held` is the level of `cluster_held` in each clock.
     fn check(&mut self, access: Access, outcome: Outcome, held: &[bool]) -> Result<(), String> {
         let expected = match bar::decode(access.address as u32) {
             // Beyond 32 bits there is no BAR at all.
@@ -352,7 +352,7 @@ impl Checker {
         }
     }
 
-    /// The registers answered; their model says how, and their monitor that they did once.
+    /// Expected answer of the registers: their model has the response, and their monitor checks that there is one.
     fn at_registers(&mut self, access: Access, offset: u32, outcome: Outcome) -> Result<Outcome, String> {
         let seen = self.registers.pop_front();
         let seen =
@@ -433,7 +433,7 @@ impl Checker {
         Ok(ends(last + 1, Response::SlaveError, 0))
     }
 
-    /// The cluster's answer is passed on.
+    /// Expected answer when the cluster answers.
     fn answered(&mut self, sent: Sent, answer: Answer) -> Outcome {
         self.counters.errors += u64::from(answer.code != 0);
         let is_good_read = sent.access.written.is_none() && answer.code == 0;
@@ -461,7 +461,7 @@ impl Checker {
         (over + 1..start).any(|cycle| is_held(cycle) || self.answer_at(cycle).is_some())
     }
 
-    /// Compares what the cluster took of the last access before that clock.
+    /// Compares the transfers to the cluster up to this clock with the last access.
     fn close(&mut self, before: u64) -> Result<(), String> {
         fn due<T>(list: &mut VecDeque<T>, cycle: impl Fn(&T) -> u64, before: u64) -> Vec<T> {
             let mut due = Vec::new();
@@ -503,7 +503,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Compares what is left when nothing is under way.
+    /// Checks the remaining transfers when nothing is in flight.
     fn finish(&mut self) -> Result<(), String> {
         self.close(u64::MAX)?;
         match self.registers.front() {

@@ -53,7 +53,7 @@ impl Setup {
         }
     }
 
-    /// The address behind the highest one.
+    /// The address after the highest one.
     pub fn address_end(&self) -> u64 {
         1 << self.address_bits
     }

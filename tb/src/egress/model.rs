@@ -67,7 +67,7 @@ impl Reference {
         }
     }
 
-    /// Forgets everything.
+    /// Resets the state.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.setup);
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every descriptor, status and answer is compared in the cycle in which it comes; host memory and the counters
-//! are compared whenever nothing is under way. What the bench expects follows from the host DMA's [`Setup`].
+//! are compared whenever nothing is in flight. What the bench expects follows from the host DMA's [`Setup`].
 
 mod config;
 mod plan;
@@ -28,7 +28,7 @@ pub use config::{Counters, Guard, HalfCounters, Setup, Stimulus, Window, stimuli
 pub use plan::{Piece, WritePlan, is_possible, span};
 pub use round::{Latencies, Rates, Totals, Traffic, latencies, rates, run_round};
 
-/// The host DMA with bus models on all its ports; everything that comes out is compared.
+/// The host DMA with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct HostDmaBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -69,7 +69,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Puts bus models around a host DMA and resets it; the guard, if there is one, lets nothing pass.
     ///
     /// # Panics
-    /// If the design has not the ports of the host DMA.
+    /// If the design lacks the ports of the host DMA.
     pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
@@ -107,10 +107,10 @@ impl<M: Model> HostDmaBench<M> {
         bench
     }
 
-    /// Simulates a cycle and looks at everything that came out.
+    /// Simulates a cycle and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.cycle();
         let observed = self.observe();
@@ -156,7 +156,7 @@ impl<M: Model> HostDmaBench<M> {
         self.run(4);
     }
 
-    /// Lets everything pass the guard, if there is one, that is less than 3 GiB behind that address.
+    /// Lets everything pass the guard, if there is one, that is less than 3 GiB after that address.
     pub fn open_windows(&mut self, address: u64) {
         let base = address & !0x3fff_ffff;
         self.set_by_context(false);
@@ -309,7 +309,7 @@ impl<M: Model> HostDmaBench<M> {
         Ok(())
     }
 
-    /// Looks at what came out in the last cycle.
+    /// Checks the outputs of the last cycle.
     fn observe(&mut self) -> Result<(), String> {
         while let Some(accepted) = self.writes.next_accepted() {
             self.descriptors[0] += 1;
@@ -400,7 +400,7 @@ impl<M: Model> HostDmaBench<M> {
         }
     }
 
-    /// Compares host memory and the counters when nothing is under way.
+    /// Compares host memory and the counters when nothing is in flight.
     fn compare(&mut self) {
         for dma in [&self.writes, &self.reads] {
             dma.set_unsolicited(0);
@@ -426,7 +426,7 @@ impl<M: Model> HostDmaBench<M> {
     /// All tags are in flight at the same time, and all lines of both rings are in use: nothing is lost, and nothing
     /// more is taken into use while as many bursts wait.
     ///
-    /// The bursts are at this address and behind it, in a page of their own each.
+    /// The bursts are at this address and after it, in a page of their own each.
     ///
     /// # Panics
     /// If something is lost.

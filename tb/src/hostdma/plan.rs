@@ -26,7 +26,7 @@ pub struct WritePlan {
     pub spoiled: bool,
     /// Pieces that are written, in order.
     pub pieces: Vec<Piece>,
-    /// The bytes of all pieces, one after the other.
+    /// The bytes of all pieces, one after another.
     pub bytes: Vec<u8>,
 }
 

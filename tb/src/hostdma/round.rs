@@ -254,7 +254,7 @@ const LONG: u64 = 8;
 pub struct Traffic {
     setup: Setup,
     rng: ChaCha8Rng,
-    /// The first of the pages that are written; those that are read come behind them.
+    /// The first of the pages that are written; those that are read come after them.
     base: u64,
 }
 

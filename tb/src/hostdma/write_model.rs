@@ -18,7 +18,7 @@ pub(super) struct WriteModel {
     bursts: VecDeque<Expected>,
     /// Number of the first of them since the start.
     first: u64,
-    /// Bursts whose descriptors are complete, since the start, or whose are under way.
+    /// Bursts whose descriptors are complete, since the start, or whose are in flight.
     described: u64,
     /// The burst of each tag in flight.
     tags: Vec<Option<u64>>,

@@ -25,7 +25,7 @@ pub struct Setup {
     pub slots: SlotMap,
     /// Beats of matched frames that can wait for the bus.
     pub queue_beats: u64,
-    /// Matched packets that can be under way.
+    /// Matched packets that can be in flight.
     pub packets: u64,
     /// Whether matched frames wait for room or a slot instead of being dropped.
     pub stall: bool,
@@ -79,7 +79,7 @@ impl Setup {
         4 * self.matcher.inspected_words()
     }
 
-    /// Packets that can be under way so that each certainly finds a slot of its class. One less than there are slots:
+    /// Packets that can be in flight so that each certainly finds a slot of its class. One less than there are slots:
     /// one that has just been freed is not in its list yet.
     pub fn certain_packets(&self) -> u64 {
         let counts = Class::ALL.map(|class| self.slots[class].count);
@@ -109,7 +109,7 @@ impl Setup {
 pub struct Stimulus {
     /// Whether room and a slot are guaranteed for every packet, so that each outcome is predicted.
     pub uncongested: bool,
-    /// Packets under way at most, with those whose slot the cluster has; random traffic waits so long.
+    /// Packets in flight at most, with those whose slot the cluster has; random traffic waits so long.
     pub most_under_way: u64,
     /// Gaps between beats from the wire.
     pub input: Pause,
@@ -245,7 +245,7 @@ fn set(dut: &mut Instance, name: &str, value: &[u8]) {
 /// Cause of a dropped packet, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// No room in front of the DMA.
+    /// No room in the queue of the DMA.
     Overload,
     /// No free slot.
     NoSlot,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
-//! nothing is under way. What the bench expects follows from the path's [`Setup`].
+//! nothing is in flight. What the bench expects follows from the path's [`Setup`].
 
 mod config;
 mod model;
@@ -39,7 +39,7 @@ pub use slots::{Class, Release, Slot, SlotMap, SlotRange};
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
 const PATIENCE: u64 = 50_000;
 
-/// The ingress path with bus models on all its ports; everything that comes out is compared.
+/// The ingress path with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct IngressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -70,7 +70,7 @@ impl<M: Model> IngressBench<M> {
     /// Puts bus models around a path, resets it and waits until all slots are there.
     ///
     /// # Panics
-    /// If the design has not the ports of the path.
+    /// If the design lacks the ports of the path.
     pub fn new(sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let mut bench = Self::closed(sim, stimulus);
         bench.run(bench.setup.opening_cycles());
@@ -80,7 +80,7 @@ impl<M: Model> IngressBench<M> {
     /// As [`new`](Self::new), but right after the reset.
     ///
     /// # Panics
-    /// If the design has not the ports of the path.
+    /// If the design lacks the ports of the path.
     pub fn closed(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
@@ -122,10 +122,10 @@ impl<M: Model> IngressBench<M> {
         }
     }
 
-    /// Simulates a cycle and looks at everything that came out.
+    /// Simulates a cycle and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.cycle();
         let observed = self.observe();
@@ -205,13 +205,13 @@ impl<M: Model> IngressBench<M> {
     /// Sends a packet as soon as it certainly finds a slot of its class.
     ///
     /// # Panics
-    /// As [`send`](Self::send), and if the packets under way do not end.
+    /// As [`send`](Self::send), and if the packets in flight do not end.
     pub fn send_with_slot(&mut self, packet: Packet) -> MatchResult {
         self.wait_for_less_than(self.setup.certain_packets());
         self.send(packet)
     }
 
-    /// Runs until less packets than that are under way.
+    /// Runs until less packets than that are in flight.
     ///
     /// # Panics
     /// If it takes too long.
@@ -267,7 +267,7 @@ impl<M: Model> IngressBench<M> {
         self.most_live = 0;
     }
 
-    /// Looks at what came out in the last cycle.
+    /// Checks the outputs of the last cycle.
     fn observe(&mut self) -> Result<(), String> {
         for slot in self.releases.taken() {
             if !self.uses.free(slot) {
@@ -369,7 +369,7 @@ impl<M: Model> IngressBench<M> {
             && new(now.hers + now.drops.sum(), base.hers + base.drops.sum()) == predicted.matched
     }
 
-    /// Compares the counters when nothing is under way.
+    /// Compares the counters when nothing is in flight.
     fn compare(&mut self) -> Outcome {
         let failed: Vec<_> = self.uses.take_failed().collect();
         for used in failed {

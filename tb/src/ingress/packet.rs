@@ -132,7 +132,7 @@ impl Packet {
     }
 
     /// Returns whether the path drops it as a bad frame: its last beat is marked bad, or its bytes do not fill the
-    /// lanes without gap. Beats without bytes behind the last byte are no gap.
+    /// lanes without gap. Beats without bytes after the last byte are no gap.
     pub fn is_bad(&self) -> bool {
         let (mut gap, mut ended) = (false, false);
         for keep in (0..self.beats()).map(|beat| self.keep(beat)) {
@@ -233,7 +233,7 @@ impl BypassSink {
         }
     }
 
-    /// A packet that has to come out, behind those before.
+    /// A packet that has to come out, after those before.
     pub fn expect(&self, packet: Rc<Packet>) {
         self.expected.borrow_mut().push_back(packet);
     }

@@ -108,7 +108,7 @@ fn occupy<M: Model>(bench: &mut IngressBench<M>, stimulus: &Stimulus) {
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
-    // They come without regard to how many are under way.
+    // They come without regard to how many are in flight.
     bench.set_uncongested(false);
     for _ in 0..40 {
         bench.send(random_packet(rng, &bench.setup));
@@ -307,7 +307,7 @@ fn random_size(rng: &mut ChaCha8Rng, setup: &Setup) -> usize {
     size as usize
 }
 
-/// The packet with an impossible `tkeep` behind the beats that rules look at.
+/// The packet with an impossible `tkeep` after the beats that rules look at.
 fn odd(rng: &mut ChaCha8Rng, setup: &Setup, mut packet: Packet) -> Packet {
     let inspected = setup.inspected_bytes() / setup.beat_bytes;
     let beats = packet.beats().max(inspected + 1);
@@ -341,7 +341,7 @@ pub type Named = (&'static str, Stimulus);
 /// The stimuli of random tests with a path: uncongested ones, in which every packet's outcome is predicted, and those under
 /// pressure.
 ///
-/// With few slots it is only uncongested while few packets are under way, so line rate without that limit is there as well.
+/// With few slots it is only uncongested while few packets are in flight, so line rate without that limit is there as well.
 /// A path that waits predicts every packet's outcome by itself, and is never uncongested: small packets take large slots.
 pub fn stimuli(setup: &Setup) -> Vec<Named> {
     let certain = setup.certain_packets();
@@ -363,7 +363,7 @@ pub fn stimuli(setup: &Setup) -> Vec<Named> {
     all
 }
 
-/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets under way.
+/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets in flight.
 const MANY_SLOTS: u64 = 200;
 
 /// The stimuli for a path with many slots.

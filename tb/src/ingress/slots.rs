@@ -19,7 +19,7 @@ impl Class {
     pub const ALL: [Self; 2] = [Self::Small, Self::Large];
 }
 
-/// The slots of one class, one behind the other.
+/// The slots of one class, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotRange {
     /// Address of the first slot.
@@ -31,7 +31,7 @@ pub struct SlotRange {
 }
 
 impl SlotRange {
-    /// Address of a slot; that with the number [`count`](Self::count) would be behind the last.
+    /// Address of a slot; that with the number [`count`](Self::count) would be after the last.
     pub fn address(&self, number: u64) -> u64 {
         self.base + number * self.bytes
     }
@@ -50,7 +50,7 @@ pub struct SlotMap {
 }
 
 impl SlotMap {
-    /// Large slots from an address on, and small ones behind them: {bytes, count} of each.
+    /// Large slots from an address on, and small ones after them: {bytes, count} of each.
     pub fn new(base: u64, large: (u64, u64), small: (u64, u64)) -> Self {
         let range = |base, (bytes, count)| SlotRange { base, bytes, count };
         let large = range(base, large);
@@ -80,7 +80,7 @@ impl SlotMap {
         self.around(address).filter(|slot| slot.address == address)
     }
 
-    /// Address behind the last byte of a slot.
+    /// Address after the last byte of a slot.
     pub fn end(&self, slot: Slot) -> u64 {
         slot.address + self[slot.class].bytes
     }

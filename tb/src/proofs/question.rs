@@ -73,7 +73,7 @@ impl Question {
         }
     }
 
-    /// Returns a digest of the solver's input, which identifies the question.
+    /// Returns a digest of the solver's input, which identifies the question. Comments do not count.
     ///
     /// # Errors
     /// The block cannot be generated, or a harness cannot be read.
@@ -89,6 +89,7 @@ impl Question {
         };
         let mut digest = Sha256::new();
         for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {
+            let part = without_comments(&part);
             digest.update(part.len().to_le_bytes());
             digest.update(part);
         }
@@ -121,6 +122,15 @@ impl Question {
             _ => Some(format!("{self} is proven")),
         })
     }
+}
+
+/// Returns a text in SystemVerilog without comments and empty lines.
+fn without_comments(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default().trim_end());
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
 }
 
 /// Questions that were answered as they should be, by their keys.

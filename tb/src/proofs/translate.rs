@@ -99,7 +99,7 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
     anyhow!("{tool} cannot be run ({error}): install it with `./dev setup`")
 }
 
-/// Everything that the solver is given beside the block's text: the harness with what it shares, and what is done with it.
+/// All input of the solver next to the block's text: the harness with what it shares, and what is done with it.
 pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");

@@ -322,7 +322,7 @@ impl Reference for State {
     }
 
     fn reset(&mut self) {
-        // A word whose read was answered or under way is gone; the others wait.
+        // A word whose read was answered or in flight is gone; the others wait.
         if self.contract.pops {
             self.taken.extend(self.words.pop_front());
         }

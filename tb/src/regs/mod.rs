@@ -91,7 +91,7 @@ pub struct Stimulus {
     pub master: MasterConfig,
     /// Activity of inputs and standard output.
     pub activity: Activity,
-    /// Chance in percent of a reset behind a batch of accesses, in the middle of the last ones.
+    /// Chance in percent of a reset after a batch of accesses, in the middle of the last ones.
     pub reset_percent: u32,
 }
 

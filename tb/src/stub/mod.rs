@@ -24,7 +24,7 @@ pub struct Stimulus {
     pub reads: SlaveConfig,
 }
 
-/// The stand-in with bus models on all its ports; everything that comes out is compared.
+/// The stand-in with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct StubBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -142,7 +142,7 @@ impl<M: Model> StubBench<M> {
         self.sim.set("fetch_enable", clusters);
     }
 
-    /// Resets the stand-in; what is under way is forgotten, and with it what the memory holds where it is written.
+    /// Resets the stand-in; what is in flight is forgotten, and with it what the memory holds where it is written.
     pub fn reset(&mut self) {
         self.sim.reset();
         for master in &self.masters {
@@ -229,10 +229,10 @@ impl<M: Model> StubBench<M> {
         self.hers.waiting()
     }
 
-    /// Simulates a clock and compares everything that came out.
+    /// Simulates a clock and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.stdout();
         while let Some((_, id)) = self

@@ -220,7 +220,7 @@ fn windows_confine_the_cluster_to_its_memory() {
         assert_eq!(failing(&mut bench, &mut rng, 500), [failed, failed]);
         assert_eq!(bench.get(host_write::offset("outside")), 1);
         assert_eq!(bench.get(host_read::offset("outside")), 1);
-        // The window ends right behind what is read.
+        // The window ends right after what is read.
         bench.open_window(0, base, READ_OFFSET as u32 + 64);
         send_matched(&mut bench, &mut rng, 0, 500);
         bench.settle();

@@ -29,7 +29,7 @@ struct GateParams {
     queue: u64,
     /// The queue is in block RAM.
     block: bool,
-    /// Frames that can be under way.
+    /// Frames that can be in flight.
     packets: usize,
     /// A frame waits for room.
     stall: bool,
@@ -66,7 +66,7 @@ fn mark(beats: &[Beat], ends: bool, limit: usize) -> Option<u64> {
         let gap_before = beats[..number].iter().any(|earlier| earlier.keep != FULL);
         !lanes_filled || (gap_before && keep != 0) || (bad && ends && number + 1 == beats.len())
     };
-    // The last beat behind the slot stands for all of them.
+    // The last beat after the slot stands for all of them.
     let stands_for = if beyond { limit..=number } else { number..=number };
     let over = beyond && stands_for.clone().any(|number| beats[number].keep != 0);
     let flags = [
@@ -401,7 +401,7 @@ fn drops_nothing_when_it_may_stall() {
     random_traffic::<models::AdmissionGateStall>(STALLING);
 }
 
-/// Metadata that comes two clocks behind its frame, whatever becomes of the frames.
+/// Metadata that comes two clocks after its frame, whatever becomes of the frames.
 fn input_is_never_stopped<M: Model>(params: GateParams) {
     each(0x0002_9a7e, patterns(), |run, [_, _, out, metas_out]| {
         let mut rng = run.rng("frames");
@@ -494,10 +494,10 @@ fn marks_describe_the_frame() {
         (&[0x0], false, "c---l"),
         // A lane without a byte below one with a byte.
         (&[0x5], false, "c-b-l"),
-        // A beat that is not full, and bytes behind it.
+        // A beat that is not full, and bytes after it.
         (&[0x7, 0x1], false, "----- c-b-l"),
         (&[0x7, 0x0], false, "----- c---l"),
-        // As long as the slot, and a last beat without bytes behind it.
+        // As long as the slot, and a last beat without bytes after it.
         (&[0xf, 0xf, 0xf, 0x0], false, "----- ----- c---- c--yl"),
         (&[0xf, 0xf, 0xf, 0xf, 0x0], false, "----- ----- c---- co-yl"),
         (&[0xf, 0xf, 0xf, 0x5, 0xf], false, "----- ----- c---- cobyl"),

@@ -424,7 +424,7 @@ fn rules_take_effect_between_frames_under_full_load() {
             "new rules must not wait for an idle input: {} matched",
             matched.len()
         );
-        // No frame of the old rules comes behind one of the new.
+        // No frame of the old rules comes after one of the new.
         let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
         assert!(matched.iter().all(|frame| frame.first_cycle > last_old));
     });

@@ -109,7 +109,7 @@ fn words_match_as_soon_as_the_frame_has_them_whatever_the_headers<M: Model>(run:
     bench.finish();
 }
 
-/// Every word of the payload behind all headers, compared exactly; words across two beats are among them, and the
+/// Every word of the payload after all headers, compared exactly; words across two beats are among them, and the
 /// beats of a frame come with and without gaps.
 fn every_word_of_the_payload_is_compared_in_network_order<M: Model>(run: &mut TestRun) {
     let params = params::<M>();

@@ -269,7 +269,7 @@ fn messages_of_a_line_are_moderated() {
             let cycles: Vec<u64> = of_line.map(|message| message.1).collect();
             assert!(cycles.len() > 5, "line {line}: {cycles:?}");
             let distances = cycles.windows(2).map(|pair| pair[1] - pair[0]);
-            // A message is chosen behind the clocks of rest, and is at the output one later; six lines share it.
+            // A message is chosen after the clocks of rest, and is at the output one later; six lines share it.
             let most = (moderation + 2).max(6);
             assert!(
                 distances

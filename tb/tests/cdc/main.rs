@@ -35,7 +35,7 @@ const fn clocks(first_ps: u64, second_ps: u64, phase_ps: u64) -> Clocks {
     }
 }
 
-/// 250 MHz and 40 MHz each way; equal clocks with edges at the same time, just before and behind each other, and
+/// 250 MHz and 40 MHz each way; equal clocks with edges at the same time, just before and after each other, and
 /// in the middle; and 3 to 2.
 const FIXED: [Clocks; 8] = [
     clocks(4000, 25_000, 1234),
@@ -134,7 +134,7 @@ fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
     assert!(lost > 20, "resets found {lost} elements inside");
 }
 
-/// Resets of one side, one after the other: nothing is made up, and nothing is lost but what was in the output
+/// Resets of one side, one after another: nothing is made up, and nothing is lost but what was in the output
 /// register.
 fn alone<M: Model>(run: &mut TestRun, side: &str) {
     let mut rng = run.rng("resets");

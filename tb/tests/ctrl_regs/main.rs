@@ -348,7 +348,7 @@ fn word_waits_with_its_read_response<M: Model>(run: &mut TestRun) {
         bench.master.read(LiteRead::new(FIFO.into()));
     }
     bench.sim.run(50);
-    // One answer waits at the port and one behind it; a third read has its address taken and has not looked.
+    // One answer waits at the port and one after it; a third read has its address taken and has not looked.
     assert_eq!(bench.around.take_printed(), [0, 1]);
     assert_eq!(bench.master.take_reads().len(), 0);
     bench.master.set_pauses(&MasterPauses::default());

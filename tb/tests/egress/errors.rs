@@ -106,7 +106,7 @@ fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
         bench.clear_error();
         bench.run(1);
         assert_eq!(bench.last_error(), 0);
-        // An answer comes four clocks after its command: the clear falls before, into and behind its clock.
+        // An answer comes four clocks after its command: the clear falls before, into and after its clock.
         for (clear_after, left) in [(2, 13), (3, 13), (4, 0)] {
             bench.send(command(1 << 40, 64));
             bench.run(clear_after);
