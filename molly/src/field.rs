@@ -1,10 +1,7 @@
 //! Fields: arrays of which each rank stores a part, indexed as if it had all.
 
 use crate::error::Result;
-use crate::memory::Elements;
-use crate::memory::Layout;
-use crate::memory::{Element, Sealed};
-use crate::memory::{Stride, strides};
+use crate::memory::{Element, Elements, Layout, Sealed, Stride, strides};
 use crate::transport::{Place, Placing};
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;

@@ -58,19 +58,14 @@ mod transport;
 
 pub use error::{Error, Result};
 pub use field::{Field, Storage};
-pub use memory::Element;
-pub use memory::Layout;
-pub use memory::Memory;
-pub use memory::Stride;
+pub use memory::{Element, Layout, Memory, Stride};
 pub use rank::{Rank, Traffic, Work};
 pub use report::Report;
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
 pub use spinneret_molly_model::{Columns, Geometry, Options, Pipeline, Plan};
-pub use sums::Exact;
-pub use sums::{FastSum, Part, Sum, Summand};
-pub use threads::Network;
-pub use threads::{MOST_THREADS, threads};
+pub use sums::{Exact, FastSum, Part, Sum, Summand};
+pub use threads::{MOST_THREADS, Network, threads};
 pub use transport::{Line, Place, Placing, Transport};
 
 /// The tutorial works as it is written.

@@ -1,7 +1,6 @@
 //! The side that asks.
 
-use crate::layout::{Cut, Join, Packet};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Cut, Join, Layout, LayoutError, Packet};
 use crate::memory::Memory;
 use crate::opcode::Fault;
 use crate::process::{Process, State};

@@ -143,11 +143,10 @@ mod shared {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     use std::convert::Infallible;
-    use std::io;
     use std::os::fd::{AsFd, OwnedFd};
     use std::ptr::NonNull;
-    use std::slice;
     use std::sync::atomic::AtomicU32;
+    use std::{io, slice};
 
     /// Words of 32 bits in the buffer's alignment.
     const WORDS_A_LINE: usize = ALIGNMENT / size_of::<AtomicU32>();

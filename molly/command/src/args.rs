@@ -1,8 +1,7 @@
 //! The arguments of `molly`.
 
 use crate::Failure;
-use crate::programs::{Builtin, all};
-use crate::programs::{NicSetup, Setup, join};
+use crate::programs::{Builtin, NicSetup, Setup, all, join};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use molly::{Columns, Error, Geometry, MOST_THREADS, Options, Pipeline};

@@ -3,8 +3,7 @@
 use crate::Failure;
 use crate::args::{CheckArguments, RunArguments, named};
 use crate::plan::print;
-use crate::programs::{Builtin, Ran, Serial, all};
-use crate::programs::{Setup, join};
+use crate::programs::{Builtin, Ran, Serial, Setup, all, join};
 use anyhow::anyhow;
 use molly::mpi::{Mpi, ranks};
 use molly::random::Case;

@@ -16,39 +16,42 @@ fn said(ended: &Ended) -> Vec<&str> {
 
 #[test]
 fn invalid_arguments_under_mpi_are_reported_once_with_exit_code_2() {
-    each_mpi("invalid_arguments_under_mpi_are_reported_once_with_exit_code_2", |mpi| {
-        for (case, parts) in [
-            (
-                "an element that is not there",
-                &[
-                    "molly/src/programs.rs:",
-                    ": `a` has no element [",
-                    "; it is accessed where the loops' variables are [",
-                ][..],
-            ),
-            (
-                "a field of nobody",
-                &[
-                    "`transposition` (molly/command/src/bin/molly-wrong.rs:",
-                    ") runs on rank 0 of the grid 2, and `a` was made at molly/command/src/bin/molly-wrong.rs:",
-                    " as a whole; make it with `Rank::field` of that rank",
-                ],
-            ),
-            (
-                "a limit",
-                &[
-                    "molly/src/programs.rs:",
-                    ": there is no plan for `molly::programs::five` in 1000 operations of isl; allow more in ",
-                ],
-            ),
-        ] {
-            let ended = mpi.run(2, &[case]);
-            assert_eq!(ended.code, Some(2), "{mpi:?}, {case}: {ended:?}");
-            let said = said(&ended);
-            assert_eq!(said.len(), 1, "{mpi:?}, {case}: {ended:?}");
-            assert!(parts.iter().all(|part| said[0].contains(part)), "{said:?}");
-        }
-    });
+    each_mpi(
+        "invalid_arguments_under_mpi_are_reported_once_with_exit_code_2",
+        |mpi| {
+            for (case, parts) in [
+                (
+                    "an element that is not there",
+                    &[
+                        "molly/src/programs.rs:",
+                        ": `a` has no element [",
+                        "; it is accessed where the loops' variables are [",
+                    ][..],
+                ),
+                (
+                    "a field of nobody",
+                    &[
+                        "`transposition` (molly/command/src/bin/molly-wrong.rs:",
+                        ") runs on rank 0 of the grid 2, and `a` was made at molly/command/src/bin/molly-wrong.rs:",
+                        " as a whole; make it with `Rank::field` of that rank",
+                    ],
+                ),
+                (
+                    "a limit",
+                    &[
+                        "molly/src/programs.rs:",
+                        ": there is no plan for `molly::programs::five` in 1000 operations of isl; allow more in ",
+                    ],
+                ),
+            ] {
+                let ended = mpi.run(2, &[case]);
+                assert_eq!(ended.code, Some(2), "{mpi:?}, {case}: {ended:?}");
+                let said = said(&ended);
+                assert_eq!(said.len(), 1, "{mpi:?}, {case}: {ended:?}");
+                assert!(parts.iter().all(|part| said[0].contains(part)), "{said:?}");
+            }
+        },
+    );
 }
 
 #[test]

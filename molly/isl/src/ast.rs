@@ -1,8 +1,6 @@
 //! Loops that visit the points of a set in an order: isl's code generation, as Rust values.
 
-use crate::ffi;
-use crate::ffi::{Context, Error, Result};
-use crate::ffi::{Given, object};
+use crate::ffi::{self, Context, Error, Given, Result, object};
 use crate::sets::{Set, UnionMap, Val};
 use std::ffi::CStr;
 

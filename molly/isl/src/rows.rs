@@ -1,8 +1,6 @@
 //! The conditions of a convex set as numbers: what isl knows of it, without isl's notation.
 
-use crate::ffi;
-use crate::ffi::{Context, Error, Result};
-use crate::ffi::{Given, object};
+use crate::ffi::{self, Context, Error, Given, Result, object};
 use crate::reader::{Conjunction, Description, Linear, Tuple};
 use crate::sets::{BasicSetList, IN, Map, OUT, SET, Set, Val, c_string};
 

@@ -1,7 +1,6 @@
 //! The reads and writes of a body in their order, and checks of its statements.
 
-use crate::affine::{Binding, Scope};
-use crate::affine::{affine, bounds, condition};
+use crate::affine::{Binding, Scope, affine, bounds, condition};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;

@@ -1,8 +1,7 @@
 //! The module beside a function.
 
 use crate::affine::{Binding, Scope};
-use crate::leaf::{Arguments, arguments, number};
-use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
+use crate::leaf::{Arguments, arguments, elements, leaf_code, leaf_fields, leaf_sums, number};
 use crate::nest::{Around, Leaf, nodes};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};

@@ -4,8 +4,7 @@
 //! and the loop over it is one that the compiler can make vectors of.
 
 use crate::accesses::{flat, operator, writes, written};
-use crate::affine::Scope;
-use crate::affine::{condition, text};
+use crate::affine::{Scope, condition, text};
 use crate::nest::{Leaf, Names};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};

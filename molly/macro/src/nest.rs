@@ -1,8 +1,7 @@
 //! Loops, conditions and bodies of a function.
 
 use crate::accesses::{accesses, flat, known_let, mentions, writes};
-use crate::affine::{Binding, Scope};
-use crate::affine::{bounds, condition};
+use crate::affine::{Binding, Scope, bounds, condition};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;

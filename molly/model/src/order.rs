@@ -7,8 +7,7 @@
 
 use crate::Result;
 use crate::channels::Messages;
-use crate::expressions::names;
-use crate::expressions::{Op, Value};
+use crate::expressions::{Op, Value, names};
 use crate::flow::Level;
 use crate::nest::Nest;
 use crate::overlap::Split;

@@ -12,7 +12,7 @@ use spinneret_fabric::topology::{ip_of, mac_of};
 use spinneret_host::{Address, Nic};
 use spinneret_mpi::Rank;
 use spinneret_mpi::library::Config;
-use spinneret_nic::mpi::{ExchangeError, LatencyModel, HostLatencies, Work, program, ranks};
+use spinneret_nic::mpi::{ExchangeError, HostLatencies, LatencyModel, Work, program, ranks};
 use std::sync::Mutex;
 use std::time::Duration;
 

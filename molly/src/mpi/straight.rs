@@ -2,8 +2,7 @@
 
 use super::{Ends, Messages, failed};
 use crate::error::{Error, Result};
-use crate::memory::Memory;
-use crate::memory::{Stride, strides};
+use crate::memory::{Memory, Stride, strides};
 use crate::transport::{Line, Place, Placing};
 use spinneret_molly_model::Columns;
 use spinneret_mpi_sys::{Datatype, Mpi, Request, Shared};

@@ -6,8 +6,7 @@ pub use execution::{Traffic, Work};
 
 use crate::error::{Error, Result};
 use crate::field::Field;
-use crate::memory::has_room;
-use crate::memory::{Element, Sealed};
+use crate::memory::{Element, Sealed, has_room};
 use crate::transport::{Line, Transport};
 use execution::{End, execute};
 use spinneret_molly_model::{Geometry, Lifetimes, Options, Plan, Program, Sizes};

@@ -10,9 +10,8 @@
 // Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
-use spinneret::ffi;
 use spinneret::ffi::{
-    Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_GONE, SPINNERET_ERROR_NO_ROOM,
+    self, Failure, Kind, Object, SPINNERET_ERROR_ARGUMENT, SPINNERET_ERROR_GONE, SPINNERET_ERROR_NO_ROOM,
     SPINNERET_ERROR_OPEN, SPINNERET_ERROR_TIMEOUT, SPINNERET_OK, check_place, guarded, put, text,
 };
 use spinneret_host::{OpenDevice, Program};

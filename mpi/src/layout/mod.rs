@@ -9,8 +9,7 @@
 mod build;
 mod place;
 
-pub use place::Overlap;
-pub use place::{Piece, Pieces};
+pub use place::{Overlap, Piece, Pieces};
 
 use build::Form;
 use spinneret_mpi_sys::Tree;

@@ -1,7 +1,6 @@
 //! The generated Rust code: the trait, and the service that packs and unpacks for its implementors.
 
-use crate::header;
-use crate::header::{canonical, hash};
+use crate::header::{self, canonical, hash};
 use crate::types::{Kind, kind_name, loud, snake};
 use crate::{Direction, Form, Function, Interface, Parameter};
 use proc_macro2::{Span, TokenStream};

@@ -23,8 +23,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 #[cfg(feature = "nic")]
-use std::io::Write;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 

@@ -1,7 +1,6 @@
 //! A call as an API sees it.
 
-use super::refused;
-use super::{Argument, Head, Id};
+use super::{Argument, Head, Id, refused};
 use crate::server::Refusal;
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
 //! One call, as a service sees it.
 
 use super::running::{Board, End, Refusal};
-use crate::layout::Bulk;
-use crate::layout::{Cut, Join, Packet};
+use crate::layout::{Bulk, Cut, Join, Packet};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;

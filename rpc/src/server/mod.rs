@@ -18,22 +18,15 @@ mod call;
 mod line;
 mod running;
 
-pub use call::Call;
-pub use call::{Answer, CallMode, Service};
-pub use running::Running;
-pub use running::{Counts, End, Refusal};
-pub use running::{Moment, Step};
+pub use call::{Answer, Call, CallMode, Service};
+pub use running::{Counts, End, Moment, Refusal, Running, Step};
 
-use crate::layout::Packet;
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, Packet};
 use crate::memory::Memory;
-use crate::opcode;
-use crate::opcode::Fault;
+use crate::opcode::{self, Fault};
 use crate::process::{Header, Process};
-use line::Line;
-use line::{Progress, Tail};
-use running::Board;
-use running::Watch;
+use line::{Line, Progress, Tail};
+use running::{Board, Watch};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;

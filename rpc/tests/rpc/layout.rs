@@ -1,7 +1,6 @@
 //! The layouts, number by number, as LLVM's headers give them.
 
-use crate::support::Handler;
-use crate::support::{Bench, from_environment};
+use crate::support::{Bench, Handler, from_environment};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,6 @@
 //! Services of an application: calls that are parked, clients that begin anew, refusals.
 
-use crate::support::Bench;
-use crate::support::Handler;
+use crate::support::{Bench, Handler};
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::server::{Answer, Refusal};
 use spinneret_rpc::{

@@ -1,7 +1,6 @@
 //! libc's calls, as a handler makes them.
 
-use crate::support::{Argument, Handler, STDERR, STDIN, STDOUT};
-use crate::support::{Bench, Captured};
+use crate::support::{Argument, Bench, Captured, Handler, STDERR, STDIN, STDOUT};
 use spinneret_rpc::clib::{Access, Config, Heap, Permissions, refused};
 use spinneret_rpc::{Version, opcode};
 use std::collections::HashMap;
