@@ -6,6 +6,7 @@ mod files;
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{Code, Her, Meta, Stage};
 use spinneret_cluster::{Cluster, Config, Ending, Event, Fault, HpuId, Program, Run, digest};
+use spinneret_host::Lines;
 use spinneret_nic::nic::NicConfig;
 use spinneret_nic::report::{End, HandlerCounter, Occupancy, Options, Recorder, Summary};
 use std::io;
@@ -339,4 +340,34 @@ fn figures_since_a_time_exclude_earlier_counts() {
     assert_eq!(run.wall, Duration::from_secs(1));
     assert_eq!(run.simulated_ps, 2_000_000_000);
     assert_eq!(run.hpu_busy[..3], [0, 1000, 2000]);
+}
+
+/// The lines of standard output that are complete after an HPU of cluster 0 has printed these bytes.
+fn printed(lines: &mut Lines, hpu: u32, bytes: &[u8]) -> Vec<String> {
+    let words = bytes.iter().map(|&byte| hpu << 8 | u32::from(byte));
+    words
+        .filter_map(|word| lines.word(word))
+        .map(|line| line.to_string())
+        .collect()
+}
+
+#[test]
+fn lines_of_hpus_are_separate_escaped_and_bounded() {
+    let mut lines = Lines::default();
+    assert!(printed(&mut lines, 0, b"a ").is_empty());
+    assert_eq!(printed(&mut lines, 1, b"other\n"), ["[0.1] other"]);
+    assert_eq!(printed(&mut lines, 0, b"line\n"), ["[0.0] a line"]);
+    assert_eq!(
+        printed(&mut lines, 0, b"\x1b[2J\tred\n"),
+        ["[0.0] \\u{1b}[2J\tred"]
+    );
+    assert_eq!(
+        printed(&mut lines, 0, b"\xff\xc3\xa4\n"),
+        ["[0.0] \u{fffd}\u{e4}"]
+    );
+    let endless = vec![b'x'; 2 * Lines::LONGEST + 1];
+    let split = printed(&mut lines, 2, &endless);
+    assert_eq!(split.len(), 2);
+    assert_eq!(split[0].len(), "[0.2] ".len() + Lines::LONGEST);
+    assert_eq!(lines.rest().len(), 1);
 }
