@@ -173,7 +173,7 @@ fn speeds_of(program: &Path, clocks: u64, file: &Path) -> Result<Vec<f64>> {
         errors.trim()
     );
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    // The next build must not be taken for this one if it writes nothing.
+    // If the next build writes nothing, this file must not be read as its result.
     let _ = std::fs::remove_file(file);
     let figures: Value = serde_json::from_str(&text).unwrap_or_default();
     let speeds = MIXES

@@ -14,7 +14,7 @@ const OSCILLATOR_HZ: RangeInclusive<u64> = 800_000_000..=1_600_000_000;
 const DIVIDE: RangeInclusive<u64> = 1..=106;
 /// Multiplier, in eighths.
 const MULTIPLY_EIGHTHS: RangeInclusive<u64> = 16..=1024;
-/// Divider of the output, in eighths, beside 1.
+/// Divider of the output, in eighths, other than 1.
 const OUTPUT_EIGHTHS: RangeInclusive<u64> = 16..=1024;
 /// A clock may be wrong by this much, in millionths.
 const TOLERANCE_PPM: u128 = 1000;

@@ -96,7 +96,7 @@ pub(crate) fn differences_text(
     text
 }
 
-/// How many of the wanted files were written, and how many are gone.
+/// Formats the number of written files and of deleted files.
 pub(crate) fn changes(differences: &BTreeMap<String, Difference>, files: usize) -> String {
     let stale = differences.values().filter(|d| **d == Difference::Stale).count();
     let written = differences.len() - stale;

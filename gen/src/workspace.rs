@@ -50,7 +50,7 @@ impl Workspace {
     }
 }
 
-/// Checks for this crate beside the manifest, which identifies our workspace.
+/// Checks for this crate next to the manifest, which identifies the workspace.
 fn is_root(directory: &Path) -> bool {
     let holds = |path: &str, text: &str| {
         fs::read_to_string(directory.join(path)).is_ok_and(|manifest| manifest.contains(text))

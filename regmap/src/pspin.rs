@@ -7,7 +7,7 @@
 pub const L1_BYTES: u32 = 256 << 10;
 /// L1 of cluster 0; that of cluster c is `c * L1_STRIDE` behind it.
 pub const L1_BASE: u32 = 0x1000_0000;
-/// The next cluster's L1 is so many bits' worth of bytes further.
+/// Logarithm of the distance between the L1 of two clusters.
 pub const L1_SHIFT: u32 = 22;
 /// From one cluster's L1 to the next one's.
 pub const L1_STRIDE: u32 = 1 << L1_SHIFT;
@@ -26,11 +26,11 @@ pub const L1_GUARD_BYTES: u32 = 64;
 pub const L1_AREAS: u32 = 0x800;
 /// Bytes of each area.
 pub const L1_AREA_BYTES: u32 = 0x780;
-/// Where packets lie in L1: behind the areas of eight HPUs.
+/// Offset of packets in L1: after the areas of eight HPUs.
 pub const L1_PACKETS: u32 = L1_AREAS + 8 * L1_AREA_BYTES;
 /// Bytes of L1 for packets.
 pub const L1_PACKET_BYTES: u32 = 0x1_0000;
-/// Where scratchpads lie in L1, up to its end.
+/// Offset of scratchpads in L1; they end with it.
 pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
 
 /// L2 memory of handlers.
@@ -50,8 +50,8 @@ pub const RESET_VECTOR: u32 = 0x80;
 /// Start of the program, after the vectors.
 pub const ENTRY: u32 = 0x100;
 
-/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself; what of it is not named here
-/// answers nobody.
+/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself. Addresses that are not named
+/// here never answer.
 pub const PERIPHERALS: u32 = 0x1b20_0000;
 /// Bytes of them, and of what would be behind.
 pub const PERIPHERAL_BYTES: u32 = 0x10_0000;

@@ -67,12 +67,12 @@ pub struct Simulation<M> {
     passed_ps: u64,
 }
 
-/// What the runner of a test needs to know about its simulations.
+/// State of simulations for the runner of a test.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) cycle: Cell<u64>,
     pub(crate) finished: Cell<bool>,
-    /// What was unfinished when a simulation was dropped: a line for each agent that was not idle.
+    /// Unfinished work when a simulation was dropped: a line for each agent that was not idle.
     pub(crate) left: RefCell<String>,
 }
 

@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Synthesises generated blocks for an ECP5-85, places and routes each by itself, and prints its clock and slowest path.
+/// Synthesises generated blocks for an ECP5-85, places and routes each separately, and prints its clock and slowest path.
 ///
 /// It takes half a minute to some minutes a block. docs/results/synthesis.md describes the method.
 #[derive(Clone, Debug, Parser)]

@@ -24,7 +24,7 @@ pub struct Nextpnr {
     pub seeds: RangeInclusive<u32>,
 }
 
-/// A block placed and routed by itself: the median run.
+/// A block placed and routed separately: the median run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Placed {
     /// Its name.
@@ -69,7 +69,7 @@ impl Placed {
 }
 
 impl Nextpnr {
-    /// Synthesises a block, and places and routes it by itself, once for each seed.
+    /// Synthesises a block, and places and routes it separately, once for each seed.
     ///
     /// # Errors
     /// A tool is missing or refuses the design.

@@ -280,7 +280,7 @@ mod tests {
         let theirs =
             "| registers, both paths and host DMA together, reference design | 42272 |  |  | 16672 |";
         assert!(page.contains(ours) && page.contains(theirs), "{page}");
-        // They are made anew, not added to.
+        // Rows are replaced, not appended.
         let page = update(&page, &[]).expect("the page has marks");
         assert_eq!(page.matches("together").count(), 2, "{page}");
         // Without one of them there is no sum.

@@ -89,7 +89,7 @@ impl Folder {
         Ok(self.blocks.iter().filter(wanted).map(String::as_str).collect())
     }
 
-    /// Synthesises a block by itself: flat, without pads and clock buffers.
+    /// Synthesises a block separately: flat, without pads and clock buffers.
     ///
     /// # Errors
     /// yosys is missing or refuses the design.

@@ -274,7 +274,7 @@ fn configuration(build: &Path, said: &str) -> String {
 /// Checks what the configuration of a fake board hands on.
 fn check_configuration(said: &str) {
     let mut lines = said.lines();
-    // What follows from parameters follows from those that the overlay sets.
+    // Derived values follow from the parameters that the overlay sets.
     assert_eq!(lines.next(), Some("BAR 2: 24"));
     assert_eq!(
         lines.next(),
@@ -402,7 +402,7 @@ fn firmware_hash_is_that_of_the_checkout() {
     let hash = git(theirs.path(), &["rev-parse", "HEAD"]);
     assert_ne!(hash, git(out.path(), &["rev-parse", "HEAD"]));
     assert!(said.contains(&format!("hash {hash}\ntag v1.2.3\n")), "{said}");
-    // What comes behind is where Vivado is.
+    // The last line is the folder in which Vivado runs.
     let place = build.canonicalize().unwrap();
     assert!(said.ends_with(&format!("in {}\n", place.display())), "{said}");
 }

@@ -243,7 +243,7 @@ fn modified_list_cannot_escape_the_directory() {
     assert_eq!(store.compare(&wanted).unwrap()[LIST], Difference::Missing);
     store.write(&wanted).unwrap();
     assert!(store.compare(&wanted).unwrap().is_empty());
-    // Somebody's own file of that name stays.
+    // A user's file of that name stays.
     fs::write(directory.join(LIST), "mine\n").unwrap();
     let error = store.write(&[file("a.sv", "2")]).unwrap_err();
     assert!(

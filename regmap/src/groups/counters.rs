@@ -1,5 +1,5 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
-//! clusters begins the levels of slots anew and nothing else.
+//! clusters resets only the levels of slots.
 
 use crate::REGISTER_BYTES;
 use crate::register::Register;

@@ -166,7 +166,7 @@ pub mod events {
 }
 
 pub mod caps {
-    //! What hardware was generated: constants that software reads before it relies on anything else.
+    //! Properties of the generated hardware: constants that software reads before it relies on anything else.
 
     use crate::REGISTER_BYTES;
     use crate::register::{Field, Register, Reset};

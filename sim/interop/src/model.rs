@@ -1,4 +1,4 @@
-//! A Verilated model of the application block with the PULP cluster, and a NIC made of it.
+//! A Verilated model of the application block with the PULP cluster, and a NIC with this model.
 
 use crate::rtl_backend::RtlBackend;
 use crate::top;
@@ -33,7 +33,7 @@ const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
 /// The model of a checkout's cluster in our application block.
 ///
 /// # Errors
-/// If a file of the checkout cannot be read, or a block of ours cannot be generated.
+/// If a file of the checkout cannot be read, or a block cannot be generated.
 pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
     let list = pspin.simulation()?;
     let mut sources = vec![(HINTS.0.to_owned(), HINTS.1.to_owned())];

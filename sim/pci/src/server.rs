@@ -13,9 +13,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// For how long requests are answered before others get on.
+/// Time for which requests are answered before other work continues.
 const TURN: Duration = Duration::from_millis(1);
-/// Most clients that wait to be told that the device is in use.
+/// Maximum number of clients that wait for the answer that the device is in use.
 const TURNED_AWAY: usize = 8;
 
 /// Error text for guest memory that cannot be mapped.

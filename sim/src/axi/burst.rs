@@ -62,7 +62,7 @@ pub struct Burst {
     pub kind: BurstKind,
 }
 
-/// What an address channel transfers.
+/// A beat of an address channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) burst: Burst,

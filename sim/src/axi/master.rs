@@ -312,7 +312,7 @@ pub struct MasterConfig {
     pub skew: Skew,
 }
 
-/// When the channels of a master pause. What is offered stays: pauses only delay the next transfer.
+/// When the channels of a master pause. Offers stay: pauses only delay the next transfer.
 #[derive(Clone, Debug, Default)]
 pub struct MasterPauses {
     /// When no address of a write follows.

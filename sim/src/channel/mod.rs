@@ -48,7 +48,7 @@ impl<M: Model> Simulation<M> {
 
 /// The ports of a channel's beats.
 pub trait Payload: fmt::Debug + 'static {
-    /// What is sent or received: one or more beats.
+    /// The unit that is sent or received: one or more beats.
     type Item: fmt::Debug;
     /// Checks the rules of the channel.
     type Monitor: Clone + fmt::Debug;

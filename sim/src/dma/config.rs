@@ -80,7 +80,7 @@ pub enum DmaFaults {
     At(Vec<(RangeInclusive<u64>, u8)>),
 }
 
-/// How the ports of a RAM behave, each segment by itself.
+/// Behaviour of the ports of a RAM, independent for each segment.
 #[derive(Clone, Debug)]
 pub struct RamConfig {
     /// When commands are not taken.

@@ -24,7 +24,7 @@ use std::rc::Rc;
 ///   moved, and has its status, in cycle t + L + n at the earliest; lines move one a clock, descriptor by
 ///   descriptor in their order, so also writes to host memory take effect in that order.
 /// - A status is valid for one cycle, and no cycle has two.
-/// - A descriptor has to stay while it waits for ready, to select the RAM of the configuration, to lie in the
+/// - A descriptor has to stay while it waits for ready, to select the RAM of the configuration, to be in the
 ///   bytes of the RAM that the design may use and in one page of host memory, and to have a tag that is not
 ///   in flight. Immediate data must not be enabled.
 /// - When a descriptor becomes valid its bytes of the RAM must be there (to the host) or free (from the host).

@@ -246,7 +246,7 @@ impl HostMemory {
     }
 }
 
-/// The pages that lie in an area as a whole.
+/// The pages that an area contains completely.
 fn pages(area: &Range<u64>) -> Range<u64> {
     area.start.div_ceil(PAGE_BYTES)..area.end / PAGE_BYTES
 }

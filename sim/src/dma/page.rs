@@ -10,13 +10,13 @@ const BYTES: usize = PAGE_BYTES as usize;
 pub(super) struct Page {
     /// The contents.
     actual: [u8; BYTES],
-    /// What the contents are compared with, if anything was written or expected since the last comparison.
+    /// The expected contents, if anything was written or expected since the last comparison.
     compared: Option<Box<Compared>>,
     /// Whether it may differ from the expected contents.
     pub(super) touched: bool,
 }
 
-/// What a page is compared with.
+/// The expected contents of a page.
 #[derive(Clone, Debug)]
 struct Compared {
     /// The expected contents.

@@ -242,7 +242,7 @@ impl Data {
     }
 }
 
-/// When the DMA pauses at the ports of a RAM, each segment by itself.
+/// Pauses of the DMA at the ports of a RAM, independent for each segment.
 #[derive(Clone, Debug)]
 pub struct RamPauses {
     /// Commands.

@@ -18,7 +18,7 @@ use std::rc::Rc;
 ///
 /// Each segment takes commands when it likes. A write has one pulse of done, a read one answer, in order, one clock or
 /// more after the command; an answer stays until the design is ready for it. A command has to stay while it waits for
-/// ready, has to lie in the bytes that the design may use, and must not touch a word that a descriptor in flight
+/// ready, has to be in the bytes that the design may use, and must not touch a word that a descriptor in flight
 /// covers.
 #[derive(Clone, Debug)]
 pub struct RamPort {

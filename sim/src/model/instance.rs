@@ -124,7 +124,7 @@ impl Instance {
         self.infos
     }
 
-    /// What is known about a port.
+    /// Returns the properties of a port.
     pub fn info(&self, port: PortHandle) -> &'static PortInfo {
         &self.infos[port.index]
     }

@@ -113,7 +113,7 @@ pub enum ModelError {
         model: &'static str,
         /// Name of the port.
         port: String,
-        /// What does not fit, and what would.
+        /// The mismatch, and the remedy.
         reason: String,
     },
     /// A value has ones beyond the port's width.
@@ -218,7 +218,7 @@ pub enum Direction {
     Output,
 }
 
-/// What is known about a port before the model exists.
+/// Properties of a port, known before the model exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortInfo {
     /// Name as in the Verilog text.

@@ -67,7 +67,7 @@ pub struct Frame {
     /// `tuser`, sent with every beat and received with the last; 0 on a stream without.
     pub user: u128,
     /// Whether the last beat has no bytes at all (`tkeep` is 0), as some cores end frames of unknown length. A
-    /// monitor has to be told to allow it. A frame without bytes always has one.
+    /// monitor allows it only if configured so. A frame without bytes always has one.
     pub null_last: bool,
 }
 

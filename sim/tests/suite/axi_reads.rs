@@ -51,7 +51,7 @@ impl Bench {
     }
 }
 
-/// What the lanes of a beat have to be, and which of them.
+/// The expected lanes of a beat, and a mask of the lanes that count.
 fn expected_lanes(memory: &Memory, address: u64, size: u64) -> (u64, u64) {
     let mut bytes = [0; 8];
     let first = (address % 8) as usize;

@@ -170,7 +170,7 @@ fn failed_bursts_write_nothing() {
     bench.sim.finish();
 }
 
-/// The message of a master that is told these bursts with a fault.
+/// The message of a master that executes these bursts with a fault.
 fn broken(fault: u128, commands: &[[u64; 7]]) -> String {
     let mut bench = bench(SlaveConfig {
         address: Pause::Cycle([[true; 5].as_slice(), &[false]].concat()),

@@ -20,7 +20,7 @@ fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: MasterConfig, slave: L
     Bench { sim, master, slave }
 }
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 fn calm() -> Bench {
     bench_of(
         limited(100_000),

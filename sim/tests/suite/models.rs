@@ -259,7 +259,7 @@ fn a_truncated_waveform_is_detected() {
         let mut other = whole.clone();
         other[at] ^= 0xff;
         std::fs::write(&path, &other).expect("there is room");
-        // Whatever it holds, it is read to its end.
+        // Any content is read to its end.
         let _ = waveform::check(&path);
     }
 }

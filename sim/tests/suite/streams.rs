@@ -98,7 +98,7 @@ fn full_throughput_is_one_beat_per_cycle() {
     sim.finish();
 }
 
-/// What happens when random frames go through a design under pauses that show its fault.
+/// The result of random frames through a design, with pauses that show its fault.
 fn fault<M: Model>() -> String {
     let frames = random_frames(&mut support_rng(), 50, 40);
     let pauses = [Pause::Never, Pause::Bursty { busy: 8, idle: 8 }];
@@ -163,7 +163,7 @@ fn a_deadlock_reaches_the_cycle_limit() {
     );
 }
 
-/// What the monitor of a good slice says when a source sends this.
+/// The message of the monitor of a correct slice when a source sends this.
 fn broken_beats(allow: impl Fn(&StreamSource), frame: Frame) -> String {
     let mut sim = limited::<FixtureSlice>(100);
     let source = sim.source("s_axis", Pause::Never);
@@ -207,7 +207,7 @@ fn a_last_beat_without_bytes_must_be_allowed() {
 /// `tkeep`, `tlast` and `tid` of a beat.
 type Beat = (u8, bool, u8);
 
-/// A stream that is driven by hand.
+/// A stream that is driven beat by beat.
 fn by_hand(beats: &[Beat], allow_sparse: bool) -> Result<Counts, String> {
     let mut sim = limited::<FixtureSlice>(100);
     let monitor = sim.monitor("s_axis");

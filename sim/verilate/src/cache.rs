@@ -19,7 +19,7 @@ const KEPT: usize = 4;
 pub(crate) struct Cache(Option<PathBuf>);
 
 impl Cache {
-    /// The cache of the target folder that a build script's `OUT_DIR` lies in: `target/PROFILE/build/PACKAGE/out`. Other
+    /// The cache of the target folder around a build script's `OUT_DIR`: `target/PROFILE/build/PACKAGE/out`. Other
     /// folders have none.
     pub(crate) fn of(out_dir: &Path) -> Self {
         let build = out_dir.ancestors().nth(2);

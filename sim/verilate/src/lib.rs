@@ -198,7 +198,7 @@ pub enum Error {
     VerilatorBroken {
         /// The arguments it was called with.
         arguments: String,
-        /// What it printed.
+        /// Its output.
         output: String,
     },
     /// No C++ compiler is on the search path.
@@ -209,7 +209,7 @@ pub enum Error {
     CompilerBroken {
         /// The program, as it was called.
         program: String,
-        /// What it or the operating system says.
+        /// Its output, or the error of the operating system.
         output: String,
     },
     /// Verilator refuses a design, be it for an error or for a warning.
@@ -225,7 +225,7 @@ pub enum Error {
     Compiler {
         /// Name of the model, or of the run-time library.
         model: String,
-        /// What the `cc` crate says.
+        /// The error of the `cc` crate.
         source: cc::Error,
     },
     /// The C++ compiler refuses what Verilator wrote, or the linker what the compiler did.
@@ -233,7 +233,7 @@ pub enum Error {
     Compiled {
         /// Name of the model.
         model: String,
-        /// What it prints.
+        /// Its output.
         output: String,
     },
     /// A model is described in a way that cannot work.
@@ -241,17 +241,17 @@ pub enum Error {
     Description {
         /// Name of the model.
         model: String,
-        /// What is wrong and what to do about it.
+        /// The error and its remedy.
         reason: String,
     },
     /// A file or folder of the build directory.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was tried: `write`, `create` and so on.
+        /// The attempted action: `write`, `create` and so on.
         action: &'static str,
         /// Which file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

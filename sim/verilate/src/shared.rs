@@ -32,7 +32,7 @@ pub enum Progress {
     Linking,
 }
 
-/// Builds the library `lib<name>.so` in a folder of its own, unless it is there already for the very same sources.
+/// Builds the library `lib<name>.so` in a folder of its own, unless it exists already for the same sources.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -108,7 +108,7 @@ impl Build<'_> {
         Ok(key)
     }
 
-    /// What Verilator is told, without the places of files.
+    /// Options of Verilator, without the paths of files.
     fn options(&self) -> Vec<String> {
         let name = cpp::class(&self.shared.model.name);
         // Assertions are the designers' own, about their own test benches, and newer releases check them unasked.

@@ -231,7 +231,7 @@ impl Verilator {
     }
 }
 
-/// What the program prints when called with these arguments.
+/// Returns the output of the program with these arguments.
 fn answer(program: &Path, arguments: &[&str]) -> Result<String, Error> {
     let broken = |output| Error::VerilatorBroken {
         arguments: arguments.join(" "),

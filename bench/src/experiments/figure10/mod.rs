@@ -313,7 +313,7 @@ fn measure_unpacking(compiler: &Path) -> Result<Unpacking> {
     })
 }
 
-/// Messages lie in memory of their own, as the NIC would have left them.
+/// Messages are in separate memory, as the NIC writes them.
 fn unpack_time(mpi: &Mpi, kind: PaperType, elements: u64) -> Result<Duration> {
     let datatype = kind.datatype(mpi)?;
     let bounds = datatype.bounds()?;

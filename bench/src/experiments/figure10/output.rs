@@ -240,7 +240,7 @@ fn dear(style: Style) -> Style {
     }
 }
 
-/// A series of ours for each type and window.
+/// A measured series for each type and window.
 fn of_ours(
     sweep: Sweep,
     points: &[Point],

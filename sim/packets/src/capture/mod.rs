@@ -69,7 +69,7 @@ pub enum CaptureError {
     NotACapture {
         /// The file.
         file: PathBuf,
-        /// What the file looks like, and what to do about it if that is known.
+        /// The likely format of the file, and a remedy if one is known.
         found: String,
     },
     /// The file is truncated or contains invalid data.

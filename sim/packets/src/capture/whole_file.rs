@@ -152,7 +152,7 @@ fn folder(target: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// The same without the temporary name, which nobody has asked for.
+/// The same without the temporary name, which users do not know.
 fn plain(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let code = inner

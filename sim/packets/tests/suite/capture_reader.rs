@@ -224,7 +224,7 @@ fn simple_and_obsolete_packets_are_read() {
     }
 }
 
-/// What is wrong, the file, and the packets before that.
+/// The error, the file, and the number of packets before the error.
 type Wrong = (&'static str, Vec<u8>, usize);
 
 fn wrong_captures() -> Vec<Wrong> {

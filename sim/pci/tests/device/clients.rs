@@ -42,7 +42,7 @@ fn a_client_with_invalid_messages_is_dropped_and_the_next_is_served() {
         raw.send(&nonsense);
         assert_eq!(raw.answer(), None, "{nonsense:x?}");
     }
-    // Another version is told so first.
+    // Another version is refused first.
     let mut raw = Raw::connect(&device);
     assert_eq!(raw.ask(1, &[1, 0, 0, 0]).0, EINVAL);
     assert_eq!(raw.answer(), None);

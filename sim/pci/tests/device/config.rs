@@ -43,7 +43,7 @@ fn capability(client: &mut Client, id: u8) -> u64 {
         .1
 }
 
-/// What software finds of a BAR that writes all ones to it.
+/// Writes all ones to a BAR and reads it back, as software does to find its size.
 fn sized(client: &mut Client, bar: u64) -> u32 {
     ok(client.region_write(CONFIG, 0x10 + 4 * bar, &[0xff; 4]));
     word(client, CONFIG, 0x10 + 4 * bar)
@@ -151,7 +151,7 @@ fn every_kind_of_reset_restores_the_initial_state() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is written in pieces of any size at any place is read so, in pieces of any other size.
+    /// Writes pieces of any size at any offset, and reads them back in pieces of any other size.
     #[test]
     fn accesses_of_any_size_affect_only_their_bytes(
         writes in prop::collection::vec((0..80_usize, prop::collection::vec(any::<u8>(), 1..20)), 1..8),

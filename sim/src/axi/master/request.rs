@@ -121,7 +121,7 @@ impl WriteRequest {
         Self { atop, ..self }
     }
 
-    /// What the address channel carries.
+    /// The beat of the address channel.
     pub(super) fn request(&self) -> Request {
         Request {
             burst: self.burst,
@@ -186,7 +186,7 @@ impl ReadRequest {
         Self::new(span(id, address, count, bus_bytes))
     }
 
-    /// What the address channel carries.
+    /// The beat of the address channel.
     pub(super) fn request(&self) -> Request {
         Request {
             burst: self.burst,

@@ -152,7 +152,7 @@ fn atomic_operations_do_not_share_their_id() {
             ..SlaveConfig::default()
         },
     );
-    // What a load returns is not mixed up with reads of the same id, which its monitor checks.
+    // Loads are not confused with reads of the same id, which the monitor of the loads checks.
     let mut loads = BTreeMap::new();
     for number in 0..200 {
         let id = number % 3;
@@ -340,7 +340,7 @@ pub(crate) fn bench(config: MasterConfig, writes: SlaveConfig, reads: SlaveConfi
     }
 }
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 pub(crate) fn calm() -> Bench {
     bench(
         MasterConfig::default(),

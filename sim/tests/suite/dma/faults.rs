@@ -1,4 +1,4 @@
-//! Descriptors that fail, statuses that nobody waits for, resets.
+//! Descriptors that fail, unexpected statuses, resets.
 
 use super::{Bench, SHAPE, bench, bytes, descriptor, latency};
 use crate::support::{assert_contains, limited, panics_with};
@@ -107,7 +107,7 @@ fn a_host_bus_serves_the_dma_and_may_reject() {
     let mut expected = [0; 64];
     expected[0x30..].copy_from_slice(&bytes(1));
     assert_eq!(*host.0.borrow(), Some(expected));
-    // What is taken away while a transfer is under way is not reached.
+    // A transfer does not reach memory that is removed meanwhile.
     bench.ask(Transfer::ToHost, descriptor(0x1000, 0, 16, 3));
     host.0.take();
     assert_eq!(bench.statuses(Transfer::ToHost)[0].code, 10);

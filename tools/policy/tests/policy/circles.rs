@@ -13,16 +13,16 @@ use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
 /// The place of a module or an item in its crate: names from the root.
 type Place = Vec<String>;
 
-/// What a file says about others.
+/// Relations of a file to others.
 #[derive(Default)]
 struct Module {
-    /// Paths as they stand there.
+    /// Paths as written in the file.
     paths: Vec<Place>,
-    /// What it imports, by the name that it has here.
+    /// Its imports, by their names in the file.
     imports: BTreeMap<String, Place>,
-    /// What it passes on.
+    /// Its re-exports.
     exports: BTreeMap<String, Place>,
-    /// Modules within the file around the item that is looked at.
+    /// Modules within the file around the current item.
     depth: usize,
 }
 
@@ -103,7 +103,7 @@ fn used<'a>(modules: &'a BTreeMap<Place, Module>, place: &Place, module: &Module
         .collect()
 }
 
-/// A path from the root of the crate, if it lies in it.
+/// A path from the root of the crate, if it is in the crate.
 fn from_root(modules: &BTreeMap<Place, Module>, place: &Place, path: &[String]) -> Option<Place> {
     let (first, rest) = path.split_first()?;
     match first.as_str() {

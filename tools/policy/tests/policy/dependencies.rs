@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// The registry that dependencies come from, as Cargo calls it.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// The rules that [`complaints`] checks by itself.
+/// The rules that [`complaints`] checks.
 const KNOWN: &str = "\
 [bans]
 multiple-versions = 'warn'
@@ -73,7 +73,7 @@ struct Dependency {
     path: Option<String>,
 }
 
-/// What is wrong, a sentence for each: the crate, what it is, and what to do.
+/// The errors, a sentence for each: the crate, the problem, and the remedy.
 fn complaints(rules: &str, packages: &[Package]) -> Result<Vec<String>, String> {
     let rules: Rules = toml::from_str(rules).map_err(|error| format!("deny.toml: {error}"))?;
     let known: toml::Table = KNOWN.parse().map_err(|error| format!("{error}"))?;
@@ -135,7 +135,7 @@ fn licences(names: &[String]) -> Result<Vec<Licensee>, String> {
     names.iter().map(parse).collect()
 }
 
-/// What a program prints.
+/// Returns the output of a program.
 fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(program).args(arguments).current_dir(root()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
@@ -151,7 +151,7 @@ fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
 fn dependencies_follow_deny_toml() {
     let rustc = String::from_utf8(output("rustc", &["-vV"])).unwrap();
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
-    // A machine without a network has not got packages of other platforms.
+    // A machine without a network lacks packages of other platforms.
     let text = output(
         env!("CARGO"),
         &[

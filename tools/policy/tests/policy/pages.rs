@@ -72,7 +72,7 @@ fn crates_use_only_crates_above_them_in_the_map() {
     }
 }
 
-/// Whoever simulates a design of their own takes these two from a registry.
+/// Users with a design of their own take these two from a registry.
 #[test]
 fn bus_models_and_their_builder_use_no_other_crate() {
     for line in lines(&read("ARCHITECTURE.md")) {
@@ -206,7 +206,7 @@ fn the_image_installs_the_list_and_copies_what_exists() {
         "{sent}"
     );
     let run = commands(&file).join("\n");
-    // The very pipeline of the image, but for the last step.
+    // The pipeline of the image without the last step.
     let pipeline = run
         .split("&&")
         .find(|step| step.contains("xargs"))

@@ -6,7 +6,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose doc comments and comments are checked, besides all pages.
-const SOURCES: &[&str] = &["hdl/src", "kernel"];
+const SOURCES: &[&str] = &[
+    "bench",
+    "bsp",
+    "gen",
+    "hdl",
+    "kernel",
+    "regmap",
+    "sim/benches",
+    "sim/fabric",
+    "sim/fixtures",
+    "sim/fuzz",
+    "sim/interop",
+    "sim/models",
+    "sim/packets",
+    "sim/pci",
+    "sim/src",
+    "sim/tests",
+    "sim/verilate",
+    "tools/policy",
+    "tools/skip",
+    "tools/vm",
+];
 /// Words that begin a subject without a name.
 const SUBJECTS: [&str; 4] = ["What", "Who", "Whoever", "Whatever"];
 
@@ -148,7 +169,7 @@ fn comments(path: &Path, text: &str) -> Vec<Paragraph> {
     paragraphs(lines.into_iter())
 }
 
-/// The positions at which a phrase stands in a text as words of its own.
+/// The positions of a phrase in a text, as whole words.
 fn positions<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
