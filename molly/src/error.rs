@@ -1,4 +1,4 @@
-//! What can go wrong while ranks run.
+//! Errors of ranks.
 
 use spinneret_molly_model::Geometry;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where the elements of a field are: in memory of its own, or in some that a transport can reach.
+//! Memory of fields: their own, or memory that a transport can access; elements, layouts and strides.
 
 use bytemuck::Pod;
 use spinneret_molly_model::Span;

@@ -1,4 +1,4 @@
-//! How messages go from rank to rank.
+//! Transports of messages between ranks.
 
 use crate::error::Result;
 use crate::memory::Memory;

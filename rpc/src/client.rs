@@ -1,4 +1,4 @@
-//! The side that asks.
+//! The client: opens ports and calls.
 
 use crate::layout::{Cut, Join, Layout, LayoutError, Packet};
 use crate::memory::Memory;

@@ -1,4 +1,4 @@
-//! Where things lie in the buffer, in both generations of LLVM's layout.
+//! The layout of the buffer, in both generations of LLVM's protocol; packets and streams.
 //!
 //! | part | offset | bytes | who writes |
 //! |---|---|---:|---|

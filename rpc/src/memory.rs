@@ -1,4 +1,4 @@
-//! How the protocol reaches the buffer.
+//! Access to the memory of the buffer.
 
 use core::convert::Infallible;
 use core::sync::atomic::{AtomicU32, Ordering, fence};

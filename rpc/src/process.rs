@@ -1,4 +1,4 @@
-//! The state machines of both sides.
+//! The state machines of client and server.
 //!
 //! Each port belongs to one side at a time: to the client while its outbox equals its inbox, else to the server. A side
 //! gives a port away by inverting its own outbox, which nobody else writes.

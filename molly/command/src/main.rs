@@ -1,4 +1,4 @@
-//! `molly`: what a loop nest becomes on a grid of ranks, whether that is right, and how fast it is.
+//! `molly`: plans, checks and runs loop nests on a grid of ranks.
 
 use args::{Arguments, Command};
 use clap::{CommandFactory as _, Parser as _};

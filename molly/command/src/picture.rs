@@ -1,4 +1,4 @@
-//! The picture of a plan: ranks as boxes of their grid, and the messages of a chunk between them.
+//! SVG picture of a plan: the grid of ranks and the messages of a chunk.
 
 use crate::plan::{ChannelView, PlanView};
 use crate::programs::join;

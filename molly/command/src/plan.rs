@@ -1,4 +1,4 @@
-//! `molly plan`: what a plan sends, stores and does when, as a table, as JSON, and as a picture.
+//! `molly plan`: messages, storage and order of a plan, as a table, as JSON, and as a picture.
 
 use crate::args::{PlanArguments, named};
 use crate::programs::{Builtin, Setup, join};

@@ -1,4 +1,4 @@
-//! The programs that are built in, each with fields to run it on.
+//! Built-in programs, each with its fields, and their setup.
 
 use crate::Failure;
 use anyhow::anyhow;

@@ -1,4 +1,4 @@
-//! `molly run`: a program on threads or under MPI, with its time.
+//! `molly run` and `molly check`: a program on threads or under MPI, timed or compared with the serial run.
 
 use crate::Failure;
 use crate::args::{CheckArguments, RunArguments, named};

@@ -1,4 +1,4 @@
-//! Wrong programs under each MPI: each ends by itself, and says in a sentence what is wrong, and where.
+//! Faulty programs under each MPI: each exits with a message that names the fault and its place.
 
 #[path = "../../../mpi/sys/tests/support/launch.rs"]
 mod launch;

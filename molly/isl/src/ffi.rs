@@ -1,4 +1,4 @@
-//! The functions of isl that are used, as its headers declare them (isl 0.25).
+//! Declarations of isl's functions (isl 0.25), and owners for its objects.
 //!
 //! What isl's headers call `__isl_take` is owned by isl afterwards, `__isl_keep` stays with the caller, `__isl_give` is the
 //! caller's from then on. All functions accept null for an object and answer null or an error then.

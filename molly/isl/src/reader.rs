@@ -1,4 +1,4 @@
-//! Texts of affine conditions, read without isl's parser.
+//! A fast parser for affine conditions.
 //!
 //! That makes a piecewise function of each name and number and adds them up, which takes longer than most of what is done with
 //! its answer. Here such a text becomes rows of coefficients, in a part for each case of its `or`. `mod`, `floor` and `exists`

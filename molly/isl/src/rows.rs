@@ -1,4 +1,4 @@
-//! The conditions of a convex set as numbers: what isl knows of it, without isl's notation.
+//! Conditions of convex sets as rows of numbers, and sets built from such rows.
 
 use crate::ffi::{self, Context, Error, Given, Result, object};
 use crate::reader::{Conjunction, Description, Linear, Tuple};

@@ -1,4 +1,4 @@
-//! The wrapper: answers, errors without an end of the program, limits.
+//! The wrapper: results, errors that do not abort, limits.
 
 use spinneret_isl::{Ast, Error, Expr, Kind, Map, Set, UnionMap, last_writers, limited, loops};
 

@@ -1,4 +1,4 @@
-//! Expressions and conditions that the analysis understands, as code that describes them.
+//! Affine expressions and conditions, as code that describes them, and the scope of names.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

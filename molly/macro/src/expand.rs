@@ -1,4 +1,4 @@
-//! The module beside a function.
+//! Expansion: the module that accompanies a function.
 
 use crate::affine::{Binding, Scope};
 use crate::leaf::{Arguments, arguments, elements, leaf_code, leaf_fields, leaf_sums, number};

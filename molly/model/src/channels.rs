@@ -1,4 +1,4 @@
-//! Channels: what travels together, in which messages, sent and received when, with how many buffers.
+//! Channels: values that travel in one message, when messages are sent and received, and their buffers.
 
 use crate::expressions::{all, names};
 use crate::flow::{Level, Remote, shorten};

@@ -1,4 +1,4 @@
-//! Which value goes from which rank to which, and how many values can travel together.
+//! Data flow between ranks, and how values can be combined into messages.
 
 use crate::Result;
 use crate::expressions::{all, names};

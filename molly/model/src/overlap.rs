@@ -1,4 +1,4 @@
-//! Work while messages are under way: which instances of a chunk can come before it is received.
+//! Overlap of work and messages: instances of a chunk that can run before it is received.
 //!
 //! Those that access nothing that is received in the chunk, the interior, come first; then the chunk is waited for; then comes
 //! the rest, the border. That is right if no instance of the border has to come before one of the interior. So the border gets

@@ -1,4 +1,4 @@
-//! Sweeps in turns: which loops send their values in rows, one rank after the other.
+//! Pipelined sweeps: loops in which one rank runs after the other, some rows at a time.
 //!
 //! In place, a sweep such as that of Gauss and Seidel reads what it has written, and what one rank writes, the next one needs in
 //! the same sweep, element by element. In turns each rank waits for all of it before its part of the sweep, and sends all of its

@@ -1,4 +1,4 @@
-//! What a function with loops over fields is to the analysis: loops, conditions, and which elements are read and written.
+//! The description of a function with loops over fields: loops, conditions, and accesses to elements.
 //!
 //! Sizes and parameters have names here, and numbers from [`Sizes`] when a plan is made.
 

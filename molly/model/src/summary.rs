@@ -1,4 +1,4 @@
-//! What a plan sends, in numbers.
+//! Figures of a plan: its messages, its time, and whether it terminates.
 
 use crate::flow::Level;
 use crate::plan::{Message, Plan};

@@ -1,4 +1,4 @@
-//! Loops as data: what a rank does, or the elements of a message, visited row by row.
+//! Loops as data: the work of a rank, or the elements of a message, visited row by row.
 
 use crate::Result;
 use crate::expressions::{Op, Value};

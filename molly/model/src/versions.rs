@@ -1,4 +1,4 @@
-//! Copies that are not made: two fields exchange what is stored of them.
+//! Avoided copies: two fields swap their storage instead.
 //!
 //! In `for i { b = f(a); a = b }` the second nest only copies. Instead the fields exchange their storage, and versions of `a`
 //! are in two places in turn. That is right if

@@ -1,4 +1,4 @@
-//! Messages that MPI takes straight out of fields, and puts straight into them, by its datatypes.
+//! Zero-copy messages under MPI: sent from fields and received into them by datatypes.
 
 use super::{Ends, Messages, failed};
 use crate::error::{Error, Result};

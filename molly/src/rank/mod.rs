@@ -1,4 +1,4 @@
-//! A rank: its fields, and how it executes plans.
+//! A rank: its fields, and the execution of plans.
 
 mod execution;
 

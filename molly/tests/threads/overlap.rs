@@ -1,4 +1,4 @@
-//! What is worked while messages are under way, and what is not copied.
+//! Overlap of work and messages, avoided copies, and lifetimes of messages in fields.
 
 use molly::model::{Access, Call, Costs, Executed, Lifetimes, Message, Program, Sizes};
 use molly::programs::{factors, five, heat, life9, red_black, wave};

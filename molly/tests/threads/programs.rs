@@ -1,4 +1,4 @@
-//! Known programs on many ranks give the bits of the serial function.
+//! Built-in programs on many ranks match the serial function bit by bit.
 
 use molly::programs::{factors, five, gauss_seidel, heat, life5, life9, product, red_black, transposition};
 use molly::{Error, Field, Geometry, MOST_THREADS, Network, Options, Pipeline, Rank};

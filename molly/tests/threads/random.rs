@@ -1,4 +1,4 @@
-//! Random programs on ranks that are threads: all that is read is what the serial run reads.
+//! Random programs on threads: every read returns the value of the serial run.
 //!
 //! `MOLLY_CASES` says how many.
 

@@ -1,4 +1,4 @@
-//! `mpi/include/spinneret_rank.h` is what the sources say, and good C and C++ with both MPIs.
+//! `mpi/include/spinneret_rank.h` is up to date, and valid C and C++ with both MPIs.
 
 #[path = "../../../host/c/tests/header/header.rs"]
 mod header;

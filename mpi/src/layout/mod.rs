@@ -1,4 +1,4 @@
-//! Where the bytes of a message belong, in one form for all types that mean the same.
+//! Layouts: where the bytes of a message belong, in one form for all equivalent types.
 //!
 //! A message is a stream of bytes; in memory it is made of runs. [`Shape::Strided`] is runs of one length, nested in up to
 //! four levels of strides, in which a type, its parts and the count of elements are merged as far as they can be.

@@ -1,4 +1,4 @@
-//! Receives that land in place: what an MPI program uses, on one rank with its NIC.
+//! Zero-copy receives for an MPI program, on one rank with its NIC.
 //!
 //! ```text
 //! sender                                   receiver

@@ -1,4 +1,4 @@
-//! Receives: what a program says of them, and how far they are.
+//! Receives: their parameters and state, and incoming announcements.
 
 use super::control::{Announcement, Control, Grant, MOST};
 use super::error::Error;

@@ -1,4 +1,4 @@
-//! How a datatype was made.
+//! Contents of datatypes: constructors and their numbers.
 
 use crate::mpi::{Session, one_line};
 use crate::types::bounds;

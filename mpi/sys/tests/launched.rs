@@ -1,4 +1,4 @@
-//! Whole programs under each MPI of this machine, with several ranks, and what they say if something is wrong.
+//! Whole programs under each MPI of this machine, with several ranks, and their error messages.
 
 #[path = "support/launch.rs"]
 mod launch;

@@ -1,4 +1,4 @@
-//! The host's side: what is under way, tested in the server's loop.
+//! The host's side: pending operations, tested in the server's loop.
 
 use crate::{
     COMM_SELF, COMM_WORLD, Comm, DATATYPE_DOUBLE, DATATYPE_FLOAT, DATATYPE_INT8, DATATYPE_INT16,

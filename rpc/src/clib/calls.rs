@@ -1,4 +1,4 @@
-//! The packets of each call, in the order in which they come and go.
+//! The calls of libc: packets of each call, in their order.
 
 use crate::clib::files::{Failure, STDERR, STDOUT};
 use crate::clib::format::{Item, Packing, argument_bytes, bind, render};

@@ -1,4 +1,4 @@
-//! A stream, as C has it.
+//! Streams with the state of C's `FILE`, and tasks that block.
 
 use cap_std::fs::File;
 use std::collections::VecDeque;

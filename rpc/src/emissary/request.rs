@@ -1,4 +1,4 @@
-//! A call as an API sees it.
+//! Requests: a call as an API sees it.
 
 use super::{Argument, Head, Id, refused};
 use crate::server::Refusal;

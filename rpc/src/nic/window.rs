@@ -1,4 +1,4 @@
-//! The buffer in the host memory of a context, as the server reaches it.
+//! The buffer in the host memory of a context, and its announcement to handlers.
 
 use super::{Copies, HPUS_OF_CLUSTER, Offer, ServicesError};
 use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, MAILBOX_BYTES, PACKET_BYTES};

@@ -1,4 +1,4 @@
-//! One call, as a service sees it.
+//! Calls: one call as a service sees it.
 
 use super::running::{Board, End, Refusal};
 use crate::layout::{Bulk, Cut, Join, Packet};

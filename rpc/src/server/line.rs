@@ -1,4 +1,4 @@
-//! One port, as the server drives it.
+//! Ports: one port as the server drives it.
 
 use super::call::{Answer, Slot, Transfer, Want};
 use crate::layout::Packet;

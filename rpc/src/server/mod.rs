@@ -1,4 +1,4 @@
-//! The side that answers.
+//! The server: answers the calls of all ports.
 //!
 //! ```text
 //!  Server::poll: each port in turn

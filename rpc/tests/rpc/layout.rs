@@ -1,4 +1,4 @@
-//! The layouts, number by number, as LLVM's headers give them.
+//! Layouts, compared with the offsets in LLVM's headers.
 
 use crate::support::{Bench, Handler, from_environment};
 use proptest::prelude::*;

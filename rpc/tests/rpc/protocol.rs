@@ -1,4 +1,4 @@
-//! The state machines, step by step, as LLVM's headers behave.
+//! The state machines, step by step, compared with LLVM's headers; processes that share memory.
 
 use crate::support::{Argument, Bench, ChildProcess, Handler, STDOUT};
 use spinneret_rpc::clib::Config;

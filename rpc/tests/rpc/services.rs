@@ -1,4 +1,4 @@
-//! Services of an application: calls that are parked, clients that begin anew, refusals.
+//! Services of an application: parked calls, clients that restart, refusals.
 
 use crate::support::{Bench, Handler};
 use spinneret_rpc::clib::Config;

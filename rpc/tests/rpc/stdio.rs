@@ -1,4 +1,4 @@
-//! libc's calls, as a handler makes them.
+//! Calls of libc by a handler: files, streams, commands.
 
 use crate::support::{Argument, Bench, Captured, Handler, STDERR, STDIN, STDOUT};
 use spinneret_rpc::clib::{Access, Config, Heap, Permissions, refused};

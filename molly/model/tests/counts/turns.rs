@@ -1,4 +1,4 @@
-//! Messages of ranks that take turns, by how many rows are in a turn.
+//! Messages of pipelined sweeps, by rows in a turn.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Items as text.
+//! Rendering of items to text.
 
 use super::{Item, Shape};
 
