@@ -302,7 +302,7 @@ impl ConsoleModel {
         frame(error, &[])
     }
 
-    /// The LEDs, without the one that changes by itself.
+    /// The LEDs, without the one that blinks.
     pub fn leds(&self) -> u8 {
         let led = |led: Led, on: bool| if on { led.bit() } else { 0 };
         (self.matches & 15) as u8

@@ -156,7 +156,7 @@ pub enum TraceEvent {
         message: u32,
         /// It ends the message.
         is_last: bool,
-        /// Where the packet lies in L2.
+        /// Address of the packet in L2.
         address: u32,
         /// Bytes of the packet.
         size: u32,

@@ -27,7 +27,7 @@ fn meta(handlers: [bool; 3], number: u32) -> Meta {
     }
 }
 
-/// What has happened to the message of a queue.
+/// The state of the message of a queue.
 #[derive(Debug, Default)]
 struct Seen {
     /// Packets of the message that were given to the payload handler or needed none.

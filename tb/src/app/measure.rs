@@ -243,7 +243,7 @@ pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench 
     bench
 }
 
-/// Core clocks from one HER to the next when packets of that size come back to back, and Corundum's DMA takes so many
+/// Core clocks from one HER to the next when packets of that size come back to back, and Corundum's DMA takes `dma_clocks`
 /// clocks until it moves bytes; nothing may be in flight.
 ///
 /// The wire never pauses: what the cluster has no time for is dropped at the gate, and what is measured is the rate at

@@ -349,7 +349,7 @@ impl RegisterModel {
     /// Software has read through the BAR; a word of standard output, if it is one.
     ///
     /// # Panics
-    /// If the model answers otherwise, or a counter has gone back.
+    /// If the model answers otherwise, or a counter has decreased.
     fn read(&mut self, offset: u32, (data, response): (u32, Response)) -> Option<u32> {
         let register = match bar::decode(offset) {
             bar::Destination::ControlRegister(register) => register,

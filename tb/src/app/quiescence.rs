@@ -29,7 +29,7 @@ pub struct Account {
     pub drops: BTreeMap<&'static str, u64>,
     /// Slots that are out.
     pub slots: u64,
-    /// Slots that were given back although they were not out.
+    /// Slots that were freed although they were not in use.
     pub refused: u64,
     /// Our frames.
     pub frames: u64,

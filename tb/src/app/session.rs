@@ -43,7 +43,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with a bench that is brought up and at rest, and was not used but for that.
+    /// A session with a bench that is configured and idle, and otherwise unused.
     pub fn new(rng: ChaCha8Rng) -> Self {
         Self {
             rng,

@@ -1,4 +1,4 @@
-//! `./dev soak NAME`: random traffic through a block, as much as one likes.
+//! `./dev soak NAME`: random traffic through a block, of any length.
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
@@ -20,13 +20,13 @@ use std::time::Instant;
 #[derive(Parser, Debug)]
 #[command(name = "soak")]
 struct Arguments {
-    /// What to test.
+    /// The block to test.
     name: Soak,
     /// Number of packets, frames, transfers or accesses [default: a million; of the application block, which is
     /// much larger, twenty thousand].
     #[arg(long, visible_alias = "packets")]
     count: Option<u64>,
-    /// What the traffic depends on [default: a new one, which is printed].
+    /// Seed of the traffic [default: a new one, which is printed].
     #[arg(long)]
     seed: Option<u64>,
     /// The round to begin with, to see again what a later one found.
@@ -297,10 +297,10 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Counts {
     total
 }
 
-/// What the rounds depend on.
+/// Parameters of the rounds.
 #[derive(Clone, Copy, Debug)]
 struct Rounds {
-    /// What all random choices depend on.
+    /// Seed of all random choices.
     seed: u64,
     /// Frames, or what else is counted, of all rounds together.
     count: u64,

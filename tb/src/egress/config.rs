@@ -82,7 +82,7 @@ impl Setup {
         bursts
     }
 
-    /// Lines that a range of memory lies in.
+    /// Number of lines that contain a range of memory.
     pub fn lines(&self, source: u64, length: u64) -> u64 {
         (source + length).div_ceil(self.beat) - source / self.beat
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
-//! nothing is in flight. What the bench expects follows from the path's [`Setup`].
+//! nothing is in flight. The path's [`Setup`] determines the expectations of the bench.
 
 mod config;
 mod model;

@@ -101,7 +101,7 @@ impl Reference {
         self.pending.push_back(pending);
     }
 
-    /// A read was seen, and its lines were judged.
+    /// Records a read whose lines were checked.
     pub(super) fn read(&mut self, read: &SlaveBurst, responses: &LineResponses) -> Result<(), String> {
         let seen = read.burst;
         let mut waiting = self

@@ -334,7 +334,7 @@ impl Guard {
     }
 }
 
-/// Codes of errors that are counted, each by itself.
+/// Number of codes of errors that are counted separately.
 const CODES: usize = 11;
 /// Code that undefined codes count as.
 const WITHOUT_MEANING: u8 = 3;

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every descriptor, status and answer is compared in the cycle in which it comes; host memory and the counters
-//! are compared whenever nothing is in flight. What the bench expects follows from the host DMA's [`Setup`].
+//! are compared whenever nothing is in flight. The host DMA's [`Setup`] determines the expectations of the bench.
 
 mod config;
 mod plan;

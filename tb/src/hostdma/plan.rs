@@ -6,7 +6,7 @@ use spinneret_sim::prelude::*;
 /// No burst may touch two blocks of this size.
 const PAGE: u64 = 4096;
 
-/// Bytes of host memory that follow one another, and where they lie in the ring.
+/// Consecutive bytes of host memory, and their position in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Address of the first byte in host memory.

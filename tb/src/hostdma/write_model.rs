@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Predicts the effects of writes and compares them.
 ///
 /// Descriptors are exactly the pieces of the bursts in order; of a spoiled burst they may be any parts of them.
-/// What a descriptor moves is expected in host memory from then on. A response comes after the statuses of all
+/// The bytes of a descriptor are expected in host memory from then on. A response comes after the statuses of all
 /// descriptors of its burst.
 #[derive(Debug)]
 pub(super) struct WriteModel {

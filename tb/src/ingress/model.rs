@@ -374,7 +374,7 @@ impl SlotUses {
         self.live
     }
 
-    /// Forgets everything but the number of bursts, which the slave does not start anew either.
+    /// Forgets everything except the number of bursts, which the slave does not reset either.
     pub(super) fn reset(&mut self, answered: u64) {
         self.slots.clear();
         self.open.clear();

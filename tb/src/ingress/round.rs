@@ -342,7 +342,7 @@ pub type Named = (&'static str, Stimulus);
 /// pressure.
 ///
 /// With few slots it is only uncongested while few packets are in flight, so line rate without that limit is there as well.
-/// A path that waits predicts every packet's outcome by itself, and is never uncongested: small packets take large slots.
+/// With a path that waits, every outcome is predictable, and it is never uncongested: small packets take large slots.
 pub fn stimuli(setup: &Setup) -> Vec<Named> {
     let certain = setup.certain_packets();
     let mut all = for_many_slots(setup);

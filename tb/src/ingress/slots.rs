@@ -63,7 +63,7 @@ impl SlotMap {
         self.large.count + self.small.count
     }
 
-    /// The slot that an address lies in, if there is one.
+    /// The slot that contains an address, if there is one.
     pub fn around(&self, address: u64) -> Option<Slot> {
         let class = Class::ALL
             .into_iter()
@@ -118,7 +118,7 @@ pub enum Release {
         /// Slots that the cluster holds at most.
         most: usize,
     },
-    /// Not by itself.
+    /// Not automatically.
     Never,
 }
 
@@ -140,7 +140,7 @@ enum Free {
 }
 
 /// Free slots that a class must have for a slot to be freed twice: it is at the end of the list then, and
-/// surely not given out before the second free is judged.
+/// surely not given out before the second free is checked.
 const SAFE_DISTANCE: u64 = 128;
 /// Frees that wait at most, for the same reason.
 const SAFE_QUEUE: usize = 4;

@@ -23,7 +23,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Cycles from the start that are looked at one by one.
+    /// Cycles from the start that are checked one by one.
     pub fn cycles(self) -> u32 {
         match self {
             Self::Induction(cycles) | Self::Bounded(cycles) => cycles,

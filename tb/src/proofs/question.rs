@@ -266,7 +266,7 @@ impl Problem {
     }
 
     fn run(&self, trace: &str, options: &[&str]) -> Result<Output> {
-        // Without --unroll, z3 takes for ever on some of these problems.
+        // Without --unroll, z3 does not finish on some of these problems.
         let output = Command::new("yosys-smtbmc")
             .args(["-s", "z3", "--unroll", "--noprogress", "--timeout"])
             .arg(LIMIT.to_string())

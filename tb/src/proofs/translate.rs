@@ -67,7 +67,7 @@ pub fn prepare_broken(proof: &Proof, text: &str, folder: &Path) -> Result<Proble
 fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<Problem> {
     let folder = folder.join(proof.name);
     let failed = |error: io::Error| anyhow!("cannot write to {}: {error}", folder.display());
-    // A counterexample of an earlier run must not be taken for one of this run.
+    // A counterexample of an earlier run must not be confused with one of this run.
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(failed)?;
     }

@@ -32,7 +32,7 @@ pub struct Bench<M: Model> {
 }
 
 impl<M: Model> Bench<M> {
-    /// Puts everything around the block and resets it; nothing happens by itself.
+    /// Connects the models to the block and resets it; all models are idle.
     pub fn new(sim: Simulation<M>) -> Self {
         Self::with(sim, MasterConfig::default(), Activity::default())
     }
@@ -285,7 +285,7 @@ fn count<M: Model>(bench: &mut Bench<M>, totals: &mut Totals) -> u64 {
         .filter(|done| done.address & !3 == u64::from(cl::FIFO.offset))
         .filter(|done| done.data != u64::from(u32::MAX));
     let answers: Vec<u32> = answers.map(|done| done.data as u32).collect();
-    // A reset forgets answers to reads whose word was taken, never the other way round.
+    // A reset forgets answers to reads whose word was taken, never vice versa.
     let mut taken = printed.iter();
     for answer in &answers {
         assert!(

@@ -227,7 +227,7 @@ fn software_resets_the_cluster_in_full_traffic() {
     });
 }
 
-/// What is known of a matched packet, which waits after one that the host does not take, is there before its first beat
+/// The metadata of a matched packet, which waits after one that the host does not take, arrives before its first beat
 /// when the cluster comes out of reset.
 #[test]
 fn a_packet_that_waits_behind_the_hosts_outlives_a_reset() {

@@ -88,7 +88,7 @@ fn memory_of_the_cluster_is_written_and_read_through_the_bar() {
                 let words: Vec<u32> = (0..16).map(|word| first ^ (word * 0x0101_0101)).collect();
                 bench.load_memory(first, &words);
             }
-            // Bytes of a word by themselves, and none.
+            // Single bytes of a word, and none.
             let offset = offset_of(0x1c00_0100);
             assert_eq!(bench.bar_write(offset, 0x1122_3344), Response::Okay);
             assert_eq!(bench.bar_write_bytes(offset, 0xaabb_ccdd, 0b0101), Response::Okay);
@@ -155,7 +155,7 @@ fn failing(bench: &mut AppBench, rng: &mut ChaCha8Rng, size: usize) -> Vec<u32> 
 fn failing_for(bench: &mut AppBench, rng: &mut ChaCha8Rng, context: usize, size: usize) -> Vec<u32> {
     let before = bench.account().hers;
     let contexts = *bench.model.contexts();
-    // Nothing arrives, and the model is told so.
+    // Nothing arrives, and the model expects this.
     let mut silent = contexts;
     silent[context] = contexts[context].map(|context| Context {
         actions: Actions::NONE,

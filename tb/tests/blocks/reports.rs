@@ -306,7 +306,7 @@ fn slow_host_gets_messages_of_all_lines_in_turn() {
 const COUNTERS: usize = 19;
 const LEVELS: Range<usize> = 13..17;
 const FIRST: u64 = 2048;
-/// Clocks of a look at one counter, if nothing is reported.
+/// Clocks per inspected counter, if nothing is reported.
 const LOOK: u64 = 8;
 /// Largest increment.
 const LARGEST: u64 = (1 << 24) - 1;
@@ -360,7 +360,7 @@ impl Bench {
         self.sim.cycle();
     }
 
-    /// Clocks in which all counters are looked at as often as the largest growth needs.
+    /// Clocks in which all counters are inspected as often as the largest growth needs.
     fn settle(&mut self) {
         for _ in 0..2 * (COUNTERS as u64 * (LOOK + 1)) {
             self.step(true);

@@ -92,8 +92,8 @@ impl Clocks {
 
 const SOME: Pause = Pause::Random { percent: 30 };
 
-/// Resets that overlap long enough, in any order, in the middle of traffic: what was inside is gone, and all
-/// that comes afterwards is there.
+/// Resets that overlap long enough, in any order, in the middle of traffic: they discard the contents, and all
+/// later traffic arrives.
 fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("resets");
     let mut lost = 0;

@@ -23,7 +23,7 @@ spinneret_tb::each_model! {
         1 reset_keeps_words_that_were_not_taken;
 }
 
-/// A bench in which the master does not pause and nothing happens by itself.
+/// A bench in which the master does not pause and all models are idle.
 fn calm<M: Model>(run: &mut TestRun) -> Bench<M> {
     Bench::new(run.simulation())
 }

@@ -165,7 +165,7 @@ fn lengths_and_addresses_that_are_impossible_are_refused() {
             (end, 1, 13),
             (1 << 63, 64, 13),
             (u64::MAX, 1, 13),
-            // The length is told first.
+            // The length is reported first.
             (u64::MAX, 0, 12),
             (end - 1, 9601, 12),
         ];

@@ -5,7 +5,7 @@ use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
 use spinneret_tb::hostdma::{HostDmaBench, Stimulus};
 
-/// Each code fails its burst, and no other, and is counted by itself.
+/// Each code fails its burst, and no other, and is counted separately.
 fn every_status_code_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;

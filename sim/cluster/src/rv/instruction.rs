@@ -237,7 +237,7 @@ pub struct Located {
 }
 
 impl Instruction {
-    /// The instruction as it stands at an address.
+    /// The instruction at an address.
     pub const fn at(self, pc: u32) -> Located {
         Located {
             instruction: self,

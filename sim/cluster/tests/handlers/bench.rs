@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     pub(crate) cluster: Cluster,
     pub(crate) program: Program,
     pub(crate) host: BTreeMap<u64, u8>,
-    /// What handlers sent, with its bytes.
+    /// The handlers' sends, with their bytes.
     pub(crate) sent: Vec<(NicCommand, Vec<u8>)>,
     pub(crate) freed: Vec<Feedback>,
     pub(crate) events: Vec<Event>,
@@ -77,7 +77,7 @@ pub(crate) struct Bench {
     sends: VecDeque<(u64, NicCommand)>,
     slot: u32,
     pushed: usize,
-    /// Handlers whose ending was looked at.
+    /// Number of handlers whose end was checked.
     checked: usize,
 }
 

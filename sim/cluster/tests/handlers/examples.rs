@@ -64,7 +64,7 @@ fn udp_ping_sends_packets_back() {
     assert_eq!(&reply[42..], b"hello");
 }
 
-/// Bytes of host memory; those that nobody wrote are missing.
+/// Bytes of host memory, without those that were never written.
 fn at_host(bench: &Bench, offset: u64, bytes: u64) -> Option<Vec<u8>> {
     let addresses = HOST + offset..HOST + offset + bytes;
     addresses

@@ -26,7 +26,7 @@ use std::time::Instant;
 #[derive(Parser, Debug)]
 #[command(name = "bench")]
 struct Arguments {
-    /// What to measure.
+    /// The measurement to run.
     name: Bench,
     /// With which parameter values the block is generated.
     #[arg(long, value_enum, default_value_t = Configuration::Reference)]

@@ -18,7 +18,7 @@ pub(crate) const EOM: u16 = Flags::EOM.bits();
 pub(crate) const SYN: u16 = Flags::SYN.bits();
 pub(crate) const ACK: u16 = Flags::ACK.bits();
 
-/// What the sender puts into the UDP checksum.
+/// The UDP checksum of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checksum {
     /// 0: none.
@@ -85,7 +85,7 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement says.
+/// The content of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ack {
     pub(crate) to: [u8; 4],

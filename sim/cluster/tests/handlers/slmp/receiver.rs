@@ -42,7 +42,7 @@ pub(crate) struct Receiver {
     memory: u32,
     places: usize,
     clusters: usize,
-    /// What differs from one start of the host to the next.
+    /// Number that changes with each start of the host.
     start: u32,
 }
 
@@ -73,7 +73,7 @@ impl Receiver {
         receiver
     }
 
-    /// The host prepares the memory for messages of so many bytes each, as after a start.
+    /// The host prepares the memory for messages of `capacity` bytes each, as after a start.
     pub(crate) fn prepare(&mut self, capacity: u32, confirm: Confirm) {
         let places = self.places as u32;
         let [memory, bytes] = self.bench.meta.handler_memory;
@@ -130,7 +130,7 @@ impl Receiver {
         }
     }
 
-    /// Segments that HPUs of a cluster have taken for the message in a place; nothing if none of them has worked on it.
+    /// Segments that HPUs of a cluster have accepted for the message in a place; nothing if none of them has worked on it.
     pub(crate) fn taken(&self, cluster: usize, place: usize) -> Vec<u32> {
         let record = self.pad(cluster) + place as u32 * RECORD_BYTES;
         if self.bench.variable(record) != self.get(place, GENERATION) {
@@ -257,7 +257,7 @@ impl Receiver {
         MessageKey { from, message_id }
     }
 
-    /// Bytes of host memory, if somebody has written them all.
+    /// Bytes of host memory, if all were written.
     pub(crate) fn host(&self, offset: u32, bytes: u32) -> Option<Vec<u8>> {
         let start = HOST + u64::from(offset);
         (start..start + u64::from(bytes))
