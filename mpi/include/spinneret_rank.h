@@ -177,7 +177,8 @@ int spinneret_rank_count(struct spinneret_rank *rank, struct spinneret_rank_coun
 
 /**
  * Prepares a receive of count elements of a type into memory of spinneret_rank_alloc, from a rank of a communicator with a
- * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started. type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
+ * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started.
+ * type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
  * or SPINNERET_EQUAL_COPIES.
  * type is a datatype; MPI runs, and this thread may call it; the number of the request is left at request.
  */

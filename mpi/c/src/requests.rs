@@ -1,6 +1,6 @@
 //! Persistent receives and sends.
 
-use crate::{Failed, Inner, mpi, spinneret_rank, with};
+use crate::rank::{Failed, Inner, mpi, spinneret_rank, with};
 use spinneret::ffi::{Failure, SPINNERET_OK, bytes, check_place, put};
 use spinneret_mpi::Layout;
 use spinneret_mpi::library::{Buffer, Copies, NOBODY, Request, Status};

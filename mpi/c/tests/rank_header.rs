@@ -52,7 +52,7 @@ static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Sta
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret_rank.h",
-    sources: &["open", "rank", "requests"],
+    sources: &["rank", "requests"],
     introduction: INTRODUCTION,
     guard: "SPINNERET_RANK_H",
     includes: [&["mpi.h", "stddef.h", "stdint.h", "string.h"], &["spinneret.h"]],
