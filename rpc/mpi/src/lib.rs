@@ -34,8 +34,7 @@ pub fn offer<M: Memory>(
     ranks
 }
 
-/// MPI for handlers. Ranks and tags of -1 mean any. A call that MPI refuses gives SPIN_SERVICE_FAILED, and a number: 1
-/// for a message that
+/// MPI for handlers. Ranks and tags of -1 mean any. A call that MPI refuses gives SPIN_SERVICE_FAILED, and a number: 1 for a message that
 /// does not fit, else 2.
 #[spinneret_rpc::service(
     api = 2,
