@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What the tests need, from the Python registry.
+/// Packages of the tests, from the Python registry.
 const PACKAGES: [&str; 5] = [
     "pytest==9.2.0",
     "mypy==2.4.1",

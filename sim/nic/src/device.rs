@@ -138,7 +138,7 @@ impl<B: ClusterBackend> Device for Simulated<B> {
 
     fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
         let mut nic = self.borrow_mut();
-        // The simulation reads what is printed by itself, because HPUs wait for somebody who does.
+        // The simulation reads standard output automatically, because HPUs wait while the FIFO is full.
         match offset == cl::FIFO.offset {
             true => Ok(nic.read_printed().unwrap_or(NOTHING_PRINTED)),
             false => nic.get(offset).map_err(refused),

@@ -1,6 +1,6 @@
 //! Location of the data files: headers, start-up code and linker script of handlers, and examples.
 //!
-//! Searched in this order: the folder in [`VARIABLE`]; `share/spinneret` beside the folder of the program, as in installations
+//! Searched in this order: the folder in [`VARIABLE`]; `share/spinneret` next to the folder of the program, as in installations
 //! and archives; the checkout that the program was built in.
 
 use std::env;
@@ -27,7 +27,7 @@ pub enum DataError {
         "{VARIABLE} is {path}, where there is no {MARK}: set it to the share/spinneret of an installation, or unset it"
     )]
     Variable {
-        /// What it names.
+        /// The folder in it.
         path: PathBuf,
     },
     /// The files were not found.

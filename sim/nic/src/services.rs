@@ -104,8 +104,8 @@ impl Default for ServiceTimes {
     }
 }
 
-/// Services of one or more contexts on one processor of the host: it polls all mailboxes, then serves ports with requests one after the
-/// other, and again.
+/// Services of one or more contexts on one processor of the host: it polls all mailboxes, then serves ports with requests
+/// one after the other, and starts again.
 #[derive(Debug)]
 pub struct TimedServices {
     services: Vec<Services<Simulated>>,

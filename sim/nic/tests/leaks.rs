@@ -16,7 +16,7 @@ fn cycles() -> u32 {
     if spinneret_skip::nightly() { 1000 } else { 300 }
 }
 
-/// What memory may grow by in a cycle, in bytes.
+/// Allowed growth of memory per cycle, in bytes.
 const TOLERANCE_BYTES: u64 = 1200;
 /// Cycles after which everything that is kept for later is there.
 const WARM: u32 = 100;

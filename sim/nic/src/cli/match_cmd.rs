@@ -344,7 +344,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// A matcher of these sizes with these rules, beside its reference model.
+    /// A matcher of these sizes with these rules, and its reference model.
     ///
     /// # Errors
     /// If no such hardware can be generated, or none of these sizes was built in.

@@ -178,7 +178,7 @@ fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
     bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
 }
 
-/// What the host of a NIC sends, with the NIC's own addresses as the sender's.
+/// The frames of the host of a NIC, with the NIC's own addresses as the sender's.
 fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Generator>, Failure> {
     let Some(text) = &nic.transmit else {
         return Ok(None);

@@ -290,7 +290,7 @@ fn chart(area: &Area<'_>, title: &str, unit: &str, curves: &[Curve], (left, righ
 /// Processes of a NIC in a trace.
 const PROCESSES: u64 = 2;
 
-/// Traces of NICs, beside the file that they become.
+/// Traces of NICs, next to the merged file.
 #[derive(Debug)]
 pub(super) struct Parts {
     file: PathBuf,

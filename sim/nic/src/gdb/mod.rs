@@ -6,8 +6,8 @@
 //! Cluster, before and after each instruction ==> Gdb (Debugger) ---+
 //! ```
 //!
-//! Each HPU is a thread. Breakpoints are in [`DebugTarget`](target::DebugTarget), not in memory. While the debugger holds the cluster, no simulated time
-//! passes, so breakpoints do not change the timing of a run.
+//! Each HPU is a thread. Breakpoints are in [`DebugTarget`](target::DebugTarget), not in memory. While the debugger holds the
+//! cluster, no simulated time passes, so breakpoints do not change the timing of a run.
 
 mod registers;
 mod session;

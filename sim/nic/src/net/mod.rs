@@ -8,9 +8,8 @@
 //! Times are picoseconds of the simulation since the start. Captures and generators know in advance when their packets are at
 //! the NIC. Packets of a live source arrive at the time of the call.
 //!
-//! Packets are Ethernet frames without their check sequence. What has been created in the system (interfaces, a
-//! namespace) goes away when the last part that uses it is dropped, so a command that uses it should end by
-//! returning: [`Interrupt`] turns Ctrl-C into a question for its main loop.
+//! Packets are Ethernet frames without their check sequence. Interfaces and namespaces are removed when their last user
+//! is dropped, so a command that creates them should end by returning: its main loop polls [`Interrupt`] for Ctrl-C.
 
 pub mod generator;
 mod linux;

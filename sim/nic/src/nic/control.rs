@@ -230,7 +230,7 @@ impl<B: ClusterBackend> Nic<B> {
     /// # Errors
     /// If the hardware breaks a rule of a bus.
     pub fn bus_read(&mut self, offset: u32) -> Result<u32, NicError> {
-        // The simulation reads standard output by itself, because HPUs wait while the FIFO is full.
+        // The simulation reads standard output automatically, because HPUs wait while the FIFO is full.
         if decode(offset) == Destination::ControlRegister(cl::FIFO.offset) {
             if self.stdout.is_empty() && self.printed < self.backend.printed() {
                 self.read_word()?;
@@ -328,7 +328,7 @@ fn is_level(register: &Register) -> bool {
     register.name.ends_with("_used") || register.name.ends_with("_peak")
 }
 
-/// Clocks in which the statistics look at every counter, so that an error is told: 8 for a look, and its report.
+/// Clocks in which the statistics check each counter, so that an error is reported: 8 for a check, and its report.
 const LOOK_CLOCKS: u64 = 10 * COUNTER_WORDS as u64;
 
 /// Interrupt messages, and until when the hardware may send more.
@@ -337,7 +337,7 @@ pub(super) struct Messages {
     /// A design around the application may have no port for them.
     sink: Option<ChannelSink>,
     lines: VecDeque<u32>,
-    /// What software has written to `events.enable` and `events.moderation`.
+    /// Values of `events.enable` and `events.moderation`.
     enable: u32,
     moderation: u32,
     /// Clock of the core of the last other activity.

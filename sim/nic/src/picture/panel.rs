@@ -22,14 +22,14 @@ pub struct Band {
     pub outline: Vec<(f64, f64)>,
     /// Its colour, of which it is a tint.
     pub color: RGBColor,
-    /// What is written beside its end on the right, as tints are alike in print; nothing if it is empty.
+    /// Label at its right end, because tints are similar in print; may be empty.
     pub name: String,
 }
 
 /// Points, and how they are drawn.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend says; nothing if it is empty.
+    /// Text in the legend; may be empty.
     pub name: String,
     /// How points are drawn.
     pub style: Style,
@@ -172,7 +172,7 @@ fn places(entries: &[(Style, &str)], width: i32) -> Vec<(i32, i32)> {
     entries.iter().map(place).collect()
 }
 
-/// Draws samples of styles, each with its name, one beside the other and in lines.
+/// Draws samples of styles, each with its name, in rows.
 ///
 /// # Errors
 /// If drawing fails.

@@ -104,7 +104,7 @@ impl Explainer {
         }
     }
 
-    /// What is at an address.
+    /// The kind of memory at an address.
     fn region(self, address: u32) -> String {
         match map::place(address, 1, self.clusters) {
             Some(Place::Handler(_)) => "L2 handler memory".to_owned(),

@@ -238,7 +238,7 @@ impl Faults {
         text
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(super) fn troubles(&self) -> FaultCounts {
         FaultCounts {
             faults: self.faults.sorted(),
@@ -307,7 +307,7 @@ mod tests {
         let so_far =
             |count| format!("{count} times so far: jump outside of the program in 0x00000010 of 0x1d000200");
         assert_eq!(later, [10, 100, 1000].map(so_far));
-        // Another kind is told, and a third one only counted.
+        // A second kind is described, and a third one only counted.
         assert!(tell(0x20).is_some_and(|text| text.contains("only counted")));
         assert!((0..100).all(|_| tell(0x30).is_none()));
         assert_eq!((0..9).filter_map(|_| tell(0x20)).collect::<Vec<_>>().len(), 1);

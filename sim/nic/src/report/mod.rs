@@ -262,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// Whether somebody wants [`occupancy`](Self::occupancy).
+    /// Whether [`occupancy`](Self::occupancy) is used.
     pub fn wants_occupancy(&self) -> bool {
         self.files.is_any() || self.page.is_some()
     }

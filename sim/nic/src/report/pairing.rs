@@ -29,7 +29,7 @@ pub(crate) enum Destination {
 /// The hardware carries no number from the wire to a HER, but each path keeps the order of its frames, and does not change
 /// them. So a packet is the oldest frame with its bytes after the previous one on the same path; frames that both
 /// paths have skipped were dropped. Frames with the same bytes are indistinguishable: if one of them is dropped, a
-/// later one is taken for it and appears to have arrived earlier.
+/// later one is treated as it and appears to have arrived earlier.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairing {
     frames: VecDeque<Frame>,

@@ -200,7 +200,7 @@ impl Summary {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// What passed a point.
+    /// Traffic at a point.
     pub fn stage(&self, name: &str) -> Option<&StageReport> {
         self.stages.iter().find(|stage| stage.stage == name)
     }

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clusters that a program is built for if nobody says otherwise.
+/// Default number of clusters of a program.
 const DEFAULT_CLUSTERS: usize = 2;
 
 /// Errors of builds of handlers.
@@ -98,7 +98,7 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
             false => BuildError::Missing { path },
         });
     }
-    // Relative to the folder: objects that make knows by another name would not be built anew when headers change.
+    // Relative to the folder: make rebuilds objects only under the same name when headers change.
     let results = match clusters {
         DEFAULT_CLUSTERS => "build".to_owned(),
         _ => format!("build/clusters-{clusters}"),
@@ -108,7 +108,7 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
     only_elf(&path.join(results))
 }
 
-/// A folder for results, locked: in that of the handlers, or in the user's cache if they are somebody else's.
+/// A locked folder for results: in that of the handlers, or in the user's cache if that is not writable.
 fn place(path: &Path, results: &str) -> Result<(PathBuf, File), BuildError> {
     let denied = match lock(&path.join(results)) {
         Ok(lock) => return Ok((results.into(), lock)),
@@ -136,7 +136,7 @@ fn cache(path: &Path) -> Option<PathBuf> {
     };
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let path = path.canonicalize().ok()?;
-    // What make builds may not have spaces in its path, as ever.
+    // Paths of make must not contain spaces.
     Some(
         cache
             .join("spinneret/handlers")
@@ -188,7 +188,7 @@ fn command(path: &Path, clusters: usize, results: &Path) -> Result<Command, Buil
 }
 
 /// The files that make reads and writes to build the program of a folder: Makefiles, sources, headers, objects. Those that
-/// lie beside them and have nothing to do with it are not among them.
+/// are in the folder and unrelated are excluded.
 ///
 /// # Errors
 /// If make cannot be started.

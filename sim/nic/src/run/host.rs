@@ -167,7 +167,7 @@ impl HostProgram for RpcService {
 
 /// Each HPU has a page of its context's host memory.
 const PAGE: u64 = 4096;
-/// Where the frame lies in it, behind the flag.
+/// Offset of the frame in it, after the flag.
 const FRAME: u64 = 64;
 /// Bytes of a flag: number of the request, length, HPU.
 const FLAG: usize = 8;

@@ -138,7 +138,7 @@ pub struct HardwareArguments {
     pub no_skip: bool,
 }
 
-/// What is written about a run.
+/// Outputs of a run.
 #[derive(Clone, Debug, Args)]
 pub struct ResultArguments {
     /// Print the result as JSON

@@ -162,7 +162,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
     session::finish(session, arguments.results.json, arguments.allow_faults)
 }
 
-/// The receiver as a program beside the NIC.
+/// The receiver as a host program.
 #[derive(Debug)]
 struct ReceiveService {
     receiver: MessageReceiver<Simulated>,

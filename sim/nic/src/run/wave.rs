@@ -10,7 +10,7 @@ use spinneret_sim::waveform;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the most that handlers keep up with.
+/// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the maximum rate of handlers.
 const BYTES_PER_MS: [u64; 2] = [6_000_000, 60_000_000];
 /// Picoseconds of a millisecond.
 const MS_PS: u64 = 1_000_000_000;

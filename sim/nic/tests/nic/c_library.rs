@@ -66,7 +66,7 @@ fn a_c_program_counts_packets_and_cleans_up() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // What handlers print is not looked at: `spinneret serve` prints it itself.
+    // Output of handlers is not checked: `spinneret serve` prints it.
     let rest: Vec<&str> = printed
         .lines()
         .filter(|line| !line.starts_with("a handler prints: "))
@@ -131,7 +131,7 @@ __handler__ void say_ph(handler_args_t *args) {
 }
 ";
 
-/// A program that answers its handlers until so many packets have written.
+/// A program that answers its handlers until that many packets have written.
 const PROGRAM: &str = "#include <spinneret.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,7 +291,7 @@ impl Built {
         }
     }
 
-    /// Runs it on so many ranks, with a NIC for each.
+    /// Runs it on that many ranks, with a NIC for each.
     fn run(&self, ranks: usize, fabric: &[&str], arguments: &[&str]) -> Output {
         self.run_with_digest(ranks, fabric, arguments).0
     }
@@ -382,8 +382,7 @@ fn time_and_frames_are_the_same_in_every_run() {
     assert!(times.windows(2).all(|pair| pair[0] == pair[1]), "{times:#?}");
 }
 
-/// What MPI allows is as MPI does it; what a program must not do is an error with a sentence, and the rank can be used
-/// afterwards.
+/// Valid calls behave as in MPI; invalid ones return an error with a message, and the rank can be used afterwards.
 #[test]
 fn valid_and_invalid_calls() {
     for what in ["allowed", "refused"] {

@@ -104,7 +104,7 @@ fn a_file_arrives_identical_in_each_acknowledged_mode() {
         let files = Files::new();
         let sent = files.make("sent", bytes);
         let receiver = files.receive(&[]);
-        // A sender that is told to be slow loses nothing on a busy machine.
+        // A slow sender loses nothing on a busy machine.
         let rate = ["--mode", mode, "--rate", "200"];
         let sender = files.send("sent", &address(&receiver), &rate).end();
         sender.assert_success();

@@ -42,7 +42,7 @@ fn gdb_of(elf: &str, address: &str, commands: &[&str]) -> Command {
     gdb
 }
 
-/// What it returned, if it is installed.
+/// Its result, if it is installed.
 fn if_there<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(result) => Some(result),
@@ -54,7 +54,7 @@ fn if_there<T>(result: io::Result<T>) -> Option<T> {
     }
 }
 
-/// What gdb says to these commands, at a run with that program.
+/// Output of gdb for these commands, at a run with that program.
 fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     let output = if_there(gdb_of(elf, address, commands).output())?;
     let [said, complained] =
@@ -62,10 +62,10 @@ fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     Some(said + &complained)
 }
 
-/// What gdb says first.
+/// First bytes of gdb.
 const GREETING: &[u8] = b"+$?#3f";
 
-/// Somebody at the port who says this.
+/// A client at the port that sends this.
 fn come(address: &str, said: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(said).expect("it reads");
@@ -78,7 +78,7 @@ fn let_go(child: Process, address: &str) {
     result(child);
 }
 
-/// What a run printed in the end, without how fast it was on this machine.
+/// The summary of a run, without its speed on this machine.
 fn result(child: Process) -> Value {
     simulated(child.end().json())
 }
@@ -185,7 +185,7 @@ fn registers_and_memory_can_be_written() {
     let Some(said) = gdb(ELF, &address, &commands) else {
         return let_go(child, &address);
     };
-    // What cannot be written says so.
+    // Failed writes are reported.
     assert_said(
         &said,
         &[
@@ -265,7 +265,7 @@ fn a_run_is_unchanged_if_gdb_dies_at_a_breakpoint() {
     assert_eq!(left, free, "the same replies at the same times");
 }
 
-/// What no handler can do: the runtime has lost its place.
+/// Impossible for handlers: the runtime has lost its context.
 #[test]
 fn a_runtime_broken_by_gdb_does_not_block_the_run() {
     let (child, address) = held(PING, "udp,size=100,pps=200000,count=4", &[]);
@@ -292,7 +292,7 @@ fn a_disconnecting_or_faulty_gdb_blocks_nothing() {
     }
     let (child, address) = held(PING, "udp,count=3", &[]);
     let mut gdb = TcpStream::connect(address).expect("it listens");
-    // It is dropped in the middle, and does not have to leave by itself.
+    // It is dropped during the session, and does not have to disconnect.
     let _ = gdb.write_all(&endless);
     assert_eq!(packets(&result(child), "sent by handlers"), 3);
 }

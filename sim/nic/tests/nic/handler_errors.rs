@@ -21,7 +21,7 @@ pub(crate) fn run(folder: &TempDir, count: usize, arguments: &[&str]) -> Output 
 
 const PACKETS: u64 = 20;
 
-/// What becomes of handlers whose fourth line does this.
+/// Result of handlers whose fourth line does this.
 fn summary_of(statement: &str) -> (Value, String) {
     let folder = kit::handlers(
         "app",
@@ -136,7 +136,7 @@ fn refused_commands_are_reported_with_their_source_line() {
     let host = "failed access to host memory";
     is_refused("spin_write_to_host(0x7000000000, 1, NULL)", host);
     is_refused("spin_write_to_host(0x7000000008, 1, NULL)", host);
-    // Without the function the bytes stand in lanes that the address does not reach.
+    // Without the function, the bytes are in lanes that the address does not reach.
     let direct = |address| {
         format!(
             "MMIO_WRITE(CMD_WORD0, {address}); MMIO_WRITE(CMD_WORD1, args->task->host_mem_high); \
@@ -256,7 +256,7 @@ impl Sink for Count {
     }
 }
 
-/// A NIC whose handlers send packets back after so many clocks.
+/// A NIC whose handlers send packets back after that many clocks.
 fn echo(clocks: u32) -> Embedded {
     let folder = kit::handlers(
         "app",
@@ -289,8 +289,8 @@ fn replies(nic: &mut Embedded, times: Vec<Option<u64>>) -> anyhow::Result<u64> {
     Ok(replies.0.get())
 }
 
-/// A look at the cluster may come when a burst has come and no HPU has a packet of it. How long nothing came before says
-/// nothing about that burst.
+/// The check of the cluster may happen when a burst has arrived and no HPU has a packet of it. The pause before must not
+/// count then.
 #[test]
 fn a_burst_after_a_pause_is_not_reported_as_stuck() {
     let mut nic = echo(0);

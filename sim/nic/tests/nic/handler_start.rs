@@ -9,7 +9,7 @@ use spinneret_nic::nic::NicConfig;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Handlers with a table of so many words.
+/// Handlers with a table of that many words.
 fn with_table(words: usize) -> TempDir {
     kit::handlers(
         "app",
@@ -20,7 +20,7 @@ fn with_table(words: usize) -> TempDir {
     )
 }
 
-/// What is said of handlers that do not start.
+/// The message about handlers that do not start.
 fn refusal(init: &str) -> String {
     let folder = kit::handlers(
         "app",
@@ -120,7 +120,7 @@ fn hpus_that_do_not_take_packets_can_be_interrupted() {
     assert!(ended.out.is_empty() && !out.exists());
 }
 
-/// What handlers send before packets may come leaves like anything else.
+/// Frames that handlers send during start-up leave as others do.
 #[test]
 fn a_frame_of_an_init_handler_is_sent() {
     let folder = kit::handlers(
@@ -136,7 +136,7 @@ fn a_frame_of_an_init_handler_is_sent() {
     assert_eq!(packets(&summary, "done with"), 2);
 }
 
-/// HPUs that never sleep hold nobody else: the run ends when it was told to.
+/// HPUs that never sleep do not block the run, which ends at its duration.
 #[test]
 fn looping_handlers_do_not_block_start_up() {
     let folder = kit::handlers(

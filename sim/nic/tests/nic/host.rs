@@ -195,7 +195,7 @@ fn waiting_ends_in_time() {
     );
 }
 
-/// What is simulated costs time on the wall; a second on a NIC that has nothing to do does not.
+/// Simulation costs real time; a second on an idle NIC does not.
 #[test]
 fn long_idle_waits_are_cheap() {
     let (nic, simulated) = nic();

@@ -4,7 +4,7 @@ use crate::kit::{self, build, built, root, stderr};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a command prints, which must succeed.
+/// Output of a command, which must succeed.
 fn succeeds(command: &mut Command) -> String {
     let output = kit::succeeds(command);
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -110,7 +110,7 @@ fn a_failed_installation_leaves_no_files() {
     assert_eq!(left, 0, "nothing is left of it");
 }
 
-/// Handlers in a folder of somebody else's are built in the cache of the user.
+/// Handlers in another user's folder are built in the cache of the user.
 #[test]
 fn handlers_in_a_read_only_folder_are_built_in_the_cache() {
     const NOBODY: &str = "65534";

@@ -269,7 +269,7 @@ fn a_cable_that_is_unplugged_briefly() {
     assert!(read(files.path("inbox/got")) == sent);
 }
 
-/// What the receiver said at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
+/// Output of the receiver at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
 fn both_succeed(sender: &Ended, receiver: &Process) -> Ended {
     if sender.code != Some(0) {
         pause(1000);

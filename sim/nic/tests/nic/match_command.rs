@@ -262,7 +262,7 @@ fn a_damaged_capture_is_sorted_up_to_the_damage() {
     );
 }
 
-/// UDP ports of a packet behind any VLAN tags, with the number of tags, parsed by hand.
+/// UDP ports of a packet behind any VLAN tags, with the number of tags, parsed manually.
 fn udp_ports(packet: &Packet) -> Option<(usize, [u16; 2])> {
     let data = &packet.data;
     let word = |offset: usize| Some(u16::from_be_bytes([*data.get(offset)?, *data.get(offset + 1)?]));

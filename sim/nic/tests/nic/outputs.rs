@@ -1,4 +1,4 @@
-//! What a run writes: all of it or nothing, and nothing in place of anything else.
+//! Outputs of a run are complete or missing, and overwrite nothing else.
 
 use crate::kit::{ok, root, spinneret, stderr, until};
 use crate::run::{ICMP, refusal};
@@ -219,7 +219,7 @@ fn signals_leave_complete_files_or_none() {
             "{signal:?} after {after:?}: {ended}, {left:?}"
         );
     }
-    // Files without a name are gone with the process; this file system may have none.
+    // Files without a name end with the process; this file system may not support them.
     let folder = tempfile::tempdir().expect("there is room");
     run_until(Signal::KILL, Duration::from_millis(300), folder.path(), &[]);
     let left = content(folder.path());

@@ -1,4 +1,4 @@
-//! What the commands refuse, and with which message: all messages are in one snapshot.
+//! Refusals of commands: all messages are in one snapshot.
 
 use crate::kit::{ok, spinneret, stderr};
 use std::fs::{self, File};

@@ -168,7 +168,7 @@ fn truncated_packets_of_a_capture_are_reported() {
 
 const COLUMNS: usize = 80;
 
-/// What a terminal shows of a command of the shell: lines without colours, and all bytes.
+/// Terminal output of a shell command: lines without colours, and all bytes.
 fn in_terminal(command: &str, environment: &[(&str, &str)]) -> (Vec<String>, String) {
     let command = format!(
         "stty cols {COLUMNS} rows 24; {} {command}",

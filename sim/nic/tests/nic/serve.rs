@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Longest time on the NIC that a test waits for something.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// The probe that looks whether somebody listens goes before the first client is there.
+/// The probe for a listening server ends before the first client connects.
 fn connect(server: &Served) -> Nic {
     let begun = Instant::now();
     loop {
@@ -46,7 +46,7 @@ fn packets_wait_for_a_program() {
     let mut read = [0; 6];
     ok(context.host_memory().read(3, &mut read));
     assert_eq!(&read, b"shared");
-    // What HPUs have done is told although the cluster is in reset again.
+    // Work of HPUs is reported although the cluster is in reset again.
     drop((total, context, nic));
     let summary = server.process.interrupt().json();
     let hpus = summary["hpus"].as_array().expect("there are HPUs");
@@ -171,7 +171,7 @@ fn framed(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }
 
-/// One that talks by hand.
+/// A client without the library.
 struct Raw(UnixStream);
 
 impl Raw {
@@ -296,7 +296,7 @@ fn a_client_of_another_version_gets_the_version() {
     Raw::new(&server);
 }
 
-/// What a process has in memory.
+/// Resident memory of a process.
 fn memory_kib(server: &Served) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).expect("it runs");
     let line = status
@@ -379,7 +379,7 @@ fn an_area_uses_no_memory_before_its_first_access() {
     assert_ne!(opened[0], FAILED);
     let after = memory_kib(&server);
     assert!(after < before + 1024, "{before} KiB, {after} KiB with the area");
-    // It is given back with the client, and the next one gets as much.
+    // It is freed with the client, and the next one gets as much.
     drop(raw);
     let mut raw = Raw::new(&server);
     assert_ne!(raw.ask(&[OPEN_AREA, 0, AREA]).expect("it is answered")[0], FAILED);

@@ -62,7 +62,7 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
 
 /// The script that a document is, which leaves what the commands of a block print in a file that has its line for a name.
 fn script(blocks: &[Block<'_>], outputs: &Path) -> String {
-    // What still runs in the background ends with the script.
+    // Background processes end with the script.
     let mut script = "set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n".to_owned();
     for block in blocks {
         let Block {
@@ -217,7 +217,7 @@ fn every_command_of_a_new_folder_works_twice() {
     run(&document).unwrap_or_else(|error| panic!("spinneret new, {error}"));
 }
 
-/// What is wrong with a document.
+/// The first error of a document.
 fn problem(document: &str) -> String {
     run(document).expect_err("it is wrong")
 }

@@ -48,7 +48,7 @@ impl Generator {
         self
     }
 
-    /// What is generated.
+    /// The recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }

@@ -43,7 +43,7 @@ pub struct PageOptions {
     pub watch: Option<u16>,
     /// Saved to this file at the end.
     pub report: Option<PathBuf>,
-    /// What the page is called.
+    /// Title of the page.
     pub title: String,
 }
 
@@ -297,7 +297,7 @@ impl Drop for PageServer {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It only ends by itself, and has nothing to tell.
+            // The thread only returns, and has no result.
             let _ = thread.join();
         }
     }

@@ -65,7 +65,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Of a NIC with so many HPUs.
+    /// Of a NIC with that many HPUs.
     pub(crate) fn new(hpus: usize) -> Self {
         Self {
             spans: Vec::new(),

@@ -64,7 +64,7 @@ fn ping_pong(threads: &str, slow: [bool; 2]) -> serde_json::Value {
             let answer = frame(0, 1, &[&asked[14..15], &[0xaa; 600]].concat());
             send(&nic, &answer);
         }
-        // What is sent leaves before the NIC is taken away.
+        // Frames are sent before the NIC is removed.
         nic.wait(Duration::from_micros(20)).expect("the NIC is there");
     };
     let output = with_applications(
@@ -117,7 +117,7 @@ fn other_nics_continue_after_an_application_ends() {
     );
 }
 
-/// Two NICs; what happens when the application of the first has gone is up to the test.
+/// Two NICs; the test selects what happens when the application of the first ends.
 fn pair(when_gone: &str) -> String {
     format!(
         "[[nic]]\nname = 'a'\napplication = true\nwhen-gone = '{when_gone}'\n[[nic]]\nname = 'b'\napplication = true\n\
@@ -126,7 +126,7 @@ fn pair(when_gone: &str) -> String {
 }
 
 #[test]
-fn once_ends_the_fabric_with_an_application() {
+fn stop_ends_the_fabric_with_an_application() {
     let folder = Folder::new();
     let mut command = fabric();
     command.arg(folder.topology(&pair("stop")));

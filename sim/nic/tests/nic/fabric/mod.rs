@@ -201,7 +201,7 @@ fn a_failed_rank_ends_all() {
             continue;
         }
         let folder = Folder::new();
-        // Nobody comes, so it would take for ever.
+        // No application connects, so it would take forever.
         let mut command = on_ranks(mpirun, 2);
         command
             .args(["--nics", "2", "--sockets"])
@@ -257,7 +257,7 @@ fn ctrl_c_works_during_start_up() {
     assert!(!ended.out.is_empty(), "the result is printed all the same");
 }
 
-/// Handlers of the topology are the command's to judge, and each is named with its NIC.
+/// The command checks handlers of the topology, and names each with its NIC.
 #[test]
 fn failed_handlers_fail_the_command_unless_allowed() {
     let folder = Folder::new();
@@ -382,7 +382,7 @@ const OUTPUTS: &[Outputs] = &[
     ("h.elf", "--plot FOLDER/topology.toml", &[]),
 ];
 
-/// What a command says that has to be refused, with FOLDER for the folder.
+/// The message of a refused command, with FOLDER for the folder.
 fn refused(folder: &Folder, command: &mut Command, what: &str) -> String {
     let output = run(command);
     let said = String::from_utf8_lossy(&output.stderr);

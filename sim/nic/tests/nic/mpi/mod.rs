@@ -51,12 +51,12 @@ pub(crate) fn exchange(how: &Exchange) -> Exchanged {
     ok(mpi::exchange(how))
 }
 
-/// The paper's simple type, so many times.
+/// The paper's simple type, that many times.
 pub(crate) fn simple(count: u64) -> Layout {
     PaperType::Simple.layout(count).expect("it has a layout")
 }
 
-/// The paper's complex type, so many times.
+/// The paper's complex type, that many times.
 pub(crate) fn complex(count: u64) -> Layout {
     PaperType::Complex.layout(count).expect("it has a layout")
 }
@@ -202,7 +202,7 @@ fn messages_match_as_in_another_mpi() {
 fn freed_and_cancelled_requests_leak_nothing() {
     alone(|mut rank| {
         let layout = scattered(1);
-        // Nobody receives the first one in time, so it is none for who comes later.
+        // The first one is not received in time, so later receives do not get it.
         let lonely = send(&mut rank, &layout, 1, to(OWN, 0));
         rank.start(lonely).expect("it is not active");
         match rank.wait(lonely, LIMIT) {

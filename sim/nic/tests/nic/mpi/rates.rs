@@ -135,8 +135,8 @@ fn overlapped(prices: &[HostLatencies]) -> Overlapped {
     ok(overlap(&how, &Multiplication::PAPER, prices))
 }
 
-/// One message, which is less than the paper's shortest. What the host did has its price, and that is the time that
-/// is not computation, but for the rounding of clocks.
+/// One message, which is less than the paper's shortest. Accesses of the host take their latencies, and that is the time that
+/// is not computation, except for the rounding of clocks.
 #[test]
 fn a_host_computes_while_a_message_comes() {
     let prices = [HostLatencies::STATED, HostLatencies::STATED.times(10)];

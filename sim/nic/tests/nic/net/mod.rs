@@ -1,4 +1,4 @@
-//! What the tests with real interfaces share.
+//! Shared by the tests with real interfaces.
 
 mod packet_socket;
 mod tap;

@@ -190,7 +190,7 @@ fn linux_computes_checksums_and_segments() {
     assert_eq!(longest, Some(1514));
 }
 
-/// Sends as soon as somebody listens.
+/// Sends as soon as a server listens.
 fn send_tcp(to: IpAddr, bytes: &[u8]) {
     let begun = Instant::now();
     let mut stream = loop {
@@ -212,7 +212,7 @@ fn everything_is_removed_at_the_end_and_after_a_panic() {
     // The wire's interface is in its own namespace, so it is not seen here.
     assert_eq!(exists(&config), [true, false, true]);
     run(&format!("ip -n {0} link show dev {0}", config.wire_name()));
-    // Whoever still has an end keeps it.
+    // An end exists as long as it is used.
     let sink = tap.wire.clone();
     drop(tap);
     becomes(&config, [false, false, true]);

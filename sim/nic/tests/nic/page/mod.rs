@@ -206,7 +206,7 @@ fn report(folder: &Path) -> PathBuf {
     report
 }
 
-/// What Chromium makes of an address: the document after its scripts have run, and what they complained about.
+/// Chromium's result for an address: the document after its scripts have run, and their errors.
 fn browse(address: &str, width: u32) -> Option<(String, String)> {
     let profile = tempfile::tempdir().expect("there is room");
     let output = Command::new("chromium")

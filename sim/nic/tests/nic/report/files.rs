@@ -243,7 +243,7 @@ fn figures_of_a_run_of_pings_are_consistent() {
         total.min > cycles.min * 25 && total.max < 2 * cycles.max * 25,
         "{total:?} {cycles:?}"
     );
-    // What handlers took is what the profile says, but for the instructions between two tasks.
+    // The profile agrees with the time of handlers, except for the instructions between two tasks.
     let profile = summary.profile.unwrap();
     let spent: u64 = profile
         .functions
@@ -274,7 +274,7 @@ fn figures_of_a_run_of_pings_are_consistent() {
     assert_eq!(shown.text(), "");
 }
 
-/// What the page has to keep up with in a second of the wall.
+/// Packets per second of real time that the page must keep up with.
 const PACKETS: u64 = 100_000;
 /// Between two looks: more often than any browser, as the run is short.
 const LOOK: Duration = Duration::from_millis(1);
@@ -303,7 +303,7 @@ fn state(address: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Records the packets while somebody looks at the page, if there is one: the time that recording took, and looks.
+/// Records the packets while a client polls the page, if there is one: the time of recording, and polls.
 fn record_watched(watch: Option<u16>) -> (Duration, u64) {
     let mut options = Options::silent();
     options.page = PageOptions {

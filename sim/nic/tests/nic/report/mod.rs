@@ -1,4 +1,4 @@
-//! What is reported of a run: tables, JSON, traces, faults, profiles.
+//! Reports of a run: tables, JSON, traces, faults, profiles.
 
 mod faults;
 mod files;
@@ -176,7 +176,7 @@ pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorde
     cluster.load(program);
     cluster.set_fetch(3);
     pass(&mut cluster, recorder, 20_000);
-    // Start-up is no part of what is looked at.
+    // Start-up is not part of the figures.
     cluster.enable_profile();
     let [header, payload, tail]: [Code; 3] = program.find(program.only_name().unwrap()).unwrap();
     let meta = Meta {

@@ -72,7 +72,7 @@ fn calls_are_in_the_trace() {
         let name = tracks[&track(call)];
         assert!(name.starts_with("context 0, port "), "{name}");
         let hpu = name.rsplit(": ").next().unwrap_or_default();
-        // It lies in a handler of its HPU, and what it waited in it.
+        // It is inside the slice of a handler of its HPU, and its wait is inside it.
         let handlers = slices.iter().filter(|slice| slice["args"]["handler"].is_string());
         let own = handlers.filter(|handler| tracks[&track(handler)] == hpu);
         assert_eq!(
@@ -100,8 +100,8 @@ fn without_a_folder_no_files_are_opened() {
     assert!(said.contains("host_log: the host keeps no log"), "{said}");
 }
 
-/// What handlers print for people by the host is shown as what they print by the NIC: no terminal is taken over, and no
-/// line looks like the program's.
+/// Text of handlers by the host is shown like their output by the NIC: control characters are escaped, and no line looks
+/// like one of the program.
 #[test]
 fn handlers_cannot_forge_lines_of_the_program() {
     let folder = ok(tempfile::tempdir());

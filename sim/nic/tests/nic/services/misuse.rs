@@ -1,4 +1,4 @@
-//! What handlers do wrong, and what becomes of them and of others.
+//! Errors of handlers, and their effect on them and on others.
 
 use super::{Answer, Bench, Kind};
 use crate::kit::{self, ok};
@@ -156,7 +156,7 @@ fn closing_services_wakes_a_waiting_handler() {
     let _other = bench.context(2);
     let services = bench.services(&Offer::default(), None);
     bench.push(1, Kind::Increments, 1, 1, &[]);
-    // Nobody polls: the request has come, and stays.
+    // Without polls, the request stays.
     ok(bench.nic.wait(Duration::from_micros(20)));
     assert_eq!(bench.answers(), []);
     drop(services);
@@ -226,7 +226,7 @@ fn too_little_host_memory_is_refused() {
 }
 
 /// Clocks of a call of one HPU whose host looks after another context as well, into whose mailboxes, headers and packets
-/// somebody writes random bytes all the time; or nobody does.
+/// another writes random bytes all the time, or does not.
 fn clocks_beside_another_context(offer: &Offer, is_under_fire: bool) -> f64 {
     const CALLS: u32 = 300;
     const LIMIT_PS: u64 = 20_000_000_000;
@@ -335,7 +335,7 @@ fn any_bytes(rng: &mut ChaCha8Rng) -> Vec<u8> {
     words.collect()
 }
 
-/// What is asked at random, from handlers on all HPUs at once; after it every HPU can still make a call.
+/// Random calls from handlers on all HPUs at once; every HPU can still make a call after it.
 fn storm(seed: u64, rounds: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let config = NicConfig::default();

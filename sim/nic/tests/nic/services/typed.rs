@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What the handler of `runtime/tests/typed` is asked for: `enum kind` there.
+/// The request to the handler of `runtime/tests/typed`: `enum kind` there.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 enum Kind {
@@ -93,7 +93,7 @@ fn values_strings_and_data_arrive_unchanged_both_ways() {
         });
         assert_eq!(typed.ask(Kind::Values, 0, 0, &[])[..2], [DONE, 1]);
         assert_eq!(typed.ask(Kind::Mix, 0, 0, &[])[..2], [DONE, 1]);
-        // In the packet up to 48 bytes with the NUL, and beside it; the cap is 1000 with the NUL.
+        // In the packet up to 48 bytes with the NUL, outside of it above; the limit is 1000 with the NUL.
         for length in [0, 1, 46, 47, 48, 200, 999] {
             assert_eq!(typed.ask(Kind::Note, length, 0, &[])[0], DONE, "{length}");
             let text = typed.seen.borrow_mut().texts.pop().unwrap_or_default();
@@ -156,7 +156,7 @@ fn statuses_are_separate_from_results() {
     let handle = Status::HANDLE.raw();
     let wanted = [DONE, DONE, handle, DONE, handle, DONE, handle, 1];
     assert_eq!(typed.ask(Kind::Handles, 0, 0, &[])[..8], wanted);
-    // A size that nobody knows.
+    // An invalid size.
     assert_eq!(typed.ask(Kind::Fill, 4, 4, &[])[0], handle);
     let (counts, _) = ok(typed.services.close());
     let counted: Vec<u64> = [Status::OFF, Status::FAILED, Status::HANDLE]
