@@ -1,6 +1,6 @@
 //! The driver software: 32-bit accesses to the BAR, and nothing else.
 
-use super::model::{CONTEXTS, rule};
+use super::packets::{CONTEXTS, rule};
 use super::{AppBench, OPENING_CLOCKS};
 use spinneret_regmap::matching::Rule;
 use spinneret_regmap::{RULES_PER_RULESET, bar, caps, cl, guard, her, her_meta, me};

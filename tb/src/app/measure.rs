@@ -2,7 +2,7 @@
 
 use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_BYTES, Stimulus};
-use super::model::{CONTEXTS, from_host, from_wire, matched, unmatched};
+use super::packets::{CONTEXTS, from_host, from_wire, matched, unmatched};
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
 use spinneret_sim::prelude::*;

@@ -15,6 +15,7 @@
 mod driver;
 mod measure;
 mod model;
+mod packets;
 mod quiescence;
 mod session;
 
@@ -28,9 +29,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub use driver::{Actions, Clocks, Context, NO_WORD, READ_BYTES, READ_OFFSET, Stimulus, offset_of};
 pub use measure::{Crossing, Flow, Work, measure_latency, measure_rate, measure_work, prepare_work};
-pub use model::{
-    CONTEXTS, Completion, Counts, INTERFACES, Reference, context, from_host, from_wire, is_host_tag,
-    marked_bad, matched, message_id, random_size, rule, tag, unmatched,
+pub use model::{Completion, Counts, INTERFACES, Reference};
+pub use packets::{
+    CONTEXTS, context, from_host, from_wire, is_host_tag, marked_bad, matched, message_id, random_size, rule,
+    tag, unmatched,
 };
 pub use quiescence::Account;
 pub use session::{Session, Totals, run_round};

@@ -2,7 +2,7 @@
 
 use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_OFFSET, Stimulus};
-use super::model::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{

@@ -16,25 +16,22 @@ mod packet;
 mod round;
 mod slots;
 
-use crate::bench::Finish;
-use config::CounterPorts;
-use model::{HER_FIELDS, Model as Reference, SlotUses};
-use packet::packet_source;
-use slots::Releases;
-use spinneret_packets::matching::drive_rules;
-use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
-use spinneret_sim::prelude::*;
-use std::rc::Rc;
-
-pub use config::{
-    CONTEXTS, Cause, Contexts, Counters, Drops, FIELDS, Occupancy, Outcome, Refusals, Setup, Stimulus,
-};
+pub use config::{CONTEXTS, Contexts, FIELDS, Outcome, Setup, Stimulus};
 pub use packet::{BypassSink, OddBeat, Packet, PacketSource};
 pub use round::{
     Load, MARK, Named, Path, Totals, load_mark, marked, measure, random_contexts, random_packet, run_round,
     stimuli,
 };
-pub use slots::{Class, Release, Slot, SlotMap, SlotRange};
+pub use slots::{Cause, Class, Counters, Drops, Occupancy, Refusals, Release, Slot, SlotMap, SlotRange};
+
+use crate::bench::Finish;
+use model::{HER_FIELDS, Model as Reference, SlotUses};
+use packet::packet_source;
+use slots::{CounterPorts, Releases};
+use spinneret_packets::matching::drive_rules;
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
+use spinneret_sim::prelude::*;
+use std::rc::Rc;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
 const PATIENCE: u64 = 50_000;

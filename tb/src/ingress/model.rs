@@ -1,8 +1,8 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Cause, Contexts, Drops, FIELDS, Setup};
+use super::config::{Contexts, FIELDS, Setup};
 use super::packet::Packet;
-use super::slots::{Class, Slot, SlotMap};
+use super::slots::{Cause, Class, Drops, Slot, SlotMap};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_sim::prelude::*;
 use std::collections::{HashMap, VecDeque};

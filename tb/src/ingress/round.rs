@@ -1,9 +1,9 @@
 //! Rounds of random packets, and cycles of frames.
 
 use super::IngressBench;
-use super::config::{CONTEXTS, Contexts, Drops, Outcome, Setup, Stimulus};
+use super::config::{CONTEXTS, Contexts, Outcome, Setup, Stimulus};
 use super::packet::Packet;
-use super::slots::{Class, Release};
+use super::slots::{Class, Drops, Release};
 use crate::bench::Finish;
 use crate::ip_frames::Headers;
 use crate::pkt_match::{one_rule, random_rules};
