@@ -50,7 +50,7 @@
 #define SPINNERET_ERROR_DEVICE -5
 
 /**
- * The NIC, its driver or the process that simulates it is gone.
+ * The NIC, its driver or the process that simulates it has disappeared.
  */
 #define SPINNERET_ERROR_GONE -6
 

@@ -175,7 +175,7 @@ fn next(listener: &mut Listener, timeout: Duration) -> Result<Option<Received>, 
 /// # Safety
 /// It is null, or points to a string.
 unsafe fn address(string: *const c_char, what: &str) -> Result<SocketAddrV4, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let text = unsafe { text(string, what) }?;
     text.parse().map_err(|_| {
         Failure::argument(format!(

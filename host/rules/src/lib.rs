@@ -97,7 +97,7 @@ pub enum RulesetError {
     /// Too many rules.
     #[error("a ruleset has at most {DECIDING_RULES} rules and the one that ends messages, not {0}")]
     TooMany(usize),
-    /// A rule that no packet can match, unless it says so on purpose.
+    /// A rule that no packet can match, unless it is marked as such.
     #[error(
         "rule {number} matches nothing: no value of mask {mask:#010x} is from {start:#010x} to {end:#010x}"
     )]

@@ -307,7 +307,7 @@ impl<'a> Link<'a> {
                     thread::sleep(NAP);
                 }
                 Ok(_) => return Ok(None),
-                // It counts as lost, and is sent again if the receiver shall acknowledge it.
+                // It counts as lost, and is sent again if the receiver is asked to acknowledge it.
                 Err(error) if is_passing(&error) => return Ok(None),
                 Err(error) if so_far.acknowledged_bytes > 0 => return Ok(Some(error)),
                 Err(source) => return Err(UdpError::Send(self.to, source)),

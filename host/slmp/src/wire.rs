@@ -4,7 +4,7 @@ use std::ops::{BitOr, BitOrAssign};
 
 /// UDP port of receivers.
 pub const PORT: u16 = 9330;
-/// Bytes of the header, which stands at the start of the UDP payload.
+/// Bytes of the header, at the start of the UDP payload.
 pub const HEADER_BYTES: usize = 10;
 /// Maximum payload of a segment: what fits an Ethernet frame with IPv4, UDP and SLMP headers.
 pub const MAX_PAYLOAD: usize = 1462;

@@ -34,7 +34,7 @@ pub enum OpenError {
         pci::DEVICE
     )]
     NoCard,
-    /// Nobody answers there.
+    /// No process answers there.
     #[error(transparent)]
     Socket(#[from] socket::ConnectError),
     /// The card cannot be used.

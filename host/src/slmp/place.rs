@@ -64,7 +64,7 @@ impl<'m, D: Device> Place<'m, D> {
     }
 
     /// Sets where the place's messages go, before handlers know of it. By `start`, which is random, handlers tell what they
-    /// have in L1 from what was left there before; nobody clears that for them.
+    /// have in L1 from what was left there before; the host does not clear that.
     pub(super) fn prepare(&self, region: u32, capacity: u32, start: u32) -> Result<(), Error> {
         self.set(place::REGION, region)?;
         self.set(place::CAPACITY, capacity)?;
@@ -189,7 +189,7 @@ impl<'m, D: Device> Place<'m, D> {
     }
 }
 
-/// Bytes of so many segments of `unit` bytes, one of which is the end, if it is known by its offset and the length of the
+/// Bytes of a number of segments of `unit` bytes, one of which is the end, if it is known by its offset and the length of the
 /// message. That is exact when no handler is at work: who takes the end then has counted it.
 fn arrived(segments: u32, unit: u32, end: Option<(u32, u32)>) -> u64 {
     let (full, last) = match end {
@@ -220,7 +220,7 @@ mod tests {
         now: Duration,
         /// When they leave; never if there is nothing.
         leave: Option<Duration>,
-        /// What they write to the completion then.
+        /// The value that they write to the completion then.
         completion: u64,
     }
 

@@ -82,7 +82,7 @@ impl Message {
 /// How registers are reached.
 #[derive(Debug)]
 pub(super) enum Registers {
-    /// Through sysfs files of FPsPIN's driver, or of ours in its place.
+    /// Through sysfs files of FPsPIN's driver, or of spinneret's compatible one.
     Files(RegisterFiles),
     /// By calls of our own driver.
     Calls(Abilities),

@@ -257,7 +257,7 @@ impl<S: System> Device for Card<S> {
             return;
         }
         if !self.is_let_go(context) {
-            // Ignore errors: if this fails, the card is gone and writes no more.
+            // Ignore errors: if this fails, the card was removed and does not write any more.
             let _ = self.write_register(cl::AUX_RESET, 1);
         }
         if let Some(mapping) = self.areas[context as usize].take() {

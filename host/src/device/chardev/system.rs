@@ -20,7 +20,7 @@ pub trait System: fmt::Debug {
     /// Folders of the auxiliary devices that the driver can serve; none if there is no such bus.
     ///
     /// # Errors
-    /// If the bus cannot be looked at.
+    /// If the bus cannot be read.
     fn auxiliary_devices(&self) -> io::Result<Vec<PathBuf>>;
 
     /// The folder with the registers of a device file, where its driver says which it is.
@@ -35,7 +35,7 @@ pub trait System: fmt::Debug {
     /// Reads a text file of sysfs.
     ///
     /// # Errors
-    /// If it is gone, or the driver refuses.
+    /// If it does not exist any more, or the driver refuses.
     fn read_text(&self, path: &Path) -> io::Result<String>;
 
     /// Writes a text file of sysfs, in one piece.
@@ -98,7 +98,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Returns the features of the card, if the file belongs to our driver. The calls below need such a file.
     ///
     /// # Errors
-    /// If the card is gone.
+    /// If the card was removed.
     fn abilities(&mut self) -> io::Result<Option<Abilities>> {
         Ok(None)
     }
@@ -106,7 +106,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Reads a control register.
     ///
     /// # Errors
-    /// If the card has none there, or is gone.
+    /// If the card has none there, or was removed.
     fn read_register(&mut self, offset: u32) -> io::Result<u32> {
         let _ = offset;
         Err(Errno::NOTTY.into())
@@ -124,7 +124,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Waits for events, up to a limit. Returns a bit for each line with an event since the last call.
     ///
     /// # Errors
-    /// If the card is gone.
+    /// If the card was removed.
     fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
         let _ = limit;
         Err(Errno::NOTTY.into())
@@ -185,7 +185,7 @@ pub enum CardError {
     /// It cannot be opened for another reason.
     #[error("{0} cannot be opened: {1}")]
     Open(PathBuf, #[source] io::Error),
-    /// The bus cannot be looked at.
+    /// The bus cannot be read.
     #[error("/sys/bus/auxiliary/devices, where the driver shows its registers, cannot be read: {0}")]
     Bus(io::Error),
     /// There are no registers.

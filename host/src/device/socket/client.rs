@@ -30,7 +30,7 @@ pub struct Client {
 /// Why there is no NIC behind a socket.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nobody listens.
+    /// No process listens.
     #[error("nobody answers at {path}: {source}; start one with `spinneret serve {path}`")]
     Nobody {
         /// The socket.
@@ -199,7 +199,7 @@ impl Device for Client {
     }
 
     fn close_area(&mut self, context: u32) {
-        // Ignore errors: if the NIC is gone, so is its memory.
+        // Ignore errors: the memory disappears with the NIC.
         let _ = self.tell(&Request::CloseArea { context });
         if let Some(place) = self.areas.get_mut(context as usize) {
             *place = None;

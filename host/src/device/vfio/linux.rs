@@ -120,7 +120,7 @@ impl Function for PciFunction {
         }
         let mut came = 0;
         for (vector, fd) in self.interrupts.iter().enumerate() {
-            // The descriptors do not block: one that nothing was written to says so.
+            // The descriptors do not block: a read of one without data fails.
             if rustix::io::read(fd, &mut [0; 8]).is_ok() {
                 came |= 1 << vector;
             }
