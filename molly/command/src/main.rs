@@ -11,6 +11,7 @@ mod picture;
 mod plan;
 mod programs;
 mod run;
+mod view;
 
 fn main() -> ExitCode {
     let command = Arguments::parse().command;

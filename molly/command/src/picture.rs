@@ -1,7 +1,7 @@
 //! SVG picture of a plan: the grid of ranks and the messages of a chunk.
 
-use crate::plan::{ChannelView, PlanView};
 use crate::programs::join;
+use crate::view::{ChannelView, PlanView};
 use molly::Plan;
 use std::fmt::Write as _;
 

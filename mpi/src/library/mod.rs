@@ -39,7 +39,6 @@ mod slots;
 pub use control::PORT;
 pub use error::Error;
 pub use receive::{Copies, From};
-pub use requests::{NOBODY, Status};
 pub use send::To;
 
 /// Frames that are taken before other work, so that a host that floods this one cannot block it.
@@ -433,4 +432,37 @@ fn segments() -> Ruleset {
         .rule(Rule::ip_protocol(17, 17))
         .rule(Rule::udp_destination_port(wire::PORT, wire::PORT))
         .end_of_message(Rule::NEVER)
+}
+
+// How far a request is, and what came of it.
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    Inactive,
+    GoesOn,
+    HasEnded,
+}
+
+/// The null rank, as `MPI_PROC_NULL`: messages to it and from it complete at once.
+pub const NOBODY: usize = usize::MAX;
+
+/// The result of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Bytes of the message; elements are these by the type's size.
+    pub bytes: u32,
+    /// The other rank.
+    pub rank: usize,
+    /// The tag; -1 if there was no message.
+    pub tag: i32,
+}
+
+impl Status {
+    /// The status of a message to or from [`NOBODY`].
+    const NOTHING: Self = Self {
+        bytes: 0,
+        rank: NOBODY,
+        tag: -1,
+    };
 }

@@ -2,9 +2,8 @@
 
 use super::control::{Announcement, Control, Grant, MOST};
 use super::error::Error;
-use super::requests::{Activity, NOBODY, Status};
 use super::slots::Words;
-use super::{Buffer, Library, Request};
+use super::{Activity, Buffer, Library, NOBODY, Request, Status};
 use crate::layout::{Layout, Overlap, Shape};
 use crate::nic::memory::{MOST_BYTES, RUN_BYTES, request};
 use crate::nic::{NicLayout, NicLayoutError};

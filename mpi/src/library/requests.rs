@@ -3,7 +3,7 @@
 use super::control::Announcement;
 use super::error::Error;
 use super::receive::{Receiving, State};
-use super::{Library, Request};
+use super::{Activity, Library, Request, Status};
 use crate::nic::Segments;
 use crate::nic::memory::request;
 use spinneret_host::Device;
@@ -193,39 +193,6 @@ impl<D: Device> Library<D> {
             false => Err(Error::NoRequest),
         }
     }
-}
-
-// How far a request is, and what came of it.
-
-/// How far a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activity {
-    Inactive,
-    GoesOn,
-    HasEnded,
-}
-
-/// The null rank, as `MPI_PROC_NULL`: messages to it and from it complete at once.
-pub const NOBODY: usize = usize::MAX;
-
-/// The result of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Bytes of the message; elements are these by the type's size.
-    pub bytes: u32,
-    /// The other rank.
-    pub rank: usize,
-    /// The tag; -1 if there was no message.
-    pub tag: i32,
-}
-
-impl Status {
-    /// The status of a message to or from [`NOBODY`].
-    pub(super) const NOTHING: Self = Self {
-        bytes: 0,
-        rank: NOBODY,
-        tag: -1,
-    };
 }
 
 // Arriving messages: they are matched, a slot of the NIC is armed, and its completion is seen.

@@ -2,8 +2,7 @@
 
 use super::control::{Announcement, Control, Grant, Host, MOST, PORT};
 use super::error::Error;
-use super::requests::{Activity, Status};
-use super::{Buffer, Config, Library, Request};
+use super::{Activity, Buffer, Config, Library, Request, Status};
 use crate::layout::Layout;
 use crate::nic::Segments;
 use spinneret_host::{Device, HostMemory};

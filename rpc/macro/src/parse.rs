@@ -1,7 +1,7 @@
 //! From a trait to the service that it describes.
 
 use crate::types::{Arguments, Kind, Length, Values, Word};
-use crate::{Direction, Form, Function, Interface, Parameter, host};
+use crate::{Direction, Form, Function, Interface, Parameter};
 use proc_macro2::Span;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -197,7 +197,7 @@ fn function(item: &TraitItemFn, handles: &[Kind]) -> Result<(Function, Span)> {
         let why = "who waits for a ticket gets numbers only: no data can come back";
         return Err(Error::new(span, why));
     }
-    host::place(&mut function)?;
+    crate::place(&mut function)?;
     Ok((function, named.span))
 }
 
