@@ -54,7 +54,7 @@ static int get_info(struct card *card, struct spinneret_info *info)
 	return card->gone ? -ENODEV : 0;
 }
 
-/* What goes into a call and comes out of it. */
+/* Arguments and results of a call. */
 union message {
 	struct spinneret_area area;
 	struct spinneret_word word;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Cards from binding to the last one who knows of them: their nodes, who has them open, and how
- * they go.
+ * Life cycle of cards, from binding to the last reference: nodes, open files, removal.
  *
  * A card is freed when the driver is unbound and its last file is closed; until then calls of that
  * file answer -ENODEV.
@@ -53,7 +52,7 @@ static void find_features(struct card *card)
 	card->has_events = features & SPINNERET_CAPS_FEATURES_EVENTS_MASK;
 }
 
-/* A card that nobody sees yet. It is given back with card_put(). */
+/* Allocates a card that is not visible yet. Release it with card_put(). */
 struct card *card_add(struct device *dev, struct pci_dev *pdev, u8 __iomem *bar, bool owns_function)
 {
 	struct card *card = kzalloc(sizeof(*card), GFP_KERNEL);
@@ -233,7 +232,7 @@ int card_open(unsigned int minor, struct opened *opened)
 }
 
 /*
- * Mappings hold their file, so none is left. Whoever had the card for himself leaves it in reset.
+ * Mappings hold their file, so none is left. An exclusive owner leaves the card in reset.
  */
 void card_close(struct opened *opened)
 {

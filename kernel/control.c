@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What the driver does with the card by itself. The caller of each function holds the lock of the
- * card.
+ * Control of the card by the driver. The caller of each function holds the lock of the card.
  */
 #include <linux/delay.h>
 #include <linux/iopoll.h>
@@ -46,8 +45,8 @@ static void set_events(struct card *card)
 }
 
 /*
- * After power-up and reset: the card writes to the memory of its contexts only, and tells of
- * events.
+ * Sets up the card after power-up and reset: it writes to the memory of its contexts only, and
+ * reports events.
  */
 void card_prepare(struct card *card)
 {
@@ -97,7 +96,7 @@ void card_open_window(struct card *card, unsigned int context)
 	reg_set(card, reg_at(SPINNERET_GUARD_ENABLED_OFFSET, context), !!area->memory);
 }
 
-/* Whether handlers of a context cannot run, for cards that hold nobody to his memory. */
+/* Whether handlers of a context cannot run, for cards without enforced windows. */
 static bool is_let_go(struct card *card, unsigned int context)
 {
 	return card->held || (reg_get(card, SPINNERET_HER_VALID_OFFSET) == 1 &&
@@ -123,7 +122,7 @@ bool card_close_window(struct card *card, unsigned int context)
 		closed = card_answers(card);
 	}
 	usleep_range(DRAIN_US, 2 * DRAIN_US);
-	/* What the card wrote comes before its answer. */
+	/* Writes of the card arrive before its answer. */
 	closed &= card_answers(card);
 	if (!closed && card->owns_function) {
 		pci_clear_master(card->pdev);

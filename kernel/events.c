@@ -2,10 +2,9 @@
 /*
  * Waiting for the card: poll(), and standard output, whose reads wait.
  *
- * Interrupts count events by line, and each file knows how many of them it has been told of. A file
- * that was just opened has been told of none, so its first poll() returns at once: first one looks,
- * then one waits. A card without interrupts has an event on each line with each tick while somebody
- * waits.
+ * Interrupts count events by line, and each file keeps the counts that it has reported. A newly
+ * opened file has reported none, so its first poll() returns at once: check first, then wait. A card
+ * without interrupts has an event on each line with each tick while a file waits.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -41,7 +40,7 @@ static u32 happened(const struct opened *opened)
 	return lines;
 }
 
-/* Lines with events that the file was not told of; it is now. */
+/* Returns lines with unreported events, and marks them as reported. */
 u32 events_take(struct opened *opened)
 {
 	unsigned int line;
@@ -79,7 +78,7 @@ __poll_t card_poll(struct file *file, poll_table *table)
 	return ready;
 }
 
-/* Takes words of standard output. What was there before the file's events are taken is found. */
+/* Takes words of standard output, including all from before the file's events are taken. */
 static ssize_t pop(struct opened *opened, size_t most)
 {
 	struct card *card = opened->card;
@@ -99,7 +98,7 @@ static ssize_t pop(struct opened *opened, size_t most)
 			let_others(words);
 			opened->block[words++] = word;
 		}
-		/* There may be more, so that nobody waits for the next event. */
+		/* There may be more: do not wait for the next event. */
 		if (words == most)
 			opened->seen[SPINNERET_EVENTS_PENDING_STDOUT_SHIFT]--;
 		else if (!words && !card_answers(card))
@@ -126,8 +125,7 @@ static int wait_for_output(struct opened *opened)
 }
 
 /*
- * Words of standard output, at least one; waits for it. Who asks for less than it gets loses
- * nothing.
+ * Reads words of standard output; waits for at least one. A short read loses nothing.
  */
 ssize_t stdout_read(struct file *file, char __user *to, size_t count, loff_t *position)
 {

@@ -3,8 +3,8 @@
  * Files of /dev/spinneretN and of the public driver's nodes: the cluster's memory by seek, read and
  * write.
  *
- * As the public driver has it, a seek takes an address of the cluster and gives back a position,
- * which is an offset in the BAR.
+ * As in the public driver, a seek takes an address of the cluster and returns a position, which is
+ * an offset in the BAR.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

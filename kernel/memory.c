@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Host memory of contexts: taken by mmap() at offset context * length, and given back with the last
- * mapping, when the card writes to it no more.
+ * Host memory of contexts: allocated by mmap() at offset context * length, and freed with the last
+ * mapping, when the card no longer writes to it.
  *
- * If the card goes first, its memory goes with it, and processes see pages of zeros in its place: a
- * program that looks at its memory then is not killed, and hears from its next call that the device
- * is gone.
+ * If the card is removed first, its memory is freed, and processes see pages of zeros instead: a
+ * program that reads its memory is not killed, and its next call returns -ENODEV.
  */
 #include <linux/dma-mapping.h>
 #include <linux/file.h>
@@ -33,7 +32,7 @@ static void free_area(struct card *card, unsigned int context)
 	memset(area, 0, sizeof(*area));
 }
 
-/* The last mapping is gone, and so are its page tables. */
+/* The last mapping was removed, and its page tables. */
 static void mapping_free(struct kref *users)
 {
 	struct mapping *mapping = container_of(users, struct mapping, users);
@@ -67,7 +66,7 @@ static void mapping_close(struct vm_area_struct *vma)
 	kref_put(&mapping->users, mapping_free);
 }
 
-/* A part of the memory cannot be given back, nor can it be somewhere else than the rest. */
+/* A part of the memory can neither be freed nor moved. */
 static int mapping_may_split(struct vm_area_struct *vma, unsigned long address)
 {
 	return -EINVAL;
@@ -123,7 +122,7 @@ static int take_area(struct card *card, unsigned int context, struct vm_area_str
 	void *memory;
 	int error;
 
-	/* Who asks for too much is told so, and nobody is killed for it. */
+	/* Too large a request fails, without the OOM killer. */
 	memory = dma_alloc_coherent(dev, bytes, &address, GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!memory)
 		return -ENOMEM;
@@ -191,7 +190,7 @@ int memory_map(struct file *file, struct vm_area_struct *vma)
 	return 0;
 }
 
-/* A mapping that somebody still has, with its file, until release(). */
+/* A mapping that is still in use, with its file, until release(). */
 static struct mapping *hold(struct card *card, unsigned int context)
 {
 	struct mapping *mapping;
@@ -214,7 +213,7 @@ static void release(struct mapping *mapping)
 	fput(file);
 }
 
-/* The card is gone: nobody sees its memory any more, and it is freed. */
+/* The card was removed: its memory is no longer visible, and is freed. */
 void memory_withdraw(struct card *card)
 {
 	unsigned int context;
@@ -223,7 +222,7 @@ void memory_withdraw(struct card *card)
 		struct mapping *mapping = hold(card, context);
 
 		if (mapping) {
-			/* Who is about to map it has done so when he lets this lock go. */
+			/* A concurrent mapping is complete when its lock is released. */
 			mmap_write_lock(mapping->mm);
 			mmap_write_unlock(mapping->mm);
 			unmap_mapping_range(mapping->file->f_mapping, 0, 0, 1);

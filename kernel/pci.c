@@ -11,8 +11,7 @@
 #include "spinneret.h"
 
 /*
- * Clearing comes before whoever was waiting looks, so that an event after his look interrupts
- * again.
+ * Clears before the waiting file checks, so that an event after its check interrupts again.
  */
 static irqreturn_t handle(int irq, void *data)
 {
@@ -87,7 +86,7 @@ static void spinneret_remove(struct pci_dev *pdev)
 	card_put(card);
 }
 
-/* Nobody accesses the card during a reset. */
+/* The card is not accessed during a reset. */
 static void before_reset(struct pci_dev *pdev)
 {
 	struct card *card = pci_get_drvdata(pdev);

@@ -15,8 +15,8 @@ const struct reg_info reg_table[] = {
 const unsigned int reg_table_length = ARRAY_SIZE(reg_table);
 
 /*
- * Whether the card has a register: that of the public design has no others, and older ones of ours
- * have no events.
+ * Whether the card has a register: the public design has no additional ones, and older versions of
+ * spinneret have no events.
  */
 bool reg_is_there(const struct card *card, const struct reg_info *info)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A card, whoever's function it is part of:
+ * A card, on its own PCI function or on Corundum's:
  *
  *	pci.c	our own PCI function	--+			   +-- file.c	/dev/spinneretN, /dev/pspin(2N)
  *					  +-- card.c		   +-- calls.c	their ioctl()
@@ -54,8 +54,8 @@ extern const unsigned int reg_table_length;
 enum node { NODE_CARD, NODE_PSPIN, NODE_STDOUT, NODES };
 
 /*
- * Host memory of a context. It is the context's as long as somebody maps it, and the card's as long
- * as there is one.
+ * Host memory of a context. The context owns it as long as it is mapped, the card as long as the
+ * card exists.
  */
 struct area {
 	void *memory;
@@ -71,7 +71,7 @@ struct mapping {
 	/* Of which file, and by which process it was made, to find all of it when the card goes. */
 	struct file *file;
 	struct mm_struct *mm;
-	/* What processes see when the card is gone. */
+	/* The page that processes see after the card was removed. */
 	struct page *instead;
 };
 
@@ -86,7 +86,7 @@ struct card {
 	struct kref users;
 	unsigned int number;
 	/*
-	 * Who is bound: our PCI device, or an auxiliary device of mqnic. Its folder in sysfs has
+	 * The bound device: our PCI device, or an auxiliary device of mqnic. Its sysfs folder has
 	 * the registers.
 	 */
 	struct device *dev;
@@ -115,7 +115,7 @@ struct card {
 
 	struct line lines[LINES];
 	wait_queue_head_t wait;
-	/* In place of interrupts, while somebody waits. */
+	/* Replaces interrupts while a file waits. */
 	struct delayed_work tick;
 
 	struct kobject **folders;
@@ -126,7 +126,7 @@ struct card {
 struct opened {
 	struct card *card;
 	enum node node;
-	/* Lines that it waits for, and how many events of each it knows of. */
+	/* Lines that it waits for, and the number of reported events of each. */
 	u32 lines;
 	u32 seen[LINES];
 	/* One call at a time moves the position and uses the block. */

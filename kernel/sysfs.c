@@ -42,7 +42,7 @@ static ssize_t reg_store(struct kobject *folder, struct kobj_attribute *attr, co
 	return error ?: count;
 }
 
-/* Who only looks around takes no words out of queues: these are for root. */
+/* Reading these takes words out of queues, so they are for root. */
 static umode_t mode_of(const struct reg_info *info)
 {
 	umode_t mode = 0;
@@ -123,12 +123,12 @@ int sysfs_add(struct card *card)
 	return error;
 }
 
-/* Waits for whoever is reading or writing a register. */
+/* Waits for reads and writes of registers. */
 void sysfs_remove(struct card *card)
 {
 	unsigned int i;
 
-	/* The last ones first, as they lie in others. */
+	/* The last ones first, as others contain them. */
 	for (i = 2 * reg_table_length + 1; card->folders && i-- > 0;)
 		kobject_put(card->folders[i]);
 	kfree(card->folders);

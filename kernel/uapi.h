@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR MIT */
 /*
- * What programs and the driver spinneret say to each other. docs/host/driver.md explains it.
+ * Interface between programs and the driver spinneret; docs/host/driver.md describes it.
  *
  * The three calls of the public driver, mqnic_app_pspin, are numbers and layouts of that driver:
  * its magic number is wider than the eight bits that such numbers have, and reaches into those of
@@ -42,7 +42,7 @@ struct spinneret_register {
 	__u32 value;
 };
 
-/* What the card can do. */
+/* Features of the card. */
 struct spinneret_info {
 	__u32 contexts;
 	/* Lines of events; line n is bit n of `events.pending`. */

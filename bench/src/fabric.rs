@@ -1,6 +1,6 @@
 //! `./dev bench fabric`: how fast many NICs are, on threads, on ranks of MPI, and idle; a token on a ring.
 
-use crate::harness::{Spinneret, memory_bytes};
+use crate::harness::{Cell, Sheet, Spinneret, memory_bytes};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use spinneret_nic::Simulated;
 use spinneret_nic::fabric::{Hosted, run_programs};
 use spinneret_nic::installed::example;
 use spinneret_nic::nic::{Nic, NicConfig, NicError};
-use spinneret_table::bench::{Bars, Spread, cells, machine};
+use spinneret_table::bench::{Bars, Spread, machine};
 use spinneret_table::{figures, say};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -54,8 +54,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     let spinneret = arguments.spinneret.path()?;
     let folder = tempfile::tempdir()?;
-    let mut rows = Vec::new();
-    let mut table = figures(["fabric", "clocks/s", "least", "most", "against the first"], &[0]);
+    let mut sheet = Sheet::new([
+        ("fabric", "fabric"),
+        ("clocks_per_second", "clocks/s"),
+        ("least", "least"),
+        ("most", "most"),
+        ("ratio", "against the first"),
+    ]);
     for (nics, is_busy) in FABRICS {
         let file = folder.path().join(format!("{nics}-{is_busy}.toml"));
         std::fs::write(&file, traffic(nics, is_busy)?)?;
@@ -78,8 +83,9 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
                 say(format_args!("{how} are left out: {program} is not installed"));
                 continue;
             };
-            let [median, least, most] = measured.rate.range();
-            let ratio = base.as_ref().map_or(1.0, |base| median / base.rate.median());
+            let ratio = base
+                .as_ref()
+                .map_or(1.0, |base| measured.rate.median() / base.rate.median());
             if let Some(base) = &base {
                 ensure!(
                     base.digest == measured.digest,
@@ -87,17 +93,12 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
                 );
             }
             let name = format!("{nics} NICs, {kind}, {how}");
-            let mut row = vec![name.clone()];
-            row.extend(cells([median, least, most], 0));
-            row.push(format!("{ratio:.2}"));
-            table.add_row(row);
-            rows.push(json!({
-                "fabric": name, "clocks_per_second": median, "least": least, "most": most, "ratio": ratio
-            }));
+            let [median, least, most] = measured.rate.range().map(|rate| Cell::Number(rate, 0));
+            sheet.add([name.as_str().into(), median, least, most, Cell::Number(ratio, 2)]);
             base.get_or_insert(measured);
         }
     }
-    println!("{table}");
+    let rows = sheet.print();
     say(format_args!(
         "Clocks of the core of all NICs together in a second: median of {RUNS} runs, least and most."
     ));
@@ -199,13 +200,13 @@ fn rings(nics: usize) -> Result<Vec<Value>> {
 /// Prints the figures of one ring as JSON.
 ///
 /// # Errors
-/// If the token does not come to every NIC once.
+/// If the token does not reach every NIC exactly once.
 pub(crate) fn ring(nics: usize) -> Result<()> {
     println!("{}", if nics == 1 { alone()? } else { around(nics)? });
     Ok(())
 }
 
-/// A NIC that is alone.
+/// A single NIC.
 fn alone() -> Result<Value> {
     let begun = Instant::now();
     let _nic = Nic::new(NicConfig::default())?;
@@ -218,7 +219,7 @@ fn alone() -> Result<Value> {
     }))
 }
 
-/// A token goes once round NICs around a switch.
+/// Passes a token once around NICs at a switch.
 fn around(nics: usize) -> Result<Value> {
     let begun = Instant::now();
     let topology = Simple {

@@ -1,9 +1,17 @@
 //! The common part of these benches: the command and the server that they start, memory, and pictures.
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use clap::Args;
+use serde_json::{Value, json};
+use spinneret_cluster::{Event, Program};
+use spinneret_nic::installed::example;
+use spinneret_nic::net::generator::check_reply;
+use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::picture::{Area, Painted, svg};
+use spinneret_nic::run;
+use spinneret_rules::{MatcherParams, RuleFile};
 use spinneret_table::bench::write;
+use spinneret_table::{Table, figures};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The command `spinneret`, for benches that start it.
 #[derive(Debug, Args)]
 pub(crate) struct Spinneret {
-    /// Command to measure [default: the one beside this program]
+    /// Command to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     spinneret: Option<PathBuf>,
 }
@@ -27,7 +35,7 @@ impl Spinneret {
     /// Its path.
     ///
     /// # Errors
-    /// If there is no such file.
+    /// If the file does not exist.
     pub(crate) fn path(&self) -> Result<PathBuf> {
         let path = match &self.spinneret {
             Some(path) => path.clone(),
@@ -42,7 +50,7 @@ impl Spinneret {
     }
 }
 
-/// A server, which ends when this is dropped.
+/// A server process, which is killed on drop.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
@@ -53,7 +61,7 @@ impl Server {
     /// Starts a server with these options, and waits for its socket.
     ///
     /// # Errors
-    /// If it ends.
+    /// If it exits.
     pub(crate) fn start(spinneret: &Path, options: &[&str]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let child = Command::new(spinneret)
@@ -124,4 +132,125 @@ pub(crate) fn memory_bytes(process: u32, figure: &str) -> Result<u64> {
         .filter(|(name, _)| *name == figure)
         .find_map(|(_, value)| value.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     Ok(kibibytes.with_context(|| format!("{path} has no {figure}"))? << 10)
+}
+
+/// A cell of a [`Sheet`].
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// A number, and the digits to print.
+    Number(f64, usize),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// Figures as a table for people and as rows of JSON. Each column has a key and a heading; one without a key is not in the
+/// JSON.
+#[derive(Debug)]
+pub(crate) struct Sheet<const N: usize> {
+    keys: [&'static str; N],
+    table: Table,
+    rows: Vec<Value>,
+}
+
+impl<const N: usize> Sheet<N> {
+    /// Creates an empty sheet; the first column is text.
+    pub(crate) fn new(columns: [(&'static str, &'static str); N]) -> Self {
+        Self {
+            keys: columns.map(|(key, _)| key),
+            table: figures(columns.map(|(_, heading)| heading), &[0]),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub(crate) fn add(&mut self, cells: [Cell; N]) {
+        let keyed = self.keys.iter().zip(&cells).filter(|(key, _)| !key.is_empty());
+        let row = keyed.map(|(key, cell)| {
+            let value = match cell {
+                Cell::Text(text) => json!(text),
+                Cell::Count(count) => json!(count),
+                Cell::Number(number, _) => json!(number),
+            };
+            ((*key).to_owned(), value)
+        });
+        self.rows.push(Value::Object(row.collect()));
+        self.table.add_row(cells.map(|cell| match cell {
+            Cell::Text(text) => text,
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number, digits) => format!("{number:.digits$}"),
+        }));
+    }
+
+    /// Prints the table and returns the rows.
+    pub(crate) fn print(self) -> Vec<Value> {
+        println!("{}", self.table);
+        self.rows
+    }
+}
+
+/// Longest that an answer takes.
+pub(crate) const PATIENCE_PS: u64 = 1_000_000_000;
+/// Bytes before the payload of an echo request or a datagram.
+pub(crate) const HEADERS: usize = 42;
+
+/// Builds the handlers of an example.
+///
+/// # Errors
+/// If they cannot be built.
+pub(crate) fn program(name: &str, config: &NicConfig) -> Result<Program> {
+    Ok(Program::open(&run::program(
+        &example(name)?,
+        config.cluster.clusters,
+    )?)?)
+}
+
+/// Starts a NIC with the handlers and the rules of an example.
+///
+/// # Errors
+/// If they cannot be built or started.
+pub(crate) fn start(name: &str, config: NicConfig) -> Result<Nic> {
+    let program = program(name, &config)?;
+    let rules = RuleFile::read(&example(name)?.join("rules.toml"), &MatcherParams::BOARD)?;
+    Ok(spinneret_nic::start(config, &program, &rules.rulesets, None)?)
+}
+
+/// Sends a request and waits for the answer: the time between, in picoseconds. `step` lets time pass, up to a limit.
+///
+/// # Errors
+/// If the answer is wrong or missing.
+pub(crate) fn exchange(
+    nic: &mut Nic,
+    request: &[u8],
+    mut step: impl FnMut(&mut Nic, u64) -> Result<()>,
+) -> Result<u64> {
+    let sent_ps = nic.now_ps();
+    nic.receive(request.to_vec());
+    while nic.now_ps() <= sent_ps + PATIENCE_PS {
+        if let Some(reply) = nic.take_wire() {
+            check_reply(request, &reply.bytes)?;
+            return Ok(reply.at_ps - sent_ps);
+        }
+        step(nic, sent_ps + PATIENCE_PS)?;
+    }
+    bail!("no answer to {} bytes", request.len())
+}
+
+/// Steps of the NIC alone, for [`exchange`].
+pub(crate) fn alone(nic: &mut Nic, limit_ps: u64) -> Result<()> {
+    Ok(nic.step(limit_ps)?)
+}
+
+/// Runs until the handlers have finished, and returns the events.
+///
+/// # Errors
+/// If the NIC fails.
+pub(crate) fn settle(nic: &mut Nic) -> Result<Vec<Event>> {
+    nic.run_until_idle(nic.now_ps() + PATIENCE_PS)?;
+    Ok(nic.take_events())
 }

@@ -5,9 +5,10 @@
 //! ./dev experiments ---> experiments: figure7 ... figure10 ---> CSV, pictures
 //! ```
 //!
-//! A bench is its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in `molly/command/`.
+//! A bench contains its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in
+//! `molly/command/`.
 
-mod echo;
+pub mod experiments;
 mod fabric;
 mod harness;
 mod laptop;
@@ -16,8 +17,6 @@ mod nic;
 mod pci;
 mod rpc;
 mod serve;
-
-pub mod experiments;
 pub mod transfer;
 
 use anyhow::Result;
@@ -42,7 +41,7 @@ struct Arguments {
 enum Command {
     /// Speed of the simulation of one NIC under load
     Nic(Figures<nic::Arguments>),
-    /// Pings, round trips, full load and speed of one simulated NIC, beside the paper and Icarus
+    /// Pings, round trips, full load and simulation speed of one NIC, compared with the paper and Icarus
     Laptop(Figures<laptop::Arguments>),
     /// Speed of many simulated NICs on threads and on ranks of MPI, and a token on a ring
     Fabric(Figures<fabric::Arguments>),
@@ -56,7 +55,7 @@ enum Command {
     Rpc(Figures<rpc::Arguments>),
     /// The paper's Figures 7 to 10 as tables, CSV and SVG
     Experiments(experiments::Arguments),
-    /// One of two ranks of MPI whose handlers send each other messages; `mpirun -n 2` starts both
+    /// One of two MPI ranks whose handlers exchange messages; `mpirun -n 2` starts both
     Calls(rpc::CallsArguments),
     /// A token on a ring of N NICs in this process
     #[command(hide = true)]
@@ -66,7 +65,7 @@ enum Command {
     },
 }
 
-/// Runs what the command line asks for.
+/// Runs the command.
 pub fn main() -> ExitCode {
     spinneret_table::failed(run(Arguments::parse().command))
 }

@@ -1,4 +1,4 @@
-//! `./dev bench mpi`: bars of messages of MPI's datatypes on two simulated NICs, and what was measured.
+//! `./dev bench mpi`: messages of MPI datatypes between two simulated NICs, compared with bars.
 
 use crate::experiments::{MESSAGES, Point, Spec, TIMES, in_parallel, points};
 use anyhow::Result;
@@ -20,14 +20,14 @@ const FAULTS: Faults = Faults {
 /// Elements of a message of the paper's shortest, and their bytes.
 const SHORTEST: u64 = 2;
 const SHORTEST_BYTES: i64 = 221_184;
-/// Windows: the paper's, one that is always full, and one for a message alone.
+/// Windows: the paper's, one that is always full, and one for a single message.
 const NARROW: u16 = 1;
 const WIDE: u16 = 16;
 const ALONE: u16 = 64;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Elements of 110592 B of a message; the paper's are 2, 4, ... 20, which take an hour
+    /// Message sizes in elements of 110592 B; the paper's are 2, 4, ... 20, which take an hour
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [2, 4])]
     elements: Vec<u64>,
 }
@@ -38,7 +38,7 @@ struct Promise {
     what: String,
     unit: &'static str,
     bar: f64,
-    /// The lowest figure, and where that was.
+    /// The lowest figure and its case.
     found: f64,
     place: String,
 }
@@ -48,7 +48,7 @@ impl Promise {
         self.found >= self.bar
     }
 
-    /// The lowest of some figures, if there are some.
+    /// Returns the lowest of some figures, if any.
     fn of(
         what: String,
         unit: &'static str,
@@ -173,7 +173,7 @@ fn of_blocks() -> Result<Option<Promise>> {
     Ok(Promise::of(what, "Gb/s", 9.0, rates))
 }
 
-/// The complex type on a bad cable, as a share of what a good one carries.
+/// Throughput of the complex type on a lossy cable, relative to a good one.
 fn of_bad_cables() -> Result<Option<Promise>> {
     let layout = PaperType::Complex.layout(SHORTEST)?;
     let rates = in_parallel(&[Faults::default(), FAULTS], |faults| {

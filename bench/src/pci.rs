@@ -1,21 +1,20 @@
 //! `./dev bench pci`: how long the parts of a PCI function take, as a client of its socket sees them; a virtual machine adds its
 //! own share to each.
 
-use crate::harness::{Server, Spinneret, connect};
+use crate::harness::{Cell, Server, Sheet, Spinneret, connect};
 use anyhow::{Result, ensure};
 use clap::Args;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use serde_json::{Value, json};
 use spinneret_regmap::{bar, caps, events, me, pci};
 use spinneret_table::bench::{Bars, Spread};
-use spinneret_table::figures;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::time::Instant;
 use vfio_user::Client;
 
 /// Round trips of each kind.
 const TIMES: usize = 500;
-/// Region of the configuration space, interrupts by MSI-X, and files that are signalled (vfio).
+/// Region of the configuration space, MSI-X interrupts, and eventfd triggers (vfio).
 const CONFIG: u32 = 7;
 const MSIX: u32 = 2;
 const TRIGGER_FILES: u32 = 0b10_0100;
@@ -35,8 +34,11 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     let server = Server::start(&arguments.spinneret.path()?, &["--pci"])?;
     let mut client = connect(&server.socket(), Client::new)?;
     client.region_write(CONFIG, 4, &[0b110, 0])?;
-    let mut table = figures(["round trip", "median us", "p99 us"], &[0]);
-    let mut rows = Vec::new();
+    let mut sheet = Sheet::new([
+        ("round_trip", "round trip"),
+        ("median_us", "median us"),
+        ("p99_us", "p99 us"),
+    ]);
     let mut measure = |what: &str, trip: &mut dyn FnMut() -> Result<()>| -> Result<()> {
         let timed = |_| {
             let begun = Instant::now();
@@ -44,9 +46,8 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
             Ok(begun.elapsed().as_secs_f64() * 1e6)
         };
         let times: Spread = (0..TIMES).map(timed).collect::<Result<_>>()?;
-        let (median, p99) = (times.median(), times.percentile(99));
-        table.add_row([what.to_owned(), format!("{median:.1}"), format!("{p99:.1}")]);
-        rows.push(json!({ "round_trip": what, "median_us": median, "p99_us": p99 }));
+        let [median, p99] = [50, 99].map(|percent| Cell::Number(times.percentile(percent), 1));
+        sheet.add([what.into(), median, p99]);
         Ok(())
     };
     measure("configuration space, read", &mut || {
@@ -70,15 +71,14 @@ pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
             write(&mut client, events::ENABLE.offset, 0)
         },
     )?;
-    println!("{table}");
-    Ok(json!(rows))
+    Ok(json!(sheet.print()))
 }
 
-/// The vector of errors, of which one is pending: an access beyond everything that is behind the BAR.
+/// Returns the error vector after its first interrupt, which an access outside of the BAR's contents raises.
 fn prepare(client: &mut Client) -> Result<OwnedFd> {
     let vector = eventfd(0, EventfdFlags::CLOEXEC)?;
     client.set_irqs(MSIX, TRIGGER_FILES, events::ERRORS_LINE, 1, &[vector.as_raw_fd()])?;
-    // The NIC looks at counters only while somebody wants to know of them.
+    // The NIC samples counters only while an event is enabled.
     write(client, events::ENABLE.offset, 1 << events::ERRORS_LINE)?;
     client.region_read(pci::APPLICATION_BAR, 0xff_0000, &mut [0; 4])?;
     interrupt(&vector)?;

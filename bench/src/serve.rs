@@ -1,19 +1,17 @@
-//! `./dev bench serve`: what a client of `spinneret serve` that sends what it likes does to others.
+//! `./dev bench serve`: effect of a hostile client of `spinneret serve` on other clients.
 //!
-//! The NIC belongs to one client at a time, and the server tells others so. Measures how long others wait for that answer while
-//! a client behaves, floods the server with requests and takes their answers, or takes no answers. Also measures the calls of a
-//! client before all of them, and of one after them.
+//! The NIC belongs to one client at a time; the server rejects others. Measures how long that rejection takes while a
+//! client behaves, floods the server with requests, or does not read replies. Also measures calls of a client before
+//! and after all of them.
 
-use crate::harness::{PAUSE, Server, Spinneret, connect, memory_bytes};
+use crate::harness::{Cell, PAUSE, Server, Sheet, Spinneret, connect, memory_bytes};
 use anyhow::{Result, anyhow};
 use clap::Args;
-use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_host::device::socket::VERSION;
 use spinneret_host::{Device as _, Nic};
 use spinneret_regmap::caps;
 use spinneret_table::bench::{Bars, Spread};
-use spinneret_table::figures;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -21,7 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Hello, and what is sent again and again: a read of a register (`host/src/device/socket/message.rs`).
+/// Hello, and a register read that is sent repeatedly (`host/src/device/socket/message.rs`).
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 const READ: [u8; 7] = [3, 0, 0, 0, 1, 0x80, 0x22];
 /// Calls of the first and the last client.
@@ -36,62 +34,37 @@ pub(crate) struct Arguments {
     spinneret: Spinneret,
 }
 
-/// What others noticed of a client.
-#[derive(Debug, Serialize)]
-struct Row {
-    client: &'static str,
-    /// Calls of others.
-    calls: usize,
-    median_ms: f64,
-    p99_ms: f64,
-    /// Requests of the client.
-    requests: u64,
-    /// Memory of the server.
-    memory_kib: u64,
-}
+/// Cells of a row: a client, its requests, and what other clients measured meanwhile.
+type Row = [Cell; 6];
 
-impl Row {
-    fn new(client: &'static str, milliseconds: &Spread, requests: u64, server: &Server) -> Result<Self> {
-        Ok(Self {
-            client,
-            calls: milliseconds.values().len(),
-            median_ms: milliseconds.median(),
-            p99_ms: milliseconds.percentile(99),
-            requests,
-            memory_kib: memory_bytes(server.process(), "VmRSS")? >> 10,
-        })
-    }
+fn row(client: &'static str, milliseconds: &Spread, requests: u64, server: &Server) -> Result<Row> {
+    Ok([
+        client.into(),
+        Cell::Count(requests),
+        Cell::Count(milliseconds.values().len() as u64),
+        Cell::Number(milliseconds.median(), 2),
+        Cell::Number(milliseconds.percentile(99), 2),
+        Cell::Count(memory_bytes(server.process(), "VmRSS")? >> 10),
+    ])
 }
 
 pub(crate) fn run(arguments: &Arguments, _: &mut Bars) -> Result<Value> {
     let server = Server::start(&arguments.spinneret.path()?, &[])?;
     let time = Duration::from_secs(arguments.seconds);
-    let mut rows = vec![calls("the first one, all counters", &server)?];
+    let mut sheet = Sheet::new([
+        ("client", "client"),
+        ("requests", "its requests"),
+        ("calls", "calls of others"),
+        ("median_ms", "median ms"),
+        ("p99_ms", "p99 ms"),
+        ("memory_kib", "server KiB"),
+    ]);
+    sheet.add(calls("the first one, all counters", &server)?);
     for (name, client) in CLIENTS {
-        rows.push(beside(name, client, &server, time)?);
+        sheet.add(beside(name, client, &server, time)?);
     }
-    rows.push(calls("the last one, all counters", &server)?);
-    let headings = [
-        "client",
-        "its requests",
-        "calls of others",
-        "median ms",
-        "p99 ms",
-        "server KiB",
-    ];
-    let mut table = figures(headings, &[0]);
-    table.add_rows(rows.iter().map(|row| {
-        [
-            row.client.to_owned(),
-            row.requests.to_string(),
-            row.calls.to_string(),
-            format!("{:.2}", row.median_ms),
-            format!("{:.2}", row.p99_ms),
-            row.memory_kib.to_string(),
-        ]
-    }));
-    println!("{table}");
-    Ok(json!(rows))
+    sheet.add(calls("the last one, all counters", &server)?);
+    Ok(json!(sheet.print()))
 }
 
 /// Sends requests until it is over, and counts them.
@@ -131,7 +104,7 @@ fn floods(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<(
     })
 }
 
-/// The server drops it, and it comes again.
+/// The server drops this client, which then reconnects.
 fn takes_nothing(socket: &Path, is_over: &AtomicBool, requests: &AtomicU64) -> Result<()> {
     while !is_over.load(Ordering::Relaxed) {
         let mut stream = UnixStream::connect(socket)?;
@@ -173,11 +146,11 @@ fn beside(name: &'static str, client: Client, server: &Server, time: Duration) -
             .join()
             .unwrap_or_else(|_| Err(anyhow!("the client panicked")))?;
         let times = times.into_iter().collect();
-        Row::new(name, &times, requests.load(Ordering::Relaxed), server)
+        row(name, &times, requests.load(Ordering::Relaxed), server)
     })
 }
 
-/// Calls of a client that has the NIC.
+/// Measures calls of the client that owns the NIC.
 fn calls(client: &'static str, server: &Server) -> Result<Row> {
     let nic = connect(&server.socket(), open)?;
     let call = |_| {
@@ -186,5 +159,5 @@ fn calls(client: &'static str, server: &Server) -> Result<Row> {
         Ok(begun.elapsed().as_secs_f64() * 1e3)
     };
     let times = (0..CALLS).map(call).collect::<Result<_>>()?;
-    Row::new(client, &times, CALLS as u64, server)
+    row(client, &times, CALLS as u64, server)
 }

@@ -25,11 +25,11 @@ use std::time::Duration;
 
 /// Message id of the transfer.
 const MESSAGE: u32 = 0x5eed_0001;
-/// Messages without progress for so long are given up.
+/// Messages without progress for this long are given up.
 const IDLE: Duration = Duration::from_millis(100);
-/// Longest that the receiver's host looks for a message that the sender knows to be there.
+/// Longest time for which the receiving host waits for an acknowledged message.
 const PATIENCE_PS: u64 = 1_000_000_000;
-/// Between two looks of a host at something.
+/// Polling interval of the hosts.
 const LOOK_PS: u64 = 1_000_000;
 /// The host that sends.
 const SENDER: Endpoint = Endpoint {
@@ -44,18 +44,18 @@ const RECEIVER: Endpoint = Endpoint {
 /// Frames that wait at the sender's NIC; more of them would only wait elsewhere.
 const QUEUE: usize = 16;
 
-/// What is sent, and how.
+/// Settings of a transfer.
 #[derive(Clone, Debug)]
 pub struct Transfer {
     /// Both NICs.
     pub nic: NicConfig,
-    /// What happens on the cable, both ways.
+    /// Faults of the cable, in both directions.
     pub faults: Faults,
     /// For the faults.
     pub seed: u64,
     /// How the sender sends.
     pub sender: SenderConfig,
-    /// Whether segments carry a UDP checksum, which handlers verify.
+    /// Whether segments carry a UDP checksum for the handlers to verify.
     pub checksum: UdpChecksum,
 }
 
@@ -79,22 +79,22 @@ impl Default for Transfer {
     }
 }
 
-/// What became of it.
+/// Results of a transfer.
 #[derive(Clone, Debug)]
 pub struct Transferred {
     /// Simulated time from the first segment to the acknowledgement of the last.
     pub time: Duration,
     /// Its bytes.
     pub bytes: usize,
-    /// What the sender has done.
+    /// Statistics of the sender.
     pub sender: Statistics,
-    /// What the handlers have counted.
+    /// Counters of the handlers.
     pub segments: SegmentCounters,
-    /// What happened on the cable, from the sender on and back.
+    /// Counters of the cable: from the sender, and back.
     pub cables: [Counts; 2],
-    /// What the receiver's NIC has counted meanwhile.
+    /// Counters of the receiver's NIC during the transfer.
     pub counters: Counters,
-    /// Share of the time in which a handler ran, over all HPUs.
+    /// Fraction of the time in which handlers ran, over all HPUs.
     pub hpu_load: f64,
     /// Clocks of the cluster that handlers took together.
     pub hpu_clocks: u64,
@@ -110,9 +110,9 @@ impl Transferred {
 /// A message that the sender knows to be there.
 const MISSING: &str = "the message was acknowledged, and did not arrive";
 
-/// Sends a message and compares what arrives.
+/// Sends a message and compares the received one.
 ///
-/// The hosts take no time of their own: what is measured is the cable, both NICs, and the handlers.
+/// The hosts take no time of their own: this measures the cable, both NICs, and the handlers.
 ///
 /// # Errors
 /// If it does not arrive as it was sent.
@@ -170,7 +170,7 @@ fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
     place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// What the receiving host has at the end.
+/// Results of the receiving host.
 struct Received {
     bytes: Vec<u8>,
     segments: SegmentCounters,
@@ -193,7 +193,7 @@ struct Hosts<'t> {
 }
 
 impl Hosts<'_> {
-    /// Keeps what became of a host; if it has failed, all is over.
+    /// Stores the result of a host; a failure stops the simulation.
     fn run<T>(&self, place: &Mutex<Option<T>>, done: Result<T>) -> Result<(), NodeExit> {
         let failure = match done {
             Ok(done) => {
@@ -211,7 +211,7 @@ impl Hosts<'_> {
         Err(NodeExit::Failed(text))
     }
 
-    /// The host that sends: how long it took, and what it did.
+    /// Runs the sending host; returns the time and the statistics.
     fn send(&self, nic: &Simulated) -> Result<(Duration, Statistics)> {
         let mut host = SendingHost {
             nic,
@@ -258,7 +258,7 @@ impl Hosts<'_> {
             }
             pass(simulated, LOOK_PS)?;
         };
-        // What still comes are copies, which count as well.
+        // Late duplicates count as well.
         while self.sent.told(simulated.borrow().now_ps()).is_none() {
             pass(simulated, LOOK_PS)?;
         }
@@ -284,7 +284,7 @@ fn pass(nic: &Simulated, time_ps: u64) -> Result<(), NicError> {
     Ok(())
 }
 
-/// The host at the first end, which does nothing but to send.
+/// The sending host, which does nothing else.
 struct SendingHost<'m> {
     nic: &'m Simulated,
     sender: Sender,
@@ -310,7 +310,7 @@ impl SendingHost<'_> {
                     let frame = self.frame(&segment);
                     self.nic.borrow_mut().transmit(frame);
                 }
-                // A little more, so that the time is not before the one that is waited for.
+                // Add one nanosecond, so that the sender's deadline has passed.
                 Step::Wait(until) => self.step(self.start_ps + (until.as_nanos() as u64 + 1) * 1000)?,
                 Step::Done => return Ok(now),
                 Step::Failed(error) => return Err(error.into()),

@@ -21,8 +21,7 @@ pub const BOARD: Board = Board {
     pins: on_board_pins,
 };
 
-/// The balls that the USB chip's serial lines are wired to, which that crate does not have; directions are those of
-/// the FPGA.
+/// The balls of the USB chip's serial lines, which that crate does not have; directions are those of the FPGA.
 const UART: [(&str, &str); 2] = [("uart_rx", "P14"), ("uart_tx", "M9")];
 
 /// The clock input, the eight LEDs and the serial lines.
@@ -98,9 +97,9 @@ fn filter_range(detector_hz: u64) -> u8 {
     }
 }
 
-/// Makes another clock from that of the board, by the vendor's primitive `SB_PLL40_CORE`.
+/// Derives another clock from that of the board, with the vendor's primitive `SB_PLL40_CORE`.
 ///
-/// In Rust, which knows no lengths of time, the clock passes through.
+/// The Rust model has no time, so the clock passes through.
 #[derive(LogicBlock, Clone, Debug)]
 pub struct IcePll {
     /// The clock of the board.
@@ -242,7 +241,7 @@ impl AlchitryCu {
     }
 }
 
-/// What the console is made with.
+/// Parameters of the console.
 fn console_values() -> Values {
     [
         ("rulesets", 2),
@@ -288,7 +287,7 @@ mod tests {
     use spinneret_verilog::generate;
 
     #[test]
-    fn clock_leds_and_serial_lines_have_the_balls_of_the_board() {
+    fn pins_match_the_board() {
         let pins: Vec<_> = on_board_pins()
             .iter()
             .map(|pin| format!("{} {}", pin.signal, pin.ball))
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_what_the_loop_makes_of_the_boards() {
+    fn pll_output_is_the_design_clock() {
         assert_eq!(PLL.output_hz(BOARD.core_clock_hz), Some(CLOCK_HZ));
     }
 

@@ -1,6 +1,6 @@
 //! Boards that spinneret is made for: part, clocks, host interface, pins, and the Corundum design it plugs into.
 //!
-//! Vendors' primitives are nowhere else.
+//! All vendor primitives are in this crate.
 
 pub mod alchitry_cu;
 pub mod ultrascale;
@@ -26,7 +26,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The name its vendor gives it.
+    /// Returns the vendor's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::UltraScalePlus => "UltraScale+",
@@ -44,7 +44,7 @@ pub struct PciExpress {
     pub lanes: u8,
 }
 
-/// Where Corundum keeps the 100G design of a board.
+/// The 100G design of a board in Corundum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CorundumDesign {
     /// Directories relative to the root of its tree, one of which has the design: the place in the newest tree first, then
@@ -74,11 +74,11 @@ pub struct Board {
     pub part: &'static str,
     /// Frequency in Hz of the clock that spinneret's blocks run on.
     pub core_clock_hz: u64,
-    /// The way to the host, if the board has one.
+    /// The PCI Express interface, if the board has one.
     pub pci_express: Option<PciExpress>,
     /// The Corundum design to plug into, if there is one.
     pub corundum: Option<CorundumDesign>,
-    /// The pins that a design of ours drives itself; none where Corundum's constraints rule them all.
+    /// The pins that our design drives itself; none where Corundum has all pin constraints.
     pub pins: fn() -> Vec<Pin>,
 }
 

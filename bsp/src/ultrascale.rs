@@ -14,7 +14,7 @@ const OSCILLATOR_HZ: RangeInclusive<u64> = 800_000_000..=1_600_000_000;
 const DIVIDE: RangeInclusive<u64> = 1..=106;
 /// Multiplier, in eighths.
 const MULTIPLY_EIGHTHS: RangeInclusive<u64> = 16..=1024;
-/// Divider of the output, in eighths, beside 1.
+/// Divider of the output, in eighths, other than 1.
 const OUTPUT_EIGHTHS: RangeInclusive<u64> = 16..=1024;
 /// A clock may be wrong by this much, in millionths.
 const TOLERANCE_PPM: u128 = 1000;
@@ -32,7 +32,7 @@ pub struct MmcmSettings {
     pub output_eighths: u64,
 }
 
-/// No dividers make the frequency that was asked for.
+/// No dividers make the requested frequency.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
     "no dividers of an MMCM make {} MHz of {} MHz: from {} to {} MHz are possible",
@@ -40,18 +40,18 @@ pub struct MmcmSettings {
     megahertz(*OSCILLATOR_HZ.end())
 )]
 pub struct MmcmError {
-    /// What was asked for, in Hz.
+    /// The requested frequency, in Hz.
     pub wanted_hz: u64,
     /// Frequency of the input, in Hz.
     pub input_hz: u64,
 }
 
 impl MmcmSettings {
-    /// The dividers that come nearest to a frequency; among those whole ones, with the fastest detector and
-    /// oscillator, as these have the least jitter.
+    /// Returns the dividers whose output is nearest to a frequency. Among equal ones it prefers integers, and the fastest detector
+    /// and oscillator, for the least jitter.
     ///
     /// # Errors
-    /// If none comes near enough.
+    /// No output is within the tolerance.
     pub fn nearest(input_hz: u64, wanted_hz: u64) -> Result<Self, MmcmError> {
         let candidates = DIVIDE
             .filter(|divide| DETECTOR_HZ.contains(&(input_hz / divide)))
@@ -110,7 +110,7 @@ impl MmcmSettings {
         made.abs_diff(wanted) * 1_000_000_000 / wanted.max(1)
     }
 
-    /// The frequencies in one sentence for people.
+    /// Describes the frequencies in one sentence.
     pub fn describe(self) -> String {
         format!(
             "{} MHz from {} MHz by an MMCM: divided by {}, times {} = {} MHz, divided by {}",
@@ -146,7 +146,7 @@ pub const CLUSTER_CLOCK: &str = "spinneret_cluster_clock";
 ///   wrong, so what it clocks is held in reset.
 /// - `rst` stops the clock until the loop has locked again.
 ///
-/// In Rust, which knows no lengths of time, the clock passes through.
+/// The Rust model has no time, so the clock passes through.
 #[derive(LogicBlock, Clone, Debug)]
 pub struct ClusterClock {
     /// Clock of the NIC.
@@ -194,7 +194,7 @@ impl ClusterClock {
         )
     }
 
-    /// The primitives as tools need them that do not know them: name and declaration of the ports that are used.
+    /// Declarations of the primitives, for tools that do not have them: name, and the ports that are used.
     pub fn primitives() -> [(&'static str, &'static str); 2] {
         [("BUFG", BUFG), ("MMCME4_BASE", MMCM)]
     }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frequency_is_made_within_its_limits() {
+    fn dividers_stay_within_limits_for_every_frequency() {
         for khz in (6_250..400_000).step_by(1_237) {
             let settings = MmcmSettings::nearest(INPUT, khz * 1000).unwrap();
             assert!(OSCILLATOR_HZ.contains(&settings.oscillator_hz()), "{settings:?}");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_made_is_refused() {
+    fn rejects_impossible_frequencies() {
         for wanted in [0, 1, 6_000_000, 1_601_700_000, u64::MAX / 2_000_000] {
             let error = MmcmSettings::nearest(INPUT, wanted)
                 .map(|s| s.describe())

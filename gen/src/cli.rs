@@ -17,13 +17,13 @@ use std::time::Instant;
 
 /// Writes the SystemVerilog of spinneret.
 ///
-/// Without arguments it brings two directories up to date: gen/verilog/reference/ with every block with the parameter
-/// values of the public FPsPIN design, one file for each module, and a file list; and gen/verilog/board-vcu1525/ with what
-/// `--board vcu1525` writes, which has the whole application block.
+/// Without arguments, updates two directories: gen/verilog/reference/ with every block in the configuration of FPsPIN, one
+/// file for each module, and a file list; and gen/verilog/board-vcu1525/ with the output of `--board vcu1525`, which has
+/// the whole application block.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "gen-verilog", version, after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// Configuration that parameter values come from [default: reference]
+    /// Configuration of the parameters [default: reference]
     #[arg(long, value_name = "NAME", conflicts_with = "board")]
     config: Option<String>,
 
@@ -31,11 +31,11 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["modules", "settings", "prefix"])]
     board: Option<String>,
 
-    /// Generation of Corundum that the board's design is for: 2023-12 or fpspin-2023 [default: 2023-12]
+    /// Corundum generation of the design: 2023-12 or fpspin-2023 [default: 2023-12]
     #[arg(long, value_name = "NAME", requires = "board")]
     corundum: Option<String>,
 
-    /// What is behind the application block: pspin, or stub for a small stand-in [default: pspin]
+    /// Cluster of the application block: pspin, or stub for a small stand-in [default: pspin]
     #[arg(long, value_name = "NAME", requires = "board")]
     cluster: Option<String>,
 
@@ -51,19 +51,19 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", requires = "board")]
     pspin_dir: Option<PathBuf>,
 
-    /// Only this block and what is in it; may be given several times
+    /// Block to generate, with its submodules; repeatable [default: all]
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
 
-    /// Value of a parameter, as name=value or module.name=value; may be given several times
+    /// Parameter value, as name=value or module.name=value; repeatable
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
 
-    /// What the names of all modules begin with, so that two variants of a block fit into one design
+    /// Prefix of all module names, so that two variants of a block fit into one design
     #[arg(long, value_name = "NAME")]
     prefix: Option<String>,
 
-    /// Directory to write to [default: gen/verilog/CONFIG, gen/verilog/custom with --module, --set or --prefix,
+    /// Output directory [default: gen/verilog/CONFIG, gen/verilog/custom with --module, --set or --prefix,
     /// target/boards/BOARD with --board]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["check", "out", "modules", "settings", "prefix", "config", "board"])]
     list: bool,
 
-    /// Write nothing; exit with 1 and name the files if the directory differs from what would be written
+    /// Write nothing; list the files that differ, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
 
@@ -80,7 +80,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", hide = true, exclusive = true)]
     manual: Option<PathBuf>,
 
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -89,24 +89,24 @@ pub struct Arguments {
 const PROJECT_BOARD: &str = "vcu1525";
 
 const EXIT_CODES: &str = "\
-A directory that is written to holds exactly the files of the last run: files of an earlier run that \
-are generated no longer are removed, files that gen-verilog did not write are left alone.
+The output directory holds exactly the files of the last run: stale files of earlier runs are removed, files that \
+gen-verilog did not write are kept.
 
-Exit codes: 0 done, 1 --check found a difference, or the result cannot be printed, 2 refused (nothing has been written)";
+Exit codes: 0 success, 1 --check found a difference, or the result cannot be printed, 2 error (nothing has been written)";
 
-/// How a run that was not refused ended.
+/// Result of a run without errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is as it should be now.
+    /// The files are up to date.
     Done,
     /// `--check` found a difference.
     Differs,
 }
 
-/// Does what the arguments say and tells about it on standard output.
+/// Runs the command, and prints the result to standard output.
 ///
 /// # Errors
-/// What was refused, in one sentence; nothing has been written then.
+/// One sentence with the reason; nothing has been written then.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     if let Some(share) = &arguments.manual {
@@ -132,7 +132,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let store = open_store(arguments, &request)?;
     let rendered = render(&request)?;
-    // What cannot be written is known before the first file is.
+    // Detect conflicts before the first file is written.
     let mut differences = store.compare(&rendered.files)?;
     let project = arguments.is_bare().then(project_board).transpose()?;
     let project = project
@@ -178,7 +178,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(outcome(arguments.check, is_same))
 }
 
-/// How a run ends that found all as it should be, or not.
+/// The outcome of a run.
 fn outcome(is_check: bool, is_same: bool) -> Outcome {
     if is_check && !is_same {
         Outcome::Differs
@@ -187,7 +187,7 @@ fn outcome(is_check: bool, is_same: bool) -> Outcome {
     }
 }
 
-/// Writes files unless they are only to be checked; answers what differed before.
+/// Writes files, or only compares them. Returns the differences before.
 fn bring_up_to_date(
     store: &Store,
     files: &[File],
@@ -210,7 +210,7 @@ fn list(json: bool) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
-/// The same for a board.
+/// Runs the command for a board.
 fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
     let board = board::find(name)?;
     let options = arguments.board_options()?;
@@ -240,7 +240,7 @@ fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The board whose files the project keeps, as it is without options.
+/// The board whose files are part of the project, without options.
 struct ProjectBoard {
     output: BoardOutput,
     store: Store,
@@ -260,7 +260,7 @@ fn project_board() -> anyhow::Result<ProjectBoard> {
     Ok(ProjectBoard { output, store })
 }
 
-/// The directory that was asked for, else the one in the checkout that belongs to the request.
+/// The output directory: `--out`, or the default in the checkout.
 fn open_store(arguments: &Arguments, request: &Request) -> anyhow::Result<Store> {
     if let Some(directory) = &arguments.out {
         return Ok(Store::new(directory.clone(), directory.display().to_string()));
@@ -278,13 +278,13 @@ fn open_store(arguments: &Arguments, request: &Request) -> anyhow::Result<Store>
 }
 
 impl Arguments {
-    /// Whether nothing in particular is asked for: then everything that the project keeps is brought up to date.
+    /// Whether no option selects anything: then all generated files of the project are updated.
     fn is_bare(&self) -> bool {
         let is_chosen = self.config.is_some() || self.prefix.is_some() || self.out.is_some();
         !is_chosen && self.modules.is_empty() && self.settings.is_empty()
     }
 
-    /// What a board is to be written with.
+    /// The options of a board.
     fn board_options(&self) -> anyhow::Result<Options> {
         let defaults = Options::default();
         Ok(Options {
@@ -307,7 +307,7 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// The command that writes what `--check` compared with.
+    /// The command that writes the files that `--check` compares.
     fn repair_command(&self) -> String {
         let mut words = Vec::new();
         let mut add = |option: &str, value: &str| words.push(format!("{option} {}", quote(value)));

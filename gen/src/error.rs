@@ -19,7 +19,7 @@ pub(crate) fn backend(module: &str) -> impl FnOnce(spinneret_verilog::Error) -> 
     move |source| anyhow!("module `{module}` cannot be translated: {source}")
 }
 
-/// What to write instead of an unknown name.
+/// Suggestion for an unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// One name is near.

@@ -1,11 +1,9 @@
-//! Writes the SystemVerilog of spinneret, and measures it with yosys.
+//! Writes the SystemVerilog of spinneret, and measures it with yosys and nextpnr.
 //!
-//! The way from a command line to files has four steps, one module each: [`request`] turns names
-//! and `--set` values into blocks with complete parameters, [`render`] turns those into files in
-//! memory, [`store`] compares them with a directory or writes them as a whole, and [`report`]
-//! says what happened. [`listing`] describes what can be asked for; [`cli`] is the command itself.
-//! [`board`] makes the files of a board, which are stored and told about in the same way.
-//! [`synth`] is independent of all that: it synthesises what was written and counts.
+//! `gen-verilog` has four steps, one module each: [`request`] resolves names and `--set` values into blocks with parameters,
+//! [`render`] generates their files in memory, [`store`] compares them with a directory or writes them all or none, and
+//! [`report`] prints the result. [`cli`] is the command. [`board`] generates the files of a board, which are stored and
+//! reported in the same way. [`synth`] and [`pnr`] measure generated files.
 
 pub mod board;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! What a run did or found, as a table for people or JSON for programs.
+//! Reports of a run and lists of what can be generated, as tables and JSON, and printing them.
 
 pub use spinneret_table::table;
 
@@ -16,16 +16,16 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The outcome of a run, ready to be told.
+/// The report of a run.
 #[derive(Debug)]
 pub struct Report<'a> {
-    /// What was asked for.
+    /// The request.
     pub request: &'a Request,
-    /// What it turned into.
+    /// Its files.
     pub rendered: &'a Rendered,
     /// The directory.
     pub store: &'a Store,
-    /// What differed before the run, by file name.
+    /// Differences before the run, by file name.
     pub differences: BTreeMap<String, Difference>,
     /// Time from the command line to the last file.
     pub time: Duration,
@@ -96,7 +96,7 @@ pub(crate) fn differences_text(
     text
 }
 
-/// How many of the wanted files were written, and how many are gone.
+/// Formats the number of written files and of deleted files.
 pub(crate) fn changes(differences: &BTreeMap<String, Difference>, files: usize) -> String {
     let stale = differences.values().filter(|d| **d == Difference::Stale).count();
     let written = differences.len() - stale;
@@ -301,7 +301,7 @@ fn entry_json(entry: &Entry) -> Value {
     })
 }
 
-/// Wraps a last column of running text, also where the width of the terminal is unknown.
+/// Limits the width of the last column, which has running text, also if the width of the terminal is unknown.
 pub fn limit_last_column(table: &mut Table) {
     const CHARACTERS: u16 = 60;
     let last = table.column_count().saturating_sub(1);
@@ -310,13 +310,13 @@ pub fn limit_last_column(table: &mut Table) {
     }
 }
 
-/// A cell for a number: right-aligned, empty if there is none.
+/// Returns a right-aligned cell for a number, empty if there is none.
 pub fn number(value: Option<impl ToString>) -> Cell {
     let text = value.map(|value| value.to_string()).unwrap_or_default();
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-/// The work is done, but its result could not be printed.
+/// The command has succeeded, but its result could not be printed.
 #[derive(Debug, thiserror::Error)]
 #[error("all is done, but the result cannot be printed: {0}")]
 pub struct NotPrinted(io::Error);
@@ -333,18 +333,18 @@ pub fn print(text: &str) -> Result<(), NotPrinted> {
     }
 }
 
-/// Tells people something beside the result; where nobody can read it, nothing is lost.
+/// Prints progress to standard error, and ignores errors.
 pub fn tell(text: fmt::Arguments<'_>) {
     let _ = write!(io::stderr(), "{}", for_people(&text.to_string(), &io::stderr()));
 }
 
-/// How a command ends that failed: 2 if it was refused, 1 if its result only could not be printed.
+/// Prints an error, and returns the exit code: 1 if only the result could not be printed, else 2.
 pub fn fail(error: &anyhow::Error, told: fmt::Arguments<'_>) -> ExitCode {
     tell(told);
     ExitCode::from(if error.is::<NotPrinted>() { 1 } else { 2 })
 }
 
-/// One of `one` and `many` with its count in front.
+/// Returns a count with its noun, in the singular or plural.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,4 +1,4 @@
-//! What to generate: names and settings of a command line, resolved against the catalog.
+//! Requests: names and settings of a command line, resolved against the catalog.
 
 use crate::error::{Advice, unknown};
 use anyhow::{anyhow, bail};
@@ -7,16 +7,16 @@ use std::fmt;
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-/// A configuration and the blocks of it that are to be generated.
+/// A configuration and the blocks to generate.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where parameter values come from unless they are set.
+    /// The source of parameter values that are not set.
     pub config: Config,
     /// The blocks, in the order of the catalog.
     pub blocks: Vec<Chosen>,
-    /// Whether these are all shipped blocks with the values and names of the configuration, nothing else.
+    /// Whether these are exactly the shipped blocks, with the values and names of the configuration.
     pub whole: bool,
-    /// What the names of all modules begin with.
+    /// Prefix of all module names.
     pub prefix: String,
 }
 
@@ -69,10 +69,10 @@ impl Request {
         })
     }
 
-    /// The same with something in front of the names of all modules, so that it fits into a design beside another variant.
+    /// Adds a prefix to all module names, so that two variants fit into one design.
     ///
     /// # Errors
-    /// If names cannot begin so.
+    /// The prefix is not the beginning of a name.
     pub fn with_prefix(self, prefix: &str) -> anyhow::Result<Self> {
         let is_plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_plain || prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
@@ -101,7 +101,7 @@ fn find_config(name: &str) -> anyhow::Result<Config> {
         .ok_or_else(|| unknown("configuration", name, Config::ALL.map(Config::name)))
 }
 
-/// The entries that are asked for; the order is the catalog's, whatever the order of the names.
+/// The selected entries, in the order of the catalog.
 fn select(catalog: &'static [Entry], modules: &[String]) -> anyhow::Result<Vec<&'static Entry>> {
     for name in modules {
         check_module(catalog, name)?;
@@ -120,7 +120,7 @@ fn check_module(catalog: &'static [Entry], name: &str) -> anyhow::Result<()> {
     Err(unknown("module", name, catalog.iter().map(|entry| entry.name)))
 }
 
-/// A setting must reach at least one parameter, or it is a slip that would pass unnoticed.
+/// Checks that a setting applies to at least one parameter, to catch mistakes.
 fn check_target(
     catalog: &'static [Entry],
     selected: &[&'static Entry],
@@ -213,7 +213,7 @@ impl Setting {
         Ok(settings)
     }
 
-    /// Whether the setting speaks of this parameter of this module.
+    /// Whether the setting applies to this parameter of this module.
     pub fn applies_to(&self, module: &str, parameter: &str) -> bool {
         self.name == parameter && self.module.as_deref().is_none_or(|own| own == module)
     }

@@ -1,9 +1,9 @@
-//! A directory of generated files: what differs from it, and how it is brought up to date.
+//! A directory of generated files: comparing and updating it.
 //!
-//! Only files that begin with gen-verilog's own header are ever replaced or removed, and only those are removed that the
-//! directory's own list says were written: a copy of one is somebody's. Writing is all or nothing: every new text is on
-//! disk under a temporary name before the first file is replaced, and a failure after that puts back what was there. Who
-//! writes holds a lock on the directory, so that two runs do not mix.
+//! Only files that begin with gen-verilog's header are replaced or removed. A stale file is removed only if the list in the
+//! directory names it; a copy of a generated file belongs to the user. Writing is all or nothing: every new text is on disk
+//! under a temporary name before the first file is replaced, and a later failure restores the old files. A lock on the
+//! directory keeps two runs from interfering.
 
 use crate::error;
 use crate::render::{File, HASH_HEADER, HEADER};
@@ -14,30 +14,30 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Lines at the start of a file among which its header may be: a shell script begins with its interpreter.
+/// The header is within the first lines of a file: a shell script begins with its interpreter.
 const HEADER_LINES: usize = 3;
-/// The header is within so many bytes.
+/// The header is within this number of bytes.
 const HEADER_BYTES: u64 = 1024;
-/// The list of what was written, one name a line.
+/// The list of written files, one name a line.
 const LIST: &str = ".gen-verilog";
-/// Most that is read of it.
+/// Maximum size of the list.
 const LIST_BYTES: u64 = 1 << 20;
-/// How temporary names begin.
+/// Prefix of temporary names.
 const STAGED: &str = ".gen-verilog-";
 
-/// How one file of a directory differs from what it should be.
+/// How a file differs from the generated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Difference {
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It is there with another text.
+    /// Its text differs.
     Differs,
-    /// It was generated once and is generated no longer.
+    /// It is not generated any more.
     Stale,
 }
 
 impl Difference {
-    /// One word for people.
+    /// Returns a word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -47,7 +47,7 @@ impl Difference {
     }
 }
 
-/// A directory that gen-verilog writes to.
+/// An output directory of gen-verilog.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
@@ -55,17 +55,17 @@ pub struct Store {
 }
 
 impl Store {
-    /// A directory, which need not exist, and how it is shown to people.
+    /// Returns the store of a directory, which need not exist; `shown` is its path in messages.
     pub fn new(directory: PathBuf, shown: String) -> Self {
         Self { directory, shown }
     }
 
-    /// The directory as shown to people.
+    /// Returns the path of the directory in messages.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// The files that differ from what is wanted, by name; the directory's own list is one of them.
+    /// Returns the files that differ from the wanted ones, by name, including the list.
     ///
     /// # Errors
     /// The directory cannot be read, or a file with a wanted name is not gen-verilog's.
@@ -103,7 +103,7 @@ impl Store {
         }
     }
 
-    /// Names of files within the directory that were written to it.
+    /// The files that the list names.
     fn listed(&self) -> Vec<String> {
         let path = self.directory.join(LIST);
         let mut text = String::new();
@@ -111,14 +111,14 @@ impl Store {
             Ok(true) => fs::File::open(&path)
                 .and_then(|list| list.take(LIST_BYTES).read_to_string(&mut text))
                 .is_ok(),
-            // Without a list, nothing is known to be ours.
+            // Without a list, no file is known to be ours.
             _ => false,
         };
         let names = text.lines().filter(|name| read && is_plain(name));
         names.map(str::to_owned).collect()
     }
 
-    /// Makes the directory hold the wanted files and no stale ones; answers what had to change, apart from its own list.
+    /// Writes the wanted files, and removes stale ones. Returns the changes, without the list.
     ///
     /// # Errors
     /// As [`Store::compare`], or the file system refuses; then nothing has changed.
@@ -131,12 +131,12 @@ impl Store {
         result
     }
 
-    /// The same once nobody else writes.
+    /// Writes while holding the lock.
     fn write_alone(&self, wanted: &[File]) -> anyhow::Result<BTreeMap<String, Difference>> {
         let failed = |error| self.failed("lock", None, error);
         let lock = fs::File::open(&self.directory).map_err(failed)?;
         match lock.lock() {
-            // Not every file system has locks; then runs are not to be at the same time.
+            // Some file systems have no locks; there the user has to avoid concurrent runs.
             Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(failed(error)),
             _ => {}
         }
@@ -147,7 +147,7 @@ impl Store {
         Ok(differences)
     }
 
-    /// Removes what a run left that was killed.
+    /// Removes temporary files of killed runs.
     fn sweep(&self, wanted: &[File]) {
         let listed = self.listed();
         let names = wanted.iter().map(|file| file.name.as_str());
@@ -162,13 +162,13 @@ impl Store {
                     .starts_with(STAGED.as_bytes())
             });
             for entry in left {
-                // Who cannot remove it is told so when the new files are written.
+                // Ignore errors: if it cannot be removed, writing new files fails with a message.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Creates the directory and the folders of the files; answers those that were missing, innermost first.
+    /// Creates the directory and its folders. Returns those that were missing, innermost first.
     fn create_directories(&self, wanted: &[File]) -> anyhow::Result<Vec<PathBuf>> {
         let folders: BTreeSet<_> = wanted.iter().map(|file| folder_of(&file.name)).collect();
         let mut missing = Vec::new();
@@ -200,7 +200,7 @@ impl Store {
         result
     }
 
-    /// Puts staged files in their places and removes stale ones.
+    /// Renames staged files to their final names, and removes stale ones.
     fn swap(
         &self,
         staged: Vec<(&str, NamedTempFile)>,
@@ -225,14 +225,14 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a text on disk under a temporary name, which vanishes if it is not renamed.
+    /// Writes a text under a temporary name; the file is removed unless it is renamed.
     fn stage(&self, file: &File) -> anyhow::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(STAGED);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // What an ordinary new file gets; the process's mask still applies.
+            // The permissions of an ordinary new file; the umask still applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let folder = self.directory.join(folder_of(&file.name));
@@ -240,7 +240,7 @@ impl Store {
             staged.write_all(file.text.as_bytes())?;
             Ok(staged)
         });
-        // The error's own text names the temporary file, which nobody has heard of.
+        // Replace the text of the error, because it names the temporary file.
         staged.map_err(|error| self.failed("write", Some(&file.name), error.kind().into()))
     }
 
@@ -263,15 +263,14 @@ fn list_of(wanted: &[File]) -> File {
     }
 }
 
-/// Removes directories again; one that is not empty, or was never created, stays as it is.
+/// Removes directories, except those that are not empty.
 fn remove_empty(directories: &[PathBuf]) {
     for directory in directories {
         let _ = fs::remove_dir(directory);
     }
 }
 
-/// Whether a file has gen-verilog's header, however large it is. Only plain files are opened: reading a pipe would wait for
-/// ever.
+/// Whether a file has gen-verilog's header. Opens only plain files, because reading a pipe would block.
 fn is_own(path: &Path) -> io::Result<bool> {
     if !fs::metadata(path)?.is_file() {
         return Ok(false);
@@ -282,7 +281,7 @@ fn is_own(path: &Path) -> io::Result<bool> {
     Ok(text.starts_with(HEADER.as_bytes()) || lines.any(|line| line == HASH_HEADER.as_bytes()))
 }
 
-/// Whether there is no such file; what stands in its way is told when it is written.
+/// Whether the file does not exist; an obstacle in its path is reported when it is written.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -290,7 +289,7 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// Whether a name leads to one file within the directory, in one way.
+/// Whether a name is a normalised path to a file within the directory.
 fn is_plain(name: &str) -> bool {
     let path = Path::new(name);
     let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -306,14 +305,14 @@ fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// What was there before it was touched; what is not needed any more goes with it.
+/// Backups of changed files; dropping it removes them.
 #[derive(Default)]
 struct Undo {
     before: Vec<(PathBuf, Option<NamedTempFile<()>>)>,
 }
 
 impl Undo {
-    /// Keeps a file under a second name, or as a copy where there are no second names.
+    /// Backs up a file as a hard link, or as a copy where there are no hard links.
     fn remember(&mut self, path: &Path) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let keep = |second: &Path| fs::hard_link(path, second).or_else(|_| fs::copy(path, second).map(drop));

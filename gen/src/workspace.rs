@@ -1,4 +1,4 @@
-//! Where the checkout is, and how paths in it are shown.
+//! The checkout of spinneret: finding it, paths in messages, and pages of documentation that commands update.
 
 use crate::error::failed;
 use anyhow::Context as _;
@@ -13,10 +13,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The checkout that the current directory is in, else the one this program was built from.
+    /// Returns the checkout of the current directory, else the one this program was built from.
     ///
     /// # Errors
-    /// There is neither.
+    /// Neither exists.
     pub fn find() -> anyhow::Result<Self> {
         let current = env::current_dir().map_err(failed("find", "the current directory"))?;
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -28,7 +28,7 @@ impl Workspace {
             )
     }
 
-    /// The nearest checkout among a directory and those above it.
+    /// Returns the nearest checkout among a directory and its parents.
     pub fn above(directory: &Path) -> Option<Self> {
         let root = directory.ancestors().find(|candidate| is_root(candidate))?;
         Some(Self {
@@ -41,7 +41,7 @@ impl Workspace {
         &self.root
     }
 
-    /// A path as people read it: relative to the root if it is below it.
+    /// Returns a path for messages, relative to the root if it is below it.
     pub fn show(&self, path: &Path) -> String {
         path.strip_prefix(&self.root)
             .unwrap_or(path)
@@ -50,7 +50,7 @@ impl Workspace {
     }
 }
 
-/// Looks for this crate beside the manifest: any workspace has a manifest, only ours has both.
+/// Checks for this crate next to the manifest, which identifies the workspace.
 fn is_root(directory: &Path) -> bool {
     let holds = |path: &str, text: &str| {
         fs::read_to_string(directory.join(path)).is_ok_and(|manifest| manifest.contains(text))
@@ -58,7 +58,7 @@ fn is_root(directory: &Path) -> bool {
     holds("Cargo.toml", "[workspace]") && holds("gen/Cargo.toml", "name = \"spinneret-gen\"")
 }
 
-/// Replaces what stands between two marks; `None` if the text lacks one of them.
+/// Replaces the text between two marks; `None` if a mark is missing.
 pub fn between(text: &str, [begin, end]: [&str; 2], new: &str) -> Option<String> {
     let (before, rest) = text.split_once(begin)?;
     let (_, after) = rest.split_once(end)?;
@@ -70,10 +70,10 @@ pub fn no_marks(page: &str, [begin, end]: [&str; 2]) -> String {
     format!("{page} has no lines `{begin}` and `{end}` for the figures to stand between: put them back")
 }
 
-/// Replaces a page as a whole; it keeps its permissions.
+/// Replaces a page atomically, and keeps its permissions.
 ///
 /// # Errors
-/// The file system refuses; then the page is as it was.
+/// The page cannot be written; then it is unchanged.
 pub fn replace(page: &Path, text: &str) -> io::Result<()> {
     let folder = page.parent().unwrap_or(Path::new("."));
     let mut staged = tempfile::NamedTempFile::new_in(folder)?;

@@ -11,7 +11,7 @@ pub(crate) struct Limit {
     name: &'static str,
     range: [usize; 2],
     is_power_of_two: bool,
-    /// What stands behind the largest value.
+    /// The end of the range, after the largest value.
     unit: &'static str,
     doc: &'static str,
 }

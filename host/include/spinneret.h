@@ -1,11 +1,11 @@
 /*
- * What applications use a spinneret NIC with. Made from host/c; docs/host/library.md explains it.
+ * The library for applications that use a spinneret NIC. Generated from host/c; see docs/host/library.md.
  *
- * Calls that give back an int succeed with 0, or what they say instead, and fail with one of the negative numbers below;
- * spinneret_error_message() says why. Strings are UTF-8, and end with a 0.
+ * Calls that return an int return 0 on success unless documented otherwise, and one of the negative numbers below on failure;
+ * spinneret_error_message() returns the reason. Strings are UTF-8 and zero-terminated.
  *
- * Handles are closed once, by the call that has close in its name. A handle that is closed, or of another kind, is an error,
- * and so is a null pointer where none is allowed. Every call may be made by every thread.
+ * Close each handle once, with the call that has close in its name. A closed handle, a handle of another kind, or a null
+ * pointer where none is allowed is an error. All calls are thread-safe.
  */
 
 #ifndef SPINNERET_H
@@ -25,57 +25,57 @@
 #define SPINNERET_OK 0
 
 /**
- * An argument is wrong: a null pointer, a handle that is closed, a name that is not there, memory that is not there.
+ * Invalid argument: a null pointer, a closed handle, an unknown name, an invalid range of memory.
  */
 #define SPINNERET_ERROR_ARGUMENT -1
 
 /**
- * There is no such NIC, or somebody else has it.
+ * There is no such NIC, or another program uses it.
  */
 #define SPINNERET_ERROR_OPEN -2
 
 /**
- * The file is no program for the NIC, or has no such handlers.
+ * The file is not a program for the NIC, or does not have the handlers.
  */
 #define SPINNERET_ERROR_PROGRAM -3
 
 /**
- * There is no context or no memory left, or other contexts run another program.
+ * No context or no memory is left, or other contexts run another program.
  */
 #define SPINNERET_ERROR_NO_ROOM -4
 
 /**
- * The NIC refused something, or did not answer as it should.
+ * The NIC refused a request, or did not answer as expected.
  */
 #define SPINNERET_ERROR_DEVICE -5
 
 /**
- * The NIC, its driver or the process that simulates it is gone.
+ * The NIC, its driver or the process that simulates it has disappeared.
  */
 #define SPINNERET_ERROR_GONE -6
 
 /**
- * It did not happen in time.
+ * Timeout.
  */
 #define SPINNERET_ERROR_TIMEOUT -7
 
 /**
- * A fault of the library.
+ * Internal error of the library.
  */
 #define SPINNERET_ERROR_INTERNAL -8
 
 /**
- * Most bytes of a name or a path, without the 0 at its end.
+ * Maximum length of a name or path in bytes, without the terminating 0.
  */
 #define SPINNERET_LONGEST_NAME 4095
 
 /**
- * Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three.
+ * Maximum size of a handler's line in bytes, with the terminating 0. An invalid byte takes three.
  */
 #define SPINNERET_LONGEST_LINE 12289
 
 /**
- * Most bytes of a frame, without its check sequence.
+ * Maximum size of a frame in bytes, without its check sequence.
  */
 #define SPINNERET_LARGEST_FRAME 9216
 
@@ -85,12 +85,12 @@
 #define SPINNERET_ALL 0
 
 /**
- * A packet matches if one rule matches or more.
+ * A packet matches if at least one rule matches.
  */
 #define SPINNERET_ANY 1
 
 /**
- * Most rules that decide.
+ * Maximum number of rules, without the end-of-message rule.
  */
 #define SPINNERET_RULES 3
 
@@ -120,12 +120,12 @@ typedef struct spinneret_nic spinneret_nic;
 typedef struct spinneret_program spinneret_program;
 
 /**
- * Who receives messages of SLMP at a UDP port.
+ * A receiver of SLMP messages at a UDP port.
  */
 typedef struct spinneret_receiver spinneret_receiver;
 
 /**
- * Gets the name and the value of a counter, and the pointer that came with the question.
+ * A callback for counters: it receives the pointer user, and the name and value of a counter.
  */
 typedef void (*spinneret_each_counter)(void *user, const char *name, uint32_t value);
 
@@ -144,12 +144,12 @@ typedef struct spinneret_addresses {
 } spinneret_addresses;
 
 /**
- * A rule: the word of the packet at bytes 4 * word to 4 * word + 3, first byte most significant, and with the mask, is at
- * least first and at most last.
+ * A rule: it matches if a word of the packet, masked, is from first to last. The word is at bytes 4 * word to
+ * 4 * word + 3, in network order.
  */
 typedef struct spinneret_rule {
     /**
-     * Which word.
+     * Index of the word.
      */
     uint32_t word;
     /**
@@ -171,7 +171,7 @@ typedef struct spinneret_rule {
 } spinneret_rule;
 
 /**
- * Which packets go to handlers. All bytes 0: all packets, and each is a message.
+ * Selects packets for handlers. All bytes 0: all packets, and each is a message.
  */
 typedef struct spinneret_ruleset {
     /**
@@ -179,7 +179,7 @@ typedef struct spinneret_ruleset {
      */
     uint32_t join;
     /**
-     * How many of the rules there are. With none, all packets match SPINNERET_ALL, and none SPINNERET_ANY.
+     * Number of rules. Without rules, SPINNERET_ALL matches all packets, and SPINNERET_ANY none.
      */
     uint32_t count;
     /**
@@ -191,13 +191,13 @@ typedef struct spinneret_ruleset {
      */
     uint32_t has_messages;
     /**
-     * Which packets end a message.
+     * The rule for packets that end a message.
      */
     struct spinneret_rule end_of_message;
 } spinneret_ruleset;
 
 /**
- * What a context gets.
+ * Resources of a context.
  */
 typedef struct spinneret_options {
     /**
@@ -209,7 +209,7 @@ typedef struct spinneret_options {
      */
     uint32_t handler_bytes;
     /**
-     * Scratchpad in each cluster in bytes; 0 for a quarter of what there is.
+     * Scratchpad in each cluster in bytes; 0 for a quarter of the available memory.
      */
     uint32_t scratchpad_bytes;
 } spinneret_options;
@@ -219,48 +219,53 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Why the last call of this thread that failed did so: one sentence in UTF-8. It is there until the next call of this
- * thread that fails; it is empty if none has.
+ * Returns the error message of the last failed call of this thread: one sentence in UTF-8, empty if no call has failed. It
+ * is valid until the next call of this thread that fails.
  */
 const char *spinneret_error_message(void);
 
 /**
+ * Returns the version of the loaded library, such as 0.1.0. SPINNERET_VERSION is that of the header.
+ */
+const char *spinneret_version(void);
+
+/**
  * Opens a NIC by its name: unix:PATH for a simulated one in another process, the device file of a card, such as
- * /dev/spinneret0, or card for the one of this machine. Whatever was on it is stopped. One program has it at a time.
- * name is a string; the handle is left at nic.
+ * /dev/spinneret0, or card for the one of this machine. Stops what runs on it. Only one program can use a NIC.
+ * name is a string; the handle is written to nic.
  */
 int spinneret_open(const char *name,
                    struct spinneret_nic **nic);
 
 /**
- * Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are used up,
- * even if something fails.
+ * Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are invalid
+ * afterwards, even if the call fails.
  */
 int spinneret_close(struct spinneret_nic *nic);
 
 /**
- * Lets time pass. On a simulated NIC packets are handled only while time passes.
+ * Waits. A simulated NIC handles packets only while time passes.
  */
 int spinneret_wait(struct spinneret_nic *nic, uint64_t nanoseconds);
 
 /**
- * Time since the NIC was opened: simulated for a simulated one.
- * The time is left at nanoseconds.
+ * Returns the time since the NIC was opened; simulated time for a simulated NIC.
+ * The time is written to nanoseconds.
  */
 int spinneret_now(struct spinneret_nic *nic, uint64_t *nanoseconds);
 
 /**
- * Reads a counter of the hardware by its name in the register table, such as ingress.hers. Cards behind the public driver
- * have none.
- * name is a string; the value is left at value.
+ * Reads a hardware counter by its name in the register table, such as ingress.hers. Cards with FPsPIN's driver do not have
+ * them.
+ * name is a string; the value is written to value.
  */
 int spinneret_counter(struct spinneret_nic *nic,
                       const char *name,
                       uint32_t *value);
 
 /**
- * Reads all counters of the hardware, and calls each for every one, in the order of their registers. The name is there
- * during the call only.
+ * Reads all hardware counters, and calls each for each of them, in the order of their registers. The name is valid only
+ * during the call.
  * each is a function that returns, or null; user is whatever it takes.
  */
 int spinneret_counters(struct spinneret_nic *nic,
@@ -268,10 +273,10 @@ int spinneret_counters(struct spinneret_nic *nic,
                        void *user);
 
 /**
- * Takes the next line that a handler has printed: 1 if there is one, 0 if not. If it does not fit into size bytes, which
- * is an error, it stays. SPINNERET_LONGEST_LINE bytes are enough for every line.
- * The line, with a 0 at its end, is left at line, where there is room for size bytes, its cluster and its HPU at
- * cluster and hpu, which may be null.
+ * Takes the next line that a handler has printed. Returns 1 if there is one, 0 if not. Fails, and keeps the line, if it does
+ * not fit into size bytes; SPINNERET_LONGEST_LINE bytes are enough for every line.
+ * The line is written to line, with a terminating 0 and at most size bytes; its cluster and HPU to cluster and hpu,
+ * which may be null.
  */
 int spinneret_line(struct spinneret_nic *nic,
                    char *line,
@@ -280,21 +285,21 @@ int spinneret_line(struct spinneret_nic *nic,
                    uint32_t *hpu);
 
 /**
- * Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled meanwhile;
- * on a card it has passed already, and nothing is done.
+ * Accounts for computation of the program. On a simulated NIC this time passes, and packets are handled meanwhile. On a card it
+ * has passed already, so nothing happens.
  */
 int spinneret_compute(struct spinneret_nic *nic,
                       uint64_t nanoseconds);
 
 /**
- * Tells the addresses of a NIC of spinneret fabric: 1 if it has some, 0 if it has none.
- * The addresses are left at address.
+ * Returns the addresses of a NIC of spinneret fabric. Returns 1 if it has addresses, else 0.
+ * The addresses are written to address.
  */
 int spinneret_address(struct spinneret_nic *nic, struct spinneret_addresses *address);
 
 /**
- * Sends an Ethernet frame without its check sequence from a simulated NIC, as the host: 1 if it is on its way, 0 if there is
- * no room for it before time passes. On a card this is what a socket of the network interface does.
+ * Sends an Ethernet frame without its check sequence, as the host of a simulated NIC. Returns 1 if it is sent, 0 if the queue
+ * is full; wait and retry. On a card, use a socket of the network interface instead.
  * size bytes can be read at frame.
  */
 int spinneret_transmit(struct spinneret_nic *nic,
@@ -302,8 +307,8 @@ int spinneret_transmit(struct spinneret_nic *nic,
                        size_t size);
 
 /**
- * Takes the next Ethernet frame that came to the host of a simulated NIC because no rule matched it: its bytes, without its
- * check sequence, or 0 if there is none. capacity is 9216 or more, so that every frame fits.
+ * Takes the next Ethernet frame for the host of a simulated NIC, which no rule matched. Returns its length without the check
+ * sequence, or 0 if there is none. capacity must be at least 9216, so that every frame fits.
  * capacity bytes can be written at frame.
  */
 int spinneret_receive(struct spinneret_nic *nic,
@@ -311,9 +316,54 @@ int spinneret_receive(struct spinneret_nic *nic,
                       size_t capacity);
 
 /**
- * Reads the rules of one ruleset of a rule file, as docs/rules.md describes them; its number counts from 0. Gives back how
- * many rulesets the file has.
- * path is a string; the rules are left at rules.
+ * Reads a program: an ELF file with handlers.
+ * path is a string; the handle is written to program.
+ */
+int spinneret_program_open(const char *path, struct spinneret_program **program);
+
+/**
+ * Closes a program. Contexts that run it continue.
+ */
+int spinneret_program_close(struct spinneret_program *program);
+
+/**
+ * Opens a context: the handlers NAME_hh, NAME_ph and NAME_th of the program, where NAME is handlers, handle packets
+ * that match rules. All contexts of a NIC share one program.
+ * handlers is a string; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
+ * of the other resources; the handle is written to context.
+ */
+int spinneret_open_context(struct spinneret_nic *nic,
+                           struct spinneret_program *program,
+                           const char *handlers,
+                           const struct spinneret_ruleset *rules,
+                           const struct spinneret_options *options,
+                           struct spinneret_context **context);
+
+/**
+ * Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is invalid
+ * afterwards, even if the call fails.
+ */
+int spinneret_close_context(struct spinneret_context *context);
+
+/**
+ * Changes the rules that select the packets of a context.
+ * rules can be read.
+ */
+int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
+
+/**
+ * Reads a counter that handlers update with push_counter(&__host_data.counters[index], value): the sum of the values,
+ * modulo 2^32, and their number.
+ * The results are written to sum and count.
+ */
+int spinneret_handler_counter(struct spinneret_context *context,
+                              uint32_t index,
+                              uint32_t *sum,
+                              uint32_t *count);
+
+/**
+ * Reads one ruleset of a rule file (docs/rules.md); its number counts from 0. Returns the number of rulesets in the file.
+ * path is a string; the rules are written to rules.
  */
 int spinneret_read_rules(const char *path,
                          uint32_t number,
@@ -340,82 +390,18 @@ struct spinneret_rule spinneret_rule_udp_destination_port(uint16_t first, uint16
 struct spinneret_rule spinneret_rule_udp_source_port(uint16_t first, uint16_t last);
 
 /**
- * UDP (or TCP) destination port from first to last, behind any IP header. The public design cannot do it.
+ * UDP (or TCP) destination port from first to last, behind any IP header. FPsPIN cannot do it.
  */
 struct spinneret_rule spinneret_rule_ip_payload_destination_port(uint16_t first, uint16_t last);
 
 /**
- * UDP (or TCP) source port from first to last, behind any IP header. The public design cannot do it.
+ * UDP (or TCP) source port from first to last, behind any IP header. FPsPIN cannot do it.
  */
 struct spinneret_rule spinneret_rule_ip_payload_source_port(uint16_t first, uint16_t last);
 
 /**
- * Answers the calls of a context's handlers from now on, as spinneret run --services does, on a thread of the library: what
- * they print by spin_stdio.h goes to standard error, in lines that begin with the HPU and have no characters that a terminal obeys,
- * and the files that they open are those of a folder, which they
- * cannot leave. Without a folder they open none. It needs host memory behind the pages of spin_host.h: a MiB is enough for 16 HPUs.
- * folder is a string or null.
- */
-int spinneret_services_open(struct spinneret_context *context,
-                            const char *folder);
-
-/**
- * Answers what handlers have called, and nothing from then on; closing the context does the same. calls may be null, or
- * gets how many were answered.
- * A number can be written at calls, if it is not null.
- */
-int spinneret_services_close(struct spinneret_context *context,
-                             uint64_t *calls);
-
-/**
- * Reads a program: an ELF file with handlers.
- * path is a string; the handle is left at program.
- */
-int spinneret_program_open(const char *path, struct spinneret_program **program);
-
-/**
- * Closes a program. Contexts that run it go on.
- */
-int spinneret_program_close(struct spinneret_program *program);
-
-/**
- * Opens a context: packets that match rules are handled by the handlers NAME_hh, NAME_ph and NAME_th of the program,
- * where NAME is handlers. All contexts of a NIC share one program.
- * handlers is a string; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
- * of everything; the handle is left at context.
- */
-int spinneret_open_context(struct spinneret_nic *nic,
-                           struct spinneret_program *program,
-                           const char *handlers,
-                           const struct spinneret_ruleset *rules,
-                           const struct spinneret_options *options,
-                           struct spinneret_context **context);
-
-/**
- * Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is used up, even
- * if something fails.
- */
-int spinneret_close_context(struct spinneret_context *context);
-
-/**
- * Changes which packets go to a context.
- * rules can be read.
- */
-int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
-
-/**
- * Reads what handlers have counted with push_counter(&__host_data.counters[index], value): the sum of the values, modulo
- * 2^32, and how many there were.
- * The results are left at sum and count.
- */
-int spinneret_handler_counter(struct spinneret_context *context,
-                              uint32_t index,
-                              uint32_t *sum,
-                              uint32_t *count);
-
-/**
- * Where the host memory of a context is for its handlers, and how large it is.
- * The results are left at address and bytes, which may be null.
+ * Returns the address of a context's host memory on the NIC, and its size.
+ * The results are written to address and bytes, which may be null.
  */
 int spinneret_host_memory(struct spinneret_context *context, uint64_t *address, uint32_t *bytes);
 
@@ -432,35 +418,35 @@ int spinneret_host_read(struct spinneret_context *context, uint32_t offset, void
 int spinneret_host_write(struct spinneret_context *context, uint32_t offset, const void *bytes, size_t count);
 
 /**
- * Reads 4 bytes of host memory at once, at a multiple of 4.
- * The value is left at value.
+ * Reads 4 bytes of host memory atomically, at a multiple of 4.
+ * The value is written to value.
  */
 int spinneret_host_load32(struct spinneret_context *context, uint32_t offset, uint32_t *value);
 
 /**
- * Reads 8 bytes of host memory at once, at a multiple of 8.
- * The value is left at value.
+ * Reads 8 bytes of host memory atomically, at a multiple of 8.
+ * The value is written to value.
  */
 int spinneret_host_load64(struct spinneret_context *context, uint32_t offset, uint64_t *value);
 
 /**
- * Writes 4 bytes of host memory at once, at a multiple of 4.
+ * Writes 4 bytes of host memory atomically, at a multiple of 4.
  */
 int spinneret_host_store32(struct spinneret_context *context, uint32_t offset, uint32_t value);
 
 /**
- * Writes 8 bytes of host memory at once, at a multiple of 8.
+ * Writes 8 bytes of host memory atomically, at a multiple of 8.
  */
 int spinneret_host_store64(struct spinneret_context *context, uint32_t offset, uint64_t value);
 
 /**
- * Reads handler memory of a context, 4 bytes at once.
+ * Reads handler memory of a context, in atomic accesses of 4 bytes.
  * There is room for count bytes at bytes.
  */
 int spinneret_handler_read(struct spinneret_context *context, uint32_t offset, void *bytes, size_t count);
 
 /**
- * Writes handler memory of a context, 4 bytes at once.
+ * Writes handler memory of a context, in atomic accesses of 4 bytes.
  * count bytes can be read at bytes.
  */
 int spinneret_handler_write(struct spinneret_context *context,
@@ -469,7 +455,7 @@ int spinneret_handler_write(struct spinneret_context *context,
                             size_t count);
 
 /**
- * Reads a global variable of the program, 4 bytes at once; its bytes are little-endian. All contexts share it.
+ * Reads a global variable of the program, in atomic accesses of 4 bytes; it is little-endian. All contexts share it.
  * name is a string; there is room for count bytes at bytes.
  */
 int spinneret_variable_read(struct spinneret_context *context,
@@ -479,7 +465,7 @@ int spinneret_variable_read(struct spinneret_context *context,
                             size_t count);
 
 /**
- * Writes a global variable of the program, 4 bytes at once.
+ * Writes a global variable of the program, in atomic accesses of 4 bytes.
  * name is a string; count bytes can be read at bytes.
  */
 int spinneret_variable_write(struct spinneret_context *context,
@@ -489,7 +475,7 @@ int spinneret_variable_write(struct spinneret_context *context,
                              size_t count);
 
 /**
- * Lets time pass until the 4 bytes at a multiple of 4 in host memory are as condition says: SPINNERET_EQUAL or
+ * Waits until a 4-byte word of host memory, at a multiple of 4, fulfils a condition: SPINNERET_EQUAL or
  * SPINNERET_AT_LEAST.
  */
 int spinneret_wait_host(struct spinneret_context *context,
@@ -499,7 +485,7 @@ int spinneret_wait_host(struct spinneret_context *context,
                         uint64_t timeout_nanoseconds);
 
 /**
- * Lets time pass until 4 bytes of a global variable of the program are as condition says: SPINNERET_EQUAL or
+ * Waits until a 4-byte word of a global variable of the program fulfils a condition: SPINNERET_EQUAL or
  * SPINNERET_AT_LEAST.
  * name is a string.
  */
@@ -511,29 +497,25 @@ int spinneret_wait_variable(struct spinneret_context *context,
                             uint64_t timeout_nanoseconds);
 
 /**
- * Sends a message over this machine's network, and returns when it has arrived. At most window segments are on their way
- * without an acknowledgement; 64 are a good number.
+ * Sends a message over this machine's network, and returns when it has arrived. At most window segments are
+ * unacknowledged; 64 is a good value.
  * to is a string, address and port such as 10.0.0.1:9330; size bytes can be read at message.
  */
-int spinneret_slmp_send(const char *to,
-                        const void *message,
-                        size_t size,
-                        uint16_t window);
+int spinneret_slmp_send(const char *to, const void *message, size_t size, uint16_t window);
 
 /**
- * Receives messages at an address and port of this machine, such as 0.0.0.0:9330; port 0 is one that is free, which
- * port tells.
- * at is a string; the handle is left at receiver, the port at port, which may be null.
+ * Receives messages at an address and port of this machine, such as 0.0.0.0:9330. Port 0 selects a free one, which is
+ * returned in port.
+ * at is a string; the handle is written to receiver, the port to port, which may be null.
  */
 int spinneret_slmp_listen(const char *at,
                           struct spinneret_receiver **receiver,
                           uint16_t *port);
 
 /**
- * Waits for the next message: 1 if one has come, 0 if none has in that time of the clock on the wall. If it has more than
- * capacity bytes, which is an error, size tells how many, and it stays. Senders whose acknowledgement was lost are
- * answered in here only.
- * The message is left at message, where there is room for capacity bytes, and its length at size.
+ * Waits for the next message, up to a timeout in wall-clock time. Returns 1 if there is one, else 0. Fails, and keeps the
+ * message, if it has more than capacity bytes; size is its length. Lost acknowledgements are repeated only in this call.
+ * The message is written to message, which has room for capacity bytes, and its length to size.
  */
 int spinneret_slmp_receive(struct spinneret_receiver *receiver,
                            void *message,
@@ -542,14 +524,27 @@ int spinneret_slmp_receive(struct spinneret_receiver *receiver,
                            uint64_t timeout_nanoseconds);
 
 /**
- * Closes a receiver. The handle is used up, even if something fails.
+ * Closes a receiver. The handle is invalid afterwards, even if the call fails.
  */
 int spinneret_slmp_close(struct spinneret_receiver *receiver);
 
 /**
- * The version of the library that runs, such as 0.1.0. SPINNERET_VERSION is that of the header.
+ * Starts a thread that answers the calls of a context's handlers, as spinneret run --services does. Their output with
+ * spin_stdio.h goes to standard error, in lines that begin with the HPU and have no control characters. They can open files
+ * in a folder, and nowhere else; without a folder, none. The calls need host memory after the pages of spin_host.h: 1 MiB is
+ * enough for 16 HPUs.
+ * folder is a string or null.
  */
-const char *spinneret_version(void);
+int spinneret_services_open(struct spinneret_context *context,
+                            const char *folder);
+
+/**
+ * Answers pending calls, and ends the thread; closing the context does the same. The number of answered calls is written to
+ * calls, which may be null.
+ * A number can be written at calls, if it is not null.
+ */
+int spinneret_services_close(struct spinneret_context *context,
+                             uint64_t *calls);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -244,7 +244,7 @@ impl<D: Device> Context<D> {
 
 impl<D: Device> Drop for Context<D> {
     fn drop(&mut self) {
-        // Callers that want errors use `close`. If the NIC is gone, so is the context.
+        // Callers that want errors use `close`. The context disappears with the NIC.
         let _ = self.end();
     }
 }

@@ -34,7 +34,7 @@ pub enum ErrorKind {
     /// A register did not reach the expected value.
     #[error("{what} did not happen: register {register} stays {value:#010x}")]
     State {
-        /// What was waited for.
+        /// The expected event.
         what: &'static str,
         /// Its name and offset.
         register: String,
@@ -87,7 +87,7 @@ pub enum ErrorKind {
     /// Memory that is not there.
     #[error("{bytes} bytes at offset {offset:#x} are not within the {size} bytes of {what}")]
     Outside {
-        /// What was accessed.
+        /// The accessed object.
         what: &'static str,
         /// Where.
         offset: u32,
@@ -99,7 +99,7 @@ pub enum ErrorKind {
     /// A word at an address where it cannot be accessed at once.
     #[error("offset {offset:#x} of {what} is no multiple of the {bytes} bytes of a word")]
     Misaligned {
-        /// What was accessed.
+        /// The accessed object.
         what: &'static str,
         /// Where.
         offset: u32,
@@ -111,9 +111,9 @@ pub enum ErrorKind {
     NoVariable {
         /// The file.
         program: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing names.
         found: String,
     },
     /// The handlers need a scratchpad in each cluster, and the NIC has too many clusters.
@@ -127,7 +127,7 @@ pub enum ErrorKind {
     /// A condition did not hold in time.
     #[error("{what} did not happen within {limit:?}")]
     TimedOut {
-        /// What was waited for.
+        /// The expected event.
         what: String,
         /// How long.
         limit: std::time::Duration,
@@ -187,7 +187,7 @@ mod tests {
     use super::{Error, ErrorKind};
 
     #[test]
-    fn a_main_that_returns_it_shows_a_sentence() {
+    fn debug_output_is_the_message() {
         let error = Error {
             call: "Nic::open_context",
             context: None,

@@ -92,7 +92,7 @@ impl<D: Device> HostMemory<D> {
     /// Reads bytes.
     ///
     /// # Errors
-    /// The bytes are not within the memory, or the device is gone.
+    /// The bytes are not within the memory, or the device has disappeared.
     pub fn read(&self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
         const CALL: &str = "HostMemory::read";
         self.check(offset, bytes.len()).of(CALL, self.context)?;

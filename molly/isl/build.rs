@@ -1,4 +1,4 @@
-//! Says in one sentence if isl is missing, before the linker says it in many.
+//! Reports a missing isl before the linker does.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What can go wrong while ranks run.
+//! Errors of ranks.
 
 use spinneret_molly_model::Geometry;
 use std::fmt;
@@ -54,7 +54,7 @@ pub enum Error {
     Panicked {
         /// The rank.
         rank: usize,
-        /// What it said.
+        /// Its output.
         message: String,
     },
     /// As many ranks as a grid has were not started.
@@ -163,7 +163,7 @@ impl Error {
     }
 }
 
-/// Reads as the sentence: that is what a program shows whose `main` returns it.
+/// Same as `Display`, because a program whose `main` returns the error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

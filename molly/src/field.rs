@@ -1,10 +1,7 @@
 //! Fields: arrays of which each rank stores a part, indexed as if it had all.
 
-use crate::element::{Element, Sealed};
 use crate::error::Result;
-use crate::layout::Layout;
-use crate::memory::Elements;
-use crate::strides::{Stride, strides};
+use crate::memory::{Element, Elements, Layout, Sealed, Stride, strides};
 use crate::transport::{Place, Placing};
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
@@ -42,7 +39,7 @@ impl<T, const D: usize> Field<T, D> {
     /// A whole field, as the serial function uses it.
     ///
     /// # Panics
-    /// If a size is negative, or there is no memory for so many elements.
+    /// If a size is negative, or the elements do not fit into memory.
     #[track_caller]
     pub fn new(shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Self {
         Self::with_home(shape, ([0; D], shape), None, fill)
@@ -283,7 +280,7 @@ pub trait Storage {
     /// Where the elements of a message that consists of runs are stored. It stays so as long as the same part is stored.
     fn strides(&self, runs: &[Run]) -> Vec<Stride>;
 
-    /// Puts what is stored there into `bytes`, one behind the other, and there is room for all of it.
+    /// Copies the stored elements to `bytes`, one after the other; `bytes` is long enough.
     fn pack(&self, strides: &[Stride], bytes: &mut [u8]);
 
     /// Stores there what is in `bytes`, as [`Storage::pack`] has put it there.
@@ -465,7 +462,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_over_the_end_keeps_what_is_owned() {
+    fn wrapped_span_keeps_owned_elements() {
         let grid = Geometry::new([2, 1]).unwrap();
         let mut field = Field::<i32, 2>::block([6, 3], &grid, 0, |[x, y]| (10 * x + y) as i32);
         assert_eq!(field.home(), ([0, 0], [3, 3]));
@@ -504,7 +501,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "element [3, 0] is not stored here")]
-    fn what_others_own_is_not_here() {
+    fn elements_of_other_ranks_are_absent() {
         let grid = Geometry::new([2]).unwrap();
         let _ = Field::<i32, 2>::block([6, 3], &grid, 0, |_| 0)[[3, 0]];
     }

@@ -44,39 +44,29 @@
 // What the attribute writes names this crate as its users do.
 extern crate self as molly;
 
-mod element;
 mod error;
-mod exact;
 mod field;
-mod layout;
 mod memory;
 pub mod mpi;
 pub mod programs;
 pub mod random;
 mod rank;
 pub mod report;
-mod strides;
 mod sums;
 mod threads;
 mod transport;
-mod world;
 
-pub use element::Element;
 pub use error::{Error, Result};
-pub use exact::Exact;
 pub use field::{Field, Storage};
-pub use layout::Layout;
-pub use memory::Memory;
+pub use memory::{Element, Layout, Memory, Stride};
 pub use rank::{Rank, Traffic, Work};
 pub use report::Report;
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
 pub use spinneret_molly_model::{Columns, Geometry, Options, Pipeline, Plan};
-pub use strides::Stride;
-pub use sums::{FastSum, Part, Sum, Summand};
-pub use threads::Network;
+pub use sums::{Exact, FastSum, Part, Sum, Summand};
+pub use threads::{MOST_THREADS, Network, threads};
 pub use transport::{Line, Place, Placing, Transport};
-pub use world::{MOST_THREADS, threads};
 
 /// The tutorial works as it is written.
 #[cfg(doctest)]

@@ -1,9 +1,10 @@
-//! Where the elements of a field are: in memory of its own, or in some that a transport can reach.
+//! Memory of fields: their own, or memory that a transport can access; elements, layouts and strides.
 
-use crate::element::{Element, Sealed};
+use bytemuck::Pod;
+use spinneret_molly_model::Span;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 
 /// Memory that a transport can reach, as long as this lives: it puts messages into their place there.
@@ -39,7 +40,7 @@ pub(crate) struct Lent<T> {
     elements: PhantomData<T>,
 }
 
-/// Whether there is memory for so many elements. Where there is none, to make them ends the process.
+/// Whether there is memory for `len` elements. Allocating more than there is would end the process.
 pub(crate) fn has_room<T>(len: usize) -> bool {
     Vec::<T>::new().try_reserve_exact(len).is_ok()
 }
@@ -164,13 +165,207 @@ impl<T: fmt::Debug> fmt::Debug for Elements<T> {
     }
 }
 
+// What fields can have as elements.
+
+/// What a field can have as elements: plain old data, of which any bytes are a value, as they travel between ranks as bytes. All
+/// types that are [`Pod`] are elements, and no others. It is a trait of its own for the sake of errors that say so.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no element of a field, as not all bytes are values of it",
+    label = "write `u8` or another number, an array of numbers, or a struct that is `bytemuck::Pod`"
+)]
+pub trait Element: Sized {
+    #[doc(hidden)]
+    fn zero(_: Sealed) -> Self;
+
+    #[doc(hidden)]
+    fn zeros(len: usize, _: Sealed) -> Vec<Self>;
+
+    #[doc(hidden)]
+    fn copies(elements: &[Self], _: Sealed) -> Vec<Self>;
+
+    #[doc(hidden)]
+    fn of(bytes: &[u8], _: Sealed) -> Self;
+
+    #[doc(hidden)]
+    fn bytes(elements: &[Self], _: Sealed) -> &[u8];
+
+    #[doc(hidden)]
+    fn bytes_mut(elements: &mut [Self], _: Sealed) -> &mut [u8];
+}
+
+/// Private, so that no other crate can implement [`Element`].
+#[derive(Debug, Clone, Copy)]
+pub struct Sealed;
+
+#[diagnostic::do_not_recommend]
+impl<T: Pod> Element for T {
+    fn zero(_: Sealed) -> Self {
+        T::zeroed()
+    }
+
+    fn zeros(len: usize, _: Sealed) -> Vec<Self> {
+        vec![T::zeroed(); len]
+    }
+
+    fn copies(elements: &[Self], _: Sealed) -> Vec<Self> {
+        elements.to_vec()
+    }
+
+    fn of(bytes: &[u8], _: Sealed) -> Self {
+        bytemuck::pod_read_unaligned(bytes)
+    }
+
+    fn bytes(elements: &[Self], _: Sealed) -> &[u8] {
+        bytemuck::cast_slice(elements)
+    }
+
+    fn bytes_mut(elements: &mut [Self], _: Sealed) -> &mut [u8] {
+        bytemuck::cast_slice_mut(elements)
+    }
+}
+
+// Layouts of fields.
+
+/// Where elements are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout<const D: usize> {
+    from: [i64; D],
+    strides: [i64; D],
+    shape: [i64; D],
+    wraps: bool,
+}
+
+impl<const D: usize> Layout<D> {
+    pub(crate) fn new(shape: [i64; D], stored: [Span; D]) -> Self {
+        let mut strides = [1; D];
+        for dim in (1..D).rev() {
+            strides[dim - 1] = strides[dim] * stored[dim].len;
+        }
+        Self {
+            from: stored.map(|span| span.from),
+            strides,
+            shape,
+            wraps: (0..D).any(|dim| stored[dim].from + stored[dim].len > shape[dim]),
+        }
+    }
+
+    /// The size in a dimension.
+    #[inline(always)]
+    pub fn len(&self, dim: usize) -> i64 {
+        self.shape[dim]
+    }
+
+    /// Whether there are no elements at all.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Whether what is stored goes over the end of the field in some dimension.
+    pub fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    /// The place of an element. Unless `WRAPS`, what is stored must not go over the end of the field. An element that is not
+    /// stored has some place, which is another one's or beyond all.
+    #[inline(always)]
+    pub fn place<const WRAPS: bool>(&self, index: [i64; D]) -> usize {
+        let mut place = 0;
+        for (dim, at) in index.into_iter().enumerate() {
+            let mut at = at - self.from[dim];
+            if WRAPS && at < 0 {
+                at += self.shape[dim];
+            }
+            place += at * self.strides[dim];
+        }
+        place as usize
+    }
+}
+
+// Strides: a column is one stride, and not as many pieces as it has rows.
+
+/// Pieces of neighbouring elements that all have the same length, at even distances.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stride {
+    /// Where the first one begins.
+    pub first: usize,
+    /// Elements of a piece.
+    pub len: usize,
+    /// From the beginning of a piece to that of the next one.
+    pub step: isize,
+    /// Pieces.
+    pub count: usize,
+}
+
+impl Stride {
+    /// Where each piece is.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Range<usize>> {
+        let begin = |piece: usize| self.first.wrapping_add_signed(self.step * piece as isize);
+        (0..self.count).map(move |piece| begin(piece)..begin(piece) + self.len)
+    }
+}
+
+/// Pieces in their order, joined where one follows the other, as strides.
+pub(crate) fn strides(pieces: impl Iterator<Item = Range<usize>>) -> Vec<Stride> {
+    let mut whole: Vec<Range<usize>> = Vec::new();
+    for piece in pieces {
+        match whole.last_mut() {
+            Some(last) if last.end == piece.start => last.end = piece.end,
+            _ => whole.push(piece),
+        }
+    }
+    let mut strides: Vec<Stride> = Vec::new();
+    for piece in whole {
+        if let Some(stride) = strides.last_mut()
+            && stride.len == piece.len()
+        {
+            let last = stride
+                .first
+                .wrapping_add_signed(stride.step * (stride.count as isize - 1));
+            let step = piece.start.wrapping_sub(last).cast_signed();
+            if stride.count == 1 || stride.step == step {
+                (stride.step, stride.count) = (step, stride.count + 1);
+                continue;
+            }
+        }
+        strides.push(Stride {
+            first: piece.start,
+            len: piece.len(),
+            step: 0,
+            count: 1,
+        });
+    }
+    strides
+}
+
 #[cfg(test)]
 mod tests {
-    use super::has_room;
+    use super::{has_room, *};
 
     #[test]
-    fn memory_that_is_not_there_is_asked_for_without_harm() {
+    fn oversized_allocation_fails_cleanly() {
         assert!(has_room::<u64>(1000) && has_room::<[f64; 0]>(usize::MAX));
         assert!(!has_room::<u64>(1 << 58) && !has_room::<u8>(usize::MAX));
+    }
+
+    #[test]
+    fn strides_cover_all_pieces_in_order() {
+        let of = |pieces: &[Range<usize>]| strides(pieces.iter().cloned());
+        let stride = |first, len, step, count| Stride {
+            first,
+            len,
+            step,
+            count,
+        };
+        assert_eq!(of(&[0..3, 3..7]), [stride(0, 7, 0, 1)]);
+        assert_eq!(of(&[9..10, 6..7, 3..4, 0..1]), [stride(9, 1, -3, 4)]);
+        // A row that is not as long, and a column behind it.
+        let pieces = [2..4, 12..14, 22..25, 30..31, 40..41, 50..51];
+        let found = of(&pieces);
+        assert_eq!(
+            found,
+            [stride(2, 2, 10, 2), stride(22, 3, 0, 1), stride(30, 1, 10, 3)]
+        );
+        let again: Vec<Range<usize>> = found.iter().flat_map(Stride::pieces).collect();
+        assert_eq!(again, pieces);
     }
 }

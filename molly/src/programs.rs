@@ -1,4 +1,4 @@
-//! Programs of the field, as users write them: for `molly` on the command line, for tests and for measurements.
+//! Typical programs as users write them: for the command `molly`, for tests and for measurements.
 
 use crate::{FastSum, Field, Sum};
 

@@ -1,4 +1,4 @@
-//! How messages go from rank to rank.
+//! Transports of messages between ranks.
 
 use crate::error::Result;
 use crate::memory::Memory;
@@ -79,7 +79,7 @@ pub trait Transport {
         None
     }
 
-    /// Hears that its rank has executed so many instances of bodies: where time is simulated, it passes for them.
+    /// Notes that the rank has executed this many instances of bodies; simulated time advances by their cost.
     ///
     /// # Errors
     /// If the transport fails meanwhile.
@@ -108,7 +108,7 @@ pub struct Place {
     pub pieces: Rc<[Range<usize>]>,
 }
 
-/// A transport that puts messages into their place in fields, or sends them from there, so that nobody copies them.
+/// A zero-copy transport: it receives messages into their place in fields, and sends them from there.
 pub trait Placing {
     /// Memory for a field, of so many bytes and all of them 0, where messages can be put. If it can be, the byte at `line`
     /// begins a line of caches.
@@ -137,7 +137,7 @@ pub trait Placing {
     /// If it does not come, or none is expected.
     fn placed(&mut self, line: usize) -> Result<usize>;
 
-    /// Sends what is in a place. Nobody writes there until [`Placing::departed`] says that it is gone.
+    /// Sends the content of a place, which must not be written until [`Placing::departed`] returns.
     ///
     /// # Errors
     /// If the place is not in memory of this transport, or the other rank cannot be reached.

@@ -72,7 +72,7 @@ typedef struct spinneret_rank_options {
 } spinneret_rank_options;
 
 /**
- * What was done so far.
+ * Returns the counters.
  */
 typedef struct spinneret_rank_counts {
     /**
@@ -90,7 +90,7 @@ typedef struct spinneret_rank_counts {
 } spinneret_rank_counts;
 
 /**
- * What came of a request.
+ * The result of a request.
  */
 typedef struct spinneret_status {
     /**
@@ -170,14 +170,15 @@ int spinneret_rank_compute(struct spinneret_rank *rank, uint64_t nanoseconds);
 int spinneret_rank_now(struct spinneret_rank *rank, uint64_t *nanoseconds);
 
 /**
- * What was done so far.
+ * Returns the counters.
  * It is left at counts.
  */
 int spinneret_rank_count(struct spinneret_rank *rank, struct spinneret_rank_counts *counts);
 
 /**
  * Prepares a receive of count elements of a type into memory of spinneret_rank_alloc, from a rank of a communicator with a
- * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started. type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
+ * tag, or MPI_ANY_SOURCE and MPI_ANY_TAG; from MPI_PROC_NULL nothing comes, so that it ends when it is started.
+ * type is spinneret_type of it; it need not be committed, and may be freed afterwards. flags is 0
  * or SPINNERET_EQUAL_COPIES.
  * type is a datatype; MPI runs, and this thread may call it; the number of the request is left at request.
  */
@@ -220,7 +221,7 @@ int spinneret_rank_test(struct spinneret_rank *rank,
                         struct spinneret_status *status);
 
 /**
- * Waits until a request has ended, for so many nanoseconds at most.
+ * Waits until a request has ended, for at most this many nanoseconds.
  * As for spinneret_rank_test.
  */
 int spinneret_rank_wait(struct spinneret_rank *rank,
@@ -229,7 +230,7 @@ int spinneret_rank_wait(struct spinneret_rank *rank,
                         struct spinneret_status *status);
 
 /**
- * Takes a receive back that has no message yet, as MPI_Cancel: 1 if it is inactive then, 0 if it ends as ever.
+ * Cancels a receive that has no message yet, as MPI_Cancel: 1 if it is inactive then, 0 if it completes normally.
  */
 int spinneret_rank_cancel(struct spinneret_rank *rank,
                           uint64_t request);
@@ -260,7 +261,7 @@ int spinneret_rank_test_all(struct spinneret_rank *rank,
                             struct spinneret_status *statuses);
 
 /**
- * Waits until all of these requests have ended, for so many nanoseconds at most.
+ * Waits until all of these requests have ended, for at most this many nanoseconds.
  * As for spinneret_rank_test_all.
  */
 int spinneret_rank_wait_all(struct spinneret_rank *rank,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// How long a rank answers others after it has nothing to do any more: several times what they wait before they say it again.
 const LINGER: Duration = Duration::from_millis(5);
-/// Between two looks meanwhile; nobody is in a hurry.
+/// Interval between two polls meanwhile.
 const LINGERING: Duration = Duration::from_micros(50);
 
 /// The NIC of a rank, and the others that it can speak to.
@@ -174,7 +174,7 @@ pub struct Communicator {
 }
 
 impl Communicator {
-    /// What its messages are told from others by.
+    /// The number that distinguishes its messages from others.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -189,7 +189,7 @@ impl Communicator {
         self.own
     }
 
-    /// The rank of the library that a rank of it is; nobody is the same in all.
+    /// Translates a rank of it to one of the library; [`NOBODY`] stays.
     ///
     /// # Errors
     /// If it has no such rank.
@@ -203,7 +203,7 @@ impl Communicator {
         found.ok_or(Error::NoRank { rank, ranks })
     }
 
-    /// The rank of it that a rank of the library is.
+    /// Translates a rank of the library to one of it.
     pub fn find(&self, of_library: usize) -> Option<usize> {
         self.ranks.iter().position(|rank| *rank == of_library)
     }
@@ -246,11 +246,11 @@ impl<D: Device> Rank<D> {
     }
 }
 
-// What ranks say to each other to agree on something: one word a message, by the same ways as all messages.
+// Messages of one word by which ranks agree on something, sent like all other messages.
 
 /// Tag of these messages; those of programs are not negative.
 const TAG: i32 = -1;
-/// What is said of communicators has a number of its own.
+/// The communicator number of messages about communicators.
 const NAMING: u32 = u32::MAX;
 /// Where the word lies that comes, in another line than the one that goes.
 const COMES: u32 = 64;

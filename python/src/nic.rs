@@ -192,7 +192,7 @@ struct Format<'a, 'py> {
 }
 
 impl<'a, 'py> Format<'a, 'py> {
-    /// A format of so many bytes.
+    /// A format of that many bytes.
     fn new(py: Python<'py>, variable: &'a str, format: &str, bytes: u32) -> PyResult<Self> {
         let order = if format.starts_with(['@', '=', '<', '>', '!']) {
             ""

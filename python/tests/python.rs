@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What the tests need, from the Python registry.
+/// Packages of the tests, from the Python registry.
 const PACKAGES: [&str; 5] = [
     "pytest==9.2.0",
     "mypy==2.4.1",
@@ -83,7 +83,7 @@ fn package(place: &Path) {
 }
 
 #[test]
-fn the_package_does_what_its_tests_say_and_has_the_types_it_says() {
+fn the_package_passes_its_tests_and_type_checks() {
     let python = match environment() {
         Ok(python) => python,
         Err(why) => return spinneret_skip::skip("python", &why),

@@ -117,13 +117,13 @@
 /* ingress.dropped_reset (r): Packets that a reset of the clusters took away. */
 #define SPINNERET_INGRESS_DROPPED_RESET_OFFSET 0x1124u
 #define SPINNERET_INGRESS_DROPPED_RESET_BITS 0xffffffffu
-/* ingress.refused_no_start (r): Slots given back at an address where no slot starts. */
+/* ingress.refused_no_start (r): Frees of an address at which no slot starts. */
 #define SPINNERET_INGRESS_REFUSED_NO_START_OFFSET 0x1128u
 #define SPINNERET_INGRESS_REFUSED_NO_START_BITS 0xffffffffu
-/* ingress.refused_not_out (r): Slots given back that were not out. */
+/* ingress.refused_not_out (r): Frees of slots that were not out. */
 #define SPINNERET_INGRESS_REFUSED_NOT_OUT_OFFSET 0x112cu
 #define SPINNERET_INGRESS_REFUSED_NOT_OUT_BITS 0xffffffffu
-/* ingress.refused_early (r): Slots given back before all slots were in their lists. */
+/* ingress.refused_early (r): Frees before all slots were in their lists. */
 #define SPINNERET_INGRESS_REFUSED_EARLY_OFFSET 0x1130u
 #define SPINNERET_INGRESS_REFUSED_EARLY_BITS 0xffffffffu
 /* ingress.large_used (r): Large slots that are in use. */
@@ -152,7 +152,7 @@
 /* egress.completions (r): Completions of our own frames, which the host does not see. */
 #define SPINNERET_EGRESS_COMPLETIONS_OFFSET 0x118cu
 #define SPINNERET_EGRESS_COMPLETIONS_BITS 0xffffffffu
-/* egress.tag_conflicts (r): Frames of the host with a tag of ours. */
+/* egress.tag_conflicts (r): Frames of the host with a tag of the cluster's frames. */
 #define SPINNERET_EGRESS_TAG_CONFLICTS_OFFSET 0x1190u
 #define SPINNERET_EGRESS_TAG_CONFLICTS_BITS 0xffffffffu
 
@@ -351,11 +351,11 @@
 #define SPINNERET_HER_META_SCRATCHPAD_3_SIZE_RESET 0x00000000u
 
 /* guard */
-/* guard.enforce (rw): 1: the host DMA is held to the windows as `guard.by_context` says; 0: it is not limited. */
+/* guard.enforce (rw): 1: the windows confine the host DMA as `guard.by_context` says; 0: it is not limited. */
 #define SPINNERET_GUARD_ENFORCE_OFFSET 0x5000u
 #define SPINNERET_GUARD_ENFORCE_BITS 0x00000001u
 #define SPINNERET_GUARD_ENFORCE_RESET 0x00000000u
-/* the host DMA is held to the windows */
+/* the windows confine the host DMA */
 #define SPINNERET_GUARD_ENFORCE_ENFORCE_MASK 0x00000001u
 #define SPINNERET_GUARD_ENFORCE_ENFORCE_SHIFT 0u
 /* guard.enabled (rw): Whether the window of the context is open. */
@@ -378,11 +378,11 @@
 #define SPINNERET_GUARD_SIZE_COUNT 4u
 #define SPINNERET_GUARD_SIZE_BITS 0xffffffffu
 #define SPINNERET_GUARD_SIZE_RESET 0x00000000u
-/* guard.by_context (rw): 1: a transfer lies in the window of its context, which the lowest bits of AWUSER or ARUSER name; 0: in any window, for clusters that do not say who asks. */
+/* guard.by_context (rw): 1: a transfer must be in the window of its context, which the lowest bits of AWUSER or ARUSER name; 0: in any window, for clusters that do not say who asks. */
 #define SPINNERET_GUARD_BY_CONTEXT_OFFSET 0x5044u
 #define SPINNERET_GUARD_BY_CONTEXT_BITS 0x00000001u
 #define SPINNERET_GUARD_BY_CONTEXT_RESET 0x00000000u
-/* a transfer is held to the window of its context */
+/* the window of its context confines a transfer */
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_MASK 0x00000001u
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_SHIFT 0u
 
@@ -445,7 +445,7 @@
 /* rules can count from the IP payload (`me.relative`) */
 #define SPINNERET_CAPS_FEATURES_IP_RELATIVE_MASK 0x00000001u
 #define SPINNERET_CAPS_FEATURES_IP_RELATIVE_SHIFT 0u
-/* the host DMA can be held to windows (`guard.*`) */
+/* windows can confine the host DMA (`guard.*`) */
 #define SPINNERET_CAPS_FEATURES_GUARD_MASK 0x00000002u
 #define SPINNERET_CAPS_FEATURES_GUARD_SHIFT 1u
 /* atomic operations to host memory are answered, with an error */
@@ -518,7 +518,7 @@
 #define SPINNERET_CAPS_CLUSTER_CLOCK_KHZ_OFFSET 0xf050u
 #define SPINNERET_CAPS_CLUSTER_CLOCK_KHZ_BITS 0xffffffffu
 
-/* What SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET read as. */
+/* Values of SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET. */
 #define SPINNERET_MAGIC 0x4e495053u
 #define SPINNERET_VERSION 0x00010200u
 

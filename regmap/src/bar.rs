@@ -1,4 +1,4 @@
-//! What the application BAR of the PCIe device maps to.
+//! The windows of the application BAR of the PCIe device.
 
 use crate::pspin;
 
@@ -53,7 +53,7 @@ pub struct Window {
     pub start: u32,
     /// Size of the window.
     pub size_bytes: u32,
-    /// What an access reaches.
+    /// Target of an access.
     pub target: Target,
     /// The same for people.
     pub description: &'static str,
@@ -66,7 +66,7 @@ impl Window {
     }
 }
 
-/// What an access to the BAR reaches.
+/// Target of an access to the BAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// PsPIN's address space; the window starts at this address.
@@ -80,7 +80,7 @@ pub enum Target {
     Nothing,
 }
 
-/// Where an access to a BAR offset ends up.
+/// Destination of an access to a BAR offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// An address of PsPIN.
@@ -91,7 +91,7 @@ pub enum Destination {
     Nothing,
 }
 
-/// Where an access to a BAR offset ends up; offsets beyond the BAR reach nothing.
+/// Returns the destination of an access to a BAR offset; offsets beyond the BAR have none.
 pub fn decode(offset: u32) -> Destination {
     WINDOWS
         .iter()

@@ -39,7 +39,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "\n/* What SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET read as. */"
+        "\n/* Values of SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET. */"
     )?;
     writeln!(out, "#define SPINNERET_MAGIC {:#010x}u", caps::MAGIC_VALUE)?;
     writeln!(out, "#define SPINNERET_VERSION {:#010x}u", caps::VERSION_VALUE)?;
@@ -293,7 +293,7 @@ static inline uint32_t spinneret_rule_bytes(uint32_t value)
 #endif
 ";
 
-/// Writes the table of registers for the kernel driver, `kernel/table.h`: a line for each register, of a macro that whoever includes it defines.
+/// Writes the table of registers for the kernel driver, `kernel/table.h`: for each register a call of a macro, which the including file defines.
 ///
 /// # Errors
 /// Only those of `out`.

@@ -9,9 +9,9 @@
 //! - [`registers`]: the control registers as data, one [`Register`] each, with typed accessors per group
 //!   ([`cl`], [`stats`], [`ingress`], [`egress`], [`host_write`], [`host_read`], [`bar_access`], [`me`], [`her`],
 //!   [`her_meta`], [`guard`], [`events`], [`caps`]), and [`words`], the same word by word;
-//! - [`model`]: what accesses to them do, for tests of hardware and software;
+//! - [`model`]: a reference model of the registers, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
-//! - [`message_id`]: where the context stands in the message id of a request for a handler;
+//! - [`message_id`]: the context in the message id of a handler execution request;
 //! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
 //! - [`header`]: the tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's
 //!   `spin_map.h` and `spin_map.ld` are made, and the table of the kernel driver.
@@ -70,12 +70,12 @@ const COUNTERS: [&[Register]; 5] = [
     bar_access::ALL,
 ];
 
-/// Every register that counts, in the one order in which hardware, statistics and reports have them.
+/// Returns every counter register, in the order of hardware, statistics and reports.
 pub fn counters() -> impl Iterator<Item = &'static Register> {
     COUNTERS.into_iter().flatten()
 }
 
-/// Every word of a counter, and whether it moves only when something went wrong, which [`events::ERRORS_LINE`] tells.
+/// Returns every word of a counter, and whether it counts errors, which raise [`events::ERRORS_LINE`].
 pub fn error_counters() -> impl Iterator<Item = (Word, bool)> {
     counters().flat_map(|counter| {
         let counts_errors = groups::counters::counts_errors(counter);
@@ -172,11 +172,11 @@ pub mod pci {
     //! The PCI function of a NIC that has one to itself: what device, drivers and host library agree on.
     //!
     //! Corundum's function is not this one: there the application BAR belongs to the function of the `mqnic` driver, and
-    //! nothing of ours raises interrupts.
+    //! spinneret raises no interrupts.
 
     use crate::events;
 
-    /// Vendor: nobody's, which Corundum and QEMU use as well.
+    /// Vendor: an unassigned id, which Corundum and QEMU use as well.
     pub const VENDOR: u16 = 0x1234;
     /// Device: "SP".
     pub const DEVICE: u16 = u16::from_be_bytes(*b"SP");
@@ -194,14 +194,14 @@ pub mod pci {
     pub const MSIX_BAR: u32 = 2;
     /// Size of that BAR.
     pub const MSIX_BAR_BYTES: u32 = 0x1000;
-    /// Where the table begins in it.
+    /// Offset of the table in it.
     pub const MSIX_TABLE: u32 = 0;
-    /// Where its pending bits begin.
+    /// Offset of its pending bits.
     pub const MSIX_PENDING: u32 = 0x800;
     /// Vectors of MSI-X: one for each line of `events.pending`, with its number.
     pub const VECTORS: u32 = events::LINES;
 
-    /// Each number with its name in the C header, behind `PCI_`, and what it is for people.
+    /// Each number with its name in the C header, after `PCI_`, and a description.
     pub(crate) const TABLE: &[(&str, u32, &str)] = &[
         ("VENDOR", VENDOR as u32, "vendor id"),
         ("DEVICE", DEVICE as u32, "device id"),

@@ -1,8 +1,8 @@
-//! What accesses to the control registers do, in plain Rust.
+//! Reference model of the control registers.
 //!
-//! [`Registers`] answers as the hardware does, access by access, without time: tests of the hardware compare
-//! with it, and tests of software run on it. What the hardware shows - counters, states, the constants of a
-//! generated design - is put in by [`Registers::show`] and [`Registers::offer_stdout`].
+//! [`Registers`] responds to each access as the hardware does, without timing. Tests of the hardware compare with it, and tests
+//! of software run on it. [`Registers::show`] and [`Registers::offer_stdout`] set what the hardware sets: counters, states,
+//! and the constants of a generated design.
 //!
 //! ```
 //! use spinneret_regmap::model::{Registers, Response, Variant};
@@ -18,7 +18,7 @@
 use crate::register::{Access, Register, Word};
 use crate::{CLUSTERS, MPQS, REGISTER_BYTES, cl, find, groups, stats, words};
 
-/// Which registers there are.
+/// The set of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// Those of the public design only.
@@ -27,7 +27,7 @@ pub enum Variant {
     Extended,
 }
 
-/// How an access is answered, as AXI4-Lite encodes it.
+/// Response of an access, as encoded in AXI4-Lite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
     /// The access was done.
@@ -48,7 +48,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Registers after a reset; everything that the hardware shows is 0, and standard output is empty.
+    /// Returns the registers after a reset. Registers that the hardware sets are 0, and standard output is empty.
     pub fn new(variant: Variant) -> Self {
         let mut registers = Self {
             variant,
@@ -64,7 +64,7 @@ impl Registers {
         registers
     }
 
-    /// The same for hardware with other numbers of clusters and message processing queues, 1 to 32 each.
+    /// Sets the numbers of clusters and message processing queues, 1 to 32 each.
     #[must_use]
     pub const fn with_counts(self, clusters: u32, queues: u32) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Registers {
         }
     }
 
-    /// What a reset of the hardware does: registers that hold a value go back to their first one.
+    /// Resets the registers: those that hold a value return to their initial one.
     pub fn reset(&mut self) {
         for (value, word) in self.values.iter_mut().zip(words()) {
             if word.register.access.takes_writes() {
@@ -116,9 +116,9 @@ impl Registers {
         (data, Response::Okay)
     }
 
-    /// Sets what a register shows that the hardware sets; bits that do not exist stay 0.
+    /// Sets a register that the hardware sets; bits that do not exist stay 0.
     ///
-    /// Gives back whether there is such a register.
+    /// Returns whether there is such a register.
     pub fn show(&mut self, offset: u32, value: u32) -> bool {
         match self.word(offset) {
             Some((position, word)) if word.register.access.shows_hardware() => {

@@ -7,18 +7,18 @@
 pub const L1_BYTES: u32 = 256 << 10;
 /// L1 of cluster 0; that of cluster c is `c * L1_STRIDE` behind it.
 pub const L1_BASE: u32 = 0x1000_0000;
-/// The next cluster's L1 is so many bits' worth of bytes further.
+/// Logarithm of the distance between the L1 of two clusters.
 pub const L1_SHIFT: u32 = 22;
 /// From one cluster's L1 to the next one's.
 pub const L1_STRIDE: u32 = 1 << L1_SHIFT;
 /// L1 of the cluster that asks.
 pub const L1_ALIAS: u32 = 0x1b00_0000;
 
-/// Where the runtime keeps the contexts of the HPUs in L1.
+/// Contexts of the HPUs in L1, for the runtime.
 pub const L1_CONTEXTS: u32 = 0x400;
 /// Bytes of one.
 pub const L1_CONTEXT_BYTES: u32 = 32;
-/// Where its guard is.
+/// The guard of the runtime.
 pub const L1_GUARD: u32 = 0x600;
 /// Bytes of it.
 pub const L1_GUARD_BYTES: u32 = 64;
@@ -26,11 +26,11 @@ pub const L1_GUARD_BYTES: u32 = 64;
 pub const L1_AREAS: u32 = 0x800;
 /// Bytes of each area.
 pub const L1_AREA_BYTES: u32 = 0x780;
-/// Where packets lie in L1: behind the areas of eight HPUs.
+/// Offset of packets in L1: after the areas of eight HPUs.
 pub const L1_PACKETS: u32 = L1_AREAS + 8 * L1_AREA_BYTES;
 /// Bytes of L1 for packets.
 pub const L1_PACKET_BYTES: u32 = 0x1_0000;
-/// Where scratchpads lie in L1, up to its end.
+/// Offset of scratchpads in L1; they end with it.
 pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
 
 /// L2 memory of handlers.
@@ -47,11 +47,11 @@ pub const PROGRAM_BASE: u32 = 0x1d00_0000;
 pub const PROGRAM_BYTES: u32 = 32 << 10;
 /// Where the cores look for the vector of their reset, from the start of program memory on.
 pub const RESET_VECTOR: u32 = 0x80;
-/// Where the program begins behind the vectors.
+/// Start of the program, after the vectors.
 pub const ENTRY: u32 = 0x100;
 
-/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself; what of it is not named here
-/// answers nobody.
+/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself. Addresses that are not named
+/// here never answer.
 pub const PERIPHERALS: u32 = 0x1b20_0000;
 /// Bytes of them, and of what would be behind.
 pub const PERIPHERAL_BYTES: u32 = 0x10_0000;
@@ -65,7 +65,7 @@ pub const ICACHE_BYTES: u32 = 8;
 pub const DMA_BASE: u32 = PERIPHERALS + 0x4400;
 /// Bytes of it.
 pub const DMA_BYTES: u32 = 0x40;
-/// What an HPU has to itself: its task and its commands.
+/// The driver of an HPU: its task and its commands.
 pub const DRIVER_BASE: u32 = PERIPHERALS + 0x5000;
 /// Bytes of it.
 pub const DRIVER_BYTES: u32 = 0x100;
@@ -133,7 +133,7 @@ pub mod driver {
 
 /// Registers of an HPU's part of the copy engine, as offsets from [`DMA_BASE`]; `spin_dma.h` has them as a structure.
 pub mod dma {
-    /// Where the bytes are.
+    /// Source address.
     pub const SOURCE: u32 = 0x00;
     /// Where they go.
     pub const DESTINATION: u32 = 0x08;

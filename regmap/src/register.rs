@@ -1,4 +1,4 @@
-//! What one line of the register table says.
+//! One line of the register table.
 
 use crate::REGISTER_BYTES;
 use core::fmt;
@@ -14,7 +14,7 @@ pub struct Register {
     pub offset: u32,
     /// Number of elements; element `i` is at `offset + 4 * i`.
     pub count: u32,
-    /// What software may do with it.
+    /// Access by software.
     pub access: Access,
     /// The bits that exist; all others read 0 and ignore what is written.
     pub bits: Bits,
@@ -24,7 +24,7 @@ pub struct Register {
     pub unit: &'static str,
     /// One sentence on what the register does.
     pub description: &'static str,
-    /// What an access does beyond reading or writing the value; empty if nothing.
+    /// Side effect of an access; empty if there is none.
     pub side_effect: &'static str,
     /// Names of the elements where each means something else; empty otherwise.
     pub elements: &'static [&'static str],
@@ -93,7 +93,7 @@ impl fmt::Display for Register {
     }
 }
 
-/// What software may do with a register.
+/// Access of software to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reads give what was written; byte strobes are honoured.
@@ -225,7 +225,7 @@ pub struct Field {
     pub bit: u32,
     /// Number of its bits.
     pub width: u32,
-    /// What it says, as the rest of a sentence.
+    /// Its meaning, as the rest of a sentence.
     pub description: &'static str,
 }
 

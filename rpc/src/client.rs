@@ -1,10 +1,9 @@
-//! The side that asks.
+//! The client: opens ports and calls.
 
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Cut, Join, Layout, LayoutError, Packet};
 use crate::memory::Memory;
-use crate::packet::{Cut, Join, Packet};
+use crate::opcode::Fault;
 use crate::process::{Process, State};
-use crate::status::Fault;
 
 /// The side that asks, for any number of threads.
 ///
@@ -24,7 +23,7 @@ impl<M: Memory> Client<M> {
         Process::new(memory, layout).map(Self)
     }
 
-    /// The ports behind it.
+    /// The ports of this client.
     pub fn process(&self) -> &Process<M, false> {
         &self.0
     }
@@ -73,7 +72,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
         Self { process, state }
     }
 
-    /// What this side knows of it.
+    /// The state of the port on this side.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -152,7 +151,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
 impl<M: Memory, const IS_SERVER: bool> Drop for Port<'_, M, IS_SERVER> {
     #[inline]
     fn drop(&mut self) {
-        // After a close there is nothing to give back any more; else the memory may be gone, and nobody is left to tell.
+        // Errors are ignored: after `close` nothing is outstanding, or the memory is unreachable and nobody can handle the error.
         let _ = self.process.finish(&mut self.state);
         self.process.unlock(self.state.index());
     }

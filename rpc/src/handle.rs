@@ -1,4 +1,5 @@
-//! What clients have instead of addresses: numbers that name an entry of a table, and only while it is there.
+//! Handles: numbers that name an entry of a table. Clients get them instead of addresses, and they are valid only while
+//! the entry exists.
 //!
 //! ```text
 //!  31          14 13  10 9       2 1 0
@@ -64,14 +65,14 @@ pub struct Handles<T> {
 #[cfg(feature = "server")]
 #[derive(Debug)]
 struct Entry<T> {
-    /// That of the thing which is there, or of the one that was.
+    /// The generation of the current or of the last entry.
     generation: u32,
     thing: Option<T>,
 }
 
 #[cfg(feature = "server")]
 impl<T> Handles<T> {
-    /// A table for at most so many things. The kind tells its handles from those of other tables.
+    /// A table of at most `most` entries. The kind distinguishes its handles from those of other tables.
     ///
     /// # Panics
     /// If there are more than [`MOST`], or the kind has more than four bits.

@@ -1,4 +1,4 @@
-//! Where things lie in the buffer, in both generations of LLVM's layout.
+//! The layout of the buffer, in both generations of LLVM's protocol; packets and streams.
 //!
 //! | part | offset | bytes | who writes |
 //! |---|---|---:|---|
@@ -18,12 +18,12 @@ use core::fmt;
 pub const PACKET_BYTES: u32 = 64;
 /// Bytes of a header.
 pub const HEADER_BYTES: u32 = 16;
-/// What the address of the buffer is a multiple of.
+/// The alignment of the buffer.
 pub const ALIGNMENT: usize = 64;
 
 /// Bytes of a mailbox.
 pub const MAILBOX_BYTES: u32 = 4;
-/// What headers and packets are aligned to.
+/// The alignment of headers and packets.
 const WORD_BYTES: u32 = 8;
 
 /// A generation of the layout. Nothing in the buffer tells it.
@@ -195,7 +195,7 @@ impl Layout {
         self.packet(self.ports)
     }
 
-    /// Where data of calls lie that are too long for packets, in memory of so many bytes from the buffer's first one on.
+    /// Where data of calls that do not fit into packets lie, in memory of `bytes` bytes from the start of the buffer.
     pub const fn bulk(&self, memory_bytes: u32) -> Bulk {
         const LINE: u32 = ALIGNMENT as u32;
         let offset = self.bytes().next_multiple_of(LINE);
@@ -215,7 +215,7 @@ impl Layout {
 /// Most bytes for data of calls that are too long for packets, of all ports together.
 pub const MOST_BULK_BYTES: u32 = 1 << 20;
 
-/// Memory behind the buffer, of which every port has the same part.
+/// Memory after the buffer, of which every port has an equal part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bulk {
     /// Where that of the first port begins.
@@ -261,5 +261,129 @@ impl Announcement {
             true => Ok(Self { layout, offset }),
             false => Err(LayoutError::Offset(offset)),
         }
+    }
+}
+
+// Packets, and streams of bytes cut into packets.
+
+/// Words of a packet.
+pub const WORDS: usize = 8;
+/// Bytes of a stream in its first packet.
+pub const FIRST_BYTES: usize = 56;
+/// Bytes of a stream in each other packet.
+pub const NEXT_BYTES: usize = 64;
+
+/// Where data of a typed call are said to be if they stand in its packet.
+pub const INLINE: u32 = u32::MAX;
+/// Most bytes of such data.
+pub const INLINE_BYTES: u32 = 48;
+
+/// One lane of a packet: 64 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Packet(pub [u64; WORDS]);
+
+impl Packet {
+    /// A packet that begins with these words.
+    ///
+    /// # Panics
+    /// If there are more than eight.
+    pub fn of(words: &[u64]) -> Self {
+        let mut packet = Self::default();
+        packet.0[..words.len()].copy_from_slice(words);
+        packet
+    }
+
+    /// Its bytes, as they lie in memory.
+    pub fn to_bytes(self) -> [u8; NEXT_BYTES] {
+        let mut bytes = [0; NEXT_BYTES];
+        for (word, place) in self.0.iter().zip(bytes.as_chunks_mut().0) {
+            *place = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// A packet of bytes as they lie in memory.
+    pub fn from_bytes(bytes: &[u8; NEXT_BYTES]) -> Self {
+        let mut packet = Self::default();
+        for (word, place) in packet.0.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*place);
+        }
+        packet
+    }
+}
+
+/// Number of packets of a stream of `bytes` bytes.
+pub const fn packets(bytes: u64) -> u64 {
+    1 + bytes
+        .saturating_sub(FIRST_BYTES as u64)
+        .div_ceil(NEXT_BYTES as u64)
+}
+
+/// The packets of a stream.
+#[derive(Clone, Debug)]
+pub struct Cut<'a> {
+    rest: &'a [u8],
+    is_first: bool,
+}
+
+impl<'a> Cut<'a> {
+    /// Cuts bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            rest: bytes,
+            is_first: true,
+        }
+    }
+}
+
+impl Iterator for Cut<'_> {
+    type Item = Packet;
+
+    fn next(&mut self) -> Option<Packet> {
+        let mut bytes = [0; NEXT_BYTES];
+        let room = match self.is_first {
+            true => {
+                bytes[..8].copy_from_slice(&(self.rest.len() as u64).to_le_bytes());
+                &mut bytes[8..]
+            }
+            false if self.rest.is_empty() => return None,
+            false => &mut bytes[..],
+        };
+        let (now, rest) = self.rest.split_at(self.rest.len().min(room.len()));
+        room[..now.len()].copy_from_slice(now);
+        (self.rest, self.is_first) = (rest, false);
+        Some(Packet::from_bytes(&bytes))
+    }
+}
+
+/// Takes the packets of a stream, and gives its bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Join {
+    length: Option<u64>,
+    left: u64,
+}
+
+impl Join {
+    /// Takes the next packet and hands on its bytes of the stream. Says whether it was the last one.
+    pub fn take(&mut self, packet: &Packet, hand_on: impl FnOnce(&[u8])) -> bool {
+        let bytes = packet.to_bytes();
+        let data = match self.length {
+            None => {
+                self.length = Some(packet.0[0]);
+                self.left = packet.0[0];
+                &bytes[8..]
+            }
+            Some(_) => &bytes[..],
+        };
+        let now = self.left.min(data.len() as u64);
+        hand_on(&data[..now as usize]);
+        self.left -= now;
+        self.left == 0
+    }
+
+    /// The length in the first packet.
+    pub fn length(&self) -> Option<u64> {
+        self.length
     }
 }

@@ -21,17 +21,14 @@ pub mod handle;
 pub mod layout;
 pub mod memory;
 pub mod opcode;
-pub mod packet;
 pub mod place;
 pub mod process;
-pub mod status;
 
 pub use client::{Client, Port};
-pub use layout::{Announcement, Layout, LayoutError, Version};
+pub use layout::{Announcement, Layout, LayoutError, Packet, Version};
 pub use memory::{Memory, Words};
-pub use packet::Packet;
+pub use opcode::{Fault, Status};
 pub use process::Process;
-pub use status::{Fault, Status};
 
 #[cfg(feature = "server")]
 pub mod clib;
@@ -42,23 +39,17 @@ pub mod nic;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
-pub mod shared;
-#[cfg(feature = "server")]
-pub mod test_calls;
-#[cfg(feature = "server")]
 pub mod typed;
 
 #[cfg(feature = "server")]
-pub use clib::Libc;
+pub use clib::{Libc, TestCalls};
 #[cfg(feature = "server")]
 pub use emissary::Emissary;
+#[cfg(feature = "server")]
+pub use memory::{Buffer, Mapping};
 #[cfg(feature = "nic")]
 pub use nic::{BackgroundService, Copies, Offer, Services, ServicesError};
 #[cfg(feature = "server")]
 pub use server::{Call, CallMode, Refusal, Server, Service};
 #[cfg(feature = "server")]
-pub use shared::{Buffer, Mapping};
-#[cfg(feature = "server")]
 pub use spinneret_rpc_macro::service;
-#[cfg(feature = "server")]
-pub use test_calls::TestCalls;

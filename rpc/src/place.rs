@@ -1,12 +1,15 @@
-//! What the host tells and gives the handlers of a context, in L2 of the NIC: a place for each context, in a variable that programs
+//! The announcement of services to the handlers of a context, in L2 of the NIC: a place for each context, in a variable
+//! that programs
 //! have if they call.
 //!
-//! Words of 32 bits. The first four are the [`Announcement`](crate::Announcement); behind [`HEAD_WORDS`] lies a word for each port,
+//! Words of 32 bits. The first four are the [`Announcement`](crate::Announcement); behind [`HEAD_WORDS`] lies a word
+//! for each port,
 //! which tells its inbox, so that a handler that waits need not ask host memory.
 
-use crate::layout::{Announcement, HEADER_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version};
-use crate::packet::{self, FIRST_BYTES, INLINE, INLINE_BYTES};
-use crate::{handle, opcode, status};
+use crate::layout::{
+    self, Announcement, FIRST_BYTES, HEADER_BYTES, INLINE, INLINE_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version,
+};
+use crate::{handle, opcode};
 use core::fmt::{self, Write};
 
 /// The variable, an array of places.
@@ -28,7 +31,7 @@ pub const HOST_LOW: u32 = 5;
 pub const HOST_HIGH: u32 = 6;
 /// From an HPU's port to its next one: the number of HPUs that there can be.
 pub const HPUS: u32 = 7;
-/// How inboxes are told: [`NO_COPIES`], [`WORDS`] or [`BITS`].
+/// How inboxes are copied: [`NO_COPIES`], [`WORDS`] or [`BITS`].
 pub const COPIES: u32 = 8;
 /// The last session that there was.
 pub const SESSIONS: u32 = 9;
@@ -119,7 +122,7 @@ pub const fn bit(port: u32, hpus: u32) -> (u32, u32) {
     (hpu / BITS_HPUS, hpu % BITS_HPUS + port / hpus * BITS_HPUS)
 }
 
-/// The word of a port, by the number of its context's place and of its port, of places for so many ports each.
+/// The word of a port, by the number of its context's place and of its port; each place has `ports` ports.
 pub const fn inbox_word(place: u32, port: u32, ports: u32) -> u32 {
     head_word(place, HEAD_WORDS, ports) + port
 }
@@ -157,7 +160,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("HEADER_BYTES", HEADER_BYTES),
         ("PACKET_BYTES", PACKET_BYTES),
         ("DOORBELL_BYTES", Version::V23.doorbell_bytes()),
-        ("WORDS", packet::WORDS as u32),
+        ("WORDS", layout::WORDS as u32),
         ("FIRST_BYTES", FIRST_BYTES as u32),
         ("CONTEXTS", PLACES),
         ("PORTS_PER_HPU", PORTS_PER_HPU),
@@ -186,10 +189,10 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     out.write_str("\n#endif\n")
 }
 
-/// What typed calls give, and handles that are always there.
+/// Writes the statuses of typed calls, and predefined handles.
 fn statuses(out: &mut impl Write) -> fmt::Result {
     out.write_str("\n/* What became of a typed call, in the lowest byte of its status. */\n")?;
-    for (name, number, about) in status::TABLE {
+    for (name, number, about) in opcode::STATUSES {
         writeln!(out, "#define SPIN_SERVICE_{name} {number}u /*{about} */")?;
     }
     writeln!(
@@ -223,7 +226,7 @@ mod tests {
     use super::FIELDS;
 
     #[test]
-    fn words_of_a_place_are_named_in_their_order() {
+    fn place_fields_are_listed_in_order() {
         assert!(
             FIELDS
                 .iter()

@@ -1,4 +1,4 @@
-//! The state machines of both sides.
+//! The state machines of client and server.
 //!
 //! Each port belongs to one side at a time: to the client while its outbox equals its inbox, else to the server. A side
 //! gives a port away by inverting its own outbox, which nobody else writes.
@@ -14,14 +14,14 @@
 
 use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES, Version};
 use crate::memory::Memory;
-use crate::status::Fault;
+use crate::opcode::Fault;
 use core::mem;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// The mask of lanes: there is one.
 const MASK: u64 = 1;
 
-/// What the client wrote when it opened a port.
+/// The header that the client wrote when it opened a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Which lanes count.
@@ -49,7 +49,7 @@ impl Header {
     }
 }
 
-/// What one side knows of a port that it has opened.
+/// The state of an open port on one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     index: u32,
@@ -64,7 +64,7 @@ impl State {
         self.index
     }
 
-    /// What this side wrote to its mailbox last.
+    /// The last value that this side wrote to its mailbox.
     pub fn out(&self) -> u32 {
         self.out
     }
@@ -133,7 +133,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         &self.memory
     }
 
-    /// What the other side has written to a port's mailbox.
+    /// Reads the other side's mailbox of a port.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -142,7 +142,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         self.memory.load(self.places.inbox + MAILBOX_BYTES * port)
     }
 
-    /// What this side has written to a port's mailbox.
+    /// Reads this side's mailbox of a port.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -182,7 +182,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         self.locks.is_taken(port)
     }
 
-    /// What the client wrote when it opened the port.
+    /// Reads the header that the client wrote when it opened the port.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -292,7 +292,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         Ok(state.owns)
     }
 
-    /// Sends a packet that begins with these words, at most eight. What stood behind them in the packet stays.
+    /// Sends a packet that begins with these words, at most eight. The rest of the packet stays as it was.
     ///
     /// # Errors
     /// As [`try_own`](Self::try_own).

@@ -43,7 +43,8 @@
 //! | `tally::C_HEADER` | the stubs in C |
 //! | `tally::FUNCTIONS`, `tally::ADD`, ... | each [`Function`], to [allow](Gate::allow) those that are off |
 //!
-//! `#[call(NUMBER)]` names a function for ever; `ticket` adds stubs that do not wait, and `off` wants the application's permission.
+//! `#[call(NUMBER)]` names a function for ever; `ticket` adds stubs that do not wait, and `off` wants the application's
+//! permission.
 //! An `async` function may wait for anything without holding other calls: it is parked.
 //!
 //! | parameter | goes | as |
@@ -56,14 +57,15 @@
 //! | `#[out(LENGTH)] &mut [T]` | back | zeros at first |
 //! | `#[inout(LENGTH)] &mut [T]` | both | |
 //!
-//! LENGTH is a product of values, numbers, and `size(handle)`. The result is nothing, one of the values, or a `Result` of it, whose
+//! LENGTH is a product of values, numbers, and `size(handle)`. The result is nothing, one of the values, or a `Result`
+//! of it, whose
 //! error is a [`Status`].
 
 use crate::handle::Handle;
-use crate::packet::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
+use crate::layout::{INLINE, INLINE_BYTES, NEXT_BYTES, Packet};
 use crate::server::{Call, CallMode, Refusal};
 
-pub use crate::status::Status;
+pub use crate::opcode::Status;
 
 /// A function that handlers call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +130,7 @@ impl Gate {
     }
 }
 
-/// What data in a packet are aligned to.
+/// The alignment of data in a packet.
 const ALIGNMENT: u32 = 4;
 /// Bytes of a packet.
 const PACKET_BYTES: u32 = NEXT_BYTES as u32;
@@ -141,12 +143,12 @@ pub struct Slice {
     bytes: u32,
 }
 
-/// Bytes of a packet that are given to data, one behind the other.
+/// Bytes of a packet that are allocated to data in order.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor(u32);
 
 impl Cursor {
-    /// The place of so many bytes, if there is one.
+    /// Allocates `bytes` bytes, if there is room.
     fn take(&mut self, bytes: u32) -> Result<u32, Status> {
         let start = self.0.next_multiple_of(ALIGNMENT);
         if bytes > INLINE_BYTES || start + bytes > PACKET_BYTES {
@@ -157,7 +159,7 @@ impl Cursor {
     }
 }
 
-/// A call with its first packet. All of it is a copy, which nobody changes any more.
+/// A call with its first packet, as a private copy.
 #[derive(Debug)]
 pub struct Request {
     call: Call,

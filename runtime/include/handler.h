@@ -1,9 +1,9 @@
 /*
- * What a handler is, and what it may ask the NIC for: this is the header that handlers include.
+ * The interface of handlers. Handlers include this header.
  *
- * Functions give SPIN_OK, or SPIN_FAIL if they refuse. Commands return at once and give a handle; the packet's buffer
- * is kept until all commands of its handler are done, so a handler need not wait for the last ones. At most four
- * are in flight for each HPU: a fifth waits in its call. Handles may be NULL for whoever does not want them.
+ * Functions return SPIN_OK or SPIN_FAIL. Commands return immediately with a handle, which may be NULL. The NIC keeps the
+ * packet's buffer until all commands of its handler are done, so a handler need not wait for the last ones. Each HPU can
+ * have four commands in flight; a fifth blocks.
  */
 #ifndef HANDLER_H
 #define HANDLER_H
@@ -18,22 +18,22 @@
 #include "spin_dma.h"
 #include "util.h"
 
-/* Handlers are called by the NIC alone, so the compiler must not drop what nobody seems to use. */
+/* Only the NIC calls handlers, so the compiler must not remove them as unused. */
 #define __handler__ __attribute__((used))
 
 #define SPIN_OK 0
 #define SPIN_FAIL 1
 
-/* The directions that spin_dma takes, for the reader only: the addresses say it all. */
+/* Directions of spin_dma. They are ignored, because the addresses determine the direction. */
 #define PLP_DMA_LOC2EXT 0
 #define PLP_DMA_EXT2LOC 1
 #define SPIN_DMA_LOC2EXT PLP_DMA_LOC2EXT
 #define SPIN_DMA_EXT2LOC PLP_DMA_EXT2LOC
 
-/* Clusters that a task has room to describe, however many there are. */
+/* Maximum number of clusters in the description of a task. */
 #define SPIN_TASK_CLUSTERS 4
 
-/* The packet and the memories of a task. It is read from the scheduler's registers, word by word. */
+/* The packet and the memories of a task, read from the scheduler's registers word by word. */
 typedef struct task {
     void *handler_mem; /* L2, shared by all packets of the context */
     size_t handler_mem_size;
@@ -62,14 +62,14 @@ typedef struct handler_args {
 
 typedef void (*handler_fn)(handler_args_t *);
 
-/* Defined by the application: names its handlers (NULL for none), and may prepare memory. HPU 0 calls it once. */
+/* Defined by the application: returns its handlers (NULL for none), and may initialise memory. HPU 0 calls it once. */
 void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem);
 
 /* ---- Copies inside the NIC ---- */
 
 typedef dma_t spin_dma_t;
 
-/* Starts a copy of `size` bytes; nothing is copied and SPIN_FAIL returned if that is 0. */
+/* Starts a copy of `size` bytes. Returns SPIN_FAIL if `size` is 0. */
 static inline int spin_dma(void *source, void *dest, size_t size, int direction, int options, spin_dma_t *xfer) {
     (void)direction;
     (void)options;
@@ -97,7 +97,7 @@ static inline int spin_dma_test(spin_dma_t xfer, uint32_t *completed) {
 
 typedef uint32_t spin_cmd_t;
 
-/* Issues the command whose words have been written. Whatever the handler wrote to memory comes before it. */
+/* Issues the command in the command registers, after all earlier writes to memory. */
 static inline int spin_cmd_issue(uint32_t info, spin_cmd_t *handle) {
     MMIO_WRITE(CMD_INFO, info);
     asm_mem_fence();
@@ -116,8 +116,8 @@ static inline int spin_cmd_wait(spin_cmd_t handle) {
 }
 
 /*
- * Whether the command is done: after it has waited, always. The public cluster's register for the question looks at the
- * data of the read, which a program cannot choose, and so may answer about another command.
+ * Waits for the command, and returns true. The test register of the PULP cluster takes the command id from the data of a
+ * read, which a program cannot set, so it may report another command.
  */
 static inline int spin_cmd_test(spin_cmd_t handle, bool *completed) {
     spin_cmd_wait(handle);
@@ -125,7 +125,7 @@ static inline int spin_cmd_test(spin_cmd_t handle, bool *completed) {
     return SPIN_OK;
 }
 
-/* A send to node `nid` on flow `fid`; flow 0 is raw frames. */
+/* Sends to node `nid` on flow `fid`; flow 0 is for raw frames. */
 static inline int spin_nic_send(uint32_t nid, uint32_t fid, void *data, uint32_t length, spin_cmd_t *handle) {
     MMIO_WRITE(CMD_WORD0, nid);
     MMIO_WRITE(CMD_WORD1, fid);
@@ -140,7 +140,7 @@ static inline int spin_send_packet(void *data, uint32_t length, spin_cmd_t *hand
     return spin_nic_send(0, 0, data, length, handle);
 }
 
-/* Sends on a flow of a reliable transport, for NICs that have one; ours sends raw frames only. */
+/* Sends on a flow of a reliable transport. Not supported by this NIC, which sends raw frames only. */
 static inline int spin_rdma_put(uint32_t dest, void *data, uint32_t length, spin_cmd_t *handle) {
     return spin_nic_send(dest, 1, data, length, handle);
 }
@@ -167,7 +167,7 @@ static inline int spin_dma_from_host(uint64_t host_addr, uint32_t nic_addr, uint
     return spin_host_copy(host_addr, nic_addr, length, false, generate_event, xfer);
 }
 
-/* Writes 8 bytes to host memory out of the command, at an address that is a multiple of SPIN_HOST_LINE and nowhere else. */
+/* Writes 8 bytes in the command itself to host memory. The address must be a multiple of SPIN_HOST_LINE. */
 #define SPIN_HOST_LINE 64
 
 static inline int spin_host_direct(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
@@ -180,8 +180,8 @@ static inline int spin_host_direct(uint64_t host_addr, uint64_t user_data, spin_
 }
 
 /*
- * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE it is cheaper than a copy. The cluster puts the bytes of a
- * direct write into the first lanes of the bus whatever the address, so elsewhere this copies them from the stack, and waits.
+ * Writes 8 bytes to host memory. At a multiple of SPIN_HOST_LINE this is cheaper than a copy. The cluster puts the bytes of a
+ * direct write into the first lanes of the bus whatever the address, so at other addresses this copies from the stack and waits.
  */
 static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spin_cmd_t *xfer) {
     if ((uint32_t)host_addr % SPIN_HOST_LINE == 0) {
@@ -207,7 +207,7 @@ static inline int spin_lock_init(spin_lock_t *lock) {
     return SPIN_OK;
 }
 
-/* 1 if the lock is ours now, 0 if somebody has it. */
+/* Returns 1 if it has taken the lock, 0 if the lock is held. */
 static inline int spin_lock_try_lock(spin_lock_t *lock) { return futex_try_lock(lock); }
 
 static inline int spin_lock_lock(spin_lock_t *lock) {
@@ -221,11 +221,11 @@ static inline int spin_lock_unlock(spin_lock_t *lock) {
 }
 
 /*
- * Many readers or one writer. Writers go first: who waits to write keeps new readers out.
+ * A reader-writer lock with priority for writers: a waiting writer blocks new readers.
  *
- * The first reader takes `glock` for all, and the last one gives it back; writers take it for themselves. The counter
- * of readers holds the writers that wait as well. As in the public runtime, a counter that does not begin with 0 makes a
- * lock that keeps writers from each other only.
+ * The first reader takes `glock` for all readers, and the last one releases it; writers take it for themselves. The counter
+ * of readers also counts waiting writers. As in FPsPIN's runtime, a counter that does not start at 0 gives a lock that only
+ * excludes writers from each other.
  */
 typedef struct spin_rw_lock {
     spin_lock_t glock;
@@ -236,7 +236,7 @@ typedef struct spin_rw_lock {
 #define SPIN_RW_WRITER 0x10000
 #define SPIN_RW_WRITERS 0xff0000
 
-/* Whether readers may come in. */
+/* Whether readers may enter. */
 static inline bool spin_rw_lock_is_open(spin_rw_lock_t *lock) {
     int32_t count = lock->num_readers;
     return (count & SPIN_RW_WRITERS) == 0 && ((count & SPIN_RW_READERS) != 0 || lock->glock == 0);
@@ -247,7 +247,7 @@ static inline void spin_rw_lock_add(spin_rw_lock_t *lock, int32_t value) {
     SPIN_CHANGE("amoadd.w", &lock->num_readers, value, lock->num_readers + value);
 }
 
-/* Writers add to the counter at any time, so it is added to here as well. Who waits keeps nobody from the guard. */
+/* Writers add to the counter at any time, so this adds as well. Waiting readers stay outside of the guard. */
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
     bool is_in = false;
     while (!is_in) {

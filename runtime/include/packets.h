@@ -1,8 +1,8 @@
 /*
- * Headers of packets as they are on the wire: multi-byte fields are big-endian, so read them through ntohs and ntohl.
+ * Packet headers in wire format: multi-byte fields are big-endian, so access them with ntohs and ntohl.
  *
- * All structures are packed, because a frame's IP header starts at byte 14; the compiler reads their fields in pieces
- * that are aligned. IP headers are taken to have 20 bytes, unless a handler looks at `ihl`.
+ * All structures are packed, because the IP header of a frame starts at byte 14; the compiler splits accesses to unaligned
+ * fields. IP headers are assumed to have 20 bytes, unless a handler checks `ihl`.
  */
 #ifndef PACKETS_H
 #define PACKETS_H
@@ -64,7 +64,7 @@ typedef struct slmp_pkt_hdr {
     slmp_hdr_t slmp_hdr;
 } __attribute__((packed)) slmp_pkt_hdr_t;
 
-/* Flags of SLMP, in host order: end of message, please acknowledge, acknowledged. */
+/* Flags of SLMP, in host order: end of message, acknowledgement requested, acknowledgement. */
 #define MKEOM SLMP_FLAG_EOM
 #define MKSYN SLMP_FLAG_SYN
 #define MKACK SLMP_FLAG_ACK
@@ -72,7 +72,7 @@ typedef struct slmp_pkt_hdr {
 #define SYN(flags) ((flags) & MKSYN)
 #define ACK(flags) ((flags) & MKACK)
 
-/* HPUs are little-endian: network order is the other one. The C library may have macros of these names. */
+/* Byte order conversion: HPUs are little-endian. The C library may define macros of these names. */
 #undef bswap_16
 #undef bswap_32
 #undef htons
@@ -82,7 +82,7 @@ typedef struct slmp_pkt_hdr {
 #define bswap_16(value) ((uint16_t)__builtin_bswap16((uint16_t)(value)))
 #define bswap_32(value)                                                                                   \
     (__builtin_constant_p(value) ? (uint32_t)__builtin_bswap32((uint32_t)(value)) : spin_bswap_32((uint32_t)(value)))
-/* RV32IMAC has no instruction for it, and the compiler's own way is a call. */
+/* RV32IMAC has no instruction for this, and the compiler would emit a call. */
 static inline uint32_t spin_bswap_32(uint32_t value) {
     return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
 }
@@ -95,7 +95,7 @@ static inline uint32_t spin_bswap_32(uint32_t value) {
 /* Payload bytes of an SLMP packet, from its UDP length. */
 #define SLMP_PAYLOAD_LEN(hdrs) (ntohs((hdrs)->udp_hdr.length) - sizeof(udp_hdr_t) - sizeof(slmp_hdr_t))
 
-/* Places of a packet's UDP payload, for packets that start with an IP header whose length is in host order. */
+/* UDP payload of a packet that starts with an IP header whose length is in host order. */
 #define GET_IP_UDP_PLD(packet, payload, payload_length)                                           \
     {                                                                                             \
         ip_hdr_t *spin_ip = (ip_hdr_t *)(packet);                                                 \
@@ -133,9 +133,9 @@ static inline uint32_t ip_checksum_words(const spin_word_t *word, size_t count) 
 }
 
 /*
- * Adds up `length` bytes as 16-bit numbers in the order of memory; the last one is filled up with zero. The carries
- * are kept in the upper half, so up to 64 KiB fit. It is a call, because program memory is small and has a cache. It
- * begins at a word, because jumps to an instruction across two words take longer, and a loop is full of them.
+ * Adds up `length` bytes as 16-bit numbers in memory order, the last one padded with zero. The upper half collects the
+ * carries, so up to 64 KiB fit. It is not inlined, because program memory is small and cached. It is aligned to a word,
+ * because jumps to an instruction that crosses words take longer.
  */
 static __attribute__((noinline, unused, aligned(4))) uint32_t ip_checksum_add(uint32_t sum, const void *data,
                                                                               size_t length) {
@@ -162,8 +162,8 @@ static __attribute__((noinline, unused, aligned(4))) uint32_t ip_checksum_add(ui
 }
 
 /*
- * Folds the carries of a sum and inverts it: what goes into a checksum field, in the order of memory. Both halves are
- * added to each other, so the carry of the lower one goes into the upper one, where the result is.
+ * Folds the carries of a sum and inverts it, for a checksum field in memory order. Both halves are added to each other, so
+ * the carry of the lower half goes into the upper half, which is the result.
  */
 static inline uint16_t ip_checksum_finish(uint32_t sum) {
     sum += sum << 16 | sum >> 16;
@@ -171,8 +171,8 @@ static inline uint16_t ip_checksum_finish(uint32_t sum) {
 }
 
 /*
- * The Internet checksum of `length` bytes at any address (RFC 1071), in network order. The order of bytes does not
- * matter to the sum. It starts from 0xffff, the other zero of one's complement, so zeros sum up to 0, not to 0xffff.
+ * Returns the Internet checksum of `length` bytes at any address (RFC 1071), in network order. The sum does not depend on
+ * the byte order. It starts at 0xffff, the other zero of one's complement, so that zeros have the checksum 0, not 0xffff.
  */
 static inline uint16_t ip_checksum(void *data, size_t length) {
     return ip_checksum_finish(ip_checksum_add(0xffff, data, length));

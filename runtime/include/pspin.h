@@ -1,12 +1,12 @@
 /*
- * Atomics, spin locks, time, and what host and HPUs share.
+ * Atomics, spin locks, time, and the data that host and HPUs share.
  *
- * Atomics work on words of the HPU's own L1 and of L2 handler memory, and give the value before the operation. One HPU
- * after the other reads the word and changes it (spin_guard.h), some 200 clocks each, because an AMO instruction of the
- * public cluster cannot be used for it: in L2 it gives 1 for the value before, whatever it was, and in L1 it spoils words
- * that are on their way to the host or to the wire. Where nobody wants the value, amo_send_add is one instruction of some
- * 40 clocks in L2, and amo_store is one in both; on words whose value before somebody wants, amo_send_add goes together
- * with amo_add alone, and amo_store with locks.
+ * Atomics work on words of the HPU's own L1 and of L2 handler memory, and return the previous value. They are serialized
+ * (spin_guard.h) and take about 200 clocks each, because the AMO instructions of the PULP cluster are unusable for this: in
+ * L2 they always return 1, and in L1 they corrupt words on their way to the host or the wire.
+ *
+ * Without a result, amo_send_add is one instruction of about 40 clocks in L2, and amo_store is one instruction everywhere. On
+ * words that also see atomics with a result, amo_send_add may be combined only with amo_add, and amo_store only with locks.
  */
 #ifndef PSPIN_H
 #define PSPIN_H
@@ -28,14 +28,14 @@
 typedef uint32_t dma_t;
 typedef volatile uint32_t futex_t;
 
-/* A sum and how many values went into it; the host divides. */
+/* A sum and the number of its values; the host divides. */
 #define MAX_COUNTERS 16
 struct perf_counter {
     uint32_t sum;
     uint32_t count;
 };
 
-/* What the host reads and writes in L2: one answer flag for each HPU (spin_host.h), then the counters. */
+/* Data in L2 that the host reads and writes: an answer flag for each HPU (spin_host.h), then the counters. */
 struct host_data {
     uint64_t flag[CORE_COUNT];
     struct perf_counter counters[MAX_COUNTERS];
@@ -54,8 +54,8 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
 }
 
 /*
- * The cycle counter, 32 bits: differences are right up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on the
- * public cluster, so the runtime is asked, which takes some 30 cycles.
+ * Returns the 32-bit cycle counter; differences are valid up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on
+ * the PULP cluster, so this is an environment call of about 30 cycles.
  */
 static inline uint32_t cycles(void) {
     register uint32_t now asm("a0");
@@ -65,8 +65,8 @@ static inline uint32_t cycles(void) {
 }
 
 /*
- * LR and SC as they are. No cluster of today promises what they are for: in L1 the public one stores without a look, in L2
- * it may store though somebody else has written in between. The model refuses both. Use compare_and_swap.
+ * LR and SC instructions. Do not use them: on the PULP cluster, SC in L1 always stores, and SC in L2 may store although
+ * another HPU has written in between. The model refuses both. Use compare_and_swap instead.
  */
 static inline uint32_t load_reserved(volatile const uint32_t *const address) {
     uint32_t value;
@@ -86,8 +86,8 @@ static inline bool spin_is_in_l2(volatile const void *address) {
 }
 
 /*
- * Changes a word, inside the guard. In L2 an instruction does it, as others may add to the word at the same time without
- * the guard.
+ * Changes a word, inside the guard. In L2 this is an AMO instruction, because other HPUs may add to the word without the
+ * guard.
  */
 #define SPIN_CHANGE(instruction, address, value, after)                                                \
     do {                                                                                               \
@@ -98,7 +98,7 @@ static inline bool spin_is_in_l2(volatile const void *address) {
         }                                                                                              \
     } while (0)
 
-/* A word that would not change is not written: so it does not matter if somebody gives a lock back between the two halves. */
+/* Does not write a word that does not change, so that the release of a lock between the load and the store is not lost. */
 #define SPIN_AMO(name, instruction, type, result)                                                      \
     static inline type name(volatile type *const address, const type value) {                         \
         spin_guard_enter();                                                                            \
@@ -120,12 +120,12 @@ SPIN_AMO(amo_maxu, "amomaxu.w", uint32_t, before > value ? before : value)
 SPIN_AMO(amo_min, "amomin.w", int32_t, before < value ? before : value)
 SPIN_AMO(amo_minu, "amominu.w", uint32_t, before < value ? before : value)
 
-/* Adds to a word of L2, and gives nothing: one instruction. */
+/* Adds to a word of L2, without a result: one instruction. */
 static inline void spin_l2_add(volatile int32_t *const address, const int32_t value) {
     asm volatile("amoadd.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
-/* Adds, and gives nothing. */
+/* Adds, without a result. */
 static inline void amo_send_add(volatile int32_t *const address, const int32_t value) {
     if (spin_is_in_l2(address)) {
         spin_l2_add(address, value);
@@ -140,8 +140,8 @@ static inline void amo_store(volatile uint32_t *const address, const uint32_t va
 }
 
 /*
- * Stores `new_value` if the word holds `expected`: 0 if it did, -1 if it held something else. In L2, or in L1 if only HPUs
- * of that cluster use it, by this function and amo_store.
+ * Stores `new_value` if the word holds `expected`. Returns 0 if it did, else -1. For words in L2, or in L1 if only HPUs of
+ * that cluster use them, with this function and amo_store.
  */
 static inline int compare_and_swap(volatile uint32_t *const address, const uint32_t expected,
                                    const uint32_t new_value) {
@@ -156,7 +156,7 @@ static inline int compare_and_swap(volatile uint32_t *const address, const uint3
 
 static inline void futex_init(futex_t *futex) { amo_store(futex, 0); }
 
-/* 1 if the lock is ours now, 0 if somebody has it. Who has it is not held up by those who look. */
+/* Returns 1 if it has taken the lock, 0 if the lock is held. Polling does not slow down the holder. */
 static inline int futex_try_lock(futex_t *futex) { return *futex == 0 && amo_or(futex, 1) == 0; }
 
 static inline int futex_lock(futex_t *futex) {
@@ -165,7 +165,7 @@ static inline int futex_lock(futex_t *futex) {
     return 1;
 }
 
-/* As futex_lock, but asks the memory less often, which leaves it to the HPUs that have work. */
+/* As futex_lock, but polls less often, to leave memory bandwidth to other HPUs. */
 static inline int futex_lock_s(futex_t *futex) {
     while (!futex_try_lock(futex)) {
         rt_time_wait_cycles(32);
@@ -175,7 +175,7 @@ static inline int futex_lock_s(futex_t *futex) {
 
 static inline void futex_unlock(futex_t *futex) { futex_init(futex); }
 
-/* Adds one measurement to a counter of __host_data. Two HPUs may do it at once. */
+/* Adds one measurement to a counter of __host_data. HPUs may do this concurrently. */
 static inline void push_counter(volatile struct perf_counter *counter, uint32_t duration) {
     amo_send_add((volatile int32_t *)&counter->count, 1);
     amo_send_add((volatile int32_t *)&counter->sum, (int32_t)duration);

@@ -1,5 +1,5 @@
 /*
- * Where a handler runs, and the calls from user mode into the runtime.
+ * The HPU of a handler, and the environment calls into the runtime.
  *
  * Handlers run in user mode, which may not read `mhartid`, so the runtime keeps it in a thread-local variable.
  */
@@ -13,13 +13,13 @@
 
 #define PAGE_SIZE 4096
 
-/* Numbers of environment calls, in a7. The runtime answers every other number as a fault of the task. */
+/* Numbers of environment calls, in a7. Any other number is a fault of the task. */
 #define PSPIN_ECALL_CYCLES 0x1
 #define PSPIN_ECALL_ENTER 0x2
 #define PSPIN_ECALL_LEAVE 0x3
 #define ECALL_PSPIN_HANDLER_EXIT 0xa
 
-/* Environment call `num` with seven arguments; `ret` is assigned what comes back in a0. */
+/* Environment call `num` with seven arguments; the result in a0 is assigned to `ret`. */
 #define ecall(num, x0, x1, x2, x3, x4, x5, x6, ret)                                                              \
     do {                                                                                                         \
         register uint32_t ecall_a0 asm("a0") = (uint32_t)(x0);                                                   \
@@ -47,8 +47,8 @@ extern __thread uint32_t spin_hart_id;
 static inline uint32_t rt_core_id(void) { return spin_hart_id & 0x1f; }
 
 /*
- * Clusters that there are, which the program need not have been built for: a task's scratchpads of others are anything on
- * the public cluster.
+ * Number of clusters of the NIC, which may differ from the number that the program was built for. On the PULP cluster, the
+ * scratchpads of other clusters in a task are undefined.
  */
 extern __thread uint32_t spin_cluster_count;
 static inline uint32_t rt_cluster_count(void) { return spin_cluster_count; }

@@ -1,4 +1,4 @@
-/* The shape of the machine. The build may override the numbers of clusters and HPUs (`make CLUSTERS=4`). */
+/* Configuration of the NIC. The build may override the numbers of clusters and HPUs (`make CLUSTERS=4`). */
 #ifndef SPIN_CONF_H
 #define SPIN_CONF_H
 

@@ -1,8 +1,8 @@
 /*
- * Copies between the NIC's memories (L1 and L2) by the DMA engine of the cluster.
+ * Copies between the NIC's memories (L1 and L2) with the DMA engine of the cluster.
  *
- * Each HPU has its own view of the engine at SPIN_DMA_ADDR. Ids count up from 1 for each HPU, transfers end in the
- * order of their start, and `done` holds the id of the last that has ended.
+ * Each HPU has its own registers of the engine at SPIN_DMA_ADDR. Ids count up from 1 for each HPU, transfers complete in
+ * order, and `done` holds the id of the last completed one.
  */
 #ifndef SPIN_DMA_H
 #define SPIN_DMA_H
@@ -25,7 +25,7 @@ struct spin_dma_engine {
 };
 #define SPIN_DMA_ENGINE ((volatile struct spin_dma_engine *)(uintptr_t)SPIN_DMA_ADDR)
 
-/* Starts a copy and gives its id. */
+/* Starts a copy, and returns its id. */
 static inline uint32_t spin__memcpy_nonblk(void *source, void *dest, uint32_t bytes) {
     SPIN_DMA_ENGINE->source = (uint32_t)(uintptr_t)source;
     SPIN_DMA_ENGINE->dest = (uint32_t)(uintptr_t)dest;
@@ -34,7 +34,7 @@ static inline uint32_t spin__memcpy_nonblk(void *source, void *dest, uint32_t by
     return SPIN_DMA_ENGINE->start;
 }
 
-/* 1 if the copy has ended. The difference is right also when ids wrap around. */
+/* Returns 1 if the copy is complete, also when ids have wrapped around. */
 static inline char spin__tf_completed(uint32_t id) {
     char completed = (int32_t)(SPIN_DMA_ENGINE->done - id) >= 0;
     asm_mem_fence();

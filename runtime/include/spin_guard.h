@@ -1,15 +1,14 @@
 /*
- * One HPU at a time, of all clusters: what atomic operations are made of.
+ * The guard: mutual exclusion of all HPUs of all clusters, on which atomic operations are built.
  *
- * The public cluster has no atomic operation in L2 whose result can be used. An AMO instruction does its work, but gives 1
- * for the value before. LR and SC give values, but a reservation there belongs to the number that a transaction has on
- * its way, and the way to L2 gives the lowest free number to each: HPUs that compete store over one another. In L1 an AMO
- * instruction is right, but whoever reads the same bank from outside in the clock after, as sends and copies to the host
- * do, may be given its word in place of his own (amo_shim.sv, state ProlongAMO). So who wants a result reads and writes as
- * the only one.
+ * The PULP cluster has no atomic operation in L2 with a usable result. An AMO instruction works, but always returns 1. LR
+ * and SC return values, but the reservation belongs to the transaction id, and the interconnect assigns the lowest free id:
+ * competing HPUs overwrite each other. In L1 an AMO instruction is correct, but an external read of the same bank in the next
+ * clock, by a send or a copy to the host, may return its word instead (amo_shim.sv, state ProlongAMO). So atomics with a
+ * result read and write under mutual exclusion.
  *
- * The runtime lets them in, in about the order in which they come (start.S). It does so in machine mode, so what it keeps is
- * out of the reach of handlers, and it lets the next one in if a handler ends or faults inside.
+ * The runtime admits HPUs in about the order of their requests (start.S). It does so in machine mode, so handlers cannot
+ * corrupt its state, and it admits the next HPU if a handler ends or faults inside.
  */
 #ifndef SPIN_GUARD_H
 #define SPIN_GUARD_H
@@ -26,10 +25,10 @@ static inline void spin_guard_call(uint32_t number) {
                  : "memory", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6");
 }
 
-/* Waits until no other HPU is inside. Who is inside must not enter again: that is a fault. */
+/* Enters the guard, after any other HPU inside. Entering twice is a fault. */
 static inline void spin_guard_enter(void) { spin_guard_call(PSPIN_ECALL_ENTER); }
 
-/* Lets the next one in. */
+/* Leaves the guard. */
 static inline void spin_guard_leave(void) { spin_guard_call(PSPIN_ECALL_LEAVE); }
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Asking the host: every HPU owns one page of the context's host memory, with a flag word at its start and the payload
- * 64 bytes behind it. The HPU copies the payload, writes the flag with a new dma_id, and waits until the host has put
- * the same dma_id into __host_data.flag[hpu].
+ * Requests to the host: each HPU owns a page of the context's host memory, with a flag word at its start and the payload 64
+ * bytes after it. The HPU copies the payload, writes the flag with a new dma_id, and waits until the host writes the same
+ * dma_id to __host_data.flag[hpu].
  */
 #ifndef SPIN_HOST_H
 #define SPIN_HOST_H
@@ -12,12 +12,12 @@
 
 #include "handler.h"
 
-/* Handlers of the public examples go through the host if this is 1: build with SPIN_CFLAGS=-DDO_HOST=1. */
+/* If this is 1, FPsPIN's example handlers use the host: build with SPIN_CFLAGS=-DDO_HOST=1. */
 #ifndef DO_HOST
 #define DO_HOST 0
 #endif
 
-/* Host memory is read and written in lines of this size. */
+/* Line size of host memory. */
 #define DMA_BUS_WIDTH 512
 #define DMA_ALIGN (DMA_BUS_WIDTH / 8)
 
@@ -46,7 +46,7 @@ static inline bool fpspin_check_host_mem(handler_args_t *args) {
     return HOST_ADDR(args) != 0 && args->task->host_mem_size >= CORE_COUNT * PAGE_SIZE;
 }
 
-/* Tells the host that `length` bytes lie in this HPU's page, waits for the answer, and returns its flag. */
+/* Sends a request of `length` bytes in this HPU's page to the host, waits for the answer, and returns its flag. */
 static inline fpspin_flag_t fpspin_host_req(handler_args_t *args, uint32_t length) {
     uint32_t hpu = HPU_ID(args);
     uint8_t id = (uint8_t)(dma_idx[hpu] + 1);
@@ -60,7 +60,7 @@ static inline fpspin_flag_t fpspin_host_req(handler_args_t *args, uint32_t lengt
     spin_write_to_host(HOST_ADDR_HPU(args), request.data, &flag_write);
     spin_cmd_wait(flag_write);
 
-    /* The host writes 8 bytes at once, but we read two words: the one with the id first, or the other may be old. */
+    /* The host writes 8 bytes atomically, but this reads two words: read the one with the id first, or the other may be stale. */
     volatile uint32_t *word = (volatile uint32_t *)&__host_data.flag[hpu];
     fpspin_flag_t answer;
     do {

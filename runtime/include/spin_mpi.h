@@ -227,7 +227,7 @@ static inline spin_status_t spin_mpi_isend(uint32_t count, spin_mpi_datatype_t d
     return status;
 }
 
-/* MPI_Irecv of at most so many bytes, which MPI_Test gives. */
+/* MPI_Irecv of at most this many bytes, which MPI_Test returns. */
 static inline spin_status_t spin_mpi_irecv(uint32_t room, int32_t source, int32_t tag, spin_mpi_comm_t comm,
         spin_mpi_request_t *result) {
     SPIN_SERVICE_USES(0x73020005, 0xdfd1234276fac52f, "spin_mpi_irecv");

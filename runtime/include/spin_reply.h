@@ -1,10 +1,10 @@
-/* Turning a packet around: what handlers that answer have in common. Ours alone, not part of the public runtime. */
+/* Turning a packet into a reply. Not part of FPsPIN's runtime. */
 #ifndef SPIN_REPLY_H
 #define SPIN_REPLY_H
 
 #include "packets.h"
 
-/* Swaps source and destination of Ethernet and IP. The IP checksum is a sum, so it stays right. */
+/* Swaps source and destination of Ethernet and IP. The IP checksum, a sum, stays valid. */
 static inline void spin_swap_addresses(eth_hdr_t *eth, ip_hdr_t *ip) {
     mac_addr_t mac = eth->src;
     eth->src = eth->dest;
@@ -22,7 +22,7 @@ static inline void spin_swap_ends(pkt_hdr_t *packet) {
     packet->udp_hdr.dst_port = port;
 }
 
-/* Makes the headers those of `bytes` bytes behind UDP. No UDP checksum is sent, which IPv4 allows. */
+/* Sets the headers for `bytes` bytes of UDP payload, without a UDP checksum, which IPv4 allows. */
 static inline void spin_set_udp_payload(pkt_hdr_t *packet, uint32_t bytes) {
     packet->ip_hdr.length = htons(sizeof(ip_hdr_t) + sizeof(udp_hdr_t) + bytes);
     packet->ip_hdr.checksum = 0;
@@ -31,7 +31,7 @@ static inline void spin_set_udp_payload(pkt_hdr_t *packet, uint32_t bytes) {
     packet->udp_hdr.checksum = 0;
 }
 
-/* Makes an SLMP packet its own answer, with other flags and `bytes` bytes behind the SLMP header. */
+/* Turns an SLMP packet into its reply, with other flags and `bytes` bytes after the SLMP header. */
 static inline void spin_slmp_reply(slmp_pkt_hdr_t *packet, uint16_t flags, uint32_t bytes) {
     pkt_hdr_t *udp = (pkt_hdr_t *)packet;
     spin_swap_ends(udp);

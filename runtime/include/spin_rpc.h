@@ -1,18 +1,18 @@
 /*
- * Calls to the host: the client of LLVM libc's RPC protocol (docs/host/rpc.md), in the little code that handlers have room for.
+ * Calls to the host: a small client of LLVM libc's RPC protocol (docs/host/rpc.md).
  *
  *     spin_rpc_port_t *port = spin_rpc_open(opcode);      NULL if the host offers this context nothing
  *     spin_rpc_send(port, words, sizeof(words));          as often as the call says, in its order
  *     spin_rpc_recv(port, words, sizeof(words));
  *     spin_rpc_close(port);
  *
- * Every HPU has ports of its own, so nobody locks or looks for one. A call whose last packet is sent and not received
- * is asynchronous: the port is waited for when it is opened again. What is sent or received lies in L1 or L2, and is free
- * again when the function returns. A function gives false once the host has gone; then only close is left.
+ * Every HPU has its own ports, so there is no locking and no search. A call whose last packet is sent and not received is
+ * asynchronous: the next open of the port waits for it. Data to send or receive are in L1 or L2, and can be reused when the
+ * function returns. A function returns false if the host has closed its services; then only close is allowed.
  *
- * While a handler waits, its time counts for the watchdog as any other. A handler that is ended in the middle of a call, by the
- * watchdog or by a fault, leaves its port half done: the next one on this HPU finds that, waits until the port is the client's, and
- * begins with another generation, by which the server drops the old call.
+ * Waiting counts for the watchdog. A handler that ends in the middle of a call, by the watchdog or by a fault, leaves its port
+ * unfinished. The next one on this HPU detects this, waits until the client owns the port, and begins with a new generation, so
+ * that the server drops the old call.
  */
 #ifndef SPIN_RPC_H
 #define SPIN_RPC_H
@@ -25,7 +25,7 @@
 
 extern volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
 
-/* What an HPU knows of a port. `out` and `header` are where the host gets them from. */
+/* State of a port on its HPU. The host reads `out` and `header`. */
 typedef struct spin_rpc_port {
     uint32_t out;       /* what this side's mailbox holds */
     uint32_t header[4]; /* mask of lanes, 0, opcode, generation */
@@ -55,25 +55,25 @@ static inline bool spin_rpc_has_value(const spin_rpc_port_t *port) { return (por
 #define SPIN_RPC_TICKET 32u    /* somebody will ask for the answer of the last call (spin_service.h) */
 
 /*
- * A whole call of one packet of at most 64 bytes, answered by one whose first word is wanted: what most calls are, and in fewer
- * instructions. With NULL for the answer there is none, and the end of the call is waited for.
+ * The fast path for most calls: sends one packet of at most 64 bytes, and receives the first word of the answer. With NULL for
+ * the answer it waits for the end of the call only.
  */
 bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer);
 
-/* A whole call of one packet that nobody waits for. */
+/* An asynchronous call of one packet. */
 bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes);
 
-/* The same for calls that have nothing to say: the host finds in the packet what stood there before. */
+/* An asynchronous call without data: the packet keeps its previous contents. */
 bool spin_rpc_call_empty(uint32_t opcode, int64_t *answer);
 bool spin_rpc_post_empty(uint32_t opcode);
 
 /* Opens a port for a call. */
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
 
-/* Sends a packet that begins with these bytes, at most 64. What stood behind them in the packet stays. */
+/* Sends a packet that begins with these bytes, at most 64. The rest of the packet keeps its contents. */
 bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes);
 
-/* The same beside a copy to host memory that has been begun: the host has the packet once both are there. */
+/* Sends a packet in parallel with a copy to host memory: the host gets the packet after both are complete. */
 bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t bytes, spin_cmd_t copy);
 
 /* Receives the first bytes of a packet, at most 64. */
@@ -85,26 +85,26 @@ bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word);
 /* Sends a stream of bytes. */
 bool spin_rpc_send_n(spin_rpc_port_t *port, const void *data, uint32_t bytes);
 
-/* Receives a stream of bytes and gives its length. What does not fit is received and forgotten. */
+/* Receives a stream of bytes, and returns its length. Discards what does not fit. */
 bool spin_rpc_recv_n(spin_rpc_port_t *port, void *data, uint32_t room, uint32_t *bytes);
 
 /* Sends a string as a stream, with its NUL or without. */
 bool spin_rpc_send_string(spin_rpc_port_t *port, const char *text, bool with_nul);
 
-/* Waits until the host has given the port back: of a call without an answer, until it is done. */
+/* Waits until the host returns the port; for a call without an answer, until it is done. */
 bool spin_rpc_wait(spin_rpc_port_t *port);
 
-/* Whether spin_rpc_wait would come back at once. */
+/* Whether spin_rpc_wait would return immediately. */
 bool spin_rpc_test(spin_rpc_port_t *port);
 
-/* The port's part of host memory for data that are too long for packets. */
+/* The port's part of host memory for data that do not fit into packets. */
 uint64_t spin_rpc_bulk(const spin_rpc_port_t *port, uint32_t *bytes);
 
 static inline void spin_rpc_close(spin_rpc_port_t *port) {
     port->state &= SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER;
 }
 
-/* strnlen and memcpy of the few bytes that calls have, quick also in L2, where each load takes 28 clocks. */
+/* strnlen and memcpy for short data, also fast in L2, where each load takes 28 clocks. */
 uint32_t spin_rpc_length(const char *text, uint32_t most);
 void spin_rpc_copy(void *to, const void *from, uint32_t bytes);
 

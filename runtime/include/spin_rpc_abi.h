@@ -72,7 +72,7 @@ struct spin_rpc_place {
 #define SPIN_RPC_PRINTF_TO_STDOUT 0x63000015u /* `printf`, arguments at multiples of their sizes. */
 #define SPIN_RPC_PRINTF_TO_STDERR 0x63000016u /* `printf` to standard error, aligned. */
 #define SPIN_RPC_PRINTF_TO_STREAM 0x63000017u /* `fprintf`, aligned. */
-#define SPIN_RPC_PRINTF_TO_STDOUT_PACKED 0x63000018u /* `printf`, arguments one right behind the other. */
+#define SPIN_RPC_PRINTF_TO_STDOUT_PACKED 0x63000018u /* `printf`, arguments packed without padding. */
 #define SPIN_RPC_PRINTF_TO_STDERR_PACKED 0x63000019u /* `printf` to standard error, packed. */
 #define SPIN_RPC_PRINTF_TO_STREAM_PACKED 0x6300001au /* `fprintf`, packed. */
 #define SPIN_RPC_REMOVE 0x6300001bu /* `remove`. */

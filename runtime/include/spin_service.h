@@ -1,9 +1,9 @@
 /*
- * What the stubs of typed services are made of (docs/host/services.md). Handlers call stubs; nothing here is for them but statuses and
- * tickets.
+ * Support for the stubs of typed services (docs/host/services.md). Handlers call stubs; they use only statuses and tickets of this
+ * header.
  *
- * A stub packs its parameters into one packet. Data of at most 48 bytes stand behind them, as far as there is room; longer ones go
- * by one copy to the port's part of the context's host memory, and come back from there.
+ * A stub packs its parameters into one packet. Data of at most 48 bytes follow them, as far as there is room; longer data are
+ * copied to the port's part of the context's host memory, and back.
  */
 #ifndef SPIN_SERVICE_H
 #define SPIN_SERVICE_H
@@ -15,16 +15,16 @@
 #include "handler.h"
 #include "spin_rpc.h"
 
-/* What became of a call: SPIN_SERVICE_DONE, or which check refused it. */
+/* Status of a call: SPIN_SERVICE_DONE, or the check that refused it. */
 typedef uint32_t spin_status_t;
 
-/* Which check it was (SPIN_SERVICE_FAILED and others), and the number that the host's function may have given. */
+/* The check (SPIN_SERVICE_FAILED and others), and the number from the host's function, if any. */
 static inline uint32_t spin_status_check(spin_status_t status) { return status & 0xff; }
 static inline uint32_t spin_status_number(spin_status_t status) { return status >> 8; }
 
 /*
- * An answer that somebody will ask for. An HPU has as many at a time as ports; if a call needs a port and all have tickets, the answer
- * of one is lost, which that one tells by SPIN_SERVICE_DROPPED. So nobody has to give tickets back.
+ * A ticket for a pending answer. An HPU has at most as many as ports. If a call needs a port and all have tickets, one answer is
+ * dropped, and its ticket returns SPIN_SERVICE_DROPPED. So tickets need not be released.
  */
 typedef struct {
     spin_rpc_port_t *port;
@@ -32,7 +32,7 @@ typedef struct {
     spin_status_t status; /* of a call that was refused before it was sent */
 } spin_ticket_t;
 
-/* Whether waiting would take no time. */
+/* Whether waiting would return immediately. */
 bool spin_ticket_test(const spin_ticket_t *ticket);
 
 /* Gives up an answer. */

@@ -1,10 +1,10 @@
 /*
- * Standard input and output at the host, as far as libc's calls of the RPC protocol go: files in the folder that the host allows, and
- * the host's own standard streams. The functions are those of C with `spin_` before their names, and do what C says; whatever
- * the host refuses fails as it does in C. The host is waited for, so a call takes some 150 clocks and more (docs/host/rpc.md).
+ * Standard input and output on the host, with libc's calls of the RPC protocol: files in the folder that the host allows, and the
+ * host's standard streams. The functions are those of C with the prefix `spin_`, and fail as in C if the host refuses. A call
+ * waits for the host and takes at least 150 clocks (docs/host/rpc.md).
  *
- * printf and puts of <stdio.h> stay what they are: characters in the NIC's own standard output. Define SPIN_STDIO_NAMES before this
- * header to have C's names for the functions here.
+ * printf and puts of <stdio.h> still write to the NIC's own standard output. Define SPIN_STDIO_NAMES before this header to use C's
+ * names for the functions here.
  */
 #ifndef SPIN_STDIO_H
 #define SPIN_STDIO_H
@@ -15,20 +15,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A stream: the host's number of it. */
+/* A stream: its number on the host. */
 typedef struct spin_file SPIN_FILE;
 
 #define SPIN_STDIN ((SPIN_FILE *)1)
 #define SPIN_STDOUT ((SPIN_FILE *)2)
 #define SPIN_STDERR ((SPIN_FILE *)3)
 
-/* A round trip, for text of up to 56 bytes; one more for each 64 bytes behind. */
+/* One round trip for text of up to 56 bytes, and one for each further 64 bytes. */
 int spin_puts(const char *text);
 int spin_fputs(const char *text, SPIN_FILE *stream);
 
 /*
- * A round trip, if format, arguments and strings have at most 48 bytes together, numbers being 4 or 8 bytes as their
- * conversion says. If they have more than SPIN_PRINTF_BYTES, two round trips and one for each string.
+ * One round trip if format, arguments and strings have at most 48 bytes together; numbers take 4 or 8 bytes, as in their
+ * conversion. With more than SPIN_PRINTF_BYTES, two round trips and one for each string.
  */
 #define SPIN_PRINTF_BYTES 248
 int spin_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));

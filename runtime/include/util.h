@@ -1,4 +1,4 @@
-/* Small arithmetic, output for debugging, and ways to stop. */
+/* Arithmetic, debug output, assertions, and termination. */
 #ifndef SPIN_UTIL_H
 #define SPIN_UTIL_H
 
@@ -25,13 +25,13 @@
 
 #define AND(a, b) ((a) & (b))
 
-/* Ends the simulation; on a NIC it stops this HPU for good. */
+/* Ends the simulation; on a NIC, stops this HPU for good. */
 #define TERMINATE                                                  \
     {                                                              \
         *(volatile uint32_t *)(uintptr_t)SPIN_TERMINATE_ADDR = 1; \
     }
 
-/* Checked only if CHECK_ASSERTS is defined; a failed one prints itself and terminates. */
+/* Checked only if CHECK_ASSERTS is defined. A failed assertion prints a message and terminates. */
 #ifdef CHECK_ASSERTS
 #define ASSERT(condition)                                                                  \
     if (!(condition)) {                                                                    \
@@ -43,7 +43,7 @@
 #define ASSERT(condition)
 #endif
 
-/* printf with the place in front. */
+/* printf with the source location. */
 #define SPIN_PRINTF(format, ...) printf("%s:%s:%d: " format, __FILE__, __func__, __LINE__, ##__VA_ARGS__)
 
 /* SPIN_PRINTF if LOG is defined, nothing otherwise. */
@@ -62,7 +62,7 @@
 #define STRINGIFY(x) #x
 #define LABEL(name) asm volatile(#name ":" ::: "memory")
 
-/* Registers by name. Those of machine mode are not for handlers, nor are the counters on the public cluster. */
+/* Registers by name. Handlers cannot access those of machine mode, and on the PULP cluster not the counters either. */
 #define read_csr(name, value) asm volatile("csrr %0, " STRINGIFY(name) : "=r"(value))
 #define write_csr(name, value) asm volatile("csrw " STRINGIFY(name) ", %0" : : "rK"(value) : "memory")
 #define clear_csr(name, mask) asm volatile("csrc " STRINGIFY(name) ", %0" : : "rK"(mask) : "memory")

@@ -1,4 +1,4 @@
-/* What the C library asks of the machine: an output, and an end for programs that give up. */
+/* System calls of the C library: output and termination. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static FILE output = FDEV_SETUP_STREAM(put, NULL, NULL, _FDEV_SETUP_WRITE);
 FILE *const stdout = &output;
 FILE *const stderr = &output;
 
-/* exit, abort and failed assertions end the task as a breakpoint does: the packet is freed, and counted as an error. */
+/* exit, abort and failed assertions end the task like a breakpoint: the packet is freed, and counted as an error. */
 _Noreturn void _exit(int status) {
     (void)status;
     for (;;) {

@@ -1,7 +1,7 @@
-/* The client of the host's services: ports are opened, packets go and come. */
+/* Client of the host's services: opens ports, sends and receives packets. */
 #include "rpc_client.h"
 
-/* Begins a call. What this HPU knows may be of another session, which the first send finds out. */
+/* Begins a call. The state of this HPU may be of an old session, which the first send detects. */
 static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
     uint32_t state = (port->state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) | SPIN_RPC_OPEN;
     if (port->header[OPCODE] != opcode) {
@@ -13,8 +13,8 @@ static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
 }
 
 /*
- * Opens another port than the next one, or the next one otherwise. Ports whose answers somebody will ask for are passed over; if there
- * is no other, the answer is lost. If a port was left in the middle of a call, or is of another context, everything is looked at anew.
+ * The slow path of opening a port. Skips ports with tickets; if there is no other, drops the answer of one. If a port was left in
+ * the middle of a call, or belongs to another context, reads all state again.
  */
 __attribute__((cold, noinline)) static spin_rpc_port_t *open_otherwise(uint32_t opcode, uint32_t other) {
     spin_rpc_port_t *port = spin_rpc_client.next;
@@ -34,7 +34,7 @@ __attribute__((cold, noinline)) static spin_rpc_port_t *open_otherwise(uint32_t 
 }
 
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
-    /* What this HPU knows has to be of the context at hand, and no handler may have ended in the middle of a call. */
+    /* The state must belong to the current context, and no handler may have ended in the middle of a call. */
     uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~spin_rpc_client.not_low) |
                      (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~spin_rpc_client.not_high);
     spin_rpc_port_t *port = spin_rpc_client.next;
@@ -45,7 +45,7 @@ spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
     return port;
 }
 
-/* The host has closed and opened again, so what this HPU knew is not so any more: the call begins anew, if it can. */
+/* The host has opened a new session, so the state of this HPU is stale: restarts the call, if possible. */
 __attribute__((cold, noinline)) static bool reattach(spin_rpc_port_t *port) {
     uint32_t opcode = port->header[OPCODE];
     if ((port->state & SPIN_RPC_BEGUN) != 0 || !spin_rpc_attach()) {
@@ -55,7 +55,7 @@ __attribute__((cold, noinline)) static bool reattach(spin_rpc_port_t *port) {
     return true;
 }
 
-/* Waits for the port, if need be, and writes the header, too. */
+/* The slow path: waits for the port, and writes the header as well. */
 __attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
     spin_cmd_t header;
     do {
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) bool send(spin_rpc_port_t *port, co
     bool is_usual = (state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) == SPIN_RPC_OWNS;
     if (is_usual) {
         sent = begin_write(port, data, bytes);
-        /* The packet is on its way meanwhile, so this look costs nothing. */
+        /* The packet is in flight meanwhile, so this check is free. */
         is_same = is_same_session();
         end_write(bytes, sent);
     }

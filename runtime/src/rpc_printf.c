@@ -1,10 +1,8 @@
 /*
- * printf at the host. The HPU finds out what each conversion takes, and packs arguments to the widths that they have on the host;
- * the text is made there.
+ * printf on the host. The HPU parses the conversions and packs the arguments to their widths on the host, which formats the text.
  *
- * What is short goes in one stream: stream, length of the format, format, arguments, strings. What does not fit goes
- * as LLVM's clients do it: the format, the arguments, and each string when the host asks for it. Letters are compared one by
- * one, because tables would lie in L2.
+ * Short calls use one stream: stream, length of the format, format, arguments, strings. Longer ones work as in LLVM's clients:
+ * the format, the arguments, and each string on request. Letters are compared one by one, because tables would be in L2.
  */
 #include "pspin.h"
 #include "spin_rpc.h"

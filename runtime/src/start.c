@@ -1,4 +1,4 @@
-/* The part of start-up that is written in C, and the data that the runtime shares with handlers and the host. */
+/* The C part of start-up, and the data that the runtime shares with handlers and the host. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static_assert(SPIN_CONTEXT_OFFSET + NB_CORES * SPIN_CONTEXT_SIZE <= SPIN_GUARD_O
 static_assert(GUARD_NUMBER + 4 * GUARD_MAX_CLUSTERS <= SPIN_GUARD_SIZE, "the guard has no more room than that");
 static_assert(SPIN_GUARD_OFFSET + SPIN_GUARD_SIZE <= SPIN_AREA_OFFSET, "the guard overlaps stacks");
 
-/* Code that runs once is small, and lies behind all other: see link.ld. */
+/* Code that runs once is optimised for size, and placed after all other code: see link.ld. */
 #define STARTUP __attribute__((cold, section(".startup")))
 
 /* The host finds it by this name. */
@@ -26,8 +26,8 @@ __thread uint32_t spin_hart_id;
 __thread uint32_t spin_cluster_count;
 
 /*
- * How far start-up has come. Other HPUs wait for it, and so does the host, which finds it by this name, before it leads
- * packets here. It is initialised data, because HPU 0 is still clearing the rest.
+ * State of start-up. Other HPUs wait for it, and so does the host, which finds it by this name, before it sends packets. It is
+ * initialised data, because HPU 0 is still clearing the rest.
  */
 #define STARTING 1
 #define READY 2
@@ -39,7 +39,7 @@ extern uint32_t __bss_start[], __bss_end[];
 extern const uint8_t __spin_tdata_start[];
 extern const uint8_t __spin_tdata_size[], __spin_tls_size[];
 
-/* Applications without it have nothing to prepare; their handlers are found by name. */
+/* Applications without it need no preparation; their handlers are found by name. */
 __attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem) {
     *hh = *ph = *th = NULL;
     *handler_mem = NULL;
@@ -54,7 +54,7 @@ STARTUP static void prepare_locals(uint32_t hart) {
     spin_hart_id = hart;
 }
 
-/* Whether there is memory at an address, whose word is lost: in start.S. */
+/* Whether there is memory at an address; overwrites its word. In start.S. */
 bool spin_exists(volatile void *address);
 
 static volatile uint32_t *guard_of(uint32_t cluster) {
@@ -62,8 +62,8 @@ static volatile uint32_t *guard_of(uint32_t cluster) {
 }
 
 /*
- * Nobody is inside. Other clusters wait for `ready` before they run handlers, so nobody wants to be either. A program also
- * runs on fewer or more clusters than it was built for, so they are counted.
+ * Initialises the guard. Other clusters wait for `ready` before they run handlers, so no HPU uses it yet. A program also runs
+ * on fewer or more clusters than it was built for, so this counts them.
  */
 STARTUP static void prepare_guard(void) {
     uint32_t clusters = 1;
@@ -77,11 +77,11 @@ STARTUP static void prepare_guard(void) {
     }
 }
 
-/* Bytes that are cleared by stores, and most that one copy clears: larger ones gain nothing. */
+/* Bytes that are cleared by stores, and the maximum that one copy clears; larger copies gain nothing. */
 #define CLEAR_FIRST 64
 #define CLEAR_MOST 4096
 
-/* Clears words of L2. A store there takes 30 clocks, a copy of a line that is clear already 1. */
+/* Clears words of L2. A store takes 30 clocks there, a copy of a cleared line 1. */
 STARTUP static void clear(uint32_t *start, uint32_t bytes) {
     uint32_t done = 0;
     for (; done < bytes && done < CLEAR_FIRST; done += sizeof(*start)) {
@@ -96,7 +96,7 @@ STARTUP static void clear(uint32_t *start, uint32_t bytes) {
     }
 }
 
-/* Called by every HPU after reset. HPU 0 prepares the memory that all share, the others wait for it. */
+/* Called by every HPU after reset. HPU 0 initialises the shared memory, and the others wait. */
 STARTUP void spin_start(uint32_t hart) {
     prepare_locals(hart);
     if (hart == 0) {
@@ -115,7 +115,7 @@ STARTUP void spin_start(uint32_t hart) {
     }
 }
 
-/* A trap before there was a task to blame. */
+/* Handles a trap outside of any task. */
 STARTUP void spin_start_failed(uint32_t cause, uint32_t pc, uint32_t value) {
     printf("HPU %u of cluster %u: trap %u at 0x%08x (0x%08x) in init_handlers: nothing can run\n",
            (unsigned)rt_core_id(), (unsigned)rt_cluster_id(), (unsigned)cause, (unsigned)pc, (unsigned)value);

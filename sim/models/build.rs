@@ -36,8 +36,8 @@ fn models() -> Result<Vec<Model>, String> {
 /// Interfaces of the simulated application block: one that it taps, and one that passes through.
 const INTERFACES: u64 = 2;
 
-/// Corundum's application block with the stand-in for the cluster: the text that is shipped, and a module around it that
-/// gives each stream ports of its own.
+/// Corundum's application block with the cluster stub: the shipped text, and a wrapper with separate ports for each
+/// stream.
 fn application() -> Result<Model, String> {
     let sources = app::sources(AppOptions {
         generation: Generation::Corundum202312,

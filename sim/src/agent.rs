@@ -1,4 +1,4 @@
-//! What takes part in a simulation besides the design: sources, sinks and monitors.
+//! Agents: the sources, sinks and monitors that take part in a simulation besides the design.
 
 use crate::model::Instance;
 use thiserror::Error;
@@ -17,22 +17,22 @@ pub trait Agent {
     /// Drives inputs for this cycle; outputs are not settled yet and must not be read.
     fn drive(&mut self, dut: &mut Instance);
 
-    /// Looks at the settled values of this cycle, right before the rising edge.
+    /// Samples the settled values of this cycle, right before the rising edge.
     ///
     /// # Errors
     /// If the design breaks a rule of the bus.
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation>;
 
-    /// Drives the idle state while the design is in reset, and forgets what is in flight.
+    /// Drives the idle state while the design is in reset, and discards what is in flight.
     fn reset(&mut self, dut: &mut Instance);
 
-    /// Drives inputs for a cycle in which the design is in reset: for a model that goes on meanwhile, as what
-    /// it stands for has a reset of its own.
+    /// Drives inputs in a cycle in which the design is in reset: for a model that stands for something with a reset
+    /// of its own, and therefore keeps running.
     fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
         let _ = (dut, cycle);
     }
 
-    /// Looks at the settled values in the last cycle of reset.
+    /// Samples the settled values in the last cycle of reset.
     ///
     /// # Errors
     /// If the design breaks a rule of the bus in reset.
@@ -41,7 +41,7 @@ pub trait Agent {
         Ok(())
     }
 
-    /// What is left to do or in flight at the end of a test, if anything.
+    /// Describes what is left to do or in flight at the end of a test, if anything.
     fn unfinished(&self) -> Option<String> {
         None
     }

@@ -88,7 +88,7 @@ impl LiteRead {
     }
 }
 
-/// A write that was answered.
+/// A completed write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiteWriteDone {
     /// The number that [`LiteMaster::write`] gave it.
@@ -128,7 +128,7 @@ impl From<WriteDone> for LiteWriteDone {
     }
 }
 
-/// A read that was answered.
+/// A completed read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiteReadDone {
     /// The number that [`LiteMaster::read`] gave it.
@@ -177,10 +177,10 @@ fn word(bytes: &[u8]) -> u64 {
 
 /// Writes to and reads from a design that is a slave; clones share one state.
 ///
-/// Writes are sent in their order, reads in theirs, and neither waits for the other nor for an answer: as
-/// many are under way as the design takes. Monitors watch what the design does.
+/// Writes are sent in order, reads are sent in order, and neither waits for the other nor for a response: the design
+/// limits how many are in flight. Monitors check the design.
 ///
-/// A reset forgets what the design has seen a part of; the rest is sent after it.
+/// A reset discards what the design has seen a part of; the rest is sent after the reset.
 ///
 /// ```no_run
 /// # fn example<M: spinneret_sim::model::Model>(sim: &mut spinneret_sim::simulation::Simulation<M>) {
@@ -224,7 +224,7 @@ impl LiteMaster {
         })
     }
 
-    /// Queues a write; the number by which its answer is known.
+    /// Queues a write; returns the number that identifies its response.
     ///
     /// # Panics
     /// If its values do not fit the ports, or the design has no write channels.
@@ -249,7 +249,7 @@ impl LiteMaster {
         })
     }
 
-    /// Queues a read; the number by which its answer is known.
+    /// Queues a read; returns the number that identifies its response.
     ///
     /// # Panics
     /// If its values do not fit the ports, or the design has no read channels.
@@ -297,7 +297,7 @@ impl LiteMaster {
         self.master.is_idle()
     }
 
-    /// Forgets all accesses that were not begun; one that is offered cannot be taken back.
+    /// Discards all accesses that have not started; one that is offered cannot be withdrawn.
     pub fn clear(&self) {
         self.master.clear();
     }
@@ -307,12 +307,12 @@ impl LiteMaster {
         self.master.set_pauses(pauses);
     }
 
-    /// Changes how far addresses and data are apart, from the next write that is queued.
+    /// Changes the delay between addresses and data, from the next queued write on.
     pub fn set_skew(&self, skew: Skew) {
         self.master.set_skew(skew);
     }
 
-    /// What was seen of the writes and of the reads since the start; zero for channels that the design lacks.
+    /// The counters of writes and reads since the start; zero for channels that the design lacks.
     pub fn counts(&self) -> [AxiCounts; 2] {
         [self.master.write_monitor(), self.master.read_monitor()]
             .map(|monitor| monitor.map_or_else(AxiCounts::default, |monitor| monitor.counts()))
@@ -326,7 +326,7 @@ pub struct LiteSlaveConfig {
     pub pauses: LiteSlavePauses,
     /// Cycles from the last transfer of a write or the address of a read to its answer.
     pub latency: Latency,
-    /// Which writes fail, and change nothing.
+    /// Which writes fail and change nothing.
     pub write_faults: Faults,
     /// Which reads fail.
     pub read_faults: Faults,
@@ -371,11 +371,11 @@ impl From<Access> for LiteAccess {
     }
 }
 
-/// A slave with a memory behind a design that is a master; clones share one state.
+/// A slave with a memory for a design that is a master; clones share one state.
 ///
-/// Accesses are answered in their order. A word is the aligned one that contains the address. What is read
-/// is what the memory holds when the data is offered; bytes that were never written and reads that fail
-/// carry random bytes, so that a design that uses them is found out.
+/// Accesses are answered in order. A word is the aligned one that contains the address. A read returns what the
+/// memory holds when the data is offered; bytes that were never written, and reads that fail, carry random bytes, so
+/// that a design that uses them is detected.
 #[derive(Clone, Debug)]
 pub struct LiteSlave {
     writes: Option<AxiSlave>,
@@ -431,7 +431,7 @@ impl LiteSlave {
         self.memory.borrow_mut()
     }
 
-    /// All accesses that were not taken yet, in the order in which they were complete.
+    /// Takes all accesses, in the order of their completion.
     pub fn take_accesses(&self) -> Vec<LiteAccess> {
         for half in self.writes.iter().chain(&self.reads) {
             half.take_bursts();
@@ -439,14 +439,14 @@ impl LiteSlave {
         self.log.borrow_mut().drain(..).map(LiteAccess::from).collect()
     }
 
-    /// Changes which writes and reads fail, from the next one that is complete.
+    /// Changes which writes and reads fail, from the next completed one on.
     pub fn set_faults(&self, writes: Faults, reads: Faults) {
         for (half, faults) in [(&self.writes, writes), (&self.reads, reads)] {
             half.iter().for_each(|half| half.set_faults(faults.clone()));
         }
     }
 
-    /// Changes the latency, from the next access that is complete.
+    /// Changes the latency, from the next access on.
     pub fn set_latency(&self, latency: Latency) {
         let halves = self.writes.iter().chain(&self.reads);
         halves.for_each(|half| half.set_latency(latency));
@@ -462,7 +462,7 @@ impl LiteSlave {
         }
     }
 
-    /// What was seen of the writes and of the reads since the start; zero for channels that the design lacks.
+    /// The counters of writes and reads since the start; zero for channels that the design lacks.
     pub fn counts(&self) -> [AxiCounts; 2] {
         [&self.writes, &self.reads].map(|half| {
             half.as_ref()

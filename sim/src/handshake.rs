@@ -1,14 +1,14 @@
 //! The rules that every bus with valid and ready obeys.
 //!
-//! A value moves in a cycle in which both are high. Once valid is high it stays high, with the same
-//! payload, until ready is high too.
+//! A value is transferred in a cycle in which both are high. Once valid is high it stays high, with the same payload,
+//! until ready is high too.
 
 use crate::agent::Violation;
 use crate::model::{Direction, Instance, ModelError, PortHandle};
 use num_bigint::BigUint;
 use std::fmt;
 
-/// Who drives valid and the payload.
+/// The side that drives valid and the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The design receives: valid is its input, ready its output.
@@ -26,7 +26,7 @@ impl Side {
         }
     }
 
-    /// The side of a channel that goes the other way.
+    /// The side of a channel in the opposite direction.
     pub(crate) fn opposite(self) -> Self {
         match self {
             Self::IntoDesign => Self::OutOfDesign,
@@ -84,8 +84,8 @@ impl Handshake {
         })
     }
 
-    /// Looks up valid, ready and the fields of a channel of that direction, seen from the design:
-    /// `<prefix>_valid`, or `<prefix>valid` as in AXI.
+    /// Looks up valid, ready and the fields of a channel, with the direction seen from the design: `<prefix>_valid`,
+    /// or `<prefix>valid` as in AXI.
     ///
     /// # Errors
     /// If the design has no such channel.
@@ -153,7 +153,7 @@ impl Handshake {
     }
 }
 
-/// What valid and ready were in the last cycle.
+/// The levels of valid and ready in the last cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Levels {
     pub(crate) valid: bool,
@@ -167,7 +167,7 @@ impl fmt::Display for Levels {
     }
 }
 
-/// What a monitor counts.
+/// The counters of a monitor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Transfers.
@@ -208,12 +208,12 @@ impl Watch {
         self.waiting
     }
 
-    /// Forgets what waits.
+    /// Discards the payload that waits.
     pub(crate) fn reset(&mut self) {
         self.waiting = false;
     }
 
-    /// Checks one cycle; whether there is a transfer, which is for the caller to count.
+    /// Checks one cycle and returns whether there is a transfer, which the caller counts.
     #[inline]
     pub(crate) fn check(&mut self, dut: &Instance) -> Result<bool, Violation> {
         let valid = dut.is_high(self.bus.valid);
@@ -227,7 +227,7 @@ impl Watch {
         self.check_valid(dut)
     }
 
-    /// Checks a cycle in which something is offered, or has to be.
+    /// Checks a cycle in which a payload is offered, or has to be.
     fn check_valid(&mut self, dut: &Instance) -> Result<bool, Violation> {
         let Levels { valid, ready } = self.levels;
         self.counts.stalls += u64::from(valid && !ready);
@@ -302,15 +302,15 @@ fn check_direction(dut: &Instance, port: PortHandle, needed: Direction) -> Resul
     Err(ModelError::wrong_direction(dut.name(), info.name, needed))
 }
 
-/// A port, whether its width fits, and which would.
+/// A port, whether its width fits, and the required width.
 pub(crate) type Need = (PortHandle, bool, &'static str);
 
-/// The ports of a design whose names begin alike.
+/// The ports of a design with a common prefix.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub(crate) dut: &'a Instance,
     pub(crate) prefix: &'a str,
-    /// What asks for widths, in messages.
+    /// The item that requires the widths, for messages.
     pub(crate) bus: &'static str,
 }
 
@@ -324,7 +324,7 @@ impl Names<'_> {
         self.dut.find(&self.name(signal))
     }
 
-    /// A port that has to be there.
+    /// Looks up a required port.
     pub(crate) fn port(self, signal: &str) -> Result<PortHandle, ModelError> {
         let name = self.name(signal);
         self.dut.find(&name).ok_or_else(|| self.dut.unknown(&name))

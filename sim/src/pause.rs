@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// In which cycles a source holds back or a sink is not ready.
+/// The cycles in which a source pauses or a sink is not ready.
 ///
 /// A source never takes valid back: its pauses only delay the next transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,12 +35,12 @@ pub struct Pauses {
     pause: Pause,
     rng: ChaCha8Rng,
     position: usize,
-    /// The current run of [`Pause::Bursty`]: whether it pauses, and how many cycles of it are left.
+    /// The current run of [`Pause::Bursty`]: whether it is a pause, and its remaining cycles.
     run: (bool, u32),
 }
 
 impl Pauses {
-    /// Decides as that pattern says; random choices come from the generator.
+    /// Decides by that pattern; random choices come from the generator.
     pub fn new(pause: Pause, rng: ChaCha8Rng) -> Self {
         // The first burst begins where an idle run ends.
         Self {
@@ -61,7 +61,7 @@ impl Pauses {
         };
     }
 
-    /// Whether there is a pause in this cycle, with that many transfers done so far; called once per cycle.
+    /// Whether to pause in this cycle, after that many transfers; called once per cycle.
     #[inline]
     pub fn next(&mut self, transfers: u64) -> bool {
         match self.pause {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_as_asked_for() {
+    fn pauses_have_the_configured_frequency() {
         assert_eq!(count(Pause::Never), 0);
         assert_eq!(count(Pause::AlwaysAfter(10)), 990);
         assert_eq!(count(Pause::Random { percent: 0 }), 0);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_are_no_longer_than_asked_for() {
+    fn bursts_have_the_configured_length() {
         let pattern = pattern(Pause::Bursty { busy: 3, idle: 5 }, 1000);
         let longest = |paused| pattern.split(|p| *p != paused).map(<[bool]>::len).max();
         assert_eq!((longest(false), longest(true)), (Some(3), Some(5)));

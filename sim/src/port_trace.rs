@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 use vcd::{IdCode, TimescaleUnit, Value, VarType, Writer};
 
-/// Writes what is on the ports in every cycle to a VCD file (IEEE 1364-2005, clause 18).
+/// Writes the values of the ports in every cycle to a VCD file (IEEE 1364-2005, clause 18).
 ///
 /// A waveform by Verilator (FST) shows all signals; this one shows the ports, costs little, and every
 /// viewer and script reads it. Values are those that the rising edge sees.

@@ -2,7 +2,7 @@
 
 pub use crate::agent::{Agent, Violation};
 pub use crate::axi::{
-    AnswerOrder, AxiMaster, AxiMonitor, AxiSlave, BeatJudge, Burst, BurstKind, Faults, Half, Latency,
+    AnswerOrder, AxiMaster, AxiMonitor, AxiSlave, BeatResponder, Burst, BurstKind, Faults, Half, Latency,
     MasterConfig, MasterPauses, Memory, ReadDone, ReadRequest, Response, SharedMemory, Skew, SlaveBurst,
     SlaveConfig, WriteDone, WriteRequest,
 };

@@ -24,7 +24,7 @@ impl Seed {
     /// The seed in the environment, or this one if there is none.
     ///
     /// # Errors
-    /// If what is in the environment is not a number.
+    /// If the value in the environment is not a number.
     pub fn from_env_or(default: u64) -> Result<Self, SeedError> {
         match env::var_os(VARIABLE) {
             None => Ok(Self(default)),
@@ -32,8 +32,8 @@ impl Seed {
         }
     }
 
-    /// A generator for one user of random numbers. Different names give independent generators, so that
-    /// a new one in a test does not change what the others draw.
+    /// A generator for one purpose. Different names give independent generators, so that a new one in a test does not
+    /// change the numbers of the others.
     pub fn rng(self, name: &str) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.0);
         rng.set_stream(fnv1a(name));

@@ -21,7 +21,7 @@ use thiserror::Error;
 /// Length of a clock cycle in waveforms: 250 MHz.
 pub const PERIOD_PS: u64 = 4000;
 
-/// How many cycles a simulation may take unless [`Simulation::set_cycle_limit`] says otherwise.
+/// The limit on the cycles of a simulation unless [`Simulation::set_cycle_limit`] sets another.
 pub const DEFAULT_CYCLE_LIMIT: u64 = 1_000_000;
 
 /// How long [`Simulation::reset`] holds the reset.
@@ -29,9 +29,9 @@ const RESET_CYCLES: u64 = 4;
 
 /// A design with a clock, a reset and bus models around it.
 ///
-/// The clock is the input `clk`; the reset is `rstn` (active low) or `rst` (active high), if there is
-/// one. Inputs that are set between two cycles take effect in the next: the design settles with them
-/// before the rising edge, and registers change at the edge.
+/// The clock is the input `clk`; the reset is `rstn` (active low) or `rst` (active high), if there is one. Inputs
+/// that are set between two cycles take effect in the next: the design settles with them before the rising edge, and
+/// registers change at the edge.
 ///
 /// ```no_run
 /// # fn example<M: spinneret_sim::model::Model>(dut: M) -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +52,7 @@ const RESET_CYCLES: u64 = 4;
 pub struct Simulation<M> {
     /// The design under test.
     pub dut: M,
-    /// The clocks; one without a time of its own in a design that has one only.
+    /// The clocks; a design with a single clock has one without timing of its own.
     domains: Vec<Domain>,
     /// The clock that new agents belong to.
     selected: usize,
@@ -67,12 +67,12 @@ pub struct Simulation<M> {
     passed_ps: u64,
 }
 
-/// What the frame around a test wants to know about its simulations.
+/// State of simulations for the runner of a test.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) cycle: Cell<u64>,
     pub(crate) finished: Cell<bool>,
-    /// What was left when a simulation was dropped: a line for each agent that was not idle.
+    /// Unfinished work when a simulation was dropped: a line for each agent that was not idle.
     pub(crate) left: RefCell<String>,
 }
 
@@ -89,7 +89,7 @@ impl<M> Simulation<M> {
     }
 }
 
-/// The end of a test: what is left is for the frame around it to find.
+/// The end of a test: the runner reports what is unfinished.
 impl<M> Drop for Simulation<M> {
     fn drop(&mut self) {
         if !self.progress.finished.replace(true) && !std::thread::panicking() {
@@ -127,13 +127,13 @@ impl<M: Model> Simulation<M> {
         simulation
     }
 
-    /// Sets what the pauses of bus models that are added later depend on.
+    /// Sets the seed for the pauses of bus models that are added later.
     pub fn set_seed(&mut self, seed: Seed) {
         self.seed = seed;
         self.domains.iter_mut().for_each(|domain| domain.set_seed(seed));
     }
 
-    /// What random choices depend on.
+    /// The seed of all random choices.
     pub fn seed(&self) -> Seed {
         self.seed
     }
@@ -179,7 +179,7 @@ impl<M: Model> Simulation<M> {
         u64::try_from(value).unwrap_or_else(|_| panic!("{port} has more than 64 bits"))
     }
 
-    /// Ends a test at the first difference between a design and what is expected of it.
+    /// Ends a test at the first difference between a design and its expected behaviour.
     ///
     /// # Panics
     /// With the model, the cycle and the seed, if there is a difference.
@@ -209,8 +209,8 @@ impl<M: Model> Simulation<M> {
         self.pending_wave = Some((cycle, path));
     }
 
-    /// Says how much time has passed in which the design was not simulated, as it would have done nothing: a waveform shows it
-    /// as standing still. Only designs with several clocks have that.
+    /// Adds time in which the design was not simulated because it would have done nothing: a waveform shows it as
+    /// unchanged. Only for designs with several clocks.
     pub fn set_passed_ps(&mut self, passed_ps: u64) {
         self.passed_ps = passed_ps;
     }
@@ -246,13 +246,13 @@ impl<M: Model> Simulation<M> {
     /// Simulates one clock cycle.
     ///
     /// # Errors
-    /// If the design breaks a rule of a bus or cannot be simulated, or the cycle limit is reached. The
-    /// waveform then ends with the cycle in question.
+    /// If the design breaks a rule of a bus or cannot be simulated, or the cycle limit is reached. The waveform then
+    /// ends with the cycle in question.
     pub fn try_cycle(&mut self) -> Result<(), Failure> {
         self.try_cycle_inner().map_err(|cause| self.failure(cause))
     }
 
-    /// Holds the reset for a few cycles, with all buses idle; what was in flight is forgotten.
+    /// Holds the reset for a few cycles, with all buses idle; what was in flight is discarded.
     ///
     /// # Panics
     /// As [`cycle`](Self::cycle), and if the design has no reset.
@@ -260,7 +260,7 @@ impl<M: Model> Simulation<M> {
         self.try_reset().unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// Holds the reset for a few cycles, with all buses idle; what was in flight is forgotten.
+    /// Holds the reset for a few cycles, with all buses idle; what was in flight is discarded.
     ///
     /// # Errors
     /// As [`try_cycle`](Self::try_cycle).
@@ -286,20 +286,18 @@ impl<M: Model> Simulation<M> {
         result.map_err(|cause| self.failure(cause))
     }
 
-    /// Ends the test: everything that was sent must have been sent, and everything that was received must
-    /// have been looked at.
+    /// Ends the test: everything to send must have been sent, and everything received must have been taken.
     ///
     /// # Panics
-    /// If an agent is not idle, with what is left.
+    /// If an agent is not idle, with what is unfinished.
     pub fn finish(self) {
         self.try_finish().unwrap_or_else(|failure| panic!("{failure}"));
     }
 
-    /// Ends the simulation: everything that was sent must have been sent, and everything that was
-    /// received must have been looked at.
+    /// Ends the simulation: everything to send must have been sent, and everything received must have been taken.
     ///
     /// # Errors
-    /// If an agent is not idle, with what is left.
+    /// If an agent is not idle, with what is unfinished.
     pub fn try_finish(self) -> Result<(), Failure> {
         self.progress.finished.set(true);
         let state = self.left();
@@ -310,7 +308,7 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Where the frame around a test sees how far the simulation came.
+    /// Where the runner of a test reads the progress of the simulation.
     pub(crate) fn progress(&self) -> Rc<Progress> {
         Rc::clone(&self.progress)
     }
@@ -421,14 +419,14 @@ pub struct Failure {
     pub model: &'static str,
     /// Cycles since the simulation was made.
     pub cycle: u64,
-    /// What the random choices depended on.
+    /// The seed of the random choices.
     pub seed: Seed,
-    /// What happened.
+    /// The cause.
     #[source]
     pub cause: Cause,
 }
 
-/// What stopped a simulation.
+/// Why a simulation stopped.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Cause {
@@ -449,7 +447,7 @@ pub enum Cause {
     /// No clock of the design runs.
     #[error("all clocks stand: let one run before going on")]
     AllClocksStand,
-    /// Something is left at the end.
+    /// Something is unfinished at the end.
     #[error("the test ended too early:{state}")]
     Unfinished {
         /// A line for each agent that is not idle.

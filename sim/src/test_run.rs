@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 /// The environment variable that asks for the waveforms of all tests when it is `1`.
 pub const WAVES_VARIABLE: &str = "SPINNERET_WAVES";
 
-/// How many cycles before the failure a waveform begins.
+/// Number of cycles before the failure that the waveform shows.
 const WAVE_CYCLES: u64 = 20_000;
 
 /// One run of a test, which makes the test's simulations and random numbers.
@@ -27,9 +27,9 @@ pub struct TestRun {
 
 /// Runs a test under the name of its thread, which is that of the function with `#[test]`.
 ///
-/// All random choices depend on the default seed or on `SPINNERET_SEED`. When the test fails, it runs
-/// once more and writes what happened before the failure to `target/waves/<name>.fst` (the second
-/// simulation of the test to `<name>.2.fst`, and so on). `SPINNERET_WAVES=1` records everything at once.
+/// All random choices depend on the default seed or on `SPINNERET_SEED`. When the test fails, it runs once more and
+/// writes the cycles before the failure to `target/waves/<name>.fst` (the second simulation of the test to
+/// `<name>.2.fst`, and so on). `SPINNERET_WAVES=1` records everything in the first run.
 ///
 /// ```no_run
 /// # use spinneret_sim::model::Model;
@@ -44,8 +44,8 @@ pub struct TestRun {
 /// ```
 ///
 /// # Panics
-/// If the test does, if at its end something is left in one of its simulations (as [`Simulation::finish`] does), or if
-/// the seed in the environment is not a number.
+/// If the test does, if one of its simulations is unfinished at the end (as in [`Simulation::finish`]), or if the
+/// seed in the environment is not a number.
 #[track_caller]
 pub fn run_test(default_seed: u64, test: impl Fn(&mut TestRun)) {
     let place = Location::caller();
@@ -116,7 +116,7 @@ impl TestRun {
             .first_cycle(index)
             .map(|cycle| (cycle, self.wave_path(index)));
         if let Some((cycle, path)) = &wave {
-            // The waveform itself says what is wrong with the folder.
+            // Starting the waveform reports a missing directory.
             let _ = path.parent().map(fs::create_dir_all);
             simulation.trace_from(*cycle, path.clone());
         }
@@ -129,7 +129,7 @@ impl TestRun {
         simulation
     }
 
-    /// What all random choices of the test depend on.
+    /// The seed of all random choices of the test.
     pub fn seed(&self) -> Seed {
         self.seed
     }
@@ -149,7 +149,7 @@ impl TestRun {
     /// Panics if something is left in a simulation.
     fn check_finished(&self) {
         for Started { model, progress, .. } in &self.simulations {
-            assert!(progress.finished.get(), "a simulation of {model} goes on");
+            assert!(progress.finished.get(), "a simulation of {model} is not finished");
             let state = progress.left.take();
             if !state.is_empty() {
                 let failure = Failure {
@@ -210,7 +210,7 @@ struct Attempt {
 }
 
 fn attempt(mut run: TestRun, test: &impl Fn(&mut TestRun)) -> Attempt {
-    // Nothing of the run is used after a panic but counters, which are right at any time.
+    // After a panic only the counters of the run are used, and these are valid at any time.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
         test(&mut run);
         run.check_finished();
@@ -249,7 +249,7 @@ fn waveform_path(name: &str) -> PathBuf {
     target_dir().join("waves").join(file + ".fst")
 }
 
-/// Cargo's target directory, which the running test is in; `target` here if it was moved elsewhere.
+/// Cargo's target directory, which contains the running test; `target` here if the test was moved elsewhere.
 fn target_dir() -> PathBuf {
     let program = env::current_exe().unwrap_or_default();
     let is_target = |folder: &&Path| folder.join(".rustc_info.json").is_file();

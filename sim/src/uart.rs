@@ -41,10 +41,10 @@ impl Speed {
         }
     }
 
-    /// A line that is faster (negative) or slower by that many per cent.
+    /// A line that is faster (negative) or slower by that percentage.
     #[must_use]
     pub fn off_by(self, percent: i64) -> Self {
-        let factor = u64::try_from(100 + percent).expect("no line is slower than standing still");
+        let factor = u64::try_from(100 + percent).expect("the change is above -100 %");
         Self {
             millis_per_bit: self.millis_per_bit * factor / 100,
         }
@@ -115,7 +115,7 @@ impl UartSource {
         self.state.borrow_mut().levels.push_back((level, MILLIS * clocks));
     }
 
-    /// Whether all that was queued has been sent.
+    /// Whether all queued bytes have been sent.
     pub fn is_idle(&self) -> bool {
         self.state.borrow().levels.is_empty()
     }
@@ -165,7 +165,7 @@ impl Agent for SourceState {
     }
 
     fn describe(&self) -> String {
-        format!("{}: {} levels are left to be sent", self.name, self.levels.len())
+        format!("{}: {} levels are not sent", self.name, self.levels.len())
     }
 }
 
@@ -191,7 +191,7 @@ struct SinkState {
     name: String,
     port: PortHandle,
     clocks_per_bit: u64,
-    /// The levels of the byte that is coming in, one for each clock, and when it began.
+    /// The levels of the byte that is arriving, one for each clock, and the cycle in which it began.
     current: Vec<bool>,
     began: u64,
     received: VecDeque<Received>,
@@ -220,7 +220,7 @@ impl UartSink {
         Ok(Self { state })
     }
 
-    /// The first byte that was not taken yet.
+    /// Takes the next received byte.
     pub fn receive(&self) -> Option<Received> {
         self.state.borrow_mut().received.pop_front()
     }
@@ -305,7 +305,7 @@ impl Agent for SinkState {
 
     fn describe(&self) -> String {
         format!(
-            "{}: {} bytes were not looked at{}",
+            "{}: {} bytes were not taken{}",
             self.name,
             self.received.len(),
             if self.current.is_empty() {

@@ -11,11 +11,11 @@ mod block {
     pub(super) const GEOMETRY: u8 = 3;
     /// Names, compressed in one of three ways.
     pub(super) const HIERARCHY: [u8; 3] = [4, 6, 7];
-    /// The last kind that is known.
+    /// The highest known block type.
     pub(super) const LAST: u8 = 8;
 }
 
-/// Where the header has what is read here (`fstapi.c`, `FST_HDR_OFFS_START_TIME` and so on).
+/// Offsets of the header fields that are read here (`fstapi.c`, `FST_HDR_OFFS_START_TIME` and so on).
 mod header {
     use std::ops::Range;
 
@@ -26,7 +26,7 @@ mod header {
     pub(super) const BYTES: usize = SIGNALS.end;
 }
 
-/// Looks at a waveform (FST) that was closed: at its blocks, each of which says how long it is.
+/// Reads the blocks of a closed waveform (FST), each of which starts with its length.
 ///
 /// # Errors
 /// If it cannot be read or is not whole.
@@ -57,15 +57,15 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// How many signals a waveform (FST) has that was closed.
+/// Number of signals in a closed waveform (FST).
 ///
 /// # Errors
-/// If it cannot be read or does not begin as waveforms do.
+/// If it cannot be read or does not begin like a waveform.
 pub fn signals(path: &Path) -> io::Result<u64> {
     number(path, header::SIGNALS)
 }
 
-/// The first and the last time of a waveform (FST) that was closed; 0 and 0 if nothing was recorded.
+/// The first and the last time of a closed waveform (FST); 0 and 0 if nothing was recorded.
 ///
 /// # Errors
 /// As [`signals`].

@@ -7,7 +7,7 @@ use spinneret_sim::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// No test here takes longer.
+/// Limit for the cycles of a test.
 const CYCLE_LIMIT: u64 = 10_000_000;
 /// Fields of a HER before those of its context.
 const HER_FIELDS: [&str; 5] = ["msgid", "is_eom", "addr", "size", "xfer_size"];
@@ -322,7 +322,7 @@ impl<M: Model> HerBench<M> {
         }
     }
 
-    /// Changes what the configuration ports carry; it is taken while `conf_valid` is 1.
+    /// Sets the configuration ports. The design takes them while `conf_valid` is 1.
     ///
     /// # Panics
     /// If the number of contexts is not that of the design.
@@ -350,7 +350,7 @@ impl<M: Model> HerBench<M> {
         self.sim.set("conf_valid", valid);
     }
 
-    /// Puts a configuration in force, as software does.
+    /// Applies a configuration as software does.
     pub fn configure(&mut self, configuration: &Configuration) {
         self.set_valid(false);
         self.sim.cycle();
@@ -364,7 +364,7 @@ impl<M: Model> HerBench<M> {
         self.packets.send(&[packet.address, packet.length, packet.tag]);
     }
 
-    /// Runs until every packet that was sent is out.
+    /// Runs until all packets have left.
     pub fn settle(&mut self) {
         while !self.packets.is_idle() || self.model.borrow().inside() > 0 {
             self.sim.cycle();
@@ -373,7 +373,7 @@ impl<M: Model> HerBench<M> {
         self.sim.run(2);
     }
 
-    /// The next HER that was not looked at, with the cycle in which the cluster took it.
+    /// Returns the next unread HER and the cycle in which the cluster took it.
     ///
     /// # Panics
     /// If there is none.
@@ -397,7 +397,7 @@ impl<M: Model> HerBench<M> {
         (model.hers_taken, model.dropped)
     }
 
-    /// Forgets what has come out, which the reference model has compared.
+    /// Discards outputs, which the reference model has compared.
     pub fn discard(&self) {
         self.hers.receive_all();
         self.frees.receive_all();

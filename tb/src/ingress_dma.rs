@@ -79,7 +79,7 @@ crate::counts! {
     }
 }
 
-/// A DMA with bus models on all its ports; everything that comes out is compared.
+/// A DMA with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct DmaBench<M: Model> {
     /// The simulation.

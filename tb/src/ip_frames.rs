@@ -1,5 +1,6 @@
-//! Frames with IP headers behind VLAN tags, right ones and wrong ones.
+//! Frames with IP headers after VLAN tags, right ones and wrong ones.
 
+use crate::pkt_match::with_side_band;
 use spinneret_sim::prelude::*;
 
 /// The headers of a frame up to the IP payload.
@@ -7,14 +8,14 @@ use spinneret_sim::prelude::*;
 pub struct Headers {
     /// Tag protocol identifiers of the VLAN tags, outermost first.
     pub tags: Vec<u16>,
-    /// Ethernet type behind them.
+    /// Ethernet type after them.
     pub kind: u16,
     /// First byte of the IP header: version and, for IPv4, header length in words.
     pub first: u8,
 }
 
 impl Headers {
-    /// IPv4 behind so many tags of customers' VLANs, with a header of so many words.
+    /// IPv4 after N tags of customers' VLANs, with a header of this many words.
     pub fn ipv4(tags: usize, words: u8) -> Self {
         Self {
             tags: vec![0x8100; tags],
@@ -23,7 +24,7 @@ impl Headers {
         }
     }
 
-    /// IPv6 behind so many tags, of a provider's VLAN and of customers' VLANs.
+    /// IPv6 after N tags, of a provider's VLAN and of customers' VLANs.
     pub fn ipv6(tags: usize) -> Self {
         Self {
             tags: [0x88a8, 0x8100, 0x8100].into_iter().take(tags).collect(),
@@ -107,13 +108,5 @@ pub fn random_ip_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
     // Few distinct byte values, so that rules match now and then.
     let mut bytes: Vec<u8> = (0..size).map(|_| rng.random_range(0..4_u8)).collect();
     headers.write(&mut bytes);
-    let frame = Frame::new(bytes)
-        .with_id(rng.random_range(0..2))
-        .with_dest(rng.random_range(0..256))
-        .with_user(rng.random::<u128>() >> (128 - user_bits));
-    if rng.random_ratio(1, 50) {
-        frame.with_null_last()
-    } else {
-        frame
-    }
+    with_side_band(rng, bytes, user_bits)
 }

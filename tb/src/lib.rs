@@ -1,11 +1,9 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
-pub mod admission_gate;
 pub mod app;
 pub mod bar;
 pub mod bench;
 pub mod egress;
-pub mod events;
 pub mod her_gen;
 pub mod hostdma;
 pub mod ingress;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// No test here takes longer.
+/// Limit for the cycles of a test.
 const CYCLE_LIMIT: u64 = 10_000_000;
 /// Cycles from judging a free, or from filling in a slot after reset, until the slot can be given out.
 const RETURN_LATENCY: u64 = 4;
@@ -150,7 +150,7 @@ struct AllocModel {
     cycle: u64,
     large: List,
     small: List,
-    /// Packets in front of the decision, in a stalling allocator.
+    /// Packets before the decision, in a stalling allocator.
     waiting: VecDeque<Packet>,
     descriptors: VecDeque<Descriptor>,
     /// Frees on their way: cycle in which they are due, address, whether they came early.
@@ -362,7 +362,7 @@ pub struct Rates {
 pub struct AllocBench<M: Model> {
     /// The simulation.
     pub sim: Simulation<M>,
-    /// Descriptors that came out and were not looked at.
+    /// Unread descriptors.
     pub descriptors: VecDeque<Descriptor>,
     /// Packets that wait to be sent.
     pub packets: VecDeque<Packet>,

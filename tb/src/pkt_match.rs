@@ -86,7 +86,7 @@ crate::counts! {
     }
 }
 
-/// An engine with bus models on all its streams; everything that comes out is compared.
+/// An engine with bus models on all its streams; all outputs are checked.
 #[derive(Debug)]
 pub struct MatchBench<M: Model> {
     /// The simulation.
@@ -191,6 +191,27 @@ impl<M: Model> MatchBench<M> {
         self.compare()
     }
 
+    /// Sends random frames under random rules, which change after every hundred frames.
+    pub fn random(
+        &mut self,
+        rng: &mut ChaCha8Rng,
+        frames: u64,
+        frame: impl Fn(&mut ChaCha8Rng) -> Frame,
+    ) -> Counts {
+        let params = Parameters::of::<M>().matcher();
+        let (mut total, mut left) = (Counts::default(), frames);
+        while left > 0 {
+            self.load(Some(&random_rules(rng, &params)));
+            let batch = left.min(100);
+            (0..batch).for_each(|_| {
+                self.send(frame(rng));
+            });
+            total += self.settle();
+            left -= batch;
+        }
+        total
+    }
+
     /// Even with nine pauses for a transfer on each of four streams this is enough.
     fn patience(&self) -> u64 {
         let frames = self
@@ -272,7 +293,13 @@ pub fn random_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
         _ => rng.random_range(1..=300),
     };
     // Few distinct byte values, so that rules match now and then.
-    let frame = Frame::new((0..size).map(|_| rng.random_range(0..4_u8)).collect::<Vec<_>>())
+    let bytes: Vec<u8> = (0..size).map(|_| rng.random_range(0..4)).collect();
+    with_side_band(rng, bytes, user_bits)
+}
+
+/// A frame of these bytes with a random side band; one in 50 ends in a beat without bytes.
+pub(crate) fn with_side_band(rng: &mut ChaCha8Rng, bytes: Vec<u8>, user_bits: u32) -> Frame {
+    let frame = Frame::new(bytes)
         .with_id(rng.random_range(0..2))
         .with_dest(rng.random_range(0..256))
         .with_user(rng.random::<u128>() >> (128 - user_bits));
@@ -320,35 +347,18 @@ fn random_rule(rng: &mut ChaCha8Rng, words: u32) -> Rule {
     // One byte of the word counts, and holds 0 to 3.
     let shift = 8 * rng.random_range(0..4);
     let bound = rng.random_range(0..4_u32);
-    match rng.random_range(0..6) {
-        0 => Rule {
-            idx,
-            mask: 0,
-            start: 0,
-            end: 0,
-            relative: false,
-        },
-        1 => Rule {
-            idx,
-            mask: u32::MAX,
-            start: bound << shift,
-            end: u32::MAX >> bound,
-            relative: false,
-        },
-        2 => Rule {
-            idx,
-            mask: 3 << shift,
-            start: 2 << shift,
-            end: 1 << shift,
-            relative: false,
-        },
-        _ => Rule {
-            idx,
-            mask: 3 << shift,
-            start: bound.min(1) << shift,
-            end: bound.max(1) << shift,
-            relative: false,
-        },
+    let (mask, start, end) = match rng.random_range(0..6) {
+        0 => (0, 0, 0),
+        1 => (u32::MAX, bound << shift, u32::MAX >> bound),
+        2 => (3 << shift, 2 << shift, 1 << shift),
+        _ => (3 << shift, bound.min(1) << shift, bound.max(1) << shift),
+    };
+    Rule {
+        idx,
+        mask,
+        start,
+        end,
+        relative: false,
     }
 }
 
@@ -401,13 +411,7 @@ const MARK: u8 = 0xff;
 
 /// An engine whose ruleset 0 matches frames by their first byte.
 pub fn marked<M: Model>(sim: Simulation<M>) -> MatchBench<M> {
-    let rule = Rule {
-        idx: 0,
-        mask: 0xff00_0000,
-        start: u32::from(MARK) << 24,
-        end: u32::from(MARK) << 24,
-        relative: false,
-    };
+    let rule = Rule::equal(0, 0xff00_0000, u32::from(MARK) << 24);
     let mut bench = MatchBench::new(sim, Pauses::default());
     bench.load(Some(&one_rule(&Parameters::of::<M>().matcher(), rule)));
     bench

@@ -480,7 +480,7 @@ impl Packed {
         }
     }
 
-    /// Puts the field of a segment in its place.
+    /// Sets the field of a segment.
     fn put(&mut self, number: usize, width: usize, value: &[u8]) {
         for from in (0..width).filter(|from| value[from / 8] >> (from % 8) & 1 == 1) {
             let to = number * width + from;

@@ -69,7 +69,7 @@ struct Contract {
     params: LimiterParams,
     /// No cycle of work yet since reset.
     fresh: bool,
-    /// Beats that wait behind the input register, in both places before the output, and there.
+    /// Beats that wait after the input register, in both places before the output, and there.
     spare: Option<Beat>,
     counted: Option<Beat>,
     gate: Option<Beat>,
@@ -117,7 +117,7 @@ impl Contract {
             .try_for_each(|(name, count)| pins.expect(name, count))
     }
 
-    /// Credit behind this cycle, in which that many bytes were paid for.
+    /// Credit after this cycle, in which that many bytes were paid for.
     fn earn(&mut self, settings: Settings, paid: u64) {
         let period = self.params.period as i64;
         let earned = if self.full { 0 } else { settings.rate as i64 };

@@ -1,4 +1,4 @@
-//! A reference model beside a design, compared in every cycle.
+//! Reference models that are compared with a design in every cycle.
 
 use spinneret_sim::prelude::*;
 use std::cell::RefCell;
@@ -252,7 +252,7 @@ impl PassQueue {
         self.cycle += 1;
     }
 
-    /// Forgets everything.
+    /// Resets the state.
     pub fn reset(&mut self) {
         self.first = None;
         self.stored.clear();

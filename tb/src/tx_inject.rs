@@ -51,7 +51,7 @@ impl TxWidths {
         1 << self.tag
     }
 
-    /// `tuser` of one of our frames behind the block.
+    /// `tuser` of one of our frames after the block.
     pub fn ours(&self, user: u128) -> u128 {
         user & !self.host_bit() & !1
     }
@@ -197,7 +197,7 @@ type Beat = (Vec<u8>, StreamBeat);
 #[derive(Debug)]
 struct Contract {
     widths: TxWidths,
-    /// The streams of the host, of ours, and out of the block.
+    /// The host's stream, our stream, and the output.
     streams: [StreamPorts; 3],
     state: State,
 }
@@ -213,7 +213,7 @@ struct State {
     within: bool,
     /// Completions on their way to the host.
     completions: VecDeque<Completion>,
-    /// Events of the last cycle, and counters: completions of ours, conflicts.
+    /// Events of the last cycle, and counters: our completions, conflicts.
     happened: [u32; 2],
     counts: [u32; 2],
 }
@@ -291,7 +291,7 @@ impl Contract {
         (ports.lanes(pins.dut()).to_vec(), ports.read(pins.dut()))
     }
 
-    /// The beat that a stream takes in this cycle; of ours as it leaves.
+    /// Returns the beat that a stream takes in this cycle, as it leaves the block.
     fn taken(&self, pins: Pins<'_>, stream: usize) -> Option<Beat> {
         let (prefix, _) = STREAMS[stream];
         if !pins.high(&format!("{prefix}_tvalid")) || !pins.high(&format!("{prefix}_tready")) {

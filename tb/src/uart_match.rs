@@ -62,7 +62,7 @@ pub fn random_bytes(rng: &mut ChaCha8Rng, count: usize) -> Vec<u8> {
     (0..count).map(|_| rng.random_range(0..4)).collect()
 }
 
-/// No test here takes longer.
+/// Limit for the cycles of a test.
 const CYCLE_LIMIT: u64 = 20_000_000;
 /// Clocks from the end of a frame to its answer: the longest packet has 32 beats, each of which takes two clocks, and
 /// passes receiver, engine and transmitter.
@@ -302,7 +302,7 @@ impl ConsoleModel {
         frame(error, &[])
     }
 
-    /// The LEDs, without the one that changes by itself.
+    /// The LEDs, without the one that blinks.
     pub fn leds(&self) -> u8 {
         let led = |led: Led, on: bool| if on { led.bit() } else { 0 };
         (self.matches & 15) as u8

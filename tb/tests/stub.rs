@@ -67,7 +67,7 @@ fn bad_burst<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>) -> Burst {
             ..good
         },
         1 => Burst { size: 128, ..good },
-        // Right behind the windows, and right before them.
+        // Right after the windows, and right before them.
         2 => {
             let edges = [0x1bff_f000, 0x1c18_0000, 0x1cff_f000, 0x1d00_8000, 0, 0xffff_f000];
             let address = edges[rng.random_range(0..6)];
@@ -130,7 +130,7 @@ fn her<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, number: u64, size: 
     }
 }
 
-/// HERs of every sort, with bursts of the masters beside them.
+/// HERs of every kind, with bursts of the masters at the same time.
 fn traffic<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("traffic");
     let stimulus = stimulus(&mut rng);
@@ -169,12 +169,12 @@ fn random_hers_match_the_model() {
     }
 }
 
-/// A bench in which nobody pauses, with nothing in its memory.
+/// A bench without pauses, with an empty memory.
 fn empty(run: &mut TestRun) -> StubBench<PspinWrapBench> {
     StubBench::new(run.simulation(), Stimulus::default())
 }
 
-/// A bench in which nobody pauses, with packets.
+/// A bench without pauses, with packets in its memory.
 fn calm<M: Model>(run: &mut TestRun) -> StubBench<M> {
     let mut bench = StubBench::new(run.simulation::<M>(), Stimulus::default());
     fill_packets(&mut run.rng("packets"), &mut bench);
@@ -241,7 +241,7 @@ fn hers_wait_for_a_fetch_enable_and_for_room() {
             (bench.waiting(), bench.sim.get("busy"), bench.sim.get("eoc")),
             (6, 0, 0)
         );
-        // Either cluster's enable is enough. Nobody takes the command, so two are inside and the others wait.
+        // Either cluster's enable is enough. The command is not taken, so two HERs are inside and the others wait.
         bench.commands.set_pause(Pause::AlwaysAfter(0));
         bench.enable(2);
         bench.run(50);

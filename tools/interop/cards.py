@@ -139,7 +139,7 @@ def instance(text, module):
 def judge(answers, succeeded, ours, core, lines):
     """Sorts the messages of Verilator into faults, known deviations, and the number of warnings about foreign files.
 
-    All errors are faults. So are all warnings about files of ours, those about pins where Corundum's core instantiates the
+    All errors are faults. So are all warnings about files of spinneret, those about pins where Corundum's core instantiates the
     application block, and two modules of the same name.
 
     >>> judge("%Warning-WIDTH: /c/core.v:9:1: Input port connection 'a' expects 1 bit\\n"
@@ -210,7 +210,7 @@ def elaborate(card, fpspin, scratch):
     if not parameters or "/" not in scope:
         raise Refused(f"config.tcl of {folder} sets no parameters or no path of the application block")
 
-    # The list for simulation has the cluster in an order that Verilator takes, and modules of ours behind it.
+    # The list for simulation has the cluster in an order that Verilator accepts, and the modules of spinneret after it.
     text = (card / "sim/filelist.f").read_text()
     lines = [line for line in text.splitlines() if not line.startswith("//")]
     cluster = [line for line in lines if line.startswith(("+", "/"))]

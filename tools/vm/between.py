@@ -2,8 +2,8 @@
 """between.py LISTEN CONNECT spoil|remove: stands between a virtual machine and a PCI device of vfio-user.
 
 spoil: after the first reads of the application BAR, one of some answers is all ones, any number, an error, or late, in turn.
-remove: when it gets SIGUSR1 the device is gone: it is left alone, reads are all ones, writes are lost. QEMU 11.1 cannot be
-shown that by a device that ends: it ends itself, with a failed assertion.
+remove: SIGUSR1 removes the device: it gets no more requests, reads are all ones, writes are lost. A device that ends cannot
+test this, because QEMU 11.1 then ends with a failed assertion.
 """
 
 import array
@@ -22,20 +22,20 @@ IS_REPLY = 1
 NO_REPLY = 1 << 4
 IS_ERROR = 1 << 5
 EIO = 5
-# What stands before the bytes of a region: offset, region, count.
+# Header of an access to a region: offset, region, count.
 ACCESS = struct.Struct("=QII")
 APPLICATION_BAR = 0
-# So many reads are answered as they should be, so that the driver begins; then one of so many is not.
+# Number of reads with correct answers, so that the driver starts; then one of ONE_OF has a wrong answer.
 HONEST = 1500
 ONE_OF = 50
 LATE_S = 0.3
 MOST_FILES = 16
-# What was asked before the device went is answered within that time.
+# Requests before the removal are answered within this time.
 DRAIN_S = 0.2
 
 
 def receive(end, count):
-    """That many bytes and the files that came with them; None when the other side is gone."""
+    """Returns that many bytes and the files received with them; None when the other side has disconnected."""
     data, files = b"", []
     while len(data) < count:
         part, control, _, _ = end.recvmsg(count - len(data), socket.CMSG_SPACE(4 * MOST_FILES))
@@ -79,7 +79,7 @@ class Spoiler:
 
 
 def answer_of_nobody(message):
-    """What comes back where no device is; nothing if nobody waits for it."""
+    """Returns the answer for a missing device; nothing if no answer is expected."""
     identity, command, _, flags, _ = HEADER.unpack_from(message)
     body = b""
     if command in (REGION_READ, REGION_WRITE):
@@ -91,7 +91,7 @@ def answer_of_nobody(message):
 
 
 def messages(source):
-    """Whole messages and their files, until the other side is gone."""
+    """Yields whole messages and their files, until the other side disconnects."""
     while (received := receive(source, HEADER.size)) is not None:
         header, files = received
         size = HEADER.unpack(header)[2]
@@ -110,7 +110,7 @@ def send(target, message, files):
 
 
 def back(device, machine, spoiler, gone):
-    """Answers, until the device is gone: without being told to be, it takes the machine's end with it."""
+    """Forwards answers until the device disconnects. If that was not requested, the machine is disconnected as well."""
     for message, files in messages(device):
         send(machine, spoiler.spoil(message) if spoiler else message, files)
     if not gone.is_set():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""replies.py FILE icmp|udp COUNT: whether a capture (pcap, as `spinneret serve --out` writes it) has so many replies at least,
-each with right lengths and checksums."""
+"""replies.py FILE icmp|udp COUNT: checks that a capture (pcap, as `spinneret serve --out` writes it) has at least COUNT
+replies, each with correct lengths and checksums."""
 
 import struct
 import sys
@@ -27,7 +27,7 @@ def checksum(data):
 
 
 def wrong(frame, protocol):
-    """What is wrong with a reply; None if nothing is."""
+    """Returns the error of a reply, or None."""
     ip = frame[ETHERNET_BYTES:]
     length = struct.unpack_from("!H", ip, 2)[0]
     header, body = ip[:20], ip[20:length]

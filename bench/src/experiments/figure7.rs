@@ -1,22 +1,26 @@
 //! Figure 7: round trips of echo requests and datagrams, answered on the NIC, on the host, or by both.
 
-use super::stack::{Stack, Turnaround};
 use super::{csv as sheet, show};
-use crate::echo::{HEADERS, PATIENCE_PS, exchange, program, settle, start};
-use crate::harness::draw;
-use anyhow::{Context as _, Result, anyhow};
+use crate::harness::{HEADERS, PATIENCE_PS, draw, exchange, program, settle, start};
+use anyhow::{Context as _, Result, anyhow, bail};
 use spinneret_nic::installed::example;
-use spinneret_nic::net::{MIN_FRAME_BYTES, Recipe};
+use spinneret_nic::net::{MIN_FRAME_BYTES, Next, Recipe, Sink as _, Source as _, Tap, TapConfig};
 use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::picture::{Axis, Band, COLORS, Panel, Series, Shape, Style};
 use spinneret_nic::run::HostPing;
 use spinneret_nic::{Simulated, start_on};
 use spinneret_rules::{MatcherParams, RuleFile};
+use spinneret_table::bench::Spread;
+use std::net::UdpSocket;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Payloads in bytes.
 const PAYLOADS: [usize; 8] = [16, 216, 416, 616, 816, 1016, 1216, 1400];
-/// Between two looks of the program on the host at its memory: the loop of a program that does nothing else.
+/// Polling interval of a host program that does nothing else.
 const LOOK_PS: u64 = 100_000;
 /// Datagrams to any port go to the handlers.
 const UDP_RULES: &[u8] =
@@ -32,12 +36,12 @@ const COLUMNS: [&str; 6] = [
 ];
 /// Size of the picture in points.
 const SIZE: (u32, u32) = (960, 520);
-/// Payloads that are drawn, in bytes.
+/// Range of payloads in the picture, in bytes.
 const DRAWN: [f64; 2] = [0.0, 1450.0];
 /// One for each mode, in print too.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
-/// What is sent.
+/// Protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Echo requests.
@@ -46,7 +50,7 @@ pub enum Protocol {
     Udp,
 }
 
-/// Who answers.
+/// Which side replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A handler on the NIC.
@@ -87,7 +91,7 @@ impl Mode {
     }
 }
 
-/// The paper's medians in microseconds: at a payload where it tells one, else the range over all payloads.
+/// The paper's medians in microseconds: at a payload if it gives one, else the range over all payloads.
 const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
     (Protocol::Icmp, Mode::Spin, Some(16), [27.0, 27.0]),
     (Protocol::Icmp, Mode::Spin, Some(416), [44.0, 44.0]),
@@ -103,9 +107,9 @@ const PAPER: &[(Protocol, Mode, Option<usize>, [f64; 2])] = &[
 /// One point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundTrip {
-    /// What was sent.
+    /// Protocol of the request.
     pub protocol: Protocol,
-    /// Who answered.
+    /// Which side replied.
     pub mode: Mode,
     /// Bytes of payload.
     pub payload: usize,
@@ -175,7 +179,7 @@ pub fn csv(trips: &[RoundTrip]) -> String {
 /// Round trips from such a table.
 ///
 /// # Errors
-/// The number of the first line, from 1, that is none of it.
+/// The number of the first wrong line, from 1.
 pub fn read(csv: &str) -> Result<Vec<RoundTrip>, usize> {
     let mut lines = csv.lines();
     if lines.next() != Some(&COLUMNS.join(",")) {
@@ -209,7 +213,7 @@ fn measure() -> Result<Vec<RoundTrip>> {
             let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
             let recipe: Recipe = format!("{},size={size}", protocol.recipe()).parse()?;
             let mut points = Vec::new();
-            // The first one warms up whatever there is to warm up.
+            // The first request warms up the caches.
             for request in [0, 1].map(|number| recipe.frame(number)) {
                 let both = &mut *both.borrow_mut();
                 points = vec![
@@ -244,7 +248,7 @@ fn measure() -> Result<Vec<RoundTrip>> {
     Ok(trips)
 }
 
-/// Lets time pass until the next look of the host.
+/// Advances to the next poll of the host.
 fn look(nic: &mut Nic, limit_ps: u64) -> Result<()> {
     Ok(nic.run_until(limit_ps.min(nic.now_ps() + LOOK_PS))?)
 }
@@ -317,5 +321,131 @@ fn panel(protocol: Protocol, trips: &[RoundTrip]) -> Panel {
         x: Axis::linear("payload, bytes", left..right),
         y: Axis::linear("round trip, us", 0.0..highest * 1.08),
         series,
+    }
+}
+
+/// Name of the interface.
+const NAME: &str = "spinfig7";
+/// Where the program listens.
+const PORT: u16 = 7007;
+/// Requests of one size; the median counts.
+const RUNS: u32 = 201;
+/// Longest that a reply takes; the first ones wait for addresses to be found out.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time from a request's arrival in Linux to its reply's departure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Turnaround {
+    /// Echo requests, answered by the kernel, in microseconds.
+    pub(super) icmp: f64,
+    /// Datagrams, answered by a program.
+    pub(super) udp: f64,
+}
+
+/// The network stack of this machine, behind a TAP interface.
+#[derive(Debug)]
+pub(super) struct Stack {
+    cable: Tap,
+    mac: String,
+    program: Option<JoinHandle<()>>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Stack {
+    /// Makes the interface, and starts the program.
+    ///
+    /// # Errors
+    /// If this process may not create interfaces.
+    pub(super) fn open() -> Result<Self> {
+        let cable = Tap::create(&TapConfig::new(NAME))?;
+        let path = format!("/sys/class/net/{NAME}/address");
+        let mac = std::fs::read_to_string(&path).context(path)?;
+        let socket = UdpSocket::bind(("10.9.0.1", PORT)).context("the echo program")?;
+        socket.set_read_timeout(Some(Duration::from_millis(50)))?;
+        let ends = Arc::new(AtomicBool::new(false));
+        let program = std::thread::spawn({
+            let ends = Arc::clone(&ends);
+            move || echo(&socket, &ends)
+        });
+        Ok(Self {
+            cable,
+            mac: mac.trim().to_owned(),
+            program: Some(program),
+            ends,
+        })
+    }
+
+    /// Medians for frames of a size.
+    ///
+    /// # Errors
+    /// If Linux does not answer.
+    pub(super) fn turnaround(&self, frame_bytes: usize) -> Result<Turnaround> {
+        Ok(Turnaround {
+            icmp: self.median(&format!("icmp,size={frame_bytes}"))?,
+            udp: self.median(&format!("udp,dport={PORT},size={frame_bytes}"))?,
+        })
+    }
+
+    fn median(&self, kind: &str) -> Result<f64> {
+        let text = format!("{kind},src=10.9.0.2,dst=10.9.0.1,mac={}", self.mac);
+        let recipe: Recipe = text.parse()?;
+        let time = |number| Ok(self.exchange(&recipe.frame(number))?.as_secs_f64() * 1e6);
+        let times: Spread = (0..RUNS).map(time).collect::<Result<_>>()?;
+        Ok(times.median())
+    }
+
+    /// Measures one request and its reply. Other frames from Linux are forwarded, so that both ends can resolve
+    /// addresses.
+    fn exchange(&self, request: &[u8]) -> Result<Duration> {
+        let (mut to_host, mut from_host) = (self.cable.host.clone(), self.cable.host.clone());
+        let (mut to_wire, mut from_wire) = (self.cable.wire.clone(), self.cable.wire.clone());
+        let begun = Instant::now();
+        to_host.put(0, request)?;
+        while begun.elapsed() < PATIENCE {
+            if let Next::Packet { bytes, .. } = from_host.next(0)? {
+                let took = begun.elapsed();
+                if is_reply(request, &bytes) {
+                    return Ok(took);
+                }
+                to_wire.put(0, &bytes)?;
+            }
+            if let Next::Packet { bytes, .. } = from_wire.next(0)? {
+                to_host.put(0, &bytes)?;
+            }
+        }
+        bail!(
+            "Linux did not answer {} bytes on {NAME} within {PATIENCE:?}",
+            request.len()
+        )
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(program) = self.program.take() {
+            // Ignore errors: a panic has been reported.
+            let _ = program.join();
+        }
+    }
+}
+
+/// Returns the payload if a frame has the request's IPv4 addresses swapped. Linux uses its own Ethernet addresses.
+fn is_reply(request: &[u8], frame: &[u8]) -> bool {
+    frame.len() >= request.len()
+        && frame[12..14] == request[12..14]
+        && frame[26..30] == request[30..34]
+        && frame[30..34] == request[26..30]
+        && frame[HEADERS..request.len()] == request[HEADERS..]
+}
+
+/// Sends everything back.
+fn echo(socket: &UdpSocket, ends: &AtomicBool) {
+    let mut buffer = [0; 2048];
+    while !ends.load(Ordering::Relaxed) {
+        if let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
+            // Ignore errors: the receiver notices a missing reply.
+            let _ = socket.send_to(&buffer[..bytes], from);
+        }
     }
 }

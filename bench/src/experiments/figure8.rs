@@ -1,8 +1,7 @@
 //! Figure 8: files over SLMP between two NICs, and the same on bad cables.
 
 use super::{in_parallel, show};
-use crate::echo::program;
-use crate::harness::draw;
+use crate::harness::{draw, program};
 use crate::transfer::{Transfer, Transferred, transfer};
 use anyhow::Result;
 use spinneret_fabric::Faults;
@@ -20,9 +19,9 @@ const PAPER_WINDOW_1_GBPS: f64 = 0.53;
 const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// Windows in segments.
 const WINDOWS: [u16; 5] = [1, 4, 16, 32, 64];
-/// Share of frames that are lost.
+/// Loss rates of frames.
 const LOSSES: [f64; 3] = [0.0, 0.001, 0.05];
-/// Share of frames that come twice, and that are overtaken, where frames are lost.
+/// Rates of duplicated and reordered frames on lossy cables.
 const OTHERS: f64 = 0.01;
 /// Columns of a transfer.
 const COLUMNS: [&str; 9] = [
@@ -94,7 +93,7 @@ pub(super) fn faults(out: &Path, bytes: usize) -> Result<()> {
     )
 }
 
-/// Sends a file of each size with each window on each cable; gives the windows as well.
+/// Transfers files of all sizes, windows and cables; returns them with their windows.
 fn transfers(all: &[(u16, usize, Faults)]) -> Result<Vec<(u16, Transferred)>> {
     let plain = Transfer::default();
     let program = program("slmp", &plain.nic)?;
@@ -120,7 +119,7 @@ fn file(bytes: usize) -> Vec<u8> {
     (0..bytes).map(mix).collect()
 }
 
-/// A row of a table: what is sent, and how that went.
+/// Returns a row of the table: settings and results.
 fn row(first: &[String], done: &Transferred) -> Vec<String> {
     let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
     let dropped = done.counters.iter();

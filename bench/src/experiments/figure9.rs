@@ -1,4 +1,4 @@
-//! Figure 9: the two types, and which bytes belong to an element of each.
+//! Figure 9: the two datatypes, and which bytes belong to an element of each.
 
 use super::show;
 use crate::harness::draw;
@@ -15,8 +15,8 @@ const RUNS: usize = 32;
 /// Height of a row, of 1.
 const HEIGHT: f64 = 0.6;
 
-/// Type, constructor, size and extent of what it makes; and the runs of one element of each type where they lie in memory, a
-/// row for each vector of the complex type.
+/// Type, constructor, size and extent; and the runs of one element of each type in memory, a row for each vector of
+/// the complex type.
 pub(super) fn run(out: &Path) -> Result<()> {
     let stages = PaperType::ALL.into_iter().flat_map(|kind| {
         let steps = kind.steps().iter().zip(kind.stages());
@@ -35,7 +35,7 @@ pub(super) fn run(out: &Path) -> Result<()> {
     draw(&out.join("figure9.svg"), SIZE, |area| runs(area, &rows))
 }
 
-/// A row: what it is, and the first byte and the end of each run.
+/// A row: its name, and the first byte and the end of each run.
 type Row = (String, usize, Vec<[f64; 2]>);
 
 fn rows() -> Result<Vec<Row>> {

@@ -4,9 +4,9 @@ mod figure10;
 mod figure7;
 mod figure8;
 mod figure9;
-mod stack;
 
 pub use figure7::{Mode, Protocol, RoundTrip, csv as figure7_csv, read as read_figure7};
+
 pub(crate) use figure10::{MESSAGES, Point, Spec, TIMES, points};
 
 use anyhow::Result;
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Folder for results
     #[arg(long, value_name = "DIR", default_value = "docs/results")]
     out: PathBuf,
-    /// Draw Figure 7 from its table in that folder: the host's part of it is of a quiet machine
+    /// Draw Figure 7 from the table in that folder, whose host part was measured on a quiet machine
     #[arg(long)]
     redraw: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ enum Which {
     Unpack,
 }
 
-/// Makes the experiments that are asked for.
+/// Runs the requested experiments.
 ///
 /// # Errors
 /// If one of them fails.
@@ -96,18 +96,18 @@ fn csv(columns: &[impl AsRef<str>], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Writes a file, and says so.
+/// Writes a file and prints its path.
 fn save(path: &Path, text: &str) -> Result<()> {
     write(path, text)?;
     eprintln!("{}", path.display());
     Ok(())
 }
 
-/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of
-/// `all`. The last ones are begun first: lists have their longest there. Nothing is begun any more after a failure.
+/// Runs independent simulations on all processors; results have the order of `all`. The last ones start first,
+/// because lists end with the longest. After a failure nothing new starts.
 ///
 /// # Errors
-/// The first failure of the list, if there is one.
+/// The first failure in the order of the list.
 pub(crate) fn in_parallel<W: Sync, R: Send>(
     all: &[W],
     work: impl Fn(&W) -> Result<R> + Sync,

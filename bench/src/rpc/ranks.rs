@@ -1,4 +1,4 @@
-//! Ranks of MPI whose handlers send and receive messages, each with its own simulated NIC.
+//! MPI ranks whose handlers send and receive messages, each with its own simulated NIC.
 
 use serde::Serialize;
 use spinneret_cluster::{Ending, Event};
@@ -16,10 +16,10 @@ use std::fmt::Display;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Where packets go, and where their payload begins.
+/// Port of the packets, and offset of their payload.
 const PORT: u16 = 9000;
 const PAYLOAD: usize = 42;
-/// Words of a payload of `runtime/tests/mpi_calls`, and those that come back.
+/// Words of a payload of `runtime/tests/mpi_calls`, and of its reply.
 const WORDS: usize = 16;
 const STATUS: usize = 4;
 const RIGHT: usize = 5;
@@ -27,10 +27,10 @@ const CLOCKS: usize = 6;
 const COPY: usize = 7;
 /// Sends of one packet of [`Kind::Timed`].
 const ROUNDS: usize = 8;
-/// Packets that handlers have at a time: as many as HPUs, and some that wait.
+/// Packets in flight: one for each HPU, and some that wait.
 pub(crate) const WINDOW: u32 = 32;
 
-/// What is to be done: `enum kind` of `runtime/tests/mpi_calls`.
+/// Kinds of work: `enum kind` of `runtime/tests/mpi_calls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 enum Kind {
@@ -58,11 +58,11 @@ pub(crate) enum Variant {
     Timed,
     /// By MPI_Ssend.
     Synchronous,
-    /// Every second one goes the other way.
+    /// Every second message goes the other way.
     BothWays,
     /// Some handlers die in the middle of a call.
     Faults,
-    /// Some handlers give wrong handles and ranks.
+    /// Some handlers pass wrong handles and ranks.
     Wrong,
     /// Messages to itself by MPI_Isend, MPI_Irecv and MPI_Test.
     Requests,
@@ -80,7 +80,7 @@ impl Variant {
         }
     }
 
-    /// What the packets of a rank ask for, each with the number of its message.
+    /// Requests of a rank's packets, each with the number of its message.
     fn packets(self, rank: usize, messages: u32) -> Vec<(Kind, u32)> {
         let sends = rank == 0;
         let plain = |i: u32| match (sends, self) {
@@ -90,7 +90,7 @@ impl Variant {
         };
         let all = 0..messages;
         match self {
-            // Eight at a time change places: who waits for the last one of many first, with all HPUs, waits for ever.
+            // Shuffle groups of eight only: if all HPUs waited for the last of many messages, they would deadlock.
             Self::Shuffled if !sends => all
                 .map(|i| match i | 7 {
                     last if last < messages => (Kind::Receive, i ^ 7),
@@ -128,14 +128,14 @@ impl Variant {
     }
 }
 
-/// What became of the packets of a rank.
+/// Results of a rank's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Report {
     /// The rank.
     pub(crate) rank: usize,
-    /// Packets whose handlers found all as it should be.
+    /// Packets whose handlers found everything correct.
     pub(crate) right: u32,
-    /// Packets whose handlers found something else.
+    /// Packets whose handlers found an error.
     pub(crate) wrong: u32,
     /// The status of the last of these.
     pub(crate) status: u32,
@@ -143,7 +143,7 @@ pub(crate) struct Report {
     pub(crate) dead: u32,
     /// Calls that the host answered.
     pub(crate) calls: u64,
-    /// What it refused.
+    /// Rejected requests.
     pub(crate) refused: u64,
     /// Clocks of the quickest call that sends or receives.
     pub(crate) least_clocks: Option<u32>,
@@ -156,7 +156,7 @@ pub(crate) struct Report {
     pub(crate) plain_ns: u64,
 }
 
-/// Runs all packets of this rank, at most so many at a time, and leaves every port idle.
+/// Runs all packets of this rank, at most `window` at a time, and leaves every port idle.
 ///
 /// # Errors
 /// If the handlers cannot be built, or the NIC or MPI fail.
@@ -207,7 +207,7 @@ pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> an
         report.plain_ns = plain(&world, variant.words(), same).map_err(failed)?;
     }
     let start_ps = simulated.borrow().now_ps();
-    // What all ranks do together has to have one order.
+    // Collective operations must have one order.
     let window = if variant == Variant::Together { 1 } else { window };
     let mut waiting = packets.iter();
     let mut inside = 0;
@@ -249,7 +249,7 @@ pub(crate) fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> an
         report.calls = counts.calls;
         report.refused = counts.refusals.values().sum();
     }
-    // Nobody leaves while the other one still asks for something.
+    // Stay until the other rank is finished.
     world.barrier().map_err(failed)?;
     match ranks.take().is_none_or(|ranks| ranks.is_idle()) {
         true => Ok(report),
@@ -274,7 +274,7 @@ fn plain(world: &Comm, words: u32, messages: u32) -> Result<u64, Error> {
     Ok(start.elapsed().as_nanos() as u64)
 }
 
-/// The port of a handler that has died.
+/// The port of a terminated handler.
 fn port_of_the_dead(event: &Event) -> Option<u32> {
     match event {
         Event::Finished(run) if run.ending != Ending::Done => {

@@ -14,15 +14,15 @@ use spinneret_table::bench::Bars;
 use spinneret_table::{figures, say};
 use std::rc::Rc;
 
-/// Where packets go, and where their payload begins.
+/// Port of the packets, and offset of their payload.
 const PORT: u16 = 9000;
 const PAYLOAD: usize = 42;
-/// The words of a request of `runtime/tests/rpc`, which come back with the clocks in the second number.
+/// Words of a request of `runtime/tests/rpc`. They come back with the clocks in the second word.
 const WORDS: usize = 16;
 const CLOCKS: usize = 2;
 /// Clocks of the cluster in a second.
 const HERTZ: f64 = 40e6;
-/// Calls of each HPU before those that count: so many that no HPU is done before the last one gets its packet.
+/// Warm-up calls of each HPU: enough that no HPU finishes before the last one gets its packet.
 const WARM_CALLS: u32 = 50;
 /// Longest that a measurement takes on the NIC.
 const LIMIT_PS: u64 = 1_000_000_000_000;
@@ -30,13 +30,13 @@ const LIMIT_PS: u64 = 1_000_000_000_000;
 /// A kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 enum Call {
-    /// A call without data and answer, of which the handler waits until it is done.
+    /// A call without data or reply; the handler waits for its end.
     Noop,
     /// The same with a number.
     Tell,
     /// A number there and the next one back.
     Increment,
-    /// A call without data that is not waited for.
+    /// A call without data; the handler does not wait.
     Asynchronous,
     /// The same with a number.
     Post,
@@ -88,9 +88,9 @@ fn by_name<S: Serializer>(copies: &Copies, serializer: S) -> Result<S::Ok, S::Er
 /// The bar of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bar {
-    /// At most so many clocks.
+    /// At most this many clocks.
     Clocks(f64),
-    /// At least so many calls a second.
+    /// At least this many calls per second.
     Rate(f64),
     /// None.
     Free,
@@ -151,10 +151,10 @@ const ROWS: [(Call, Copies, u32, u32, Bar); 30] = [
     (Call::Printf, Words, 1, 16, Free),
 ];
 
-/// Measures all rows of calls whose names contain a text.
+/// Measures all rows whose names contain a text.
 ///
 /// # Errors
-/// If handlers cannot be built, or do something else than they should.
+/// If handlers cannot be built, or return wrong results.
 pub(super) fn rows(only: &str, calls: u32) -> Result<Vec<(Row, Bar)>> {
     let rows = ROWS.into_iter().filter(|row| row.0.name().contains(only));
     rows.map(|(call, copies, ports_per_hpu, hpus, bar)| {
@@ -212,10 +212,10 @@ pub(super) fn show(rows: &[(Row, Bar)], bars: &mut Bars) {
     ));
 }
 
-/// Lets some HPUs make so many calls each at the same time, after some to get warm.
+/// Lets HPUs make calls at the same time, after a warm-up.
 fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row> {
     let mut config = NicConfig::default();
-    // The watchdog would end handlers that call as often as here.
+    // The watchdog would terminate handlers that call this often.
     config.cluster.watchdog = u64::MAX / 2;
     let folder = installed::runtime()?.join("tests/rpc");
     let program = Program::open(&run::program(&folder, config.cluster.clusters)?)?;
@@ -227,12 +227,12 @@ fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row> {
     let context = nic.open_context(&program, "rpc", &rules, &Options::default())?;
     let services = Services::open(context, offer, add)?;
     let mut paced = TimedServices::new(vec![services], ServiceTimes::default());
-    // The first round brings the program into the caches, and tells HPUs where their ports are.
+    // The first round loads the program into the caches and tells HPUs their ports.
     let mut took = Vec::new();
     for count in [WARM_CALLS, calls] {
         let mut nic = simulated.borrow_mut();
         for number in 0..hpus {
-            // The message's number chooses the cluster, which takes more packets than it has HPUs.
+            // The message's number selects the cluster, which takes more packets than it has HPUs.
             let (kind, second) = call.request();
             let words = [kind | (number & 1) << 16, count, second];
             let mut payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -258,7 +258,7 @@ fn add(server: &mut Server<Window>) {
         output: Box::new(std::io::sink()),
         ..Config::default()
     };
-    // Without a folder there is nothing that could fail.
+    // Without a folder nothing can fail.
     if let Ok(libc) = Libc::new(Version::V23, config) {
         let libc = Rc::new(libc);
         server.add(opcode::LIBC, libc.clone());
@@ -267,7 +267,7 @@ fn add(server: &mut Server<Window>) {
     server.add(opcode::LIBC, Rc::new(TestCalls));
 }
 
-/// Until all packets have come back: the clocks that each handler took.
+/// Runs until all packets have come back; returns the clocks of each handler.
 fn round(simulated: &Simulated, paced: &mut TimedServices, hpus: u32) -> Result<Vec<u32>> {
     let end_ps = simulated.borrow().now_ps() + LIMIT_PS;
     let (mut clocks, mut seen) = (Vec::new(), Vec::new());

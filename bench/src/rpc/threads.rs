@@ -1,11 +1,12 @@
-//! Calls in one process: an increment by one, client and server in one thread or in two, and LLVM's own headers beside it.
+//! Calls in one process: increments with client and server in one thread or in two, compared with LLVM's own headers.
 
+use crate::harness::{Cell, Sheet};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use spinneret_rpc::server::Running;
 use spinneret_rpc::{Buffer, Client, Layout, Memory, Server, TestCalls, Version, opcode};
-use spinneret_table::bench::{Spread, cells};
-use spinneret_table::{figures, say};
+use spinneret_table::bench::Spread;
+use spinneret_table::say;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -48,19 +49,27 @@ pub(super) fn measure(llvm: &[impl AsRef<Path>]) -> Result<Value> {
     for folder in llvm {
         all.extend(with_headers(folder.as_ref())?);
     }
-    let mut table = figures(["an increment", "threads", "median ns", "least", "most"], &[0]);
-    let mut rows = Vec::new();
+    let mut sheet = Sheet::new([
+        ("who", "an increment"),
+        ("threads", "threads"),
+        ("median_ns", "median ns"),
+        ("least_ns", "least"),
+        ("most_ns", "most"),
+        ("runs", "runs"),
+    ]);
     for Measured { who, threads, runs } in &all {
-        let [median, least, most] = runs.range();
-        let mut row = vec![who.clone(), threads.to_string()];
-        row.extend(cells([median, least, most], 1));
-        table.add_row(row);
-        rows.push(json!({
-            "who": who, "threads": threads, "median_ns": median, "least_ns": least, "most_ns": most,
-            "runs": runs.values().len(),
-        }));
+        let [median, least, most] = runs.range().map(|nanoseconds| Cell::Number(nanoseconds, 1));
+        let count = Cell::Count(runs.values().len() as u64);
+        sheet.add([
+            who.as_str().into(),
+            Cell::Count((*threads).into()),
+            median,
+            least,
+            most,
+            count,
+        ]);
     }
-    println!("{table}");
+    let rows = sheet.print();
     say(format_args!("{RUNS} runs of {CALLS} calls, {PORTS} ports"));
     Ok(json!({ "calls": CALLS, "ports": PORTS, "increment": rows }))
 }
@@ -71,7 +80,7 @@ fn server<M: Memory<Error = Infallible>>(memory: M, layout: Layout) -> Server<M>
     server
 }
 
-/// Nanoseconds of a call, between whose halves something else may happen.
+/// Returns the nanoseconds per call; `serve` runs between sending and receiving.
 fn increments<M: Memory<Error = Infallible>>(memory: M, layout: Layout, mut serve: impl FnMut()) -> f64 {
     let client = Client::new(memory, layout).expect("the memory is as long as the layout");
     let start = Instant::now();

@@ -14,7 +14,7 @@ fn bench(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn tables_are_read_as_they_were_written() {
+fn tables_round_trip() {
     let trips = [
         (Protocol::Icmp, Mode::HostSpin, 16),
         (Protocol::Udp, Mode::Host, 1400),
@@ -34,7 +34,7 @@ fn tables_are_read_as_they_were_written() {
 }
 
 #[test]
-fn a_missed_bar_is_an_exit_code_and_figures_are_written_all_the_same() {
+fn a_missed_bar_sets_the_exit_code_and_figures_are_written() {
     let folder = tempfile::tempdir().expect("there is room");
     // A single call costs more than one of many, so it misses the bar of words on the NIC.
     let output = bench(folder.path(), &["rpc", "--only", "noop", "--calls", "1"]);
@@ -55,7 +55,35 @@ fn a_missed_bar_is_an_exit_code_and_figures_are_written_all_the_same() {
 }
 
 #[test]
-fn every_bench_has_a_help() {
+fn a_baseline_is_measured_in_turn_and_compared() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let arguments = ["nic", "--runs", "2", "--clocks", "200", "--baseline"];
+    let baseline = env!("CARGO_BIN_EXE_spinneret-bench");
+    let output = bench(folder.path(), &[&arguments[..], &[baseline]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(folder.path().join("target/bench/nic.json"));
+    let figures: Value =
+        serde_json::from_str(&text.expect("figures were written")).expect("figures are JSON");
+    assert_eq!(figures["baseline"], baseline);
+    for name in ["64 bytes", "512 bytes", "1500 bytes", "60 to 1500 bytes"] {
+        let speed = &figures["speed"][name];
+        let ratios = speed["ratios"].as_array().expect("ratios of both rounds");
+        let ratio = speed["ratio"].as_f64().expect("the median");
+        // Two runs of 200 clocks may differ much, but not by this factor.
+        assert!(
+            ratios.len() == 2 && (0.02..50.0).contains(&ratio),
+            "{name}: {speed}"
+        );
+        assert_eq!(
+            speed["baseline_runs"].as_array().map(Vec::len),
+            Some(2),
+            "{name}: {speed}"
+        );
+    }
+}
+
+#[test]
+fn every_bench_has_help() {
     let help = |of: &str| {
         let output = bench(Path::new("."), &[of, "--help"]);
         assert!(output.status.success(), "{output:?}");
@@ -71,11 +99,21 @@ fn every_bench_has_a_help() {
 }
 
 #[test]
-fn wrong_use_is_told_and_writes_nothing() {
+fn wrong_use_is_reported_and_writes_nothing() {
     let folder = tempfile::tempdir().expect("there is room");
-    let cases: [(&[&str], i32, &str); 4] = [
+    let cases: [(&[&str], i32, &str); 6] = [
         (&["nothing"], 2, "unrecognized subcommand 'nothing'"),
         (&["nic", "--runs", "0"], 2, "--runs"),
+        (
+            &["nic", "--baseline", "./nowhere"],
+            1,
+            "error: cannot run ./nowhere: No such file or directory",
+        ),
+        (
+            &["nic", "--baseline", "/bin/true"],
+            1,
+            "error: /bin/true wrote no speeds: it must be a build of spinneret-bench",
+        ),
         (
             &["rpc", "--only", "nothing"],
             1,

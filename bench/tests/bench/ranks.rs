@@ -61,7 +61,7 @@ fn ranks(name: &str, variant: &str, messages: &str, more: &[&str]) -> Option<[Va
     Some(reports.try_into().unwrap_or_else(|_| panic!("{said}{errors}")))
 }
 
-/// All handlers of both ranks find everything right, and so many have died.
+/// Asserts that no handler of both ranks found an error, and that the given number died.
 fn all_right(name: &str, variant: &str, usual: u32, packets: impl Fn(u64) -> [u64; 2]) {
     let messages = messages(variant, usual);
     let Some(reports) = ranks(name, variant, &messages, &[]) else {

@@ -22,7 +22,7 @@ use std::{env, fs};
 pub const TOP: &str = "alchitry_cu";
 /// Frequency that place and route has to reach, in MHz.
 pub const CLOCK_MHZ: u64 = CLOCK_HZ / 1_000_000;
-/// Where the Makefile puts what place and route reports, below the output directory.
+/// Report of place and route, below the output directory.
 pub const REPORT: &str = "build/report.json";
 
 /// All files of the board.
@@ -128,7 +128,7 @@ pub struct Arguments {
     record: bool,
 }
 
-/// What the build runs, beside what it finds by itself.
+/// Programs that the build needs.
 const TOOLS: [&str; 4] = ["make", "yosys", "nextpnr-ice40", "icepack"];
 /// Marks around the figures in the documentation.
 const MARKS: [&str; 2] = [
@@ -188,7 +188,7 @@ fn make(directory: &Path, shown: &str) -> anyhow::Result<()> {
     bail!("the build in {shown} failed; its last lines above and {shown}/build/*.log say why")
 }
 
-/// What place and route reports.
+/// Figures of place and route.
 #[derive(Clone, Debug, PartialEq)]
 struct Figures {
     /// Kinds of resources: name, used, available.
@@ -220,7 +220,7 @@ fn parse_figures(text: &str) -> Option<Figures> {
     })
 }
 
-/// What a kind of resource is called by people, if they ask for it.
+/// Name of a kind of resource in reports; `None` if it is not reported.
 fn resource_name(kind: &str) -> Option<&'static str> {
     match kind {
         "ICESTORM_LC" => Some("logic cells (LUT4 and flip-flop)"),

@@ -1,4 +1,4 @@
-//! Everything that a board needs, as files in memory.
+//! Generates the files of a board in memory.
 
 pub mod alchitry_cu;
 pub mod corundum;
@@ -14,18 +14,18 @@ use spinneret_verilog::Library;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The board of that name.
+/// Returns the board of that name.
 ///
 /// # Errors
-/// There is none; the nearest name is suggested.
+/// There is no such board; suggests the nearest name.
 pub fn find(name: &str) -> anyhow::Result<&'static Board> {
     bsp::find(name).ok_or_else(|| unknown("board", name, bsp::boards().iter().map(|board| board.name)))
 }
 
-/// All files of a board; `directory` is where they will be.
+/// Generates all files of a board; `directory` is where they will be written.
 ///
 /// # Errors
-/// Options that do not fit the board, checkouts that are not what they should be, or a design that cannot be generated.
+/// The options do not apply to the board, a checkout cannot be used, or the design cannot be generated.
 pub fn render(
     board: &'static Board,
     options: &corundum::Options,
@@ -41,10 +41,10 @@ pub fn render(
     }
 }
 
-/// A number of MHz with at most six decimals, in Hz.
+/// Parses a number of MHz with at most six decimals. Returns Hz.
 ///
 /// # Errors
-/// The text is no such number.
+/// The text is not such a number.
 pub fn parse_megahertz(text: &str) -> anyhow::Result<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits =
@@ -63,20 +63,20 @@ pub fn parse_megahertz(text: &str) -> anyhow::Result<u64> {
 
 /// Folder of the modules.
 pub const RTL: &str = "rtl";
-/// Folder of the declarations of modules that come from elsewhere, which only tools that lack those may read.
+/// Folder of the declarations of external modules, only for tools that do not have those modules.
 const LINT: &str = "lint";
 
-/// Prefix of the modules that a user's tree could have as well.
+/// Prefix of modules whose names could collide with those of the user's tree.
 const PREFIX: &str = "spinneret_";
-/// Names that need no prefix: those of the public design's blocks and of what is inside.
+/// Names that need no prefix: those of FPsPIN's blocks and of what is inside.
 const CONTRACT_PREFIXES: [&str; 2] = ["pspin_", "mqnic_"];
-/// What marks a declaration without content.
+/// Attribute of a declaration without content.
 const BLACK_BOX: &str = "(* blackbox *)";
 
 /// The modules of a board.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// What is built, a module after all that it instantiates; paths are below the output directory.
+    /// Modules to build, in dependency order; paths are below the output directory.
     pub sources: Vec<File>,
     /// Declarations of modules that come from elsewhere, such as the vendor's primitives, for lint.
     pub declarations: Vec<File>,
@@ -97,7 +97,7 @@ impl Contents {
         contents
     }
 
-    /// Adds a module behind those that it instantiates.
+    /// Adds a module after those that it instantiates.
     pub fn add(&mut self, name: &str, text: &str) {
         if text.contains(BLACK_BOX) {
             self.declarations.push(verilog_file(LINT, name, text));
@@ -106,7 +106,7 @@ impl Contents {
         }
     }
 
-    /// The list of the sources, in their order; `top` is the module that they are for.
+    /// Returns the list of the sources in order; `top` is the top module.
     pub fn file_list(&self, top: &str) -> File {
         let mut text = format!("{HEADER}\n{LICENCE}\n");
         text.push_str("// Dependency order; names are relative to this folder (`verilator -F`).\n");
@@ -122,7 +122,7 @@ impl Contents {
     }
 }
 
-/// Verilog in a file of its own.
+/// A Verilog file.
 fn verilog_file(folder: &str, name: &str, text: &str) -> File {
     File {
         name: format!("{folder}/{name}.sv"),
@@ -130,25 +130,25 @@ fn verilog_file(folder: &str, name: &str, text: &str) -> File {
     }
 }
 
-/// What a board is written for.
+/// The output for a board.
 #[derive(Clone, Debug)]
 pub struct BoardOutput {
     /// The board.
     pub board: &'static Board,
     /// All files.
     pub files: Vec<File>,
-    /// What people should know of them, one sentence each.
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The outcome of a run for a board, ready to be told.
+/// The report of a run for a board.
 #[derive(Debug)]
 pub struct BoardReport<'a> {
-    /// What the board needs.
+    /// The output for the board.
     pub output: &'a BoardOutput,
     /// The directory.
     pub store: &'a Store,
-    /// What differed before the run, by file name.
+    /// Differences before the run, by file name.
     pub differences: BTreeMap<String, Difference>,
 }
 

@@ -1,4 +1,4 @@
-//! The clock that generated blocks reach, by place and route.
+//! Maximum clock frequency of generated blocks, by place and route.
 //!
 //! LUT levels, which [`crate::synth`] counts, hide long nets and carry chains. [`nextpnr`] places and routes a block for an
 //! ECP5, whose open tools know its delays, [`report`] shows what came of it, and [`cli`] is the command. The method and its
@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Synthesises generated blocks for an ECP5-85, places and routes each by itself, and prints its clock and slowest path.
+/// Synthesises generated blocks for an ECP5-85, places and routes each separately, and prints its clock and slowest path.
 ///
 /// It takes half a minute to some minutes a block. docs/results/synthesis.md describes the method.
 #[derive(Clone, Debug, Parser)]
@@ -29,31 +29,31 @@ use std::time::Instant;
     after_help = "Exit codes: 0 done, 1 slower than --least-mhz, 2 refused"
 )]
 pub struct Arguments {
-    /// Blocks to place and route [default: all of the folder]
+    /// Blocks to place and route [default: all blocks of the directory]
     #[arg(value_name = "BLOCK")]
     blocks: Vec<String>,
 
-    /// Folder that gen-verilog wrote [default: gen/verilog/reference]
+    /// Output directory of gen-verilog [default: gen/verilog/reference]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// nextpnr for ECP5
+    /// Program of nextpnr for ECP5
     #[arg(long, value_name = "PROGRAM", default_value = "nextpnr-ecp5")]
     nextpnr: PathBuf,
 
-    /// Where placement starts from
+    /// Seed of the placement
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u32,
 
-    /// Place so many times, from --seed on; the table shows the run in the middle
+    /// Number of seeds, from --seed on; the table shows the median run
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     seeds: u32,
 
-    /// Show the slowest path of each block, net by net
+    /// Print the slowest path of each block, net by net
     #[arg(long)]
     paths: bool,
 
-    /// Exit with 1 if a block is slower with any seed
+    /// Required frequency in MHz: exit with 1 if a block is slower with any seed
     #[arg(long, value_name = "MHZ")]
     least_mhz: Option<f64>,
 
@@ -61,21 +61,21 @@ pub struct Arguments {
     #[arg(long)]
     record: bool,
 
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How a run that was not refused ended.
+/// Result of a run without errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every block is fast enough, or nobody asked.
+    /// Every block is fast enough, or there is no requirement.
     Done,
     /// A block is slower than `--least-mhz`.
     TooSlow,
 }
 
-/// Places and routes, and tells on standard output; progress goes to standard error.
+/// Places and routes, and prints the result to standard output; progress goes to standard error.
 ///
 /// # Errors
 /// Unknown folders and blocks, missing or failing tools, and reports that cannot be read.
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_shown_if_asked_for() {
+    fn prints_paths_on_request() {
         let text = |paths| text(&[placed("one", 150.0)], paths);
         assert!(text(true).contains("one (clk): a -> c"));
         assert!(!text(false).contains("one (clk)"));

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path as File, PathBuf};
 use std::process::Command;
 
-/// The clock that placement aims at, in MHz: out of reach, so that it never stops trying.
+/// Target frequency in MHz: unreachable, so that placement keeps optimising.
 const AIM_MHZ: &str = "400";
 
 /// The tool.
@@ -20,18 +20,18 @@ const AIM_MHZ: &str = "400";
 pub struct Nextpnr {
     /// Its program.
     pub program: PathBuf,
-    /// Where placement starts from: it runs once for each of these.
+    /// Seeds: it runs once for each.
     pub seeds: RangeInclusive<u32>,
 }
 
-/// A block that was placed and routed by itself: what came of the run whose clock lies in the middle.
+/// A block placed and routed separately: the median run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Placed {
     /// Its name.
     pub block: String,
     /// The clocks of all runs in MHz, the slowest first; empty for a block without registers.
     pub runs: Vec<f64>,
-    /// What it takes: LUTs and carries (`TRELLIS_COMB`), flip-flops (`TRELLIS_FF`), RAMs (`DP16KD`).
+    /// Resources: LUTs and carries (`TRELLIS_COMB`), flip-flops (`TRELLIS_FF`), RAMs (`DP16KD`).
     pub used: BTreeMap<String, u32>,
     /// Its clocks.
     pub clocks: Vec<Clock>,
@@ -42,11 +42,11 @@ pub struct Placed {
 pub struct Clock {
     /// Its name.
     pub clock: String,
-    /// What it can be at most, in MHz.
+    /// Maximum frequency in MHz.
     pub mhz: f64,
-    /// Time in cells on the path, in ns.
+    /// Delay of cells on the path, in ns.
     pub logic_ns: f64,
-    /// Time in nets on it, in ns.
+    /// Delay of nets on the path, in ns.
     pub routing_ns: f64,
     /// The register that it begins at.
     pub from: String,
@@ -69,7 +69,7 @@ impl Placed {
 }
 
 impl Nextpnr {
-    /// Synthesises a block, and places and routes it by itself, once for each seed.
+    /// Synthesises a block, and places and routes it separately, once for each seed.
     ///
     /// # Errors
     /// A tool is missing or refuses the design.
@@ -84,7 +84,7 @@ impl Nextpnr {
     }
 
     fn place_once(&self, scratch: &File, block: &str, seed: u32) -> anyhow::Result<Placed> {
-        // Names without folders: the packaged tool sees the folder that it is started in, and no other.
+        // Names without folders: the packaged tool can access only its working directory.
         let output = Command::new(&self.program)
             .current_dir(scratch)
             .args([
@@ -124,7 +124,7 @@ impl Nextpnr {
     }
 }
 
-/// Of several runs the one in the middle, of two the slower one, with the clocks of all.
+/// The median run (of two, the slower one), with the frequencies of all runs.
 fn middle(mut placed: Vec<Placed>) -> Placed {
     placed.sort_by(|a, b| a.mhz().partial_cmp(&b.mhz()).unwrap_or(Ordering::Equal));
     let runs = placed.iter().filter_map(Placed::mhz).collect();
@@ -222,7 +222,7 @@ fn clock(name: &str, mhz: f64, steps: &[Step]) -> Clock {
     }
 }
 
-/// A name without what yosys adds to it for cells that have none.
+/// A name without the suffix that yosys adds for unnamed cells.
 fn readable(name: &str) -> &str {
     const ADDED: [&str; 6] = ["_TRELLIS_FF", "_LUT4", "_PFUMX", "_L6MUX", "_CCU2C", "_DP16KD"];
     let end = ADDED.iter().filter_map(|added| name.find(added)).min();
@@ -248,7 +248,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn the_slowest_path_is_told_in_names_of_the_block() {
+    fn slowest_path_uses_names_of_the_block() {
         let placed = read("block", REPORT).unwrap();
         assert_eq!(placed.used, BTreeMap::from([("TRELLIS_COMB".to_owned(), 7)]));
         let clock = placed.slowest().unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_runs_the_one_in_the_middle_is_told() {
+    fn reports_the_median_run() {
         let run = |mhz: &str| read(mhz, &REPORT.replace("125.0", mhz)).unwrap();
         let placed = middle(vec![run("130.0"), run("110.0"), run("120.0")]);
         assert_eq!((placed.block.as_str(), placed.mhz()), ("120.0", Some(120.0)));

@@ -64,7 +64,7 @@ impl Depth {
     }
 }
 
-/// A way through one cell without a clock.
+/// A combinational timing arc of a cell.
 #[derive(Clone, Copy)]
 struct Arc<'a> {
     from: Net,
@@ -80,7 +80,7 @@ struct Graph<'a> {
     leaving: HashMap<Net, Vec<usize>>,
     /// Nets that clocked cells drive.
     launched: HashSet<Net>,
-    /// Nets that clocked cells take in.
+    /// Nets that clocked cells read.
     captured: HashMap<Net, End<'a>>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Graph<'a> {
                     .extend(cell.pins(Direction::Output).map(|(_, net)| net));
                 let driven = cell.pins(Direction::Output).map(|(_, net)| net).min();
                 for (pin, net) in cell.pins(Direction::Input) {
-                    // Of all cells that take a net in, the first stands for it, so that the answer is always the same.
+                    // The first cell that reads a net represents it, so that the result is deterministic.
                     let end = End {
                         net: driven.unwrap_or(net),
                         pin: Some(pin),
@@ -143,7 +143,7 @@ impl<'a> Graph<'a> {
         self.leaving.get(&net).into_iter().flatten().copied()
     }
 
-    /// All arcs, each after every arc that leads to its beginning.
+    /// All arcs in topological order.
     fn topological_order(&self) -> anyhow::Result<Vec<usize>> {
         let mut waiting: HashMap<Net, usize> = HashMap::new();
         for arc in &self.arcs {
@@ -172,7 +172,7 @@ impl<'a> Graph<'a> {
             return Ok(order);
         }
         let done: HashSet<usize> = order.into_iter().collect();
-        // Of the arcs that never became ready take the first by name, so that the answer is always the same.
+        // Report the first of the remaining arcs by name, so that the result is deterministic.
         let stuck = self
             .arcs
             .iter()
@@ -182,7 +182,7 @@ impl<'a> Graph<'a> {
         bail!("there is a combinational loop through cell `{cell}`")
     }
 
-    /// The longest way from any of the beginnings to every net that can be reached.
+    /// The longest path from any start to every reachable net.
     fn arrivals(&self, beginnings: &HashSet<Net>, order: &[usize]) -> Arrivals<'_> {
         let mut at: HashMap<Net, Arrival<'_>> =
             beginnings.iter().map(|net| (*net, Arrival::default())).collect();
@@ -203,7 +203,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// How a net is reached: LUT levels and cells so far, and the last cell.
+/// The longest path to a net: LUT levels, cells, and the last arc.
 #[derive(Clone, Copy, Default)]
 struct Arrival<'a> {
     length: (u32, u32),

@@ -19,10 +19,10 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Synthesises generated blocks with yosys for UltraScale+ and prints what they take.
+/// Synthesises generated blocks with yosys for UltraScale+, and prints resources and depth.
 ///
-/// Resources are counted after `synth_xilinx -family xcup`; depth is the longest path in LUT
-/// levels. docs/results/synthesis.md describes the method.
+/// Resources are counted after `synth_xilinx -family xcup`; depth is the longest path in LUT levels.
+/// docs/results/synthesis.md describes the method.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "synth",
@@ -30,11 +30,11 @@ use std::time::Instant;
     after_help = "Exit codes: 0 done, 1 deeper than --max-levels, 2 refused"
 )]
 pub struct Arguments {
-    /// Blocks to synthesise [default: all of the folder]
+    /// Blocks to synthesise [default: all blocks of the directory]
     #[arg(value_name = "BLOCK")]
     blocks: Vec<String>,
 
-    /// Folder that gen-verilog wrote [default: gen/verilog/reference]
+    /// Output directory of gen-verilog [default: gen/verilog/reference]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -42,11 +42,11 @@ pub struct Arguments {
     #[arg(long)]
     abc9: bool,
 
-    /// Show the longest path of each sort
+    /// Print the longest path of each kind
     #[arg(long)]
     paths: bool,
 
-    /// Exit with 1 if a path between registers has more LUT levels than this
+    /// Maximum LUT levels between registers: exit with 1 if a block has more
     #[arg(long, value_name = "LEVELS")]
     max_levels: Option<u32>,
 
@@ -54,12 +54,12 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "abc9")]
     record: bool,
 
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// How a run that was not refused ended.
+/// Result of a run without errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every block is within the limit, or there is none.
@@ -68,10 +68,10 @@ pub enum Outcome {
     TooDeep,
 }
 
-/// Synthesises, and tells on standard output; progress goes to standard error.
+/// Synthesises, and prints the result to standard output; progress goes to standard error.
 ///
 /// # Errors
-/// Unknown folders and blocks, a missing or failing yosys, and netlists that cannot be judged.
+/// Unknown folders and blocks, a missing or failing yosys, and netlists that cannot be read.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let folder = open_folder(arguments.dir.as_deref())?;
     let mapper = if arguments.abc9 { Mapper::Abc9 } else { Mapper::Abc };
@@ -141,7 +141,7 @@ pub struct Reference {
     pub levels: Option<u32>,
 }
 
-/// The figures of the reference's block of that name, if it has one that was measured.
+/// Returns the measured figures of the block in the reference design, if any.
 pub fn reference(block: &str) -> Option<Reference> {
     let nothing = Reference::default();
     let size = |lut, ff| Reference {

@@ -99,7 +99,7 @@ impl Netlist {
         each.collect()
     }
 
-    /// What designers call each net: of several names the shortest.
+    /// Returns the name of each net; of several names the shortest.
     pub fn names(&self) -> HashMap<Net, String> {
         let mut names: HashMap<Net, String> = HashMap::new();
         let visible = self
@@ -143,7 +143,7 @@ fn nets(bits: &[Bit]) -> impl Iterator<Item = Net> + '_ {
     })
 }
 
-/// What a primitive is.
+/// Kind of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A look-up table, or an inverter that yosys could not put into one.

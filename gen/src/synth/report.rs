@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct Figures {
     /// Name of the block.
     pub block: String,
-    /// What it takes.
+    /// Its resources.
     pub resources: Resources,
     /// Its longest paths.
     pub depth: Depth,
@@ -171,7 +171,7 @@ fn update(page: &str, all: &[Figures]) -> Option<String> {
     workspace::between(page, [BEGIN, END], &format!("{head}\n{body}"))
 }
 
-/// What a row of the reference design has behind the name of the block.
+/// Suffix of the block name in rows of the reference design.
 const REFERENCE_NOTE: &str = " in the reference design";
 
 /// The blocks that do all that the reference design does around the cluster, each with its parts.
@@ -273,14 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_make_a_whole_are_summed_up() {
+    fn totals_sum_the_main_blocks() {
         let all: Vec<_> = WHOLE.iter().map(|block| figures(block, 1000)).collect();
         let page = update(&format!("{BEGIN}\n{END}"), &all).expect("the page has marks");
         let ours = "| registers, both paths and host DMA together, spinneret | 4000 |  |  | 0 |";
         let theirs =
             "| registers, both paths and host DMA together, reference design | 42272 |  |  | 16672 |";
         assert!(page.contains(ours) && page.contains(theirs), "{page}");
-        // They are made anew, not added to.
+        // Rows are replaced, not appended.
         let page = update(&page, &[]).expect("the page has marks");
         assert_eq!(page.matches("together").count(), 2, "{page}");
         // Without one of them there is no sum.

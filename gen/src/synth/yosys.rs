@@ -18,13 +18,13 @@ pub struct Folder {
     blocks: Vec<String>,
 }
 
-/// What a block is mapped to, and how.
+/// Target and method of technology mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mapper {
-    /// UltraScale+ by ABC, without knowledge of delays: what the reference figures were made with.
+    /// UltraScale+ with ABC, which ignores delays, as for the reference figures.
     #[default]
     Abc,
-    /// UltraScale+ by ABC9, which knows the delays of the primitives.
+    /// UltraScale+ with ABC9, which knows the delays of the primitives.
     Abc9,
     /// ECP5, for which there is open place and route.
     Ecp5,
@@ -89,7 +89,7 @@ impl Folder {
         Ok(self.blocks.iter().filter(wanted).map(String::as_str).collect())
     }
 
-    /// Synthesises a block by itself: flat, without pads and clock buffers.
+    /// Synthesises a block separately: flat, without pads and clock buffers.
     ///
     /// # Errors
     /// yosys is missing or refuses the design.
@@ -101,11 +101,11 @@ impl Folder {
         Netlist::parse(&text, block)
     }
 
-    /// The same into a file.
+    /// Synthesises a block into a netlist file.
     ///
-    /// What is mapped does not depend on how modules are called or cut: ABC finds other tables for the same logic when
-    /// its cells come in another order, so the block is first written down flat, sorted by names that follow from the
-    /// registers and ports alone, and a second run of yosys begins there.
+    /// The result does not depend on the names and the hierarchy of modules. ABC maps the same logic differently when its cells
+    /// come in another order, so a first run of yosys writes the block flat, sorted by names derived from registers and ports
+    /// only, and a second run maps that.
     ///
     /// # Errors
     /// As [`Folder::synthesise`].
@@ -136,7 +136,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The first steps of any synthesis, then names for all that has none.
+    /// Script of the first run: elaborates the block, and names unnamed cells.
     fn elaboration(&self, block: &str, flat: &Path) -> String {
         let files: Vec<_> = self.files.iter().map(|file| format!("\"{file}\"")).collect();
         format!(
@@ -157,18 +157,18 @@ fn mapping(block: &str, mapper: Mapper, flat: &Path, json: &Path) -> String {
     )
 }
 
-/// A design without the line that says how many names yosys has made up so far.
+/// Removes the counter of automatic names from a design.
 fn without_counter(design: &str) -> String {
     let lines = design.split_inclusive('\n');
     lines.filter(|line| !line.starts_with("autoidx ")).collect()
 }
 
-/// What went wrong in a temporary folder.
+/// The error of an access to a temporary folder.
 pub(crate) fn scratch_failed(source: io::Error) -> anyhow::Error {
     failed("use", "a temporary folder")(source)
 }
 
-/// The line in which yosys says what is wrong, or the end of what it said.
+/// The error line of yosys, or its last line.
 fn last_error(stderr: &[u8], stdout: &[u8]) -> String {
     let text = format!(
         "{}\n{}",

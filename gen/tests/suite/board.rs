@@ -90,7 +90,7 @@ fn the_core_file_lists_every_source_once() {
 }
 
 #[test]
-fn the_clock_of_the_cluster_is_the_one_that_was_asked_for() {
+fn cluster_clock_has_the_requested_frequency() {
     let options = Options {
         cluster_hz: 62_500_000,
         ..Options::default()
@@ -110,7 +110,7 @@ fn the_clock_of_the_cluster_is_the_one_that_was_asked_for() {
 }
 
 #[test]
-fn the_applications_own_sources_become_a_board_without_a_name_that_others_may_have() {
+fn board_modules_have_unique_names() {
     let board = find("au250").unwrap();
     let output = render(board, &Options::default(), Path::new("out"), &build_app).unwrap();
     let list = text(&output, "filelist.f");
@@ -196,7 +196,7 @@ fn every_tool_reads_what_is_written_without_a_warning() {
 }
 
 #[test]
-fn the_overlay_builds_in_a_checkout_of_any_layout_and_leaves_it_alone() {
+fn overlay_builds_in_any_layout_without_changing_the_checkout() {
     for (generation, directory) in [
         (Generation::Corundum202312, "mqnic/Alveo/fpga_100g/fpga_VCU1525"),
         (Generation::Corundum202312, "mqnic/AU200/fpga_100g/fpga_VCU1525"),
@@ -274,7 +274,7 @@ fn configuration(build: &Path, said: &str) -> String {
 /// Checks what the configuration of a fake board hands on.
 fn check_configuration(said: &str) {
     let mut lines = said.lines();
-    // What follows from parameters follows from those that the overlay sets.
+    // Derived values follow from the parameters that the overlay sets.
     assert_eq!(lines.next(), Some("BAR 2: 24"));
     assert_eq!(
         lines.next(),
@@ -298,7 +298,7 @@ fn check_configuration(said: &str) {
 }
 
 #[test]
-fn a_configuration_that_changed_since_is_refused_by_the_build() {
+fn build_rejects_changed_configuration() {
     let theirs = corundum(Generation::Corundum202312, "mqnic/Alveo/fpga_100g/fpga_AU50");
     let out = tempfile::tempdir().unwrap();
     let options = Options {
@@ -330,7 +330,7 @@ fn a_configuration_that_changed_since_is_refused_by_the_build() {
 }
 
 #[test]
-fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
+fn overlay_reports_moved_checkout_and_accepts_its_new_path() {
     let board = "mqnic/Alveo/fpga_100g/fpga_AU280";
     let theirs = corundum(Generation::Corundum202312, board);
     let out = tempfile::tempdir().unwrap();
@@ -368,7 +368,7 @@ fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
 }
 
 #[test]
-fn the_firmware_has_the_hash_of_the_checkout_and_not_of_what_the_output_is_in() {
+fn firmware_hash_is_that_of_the_checkout() {
     let theirs = corundum(Generation::Corundum202312, "mqnic/Alveo/fpga_100g/fpga_AU50");
     let config = "fpga/mqnic/Alveo/fpga_100g/fpga_AU50/config.tcl";
     let asks = "puts \"hash [exec git rev-parse HEAD]\"\nputs \"tag [exec git describe --tags HEAD]\"\n";
@@ -402,7 +402,7 @@ fn the_firmware_has_the_hash_of_the_checkout_and_not_of_what_the_output_is_in() 
     let hash = git(theirs.path(), &["rev-parse", "HEAD"]);
     assert_ne!(hash, git(out.path(), &["rev-parse", "HEAD"]));
     assert!(said.contains(&format!("hash {hash}\ntag v1.2.3\n")), "{said}");
-    // What comes behind is where Vivado is.
+    // The last line is the folder in which Vivado runs.
     let place = build.canonicalize().unwrap();
     assert!(said.ends_with(&format!("in {}\n", place.display())), "{said}");
 }

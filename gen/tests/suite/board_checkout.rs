@@ -1,5 +1,5 @@
-//! Checkouts that a board cannot be built in, which are fakes of a few lines. What is said of them is in the
-//! [snapshot of all messages](crate::messages).
+//! Fake checkouts of a few lines in which a board cannot be built. Their errors are in the [snapshot of all
+//! messages](crate::messages).
 
 use crate::trees::{TEMPLATE, corundum, files, fpspin, output, template};
 use spinneret_gen::board::corundum::{Options, Pspin, REVISIONS, SimulationList, build_app, render};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const NEW: Generation = Generation::Corundum202312;
 
-/// What is said of a board for a tree, whose path is `S` there; nothing if it can be built.
+/// The error of a board with a checkout, whose path is replaced by `S`; nothing if it can be built.
 fn error(board: &str, tree: &Path, options: Options) -> Option<String> {
     let error = output(board, &options, Path::new("out")).err()?;
     Some(error.replace(&tree.display().to_string(), "S"))
@@ -107,7 +107,7 @@ pub(crate) fn missing_files(told: &mut Vec<String>) {
     look();
 }
 
-/// What is said about a checkout with this application block.
+/// The error of a checkout with this application block.
 fn generation_error(generation: Generation, template: impl AsRef<[u8]>) -> Option<String> {
     let theirs = corundum(generation, "mqnic/Alveo/fpga_100g/fpga_VCU1525");
     fs::write(theirs.path().join(TEMPLATE), template).unwrap();
@@ -140,11 +140,11 @@ pub(crate) fn other_application_blocks(told: &mut Vec<String>) {
 }
 
 #[test]
-fn an_application_block_with_the_names_of_its_generation_is_taken() {
+fn accepts_application_block_of_its_generation() {
     for generation in Generation::ALL {
         let text = template(generation);
         assert_eq!(generation_error(generation, &text), None);
-        // What is said in comments is no name, in whatever encoding.
+        // Comments contain no names, in any encoding.
         let noisy = [b"// Z\xfcrich, port_of_zurich,\n".as_slice(), text.as_bytes()].concat();
         assert_eq!(generation_error(generation, noisy), None);
     }
@@ -152,7 +152,7 @@ fn an_application_block_with_the_names_of_its_generation_is_taken() {
 
 /// The line of a name in the message is that of the text.
 #[test]
-fn a_name_too_many_is_told_with_its_line() {
+fn reports_extra_name_with_its_line() {
     let text = template(NEW).replace(" jtag_tck\n", " jtag_tck,\n    input wire jtag_trst\n");
     let line = 1 + text
         .lines()
@@ -255,7 +255,7 @@ const CLUSTER: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn packages_come_first_each_behind_those_that_it_uses() {
+fn packages_come_first_in_dependency_order() {
     let checkout = checkout(CLUSTER);
     // The same file twice in the list is read once.
     let list = checkout
@@ -287,7 +287,7 @@ fn packages_come_first_each_behind_those_that_it_uses() {
         ]
     );
     assert_eq!(found.defines, ["TARGET_SYNTHESIS", "PULP_FPGA_EMUL"]);
-    // What is imported in a module, in a package or only in a file of macros counts for nobody else.
+    // Imports in a module, in a package or only in a file of macros affect no other file.
     let imports: Vec<_> = found
         .imports
         .lines()
@@ -324,7 +324,7 @@ pub(crate) fn refusals(told: &mut Vec<String>) {
 }
 
 #[test]
-fn packages_of_one_file_may_need_each_other() {
+fn packages_of_one_file_may_be_mutually_dependent() {
     let own = [(
         "src/a_pkg.sv",
         "package a_pkg;\nlocalparam X = 1, Y = a_pkg::X;\nendpackage\n\
@@ -334,7 +334,7 @@ fn packages_of_one_file_may_need_each_other() {
 }
 
 #[test]
-fn the_directory_of_a_board_has_a_list_for_simulation_if_it_knows_the_cluster() {
+fn board_with_cluster_has_a_simulation_list() {
     let pspin = checkout(CLUSTER);
     let options = |pspin| Options {
         pspin,
@@ -372,7 +372,7 @@ fn the_directory_of_a_board_has_a_list_for_simulation_if_it_knows_the_cluster() 
     let places: Vec<_> = order.iter().map(|end| place(end)).collect();
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(lines.last(), Some(&"../rtl/mqnic_app_block.sv"));
-    // The clock is the model, not the primitives; every other module of ours is there.
+    // The clock is the model, not the primitives; every other module of spinneret is there.
     assert!(lines.contains(&"spinneret_cluster_clock.sv"));
     let ours = with.iter().filter(|file| file.name.starts_with("rtl/")).count();
     assert_eq!(

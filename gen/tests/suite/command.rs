@@ -132,14 +132,14 @@ fn without_arguments_it_also_writes_the_application_block_of_a_board() {
     for file in list.lines().filter(|line| !line.starts_with("//")) {
         assert!(written.contains_key(file), "{file}");
     }
-    // They are those that are written for the board by itself, and nothing of this machine is in them.
+    // They equal those that are written for the board alone, and nothing in them depends on this machine.
     checkout.done(&["--board", "vcu1525", "--out", "alone"]);
     assert_eq!(written, all_files(&checkout.path("alone")));
     for (name, text) in &written {
         let text = String::from_utf8_lossy(text);
         assert!(!text.contains(checkout.0.path().to_str().unwrap()), "{name}");
     }
-    // A difference in either directory is told, and both are repaired.
+    // A difference in either directory is reported, and both are repaired.
     fs::remove_file(checkout.path(&format!("{folder}/rtl/spinneret_app.sv"))).unwrap();
     let answer = checkout.run(&["--check"]);
     assert_eq!(answer.code, Some(1));
@@ -162,13 +162,13 @@ fn without_arguments_it_also_writes_the_application_block_of_a_board() {
     );
     checkout.done(&[]);
     assert_eq!(written, all_files(&checkout.path(folder)));
-    // Who asks for something in particular gets nothing else.
+    // A single configuration writes nothing else.
     checkout.done(&["--config", "reference", "--out", "other"]);
     assert!(!checkout.path("other/rtl").exists());
 }
 
 #[test]
-fn what_is_in_the_way_of_one_directory_keeps_both_from_being_written() {
+fn obstacle_in_one_directory_prevents_writing_both() {
     let checkout = Checkout::new();
     fs::create_dir_all(checkout.path("gen/verilog/board-vcu1525")).unwrap();
     fs::write(checkout.path("gen/verilog/board-vcu1525/filelist.f"), "mine\n").unwrap();
@@ -180,7 +180,7 @@ fn what_is_in_the_way_of_one_directory_keeps_both_from_being_written() {
          or choose another `--out`\n"
     );
     assert!(!checkout.path("gen/verilog/reference").exists());
-    // The other way round as well.
+    // Vice versa as well.
     let checkout = Checkout::new();
     fs::create_dir_all(checkout.path("gen/verilog/reference")).unwrap();
     fs::write(checkout.path("gen/verilog/reference/filelist.f"), "mine\n").unwrap();
@@ -319,7 +319,7 @@ fn add_to_list(folder: &Path, name: &str) {
 }
 
 #[test]
-fn a_board_is_written_and_checked_and_what_is_stale_goes() {
+fn board_is_written_checked_and_stale_files_removed() {
     let checkout = Checkout::new();
     let answer = checkout.done(&["--board", "alchitry-cu"]);
     assert!(
@@ -363,7 +363,7 @@ fn a_board_is_written_and_checked_and_what_is_stale_goes() {
 }
 
 #[test]
-fn a_board_does_not_overwrite_a_makefile_of_somebody_else() {
+fn board_does_not_overwrite_foreign_makefile() {
     let checkout = Checkout::new();
     fs::create_dir(checkout.path("mine")).unwrap();
     fs::write(checkout.path("mine/Makefile"), "all:\n").unwrap();
@@ -373,7 +373,7 @@ fn a_board_does_not_overwrite_a_makefile_of_somebody_else() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused() {
+fn rejects_invalid_settings() {
     let checkout = Checkout::new();
     let (module, parameter, min, max) = some_parameter(&checkout);
     let too_much = max + 1;

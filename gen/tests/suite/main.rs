@@ -1,4 +1,4 @@
-//! What is asked for, generated, written, and measured.
+//! Requests, generated files, and measurements.
 
 mod board;
 mod board_checkout;

@@ -89,7 +89,7 @@ fn port(code: &str) -> Option<Port> {
     })
 }
 
-/// What the names of all ports begin with, up to an underscore; nothing for a single port.
+/// The common prefix of the names of all ports, up to an underscore; nothing for a single port.
 fn prefix(ports: &[Port]) -> &str {
     let [first, others @ ..] = ports else { return "" };
     let mut prefix = first.name.as_str();

@@ -51,7 +51,7 @@ fn named_modules_keep_the_order_of_the_catalog_and_count_once() {
 }
 
 #[test]
-fn a_setting_reaches_every_module_and_one_with_a_module_wins() {
+fn setting_applies_to_all_modules_and_specific_setting_wins() {
     let set = request("reference", &[], &["down_counter.width=32", "width=24"]).unwrap();
     assert_eq!(
         chosen(&set),
@@ -116,7 +116,7 @@ fn each_module_has_a_file_and_the_list_comes_last() {
 }
 
 #[test]
-fn a_block_says_which_values_it_was_made_with() {
+fn generated_block_lists_its_parameter_values() {
     let rendered = rendered(&["up_counter"], &["width=16"]);
     let text = text(&rendered, "up_counter.sv");
     let comment = "// Block up_counter, configuration reference:\n\
@@ -239,7 +239,7 @@ fn two_variants_of_a_block_fit_into_one_design() {
 }
 
 #[test]
-fn what_has_a_prefix_does_not_replace_what_has_none() {
+fn prefixed_modules_do_not_replace_others() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("gen");
     fs::create_dir(&folder).unwrap();

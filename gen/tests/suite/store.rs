@@ -96,7 +96,7 @@ fn written_files_can_be_read_by_others() {
 }
 
 #[test]
-fn a_foreign_file_in_the_way_is_kept_and_nothing_is_written() {
+fn foreign_file_is_kept_and_nothing_is_written() {
     let scratch = tempfile::tempdir().unwrap();
     fs::write(scratch.path().join("b.sv"), "module b; endmodule\n").unwrap();
     let store = store(scratch.path());
@@ -109,7 +109,7 @@ fn a_foreign_file_in_the_way_is_kept_and_nothing_is_written() {
 }
 
 #[test]
-fn a_folder_with_the_name_of_a_file_is_as_foreign_as_a_file() {
+fn folder_with_the_name_of_a_file_is_foreign() {
     let scratch = tempfile::tempdir().unwrap();
     fs::create_dir(scratch.path().join("b.sv")).unwrap();
     let error = store(scratch.path())
@@ -124,7 +124,7 @@ fn a_folder_with_the_name_of_a_file_is_as_foreign_as_a_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_not_waited_for() {
+fn does_not_block_on_a_pipe() {
     let scratch = tempfile::tempdir().unwrap();
     let made = Command::new("mkfifo")
         .arg(scratch.path().join("pipe.sv"))
@@ -135,7 +135,7 @@ fn a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn a_directory_that_cannot_exist_leaves_nothing_behind() {
+fn impossible_directory_leaves_no_files() {
     let scratch = tempfile::tempdir().unwrap();
     fs::write(scratch.path().join("file"), "").unwrap();
     let error = store(&scratch.path().join("file/sub/folder"))
@@ -176,7 +176,7 @@ fn folders_are_made_with_their_files_and_go_when_writing_fails() {
 }
 
 #[test]
-fn a_header_behind_the_first_line_is_found() {
+fn finds_header_after_the_first_line() {
     let scratch = tempfile::tempdir().unwrap();
     let store = store(scratch.path());
     let with = |body: &str| File {
@@ -195,7 +195,7 @@ fn a_header_behind_the_first_line_is_found() {
 }
 
 #[test]
-fn copies_of_generated_files_are_somebodys() {
+fn copies_of_generated_files_are_kept() {
     let scratch = tempfile::tempdir().unwrap();
     let store = store(scratch.path());
     let wanted = [file("a.sv", "1"), file("rtl/b.sv", "1")];
@@ -212,7 +212,7 @@ fn copies_of_generated_files_are_somebodys() {
 }
 
 #[test]
-fn a_list_that_was_changed_leads_nowhere_else() {
+fn modified_list_cannot_escape_the_directory() {
     let scratch = tempfile::tempdir().unwrap();
     let outside = scratch.path().join("outside.sv");
     fs::write(&outside, format!("{HEADER}\n")).unwrap();
@@ -243,7 +243,7 @@ fn a_list_that_was_changed_leads_nowhere_else() {
     assert_eq!(store.compare(&wanted).unwrap()[LIST], Difference::Missing);
     store.write(&wanted).unwrap();
     assert!(store.compare(&wanted).unwrap().is_empty());
-    // Somebody's own file of that name stays.
+    // A user's file of that name stays.
     fs::write(directory.join(LIST), "mine\n").unwrap();
     let error = store.write(&[file("a.sv", "2")]).unwrap_err();
     assert!(
@@ -257,7 +257,7 @@ fn a_list_that_was_changed_leads_nowhere_else() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_removed_and_nothing_else() {
+fn removes_only_leftovers_of_killed_runs() {
     let scratch = tempfile::tempdir().unwrap();
     let store = store(scratch.path());
     let wanted = [file("a.sv", "1"), file("rtl/b.sv", "1")];
@@ -300,7 +300,7 @@ fn large_files_are_not_read() {
 }
 
 #[test]
-fn runs_at_the_same_time_do_not_mix() {
+fn concurrent_runs_do_not_interfere() {
     let scratch = tempfile::tempdir().unwrap();
     let set = |body: usize| (0..40).map(move |number| file(&format!("{number}.sv"), &body.to_string()));
     let sets: Vec<Vec<File>> = (0..4).map(|body| set(body).collect()).collect();

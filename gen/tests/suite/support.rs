@@ -85,7 +85,7 @@ pub(crate) struct Counter {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high.
     pub rst: Wire<In, Bit>,
-    /// What is added.
+    /// The addend.
     pub step: Wire<In, Word>,
     /// The value.
     pub count: Wire<Out, Word>,

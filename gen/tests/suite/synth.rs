@@ -59,7 +59,7 @@ fn levels(path: &Option<LongestPath>) -> Option<u32> {
 }
 
 #[test]
-fn tells_the_four_sorts_of_paths_apart() {
+fn distinguishes_four_kinds_of_paths() {
     let depth = Depth::of(&netlist(&[
         flip_flop("a", 22, 10),
         flip_flop("b", 2, 11),
@@ -102,7 +102,7 @@ fn a_carry_chain_is_one_level_however_long() {
 }
 
 #[test]
-fn a_path_through_a_memory_in_tables_goes_on_behind_it() {
+fn path_continues_through_lut_memory() {
     let ram = cell(
         "m",
         "RAM64X1D",
@@ -199,7 +199,7 @@ fn counts_cells_and_levels_and_fails_above_a_limit() {
 }
 
 #[test]
-fn what_yosys_refuses_is_told_in_its_words() {
+fn passes_on_the_error_of_yosys() {
     let folder = folder();
     let output = synth(folder.path(), &["broken"]);
     assert_eq!(output.status.code(), Some(2));

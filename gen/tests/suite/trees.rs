@@ -19,7 +19,7 @@ struct FakeApp {
     pub clk: Signal<In, Clock>,
     /// Reset.
     pub rst: Wire<In, Bit>,
-    /// What is added.
+    /// The addend.
     pub step: Wire<In, Word>,
     /// The value.
     pub count: Wire<Out, Word>,

@@ -9,7 +9,7 @@ module address_decoder (
     input  wire         clk, // Clock.
     input  wire  [15:0] address, // Address of a byte.
     input  wire         take, // Takes the address.
-    output logic [12:0] block, // Bit b: the word lies in block b of the map; all 0 if it lies in none.
+    output logic [12:0] block, // Bit b: the word is in block b of the map; all 0 if it is in none.
     output logic  [3:0] index, // Place of the word in its block.
     output logic [15:0] at, // Bit n: it is word n of its block.
     output logic        known // The word is one of those that the decoder was made for.

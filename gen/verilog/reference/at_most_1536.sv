@@ -5,7 +5,7 @@
 // Tells whether a number is at most a constant.
 //
 // A comparison of the whole number is a chain of carries. The bits below the lowest and above the
-// highest one of the constant need none: they only have to be zero or not.
+// highest one of the constant need none: they only must be zero or not.
 module at_most_1536 (
     input  wire  [31:0] value, // Number, as wide as the constant at least.
     output logic        yes // It is at most the constant.

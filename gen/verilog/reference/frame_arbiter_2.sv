@@ -35,7 +35,7 @@ module frame_arbiter_2 (
     logic within_frame = 1'b0; // The owner's frame is not over.
 
     always_comb begin
-        // The first that waits; better, the first that waits behind the owner; within a frame, the owner.
+        // The first that waits; better, the first that waits after the owner; within a frame, the owner.
         turn = owner;
         if (s_1_valid) begin
             turn = 1'b1;

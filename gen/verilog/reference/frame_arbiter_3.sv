@@ -39,7 +39,7 @@ module frame_arbiter_3 (
     logic within_frame = 1'b0; // The owner's frame is not over.
 
     always_comb begin
-        // The first that waits; better, the first that waits behind the owner; within a frame, the owner.
+        // The first that waits; better, the first that waits after the owner; within a frame, the owner.
         turn = owner;
         if (s_2_valid) begin
             turn = 2'd2;

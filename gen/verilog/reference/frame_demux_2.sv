@@ -52,7 +52,7 @@ module frame_demux_2 (
         end
     end
 
-    // What goes nowhere is taken at once.
+    // A beat without destination is taken at once.
     assign ready = select_valid && (free || !exists);
     assign take = s_valid && ready;
     assign s_ready = ready;

@@ -5,7 +5,7 @@
 // Store and forward: a frame leaves only when it is complete inside, and then without a pause.
 module frame_fifo (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: forgets all frames.
+    input  wire          rst, // Synchronous reset, active high: discards all frames.
     // Frames in; never stalls.
     input  wire  [574:0] s_data,
     input  wire          s_last,

@@ -6,11 +6,11 @@
 //
 // A frame that is not as long as its descriptor says, or whose bytes are not in the lowest lanes, is bad.
 // Nothing is written beyond the length, and nothing at all if the address is not that of a beat. Of the beats
-// behind the length only the last one passes.
+// after the length only the last one passes.
 module frame_marker (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
-    // What `FramePlan` says of each frame.
+    // The `FramePlan` of each frame.
     input  wire   [91:0] plan_data,
     input  wire          plan_valid,
     output logic         plan_ready,
@@ -37,8 +37,8 @@ module frame_marker (
     logic ready;
     logic go;
     logic in_frame = 1'b0;
-    logic past; // Behind the length.
-    logic spilled; // Of the beats behind the length, one had bytes.
+    logic past; // After the length.
+    logic spilled; // Of the beats after the length, one had bytes.
     logic misplaced;
     logic [25:0] left;
     logic ends; // The next beat is the last one of the length.

@@ -9,7 +9,7 @@
 module frame_meter (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset.
-    input  wire  [31:0] beat_id, // What the message id is if this beat carries it.
+    input  wire  [31:0] beat_id, // The message id if this beat carries it.
     input  wire  [63:0] beat_keep, // Bytes of the beat that belong to the frame.
     input  wire   [1:0] beat_number, // Number of the beat within its frame.
     input  wire         beat_last, // The beat is the last of its frame.

@@ -6,7 +6,7 @@
 module frame_plan (
     input  wire   [5:0] address, // Bits of the slot's address within a beat.
     input  wire  [31:0] length, // Length of the frame in bytes.
-    output logic [91:0] plan // {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}; the last of no meaning if one beat is all.
+    output logic [91:0] plan // {the address is not that of a beat, one beat is all, strobes of the last beat, beats after the first}; the last of no meaning if one beat is all.
 );
 
     logic [63:0] tail;

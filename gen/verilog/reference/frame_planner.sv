@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Computes which lines a frame lies in, and how its beats come of them; combinational, behind the queue.
+// Computes the lines of a frame, and how its beats come of them; combinational, after the queue.
 //
-// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats lies
-// in B lines, or in B + 1 if it reaches further into its last line than it starts in its first.
+// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats has
+// B lines, or B + 1 if it reaches further into its last line than it starts in its first.
 module frame_planner (
     input  wire  [53:0] command, // A command from the intake.
     output logic [62:0] plan // Its plan, as `PlanFields` says.
@@ -42,7 +42,7 @@ module frame_planner (
     assign whole = last[13:6];
     assign lines = whole + {7'd0, crosses};
 
-    // A wrong length is told before a wrong address.
+    // A wrong length takes precedence over a wrong address.
     assign plan = {!wrong_length, wrong_length || wrong_address, command_fields.id, whole + 8'd1, !crosses,
         last[5:0], address[5:0], lines, address[31:6]};
 endmodule : frame_planner

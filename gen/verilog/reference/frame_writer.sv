@@ -7,7 +7,7 @@
 // A burst ends where a block of `burst_beats` beats of memory does, or with its packet, so it never
 // crosses 4 KiB. It starts when all its beats are in sight: the length of a packet need not be known.
 //
-// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies behind
+// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies after
 // the slot. One cycle after a burst has left, or a packet has ended without one, there is a record.
 module frame_writer (
     input  wire          clk, // Clock.
@@ -63,9 +63,9 @@ module frame_writer (
     logic data_valid_reg = 1'b0;
     logic [36:0] record_reg;
     logic record_valid_reg = 1'b0;
-    logic in_frame = 1'b0; // Behind the first beat of a packet.
-    logic bursting = 1'b0; // Behind the first beat of a burst.
-    logic burst_left; // Beats of the burst behind the next one.
+    logic in_frame = 1'b0; // After the first beat of a packet.
+    logic bursting = 1'b0; // After the first beat of a burst.
+    logic burst_left; // Beats of the burst after the next one.
     logic slotless; // The packet has no slot.
     logic bad;
     logic [31:0] base; // Address of the packet.
@@ -100,7 +100,7 @@ module frame_writer (
     assign discard = slotless_now || window_head[577];
 
     always_comb begin
-        // The burst: up to the first beat in sight that has to end it.
+        // The burst: up to the first beat in sight that must end it.
         block_end = 2'd0;
         block_end[0] = lane_now == 1'b1;
         block_end[1] = lane_now == 1'b0;
@@ -128,7 +128,7 @@ module frame_writer (
 
     assign burst_last = burst_left_now == 1'b0;
 
-    // A beat is written when its burst is under way, or can start; it is dropped when it has no place.
+    // A beat is written when its burst is in flight, or can start; it is dropped when it has no place.
     assign can_send = !data_valid_reg || data_ready;
     assign can_start = (|stop) && record_room && (!burst_valid_reg || burst_ready);
 
@@ -184,7 +184,7 @@ module frame_writer (
             in_frame <= !head_last;
             bad <= bad_now;
         end
-        // So does what is known of the packet, until its first beat has gone.
+        // So does the packet's metadata, until its first beat has left.
         if (first) begin
             slotless <= slotless_now;
             base <= base_now;

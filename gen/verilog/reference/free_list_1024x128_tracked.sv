@@ -6,8 +6,8 @@
 //
 module free_list_1024x128_tracked (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset; afterwards every slot has to be filled in once.
-    input  wire         fill, // Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
+    input  wire         rst, // Synchronous reset; afterwards every slot must be filled in once.
+    input  wire         fill, // Puts the slot `fill_index` into the list, whatever its owner; only while `open` is low.
     input  wire   [9:0] fill_index, // Number of the slot that is filled in.
     input  wire         open, // All slots have been filled in; the first is at the output in the next cycle.
     input  wire         free, // Frees the slot `free_index`, if it is out.

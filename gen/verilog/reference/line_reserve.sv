@@ -54,7 +54,7 @@ module line_reserve (
     held_t held; // A read that has its lines.
     logic held_valid = 1'b0;
     logic wraps; // The ring ends within it.
-    logic second = 1'b0; // Its first part is under way.
+    logic second = 1'b0; // Its first part is in flight.
 
     plan_t plan_data_fields;
     assign plan_data_fields = plan_data;

@@ -130,7 +130,7 @@ module match_engine (
         if (load) begin
             mode_value <= mode;
         end
-        // What the decision needs of a beat travels beside the rules.
+        // Data of a beat for the decision travels in parallel to the rules.
         valid_1 <= beat_valid;
         last_1 <= beat_last;
         number_1 <= beat_number;

@@ -5,7 +5,7 @@
 // One match rule: one word of the frame, masked, must lie within a range.
 //
 // It takes one beat a cycle; the hit comes out two cycles after the beat. A word that the frame
-// does not have, or that lies behind the inspected beats, never matches.
+// does not have, or that lies after the inspected beats, never matches.
 module match_rule (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: the rule matches nothing until it is loaded.

@@ -11,7 +11,7 @@ module packet_judge #(
     localparam integer PACKET = 32 + META
 ) (
     input  wire               clk, // Clock.
-    input  wire               rst, // Synchronous reset: forgets errors.
+    input  wire               rst, // Synchronous reset: discards errors.
     // Records of the writer, as `DmaShape::record_width` says.
     input  wire        [36:0] record_data,
     input  wire               record_valid,
@@ -20,7 +20,7 @@ module packet_judge #(
     input  wire         [1:0] response_data,
     input  wire               response_valid,
     output logic              response_ready,
-    // What is known of the packets beside their place: {tag, length}.
+    // Metadata of the packets without their address: {tag, length}.
     input  wire    [META-1:0] meta_data,
     input  wire               meta_valid,
     output logic              meta_ready,

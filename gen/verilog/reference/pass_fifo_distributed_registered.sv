@@ -19,7 +19,7 @@ module pass_fifo_distributed_registered (
 
     logic blocked; // Something is ahead of the input.
     logic comes;
-    logic [580:0] first_0; // The first element that has to wait (registered output only).
+    logic [580:0] first_0; // The first element that must wait (registered output only).
     logic first_used_0 = 1'b0;
     logic fifo_s_valid;
     logic fifo_s_ready;
@@ -31,7 +31,7 @@ module pass_fifo_distributed_registered (
     always_comb begin
         m_valid = comes;
         m_data = s_data;
-        // What waits in the register is the first of all.
+        // The element in the register is the first of all.
         if (first_used_0) begin
             m_valid = 1'b1;
             m_data = first_0;

@@ -618,7 +618,7 @@ module pspin_ctrl_regs #(
 
     assign stdout_rd_en = stdout_taken;
 
-    // What software wrote.
+    // Values that software wrote.
     assign cl_fetch_en_o = held_cl_ctrl_values[1:0];
     assign aux_rst_o = held_cl_ctrl_values[2];
     assign match_valid = held_me_valid_values;

@@ -11,7 +11,7 @@
 //   axi_id_width = 8 (width of an AXI id in bits)
 //   clusters = 2 (clusters that give commands)
 //   cores = 8 (cores of a cluster)
-//   core_commands = 4 (commands of a core under way)
+//   core_commands = 4 (commands of a core in flight)
 //   max_frame = 9600 (longest frame in bytes; commands for longer ones are refused)
 //   buffer_beats = 512 (beats of frames that are being read or wait for the wire, a power of two)
 //   commands = 64 (commands that can wait for their answer, a power of two)
@@ -30,7 +30,7 @@ module pspin_egress_datapath #(
     parameter integer AXI_ID_WIDTH = 8, // width of an AXI id in bits
     parameter integer NUM_CLUSTERS = 2, // clusters that give commands
     parameter integer NUM_CORES = 8, // cores of a cluster
-    parameter integer NUM_HPU_CMDS = 4, // commands of a core under way
+    parameter integer NUM_HPU_CMDS = 4, // commands of a core in flight
     parameter integer AXIS_IF_KEEP_WIDTH = 64, // follows from the other parameters
     parameter integer AXI_DATA_WIDTH = 512, // follows from the other parameters
     parameter integer AXI_STRB_WIDTH = 64, // follows from the other parameters
@@ -85,7 +85,7 @@ module pspin_egress_datapath #(
     output logic  [11:0] m_axis_nic_tx_tid,
     output logic   [3:0] m_axis_nic_tx_tdest,
     output logic  [15:0] m_axis_nic_tx_tuser,
-    // Commands; every one is a raw packet, so only id, address and length are looked at.
+    // Commands; every one is a raw packet, so only id, address and length matter.
     output logic         nic_cmd_req_ready,
     input  wire          nic_cmd_req_valid,
     input  wire    [5:0] nic_cmd_req_id,
@@ -220,7 +220,7 @@ module pspin_egress_datapath #(
     assign reset = !rstn;
     assign path_reset = reset;
 
-    // What never changes: one id, whole lines, no writes, always ready.
+    // Constants: one id, whole lines, no writes, always ready.
     assign m_axi_pspin_no_awid = 8'd0;
     assign m_axi_pspin_no_awaddr = 32'd0;
     assign m_axi_pspin_no_awlen = 8'd0;

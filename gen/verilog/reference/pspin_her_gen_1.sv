@@ -60,7 +60,7 @@ module pspin_her_gen_1 (
     output logic         gen_ready, // The packet is taken in this cycle.
     output logic  [31:0] m_free_addr, // Address of a packet that is dropped; beyond the public design.
     output logic         m_free_valid, // Its slot is free.
-    input  wire          m_free_ready, // The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
+    input  wire          m_free_ready, // The allocator takes it in this cycle; tie it to 1 if it is unused.
     output logic  [31:0] her_pkts_o, // HERs that the cluster took, modulo 2^32; beyond the public design.
     output logic  [31:0] dropped_no_context_o // Packets dropped because no context served them, modulo 2^32; beyond the public design.
 );

@@ -19,7 +19,7 @@
 //   writes = 64 (descriptors that can be in flight, a power of two)
 //   reads = 64 (descriptors that can be in flight, a power of two)
 //   ring_bytes = 16384 (bytes of RAM that each half uses as a ring, a power of two)
-//   guard = 0 (1: transfers are held to the host windows of the execution contexts)
+//   guard = 0 (1: the host windows of the execution contexts confine transfers)
 //   contexts = 4 (execution contexts that have a window, with `guard`)
 //   atop = 0 (1: there is AWATOP, and atomic operations are refused)
 //   drain = 0 (1: transfers in flight outlive a reset of this side)
@@ -205,7 +205,7 @@ module pspin_hostmem_dma #(
         STRB_WIDTH_is_fixed_at_64 u_error ();
     end
 
-    // What only some variants have.
+    // Ports of some variants only.
     // Counters.
     pspin_hostmem_dma_wr u_write (
         .clk(clk),

@@ -19,7 +19,7 @@
 //   writes = 64 (descriptors that can be in flight, a power of two)
 //   reads = 64 (descriptors that can be in flight, a power of two)
 //   ring_bytes = 16384 (bytes of RAM that each half uses as a ring, a power of two)
-//   guard = 0 (1: transfers are held to the host windows of the execution contexts)
+//   guard = 0 (1: the host windows of the execution contexts confine transfers)
 //   contexts = 4 (execution contexts that have a window, with `guard`)
 //   atop = 0 (1: there is AWATOP, and atomic operations are refused)
 //   drain = 0 (1: transfers in flight outlive a reset of this side)
@@ -334,7 +334,7 @@ module pspin_hostmem_dma_rd #(
         .ready(s_axi_rready)
     );
 
-    // What happens is counted.
+    // Events are counted.
     half_counters u_counters (
         .clk(clk),
         .rst(forget),

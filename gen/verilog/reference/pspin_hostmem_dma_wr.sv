@@ -19,7 +19,7 @@
 //   writes = 64 (descriptors that can be in flight, a power of two)
 //   reads = 64 (descriptors that can be in flight, a power of two)
 //   ring_bytes = 16384 (bytes of RAM that each half uses as a ring, a power of two)
-//   guard = 0 (1: transfers are held to the host windows of the execution contexts)
+//   guard = 0 (1: the host windows of the execution contexts confine transfers)
 //   contexts = 4 (execution contexts that have a window, with `guard`)
 //   atop = 0 (1: there is AWATOP, and atomic operations are refused)
 //   drain = 0 (1: transfers in flight outlive a reset of this side)
@@ -203,7 +203,7 @@ module pspin_hostmem_dma_wr #(
     logic answer;
     logic [8:0] held_position; // Position of the piece whose descriptor is waiting.
     logic [8:0] freed = 9'd0; // Position in the ring of the oldest line in use.
-    logic failed = 1'b0; // What is known of the burst whose pieces are being retired.
+    logic failed = 1'b0; // The burst whose pieces are being retired.
     logic refused = 1'b0;
     logic outside = 1'b0;
     logic [7:0] response_id;
@@ -249,7 +249,7 @@ module pspin_hostmem_dma_wr #(
     assign m_axis_write_desc_imm = 32'd0;
     assign m_axis_write_desc_imm_en = 1'b0;
 
-    // What is done frees its lines; the last piece of a burst answers it.
+    // A completed transfer frees its lines; the last piece of a burst answers it.
     assign last = transfers_m_data.payload.last;
     assign failed_now = failed || (|transfers_m_data.error);
     assign refused_now = refused || transfers_m_data.payload.fault;
@@ -352,7 +352,7 @@ module pspin_hostmem_dma_wr #(
         .room(!pieces_almost_full)
     );
 
-    // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
+    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
@@ -391,7 +391,7 @@ module pspin_hostmem_dma_wr #(
         .idle()
     );
 
-    // What happens is counted.
+    // Events are counted.
     half_counters u_counters (
         .clk(clk),
         .rst(forget),

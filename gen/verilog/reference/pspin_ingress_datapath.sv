@@ -33,9 +33,9 @@
 //   alignment = 64 (bytes that every slot is aligned to, a power of two)
 //   her_message_id_width = 32 (width of the message id in a HER, and of that in the feedback, in bits)
 //   queue_beats = 64 (beats of matched frames that can wait for the bus, a power of two)
-//   packets = 128 (matched packets that can be under way to their last response, a power of two)
+//   packets = 128 (matched packets that can be in flight to their last response, a power of two)
 //   stall = 0 (1: a matched frame waits for room or a slot, 0: it is dropped when there is none)
-//   cluster_reset = 0 (1: an input resets all that lies behind the matching engine, with the cluster)
+//   cluster_reset = 0 (1: an input resets all that lies after the matching engine, with the cluster)
 `default_nettype none
 
 // Matches packets, writes matched ones into slots of the packet buffer, and makes HERs of them.
@@ -168,7 +168,7 @@ module pspin_ingress_datapath #(
     output logic  [31:0] her_meta_scratchpad_2_size,
     output logic  [31:0] her_meta_scratchpad_3_addr,
     output logic  [31:0] her_meta_scratchpad_3_size,
-    // Slots that come back; only their address is looked at.
+    // Freed slots; only their address matters.
     output logic         feedback_ready,
     input  wire          feedback_valid,
     input  wire   [31:0] feedback_her_addr,
@@ -250,7 +250,7 @@ module pspin_ingress_datapath #(
     end
 
     logic reset;
-    logic path_reset; // Reset of what lies behind the matching engine.
+    logic path_reset; // Reset of what lies after the matching engine.
     logic path_rstn;
     logic [577:0] matched;
     logic [66:0] known;

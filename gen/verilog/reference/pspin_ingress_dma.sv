@@ -90,7 +90,7 @@ module pspin_ingress_dma #(
     input  wire          her_gen_ready, // The HER generator takes it in this cycle.
     output logic  [31:0] m_free_addr, // Address of a slot whose packet failed; beyond the public design.
     output logic         m_free_valid, // The slot is free.
-    input  wire          m_free_ready, // The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
+    input  wire          m_free_ready, // The allocator takes it in this cycle; tie it to 1 if it is unused.
     output logic  [31:0] write_error_pkts_o, // Packets that failed because a response was not OKAY, modulo 2^32; beyond the public design.
     output logic  [31:0] bad_frame_pkts_o // Packets that failed because of their frame or address, modulo 2^32; beyond the public design.
 );

@@ -39,15 +39,15 @@ module pspin_pkt_alloc #(
     output logic        feedback_ready_o, // The free is taken in this cycle.
     input  wire         feedback_valid_i, // A free is there.
     input  wire  [31:0] feedback_her_addr_i, // Address of the slot that is freed.
-    input  wire  [31:0] feedback_her_size_i, // Not looked at: it is the size of the transfer, not of the packet.
-    input  wire  [31:0] feedback_msgid_i, // Not looked at.
+    input  wire  [31:0] feedback_her_size_i, // Ignored: it is the size of the transfer, not of the packet.
+    input  wire  [31:0] feedback_msgid_i, // Ignored.
     output logic [31:0] write_addr_o, // Address of the packet's slot; 0 if it is dropped.
     output logic [31:0] write_len_o, // Exact length of the packet in bytes.
     output logic [63:0] write_tag_o, // Tag of the packet.
     output logic        write_valid_o, // The descriptor is there.
     input  wire         write_ready_i, // The descriptor is taken in this cycle.
     output logic [31:0] dropped_pkts_o, // Packets that were dropped, whatever the cause.
-    output logic        write_drop_o, // With the descriptor: the packet has no slot, its data has to be discarded.
+    output logic        write_drop_o, // With the descriptor: the packet has no slot, its data must be discarded.
     output logic [31:0] dropped_oversize_o, // Packets that were dropped because they are longer than a large slot.
     output logic [31:0] dropped_no_slot_o, // Packets that were dropped because no slot was free.
     output logic [31:0] refused_no_start_o, // Frees that were refused because no slot starts at their address.

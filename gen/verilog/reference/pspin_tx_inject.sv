@@ -9,7 +9,7 @@
 //   timestamp_width = 96 (width of a completion's timestamp in bits)
 `default_nettype none
 
-// Joins our frames with Corundum's, and keeps the completions of ours from it.
+// Joins the cluster's frames with Corundum's, and hides their completions from Corundum.
 module pspin_tx_inject #(
     parameter integer AXIS_IF_DATA_WIDTH = 512, // width of tdata in bits, a multiple of 8
     parameter integer AXIS_IF_TX_ID_WIDTH = 12, // width of tid in bits
@@ -58,8 +58,8 @@ module pspin_tx_inject #(
     output logic  [15:0] m_axis_tx_cpl_tag,
     output logic         m_axis_tx_cpl_valid,
     input  wire          m_axis_tx_cpl_ready,
-    output logic  [31:0] tx_cpl_ours_o, // Completions of our frames, which were swallowed.
-    output logic  [31:0] tx_host_tag_conflict_o // Frames of the host whose tag is one of ours.
+    output logic  [31:0] tx_cpl_ours_o, // Completions of our frames, which were dropped.
+    output logic  [31:0] tx_host_tag_conflict_o // Frames of the host with a tag of the cluster's frames.
 );
 
     // The design is fixed: another value of a parameter does not elaborate.
@@ -119,7 +119,7 @@ module pspin_tx_inject #(
         slices_1_s_data[608] = 1'b0;
     end
 
-    // Completions: those of ours end here.
+    // Completions of the cluster's frames end here.
     assign cpl_host = s_axis_tx_cpl_tag[15];
     assign completions_s_valid = s_axis_tx_cpl_valid && cpl_host;
     assign s_axis_tx_cpl_ready = completions_s_ready;

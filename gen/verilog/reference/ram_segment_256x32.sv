@@ -5,7 +5,7 @@
 // A memory with a write port and a read port that obey ready and valid.
 module ram_segment_256x32 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: forgets commands and responses; the contents stay.
+    input  wire          rst, // Synchronous reset, active high: discards commands and responses; the contents stay.
     input  wire   [31:0] write_be, // Bytes that are written.
     input  wire    [7:0] write_addr, // Line that is written.
     input  wire  [255:0] write_data, // Data to write.
@@ -25,7 +25,7 @@ module ram_segment_256x32 (
     logic fetch; // So is the memory's read register.
     logic open = 1'b0; // The reset is over.
     logic done = 1'b0;
-    logic fetched = 1'b0; // The memory's read register holds a line that nobody has seen.
+    logic fetched = 1'b0; // The memory's read register holds a line that was not output yet.
     logic shown = 1'b0; // The output register holds a line.
     logic [255:0] line;
     logic [31:0] memory_write_enable;
@@ -72,7 +72,7 @@ module ram_segment_256x32 (
     );
 
     // Makes the ready signal of reads a register.
-    // Reads: each register goes on when the one behind it does.
+    // Reads: each register continues when the one after it does.
     ready_slice #(.WIDTH(8)) u_reads (
         .clk(clk),
         .rst(rst),

@@ -58,7 +58,7 @@ module read_sequencer (
     logic [1:0] there;
     logic [511:0] gathered;
     logic pop;
-    logic in_burst = 1'b0; // Behind the first beat of a read.
+    logic in_burst = 1'b0; // After the first beat of a read.
     logic [7:0] number;
     logic [11:0] place;
     logic [7:0] line;
@@ -184,7 +184,7 @@ module read_sequencer (
         end
     end
 
-    // What the beats are whose data is on its way.
+    // The beats whose data is on its way.
     fifo_distributed #(.WIDTH(13), .DEPTH(16), .MARGIN(0)) u_beats (
         .clk(clk),
         .rst(rst),

@@ -9,7 +9,7 @@ module ready_slice #(
     parameter integer WIDTH = 128
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset: forgets what is held.
+    input  wire              rst, // Synchronous reset: discards what is held.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,

@@ -52,10 +52,10 @@ module run_splitter (
     logic room;
     logic there;
     logic go;
-    logic again = 1'b0; // Behind the first item of a beat with several runs.
+    logic again = 1'b0; // After the first item of a beat with several runs.
     logic [63:0] starts_left;
     logic [63:0] ends_left;
-    logic in_burst = 1'b0; // Behind the first beat of a burst.
+    logic in_burst = 1'b0; // After the first beat of a burst.
     logic [7:0] number; // Number of the beat in its burst.
     logic [11:0] place; // Place of the beat in its 4 KiB.
     logic [104:0] item;

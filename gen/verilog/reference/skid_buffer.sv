@@ -8,7 +8,7 @@ module skid_buffer #(
     parameter integer WIDTH = 41
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset, active high: forgets what is held.
+    input  wire              rst, // Synchronous reset, active high: discards what is held.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -49,7 +49,7 @@ module skid_buffer #(
             spare_used <= 1'b1;
             ready <= 1'b0;
         end
-        // Follows the input until it has to keep it.
+        // Follows the input until it must keep it.
         if (ready) begin
             spare <= s_data;
         end

@@ -5,7 +5,7 @@
 // Gives the next packet a slot as soon as its class is known: a small one if the frame ends within that many
 // beats and one is free, else a large one. No clock of latency.
 //
-// A packet that finds no slot is told so, and is discarded; with `stall` it waits.
+// A packet that finds no slot is marked and discarded; with `stall` it waits.
 module slot_chooser (
     input  wire         enough, // As many beats as a small slot has are there; the first is that of a frame when a slot is taken.
     input  wire   [1:0] last, // Bit n: the n-th of them is there and ends its frame.

@@ -86,7 +86,7 @@ module slot_pool_256x1536_1024x128 (
         settle_0 <= !filling;
         settle_1 <= settle_0;
         opened <= settle_1;
-        // Frees: a register, the finders, then both lists judge.
+        // Frees: a register, the finders, then both lists check.
         accepts <= 1'b1;
         returned_address <= free_data;
         returned_0 <= free_valid & accepts;
@@ -129,7 +129,7 @@ module slot_pool_256x1536_1024x128 (
     );
 
     // The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
-    // Slots that go to the cluster take the same way beside them, and come there first.
+    // Slots that go to the cluster take a parallel path, and come there first.
     free_list_256x1536 u_large_list (
         .clk(clk),
         .rst(rst),

@@ -40,7 +40,7 @@ module spinneret_rate_limiter (
 );
 
     logic [6:0] fee; // Bytes that are paid for in this clock.
-    logic [30:0] balance; // What the credit becomes; it has one bit more.
+    logic [30:0] balance; // The next credit; it has one bit more.
     logic free; // The output register is free, or empties in this clock.
     logic open; // The beat at the gate need not wait for credit.
     logic passes;
@@ -86,7 +86,7 @@ module spinneret_rate_limiter (
     logic slice_m_valid;
     logic [1:0] counters_events;
 
-    // Who goes on in this clock, from the output to the input.
+    // Stages that advance in this clock, from the output to the input.
     assign free = !valid || m_axis_tready;
     assign open = within_frame || !limit_enforce || !credit[29];
     assign passes = gate_valid && open && free;

@@ -6,7 +6,7 @@
 //
 module window (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: forgets what it holds.
+    input  wire          rst, // Synchronous reset: discards what it holds.
     // Marked beats.
     input  wire  [580:0] s_data,
     input  wire          s_valid,
@@ -44,7 +44,7 @@ module window (
     end
 
     always_comb begin
-        // The input is the beat behind the entries that are used.
+        // The input is the beat after the entries that are used.
         if (used_0) begin
             beats_0 = entries_0;
         end else begin
@@ -54,7 +54,7 @@ module window (
 
     assign here_0 = s_valid || used_0;
 
-    // The input is the beat behind the entries that are used.
+    // The input is the beat after the entries that are used.
     assign beats_1 = s_data;
     assign here_1 = s_valid && used_0;
     assign head = beats_0[579:0];

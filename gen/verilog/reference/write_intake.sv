@@ -14,7 +14,7 @@ module write_intake (
     input  wire          w_valid,
     output logic         w_ready,
     input  wire    [8:0] freed, // Position in the ring of the oldest line that is in use.
-    output logic   [8:0] written, // Position behind the last line whose data is in the RAM.
+    output logic   [8:0] written, // Position after the last line whose data is in the RAM.
     // To the RAM.
     output logic  [63:0] ram_cmd_be,
     output logic  [27:0] ram_cmd_addr,
@@ -45,7 +45,7 @@ module write_intake (
     logic [27:0] command_address;
     logic [63:0] command_enables;
     logic [511:0] command_data;
-    logic [8:0] ahead_0 = 9'd0; // Writes that are done but belong to lines behind `written`, for each segment.
+    logic [8:0] ahead_0 = 9'd0; // Writes that are done but belong to lines after `written`, for each segment.
     logic [8:0] ahead_1 = 9'd0;
     logic [8:0] written_reg = 9'd0;
     data_t slice_m_data;

@@ -4,12 +4,12 @@
 
 // Takes writes, and answers them.
 //
-// Address and data come in any order and are kept until both are there. The write is done in the clock behind,
+// Address and data come in any order and are kept until both are there. The write is done in the clock after,
 // if the response before it has been taken, and answered in the next: two clocks after the later of the two
 // was taken. One write every two clocks.
 module write_port (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: forgets everything.
+    input  wire         rst, // Synchronous reset: discards everything.
     // Addresses.
     input  wire  [15:0] awaddr,
     input  wire         awvalid,

@@ -1,15 +1,15 @@
-//! The application: everything of ours, between Corundum's ports and the cluster's.
+//! The application: all logic between Corundum's ports and the cluster's.
 //!
 //! # Contract
 //! - **Interface 0**: frames that match a rule go to the cluster, all others pass; see
 //!   [`PspinIngressDatapath`]. Frames of the cluster join those of the host; see [`PspinTxInject`].
 //! - **BAR**: cluster memory and control registers; see [`SpinneretBar`] and [`PspinCtrlRegs`].
 //! - **Events** become messages for interrupts; see [`EventLines`] and [`SpinneretEvents`].
-//! - **Reset of the cluster** (`cl.ctrl[1]`, or a clock that is not running) takes all that is on its way to or from the
-//!   cluster with it, and nothing else: unmatched frames, frames of the host and registers go on, and frames that
-//!   are complete still leave. Matched packets are dropped and counted while it lasts. Counters go on. Contexts are taken
-//!   again while `her.valid` is 1, and are gone while it is 0.
-//! - **Reset** (`rst`) is the core's: everything is forgotten, and the cluster reset.
+//! - **Reset of the cluster** (`cl.ctrl[1]`, or a stopped clock) discards all traffic to and from the cluster, and nothing
+//!   else: unmatched frames, frames of the host and registers continue, and complete frames still leave. Matched packets are
+//!   dropped and counted while it lasts. Counters continue. Contexts are taken again while `her.valid` is 1; while it is 0
+//!   there are none.
+//! - **Reset** (`rst`) is the core's: everything is reset, including the cluster.
 //! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 
 use super::lines::EventLines;
@@ -38,7 +38,7 @@ const BAR_ADDRESS_BITS: usize = 24;
 /// Flags for message processing queues in the registers.
 const QUEUE_FLAGS: usize = 16;
 
-/// Everything of ours between Corundum and the cluster.
+/// All logic between Corundum and the cluster.
 #[hardware(
     values: &Values,
     error = ParameterError,
@@ -134,9 +134,9 @@ pub struct SpinneretApp {
     egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
     inject: Heaped<Checked<PspinTxInject<{ inject }>>>,
     host: Heaped<Checked<PspinHostmemDma<{ host }>>>,
-    /// What Corundum reads from, for writes to host memory.
+    /// RAM that Corundum reads, for writes to host memory.
     write_ram: SpinneretPsdpram<{ shape.ram }>,
-    /// What Corundum writes to, for reads from host memory.
+    /// RAM that Corundum writes, for reads from host memory.
     read_ram: SpinneretPsdpram<{ shape.ram }>,
     statistics: StatisticsReporter<{ COUNTER_WORDS }, { LEVELS }, { shape.own.first_statistic }>,
     lines: EventLines<{ shape.own.first_statistic }>,
@@ -230,7 +230,7 @@ impl Logic for SpinneretApp {
         connect!(self.data_dma_ram.wr => self.read_ram.ram_wr);
         connect!(self.host.ram_rd => self.read_ram.ram_rd);
 
-        /// Counters where the register table has them; one that nobody drives is an error.
+        /// Counters in the order of the register table; one without a driver is an error.
         for (low, counter) in counter_places() {
             match (counter.group, counter.name) {
                 ("ingress", "matched") => {

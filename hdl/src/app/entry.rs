@@ -12,7 +12,7 @@ pub(crate) const ENTRY: Entry = Entry::part(
     |values| Ok(Box::new(SpinneretApp::new(values)?)),
 );
 
-/// The reporter of statistics, by itself.
+/// The reporter of statistics, alone.
 pub(crate) const REPORTER_ENTRY: Entry = Entry::part(
     "statistics_reporter",
     "reports counters to Corundum's statistics",

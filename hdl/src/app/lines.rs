@@ -1,4 +1,4 @@
-//! What happens in the application, as lines of events.
+//! Events of the application, as lines.
 
 use super::ID_BITS;
 use spinneret_regmap::{CONTEXTS, error_counters, events};

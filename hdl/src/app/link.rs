@@ -27,7 +27,7 @@ pub const STDOUT_BITS: usize = 32;
 ///   request, held ====LinkReset======> cluster_rstn
 /// ```
 ///
-/// While the cluster is held in reset, `held` is 1 and nothing crosses. What was on its way is forgotten on both
+/// While the cluster is held in reset, `held` is 1 and nothing crosses. Elements in flight are discarded on both
 /// sides at once.
 #[hardware(
     shape: AppShape,

@@ -18,7 +18,7 @@ const USER_BITS: usize = 4;
 const CLUSTER_ID_BITS: u64 = 6;
 
 /// Widths of tid and tdest of frames to the wire. Boards set them by their numbers of queues and ports, so there is room
-/// for the largest; what a board does not use costs nothing behind synthesis.
+/// for the largest; what a board does not use costs nothing after synthesis.
 const TX_ID: (&str, u64) = ("id_width", 16);
 const TX_DEST: (&str, u64) = ("dest_width", 8);
 
@@ -61,7 +61,7 @@ pub struct AppParameters {
 }
 
 impl AppParameters {
-    /// HERs of boards have their context in the message id, within the bits that choose one of so many queues.
+    /// HERs of boards have their context in the message id, within the bits that choose one of this number of queues.
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         match self.queues {
             queues if queues < 1 << QUEUE_BITS => Err(checked.refuse(

@@ -7,7 +7,7 @@ use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;
 
-/// What stands for the cluster.
+/// The source of the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cluster {
     /// PsPIN; its sources come from the user.
@@ -35,7 +35,7 @@ impl Cluster {
 pub struct AppOptions {
     /// Whose ports it has.
     pub generation: Generation,
-    /// What stands for the cluster.
+    /// The source of the cluster.
     pub cluster: Cluster,
     /// Where the cluster's clock comes from.
     pub clock: ClusterClock,
@@ -99,7 +99,7 @@ pub const APP_INSTANCE: &str = "app";
 /// Makes all source files but those of PsPIN and of the board's clock.
 ///
 /// # Errors
-/// If a parameter is not possible; anything else is a mistake in a block of ours.
+/// If a parameter is invalid; anything else is a bug in a block.
 pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let mut library = Library::with_prefix("spinneret_", &["pspin_", "mqnic_"]);
     let values = values(options);

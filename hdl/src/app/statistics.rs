@@ -35,9 +35,9 @@ pub struct StatisticsOut {
 ///   Nothing is lost: what is not reported now is in a later increment, and a counter may wrap.
 /// - **Rate**: a counter takes 8 clocks, and as long as its increment waits at the output.
 /// - **Limits**: an increment says 2^24 - 1 at most, and the rest follows. Growth is lost only if it is 2^32 or more
-///   between two looks.
-/// - **Reset**: all counters count as reported with 0. Counters have no other reset than this one: to begin anew looks
-///   like to wrap.
+///   between two reads.
+/// - **Reset**: all counters count as reported with 0. Counters have no other reset: a restart looks
+///   like a wrap.
 /// # Parameters
 /// `count` is more than eight. `levels` are the numbers of those that go up and down, which are not reported.
 #[hardware(count: usize, levels: Range<usize>, first_id: u64, index = address_width(count))]
@@ -55,12 +55,12 @@ pub struct StatisticsReporter {
     /// Entries that are not cleared yet, counted upwards; the highest bit says that all are.
     cleared: Reg<{ index + 1 }, Reset>,
     number: Reg<{ index }, Reset>,
-    /// What is done for the counter in this clock, as the constants below say.
+    /// The operation on the counter in this clock, one of the constants below.
     step: Reg<3, Reset>,
     /// The counters in groups of eight, of which the number chooses one each.
     group: [Reg<{ COUNTER_WIDTH }>; count.div_ceil(GROUP)],
     now: Reg<{ COUNTER_WIDTH }>,
-    /// What was reported of it.
+    /// The value that was reported.
     base: Reg<{ COUNTER_WIDTH }>,
     growth: Reg<{ COUNTER_WIDTH }>,
     increment: Reg<{ INCREMENT_BITS }>,
@@ -74,7 +74,7 @@ pub struct StatisticsReporter {
 const GROUP: usize = 8;
 
 /// Step in which the increment is known: the counter has come through two stages of the multiplexer and the register
-/// behind it, and the growth has followed.
+/// after it, and the growth has followed.
 const INCREMENT: u64 = 5;
 /// Step in which the increment is offered, until it is taken.
 const OFFER: u64 = 6;
@@ -88,7 +88,7 @@ impl Logic for StatisticsReporter {
         let index = self.number.q.width();
         clocked!(self.clk, self.rst => self.cleared, self.number, self.step, self.valid);
         clocked!(self.clk => self.reported, self.group, self.now, self.base, self.growth, self.increment);
-        /// What was reported is cleared first.
+        /// Reported values are cleared first.
         self.ready.next = self.cleared.q.val().get_bit(index);
         self.reported.read_addr.next = self.number.q.val();
         if self.ready.val() {

@@ -1,4 +1,4 @@
-//! Judges bursts.
+//! Checks bursts.
 
 use super::{AxiShape, INCR, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;

@@ -42,7 +42,7 @@ pub struct AxiShape {
     pub data: usize,
     /// An id; 0: it is AXI4-Lite, which has neither ids nor bursts.
     pub id: usize,
-    /// What it has beside.
+    /// Its additional signals.
     pub extras: AxiExtras,
 }
 
@@ -129,7 +129,7 @@ impl AxiShape {
         self.id > 0
     }
 
-    /// The same with other signals beside.
+    /// The same with additional signals.
     pub fn with(self, extras: AxiExtras) -> Self {
         Self { extras, ..self }
     }

@@ -12,7 +12,7 @@ const AMBA: Names = Names {
     ..Names::OF_FIELDS
 };
 
-/// The names of AMBA for a channel by itself: `aw` has `awaddr`.
+/// The names of AMBA for a single channel: `aw` has `awaddr`.
 pub const AMBA_CHANNEL: Names = Names {
     own: "",
     ..Names::OF_FIELDS

@@ -20,9 +20,9 @@ pub struct ClusterAccess {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// An access starts; none is under way.
+    /// An access starts; none is in flight.
     pub start: Wire<In, bool>,
-    /// The cluster is held in reset: nothing is under way there.
+    /// The cluster is held in reset: nothing is in flight there.
     pub held: Wire<In, bool>,
     /// Something of the last access waits for the cluster to take it.
     pub waits: Wire<In, bool>,

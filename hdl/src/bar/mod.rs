@@ -13,10 +13,10 @@
 //!   its lowest bits, AxPROT and WSTRB. One to the cluster becomes a burst of one beat: id 0, INCR, 4 bytes,
 //!   at the address of the word that contains the access; a write has its data in every lane, and strobes in
 //!   its own lane only, also if it has none. A read takes the lane of its word.
-//! - **Errors**: outside of all windows DECERR, with data 0. What the registers answer is passed on. So is what
-//!   the cluster answers, but EXOKAY becomes SLVERR, and data that is not read with OKAY is 0.
+//! - **Errors**: outside of all windows DECERR, with data 0. Answers of the registers are passed on. So are those of
+//!   the cluster, but EXOKAY becomes SLVERR, and data without OKAY is 0.
 //! - **Cluster in reset**: while `cluster_held` is high, accesses to the cluster are answered with SLVERR at
-//!   once, one that is under way as well. Nothing is remembered: the link to the cluster has to be reset with it,
+//!   once, one that is in flight as well. Nothing is remembered: the link to the cluster must be reset with it,
 //!   so that no late response comes, and a valid of `m_axi` may fall.
 //! - **Timeout**: an access to the cluster that is not answered within `timeout_cycles` clocks from its first valid
 //!   on is answered with SLVERR. Its valids stay until they are taken. Until its late answer has come, which is
@@ -24,12 +24,12 @@
 //! - **Latency**: address and data to the registers 1 clock, their response back 1 clock; outside, while
 //!   `cluster_held` is high and while a late answer is outstanding the response comes in the next clock. To the
 //!   cluster and back 1 clock each; with a timeout, `timeout_cycles` + 1 clocks from address and data to the
-//!   response. So no access waits for ever, as long as the registers answer.
-//! - **Throughput**: one write and one read under way, each independent of the other. The next one is
+//!   response. So no access waits forever, as long as the registers answer.
+//! - **Throughput**: one write and one read in flight, each independent of the other. The next one is
 //!   taken in the clock after the response. Address and data of a write come in any order.
-//! - **Registers**: all outputs are registers, but for the constants.
+//! - **Registers**: all outputs are registers, except for the constants.
 //! - **Counters**: modulo 2^32, of writes and reads; an event is counted within 4 clocks.
-//! - **Reset** (`rstn` low) forgets everything. The registers and the link to the cluster are reset with it.
+//! - **Reset** (`rstn` low) discards everything. The registers and the link to the cluster are reset with it.
 
 mod cluster_access;
 mod entry;

@@ -27,7 +27,7 @@ pub struct BarRead {
     pub s: AxiReadTarget<{ shape.host() }>,
     /// Reads of the registers.
     pub r_ar: Called<AxiAddressOut<{ shape.registers() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
-    /// What was read.
+    /// The data.
     pub r_rdata: Wire<In, { WORD_BITS }>,
     /// How it went.
     pub r_rresp: Wire<In, { RESPONSE_BITS }>,
@@ -41,13 +41,13 @@ pub struct BarRead {
     pub c_rresp: Wire<In, { RESPONSE_BITS }>,
     /// The data is there; it is always taken.
     pub c_rvalid: Wire<In, bool>,
-    /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
     decoder: WindowDecoder<{ shape.address }>,
     access: ClusterAccess<{ shape.timeout_cycles }>,
     /// An address can be taken.
     address_ready: Reg<bool, Reset>,
-    /// A read is under way, or its data waits.
+    /// A read is in flight, or its data waits.
     busy: Reg<bool, Reset>,
     address: Reg<{ shape.register_address() }>,
     protection: Reg<{ PROTECTION_BITS }>,
@@ -139,7 +139,7 @@ impl Logic for BarRead {
                 self.halves[cut + 1].next = self.halves[cut].val().slice(0, width);
             }
         }
-        /// The answer; nobody sees the data before it.
+        /// The answer; the data before it is invisible.
         self.finish.next = self.outside.val() || self.registers_answer.val() || self.access.done.val();
         if self.registers_answer.val() {
             self.response.d.next = self.r_rresp.val();

@@ -73,7 +73,7 @@ impl BarShape {
         self.lanes().trailing_zeros() as usize
     }
 
-    /// What tells the modules of one shape from those of another.
+    /// The suffix that distinguishes modules of different sizes.
     pub(super) fn variant(self) -> String {
         format!("{}_{}_{}", self.address, self.data, self.timeout_cycles)
     }

@@ -21,7 +21,7 @@ struct Aligned {
 
 /// Says what an address of the BAR reaches, as `spinneret_regmap::bar` has it.
 ///
-/// Combinational. What a narrower BAR cannot address is not there.
+/// Combinational. Windows that a narrower BAR cannot address do not exist.
 #[hardware(width: usize, windows = WINDOWS.iter().filter_map(Aligned::of))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WindowDecoder {

@@ -46,7 +46,7 @@ pub struct BarWrite {
     pub c_bresp: Wire<In, { RESPONSE_BITS }>,
     /// The response is there; it is always taken.
     pub c_bvalid: Wire<In, bool>,
-    /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
     decoder: WindowDecoder<{ shape.address }>,
     access: ClusterAccess<{ shape.timeout_cycles }>,
@@ -56,7 +56,7 @@ pub struct BarWrite {
     /// The address or the data is there, and the other is not.
     address_held: Reg<bool, Reset>,
     data_held: Reg<bool, Reset>,
-    /// A write is under way, or its response waits.
+    /// A write is in flight, or its response waits.
     busy: Reg<bool, Reset>,
     address: Reg<{ shape.address }>,
     protection: Reg<{ PROTECTION_BITS }>,

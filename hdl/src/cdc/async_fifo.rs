@@ -14,17 +14,17 @@
 //!
 //! # Contract
 //! - **Latency:** an element that is taken at an edge of `s_clk` is valid at `m` after the third edge of `m_clk`
-//!   that comes behind it, if nothing is ahead of it; an edge of `m_clk` at the very same time may count or not.
+//!   that comes after it, if nothing is ahead of it; an edge of `m_clk` at the same time may count or not.
 //! - **Throughput:** one element a clock on each side while the other side keeps up. A `depth` of 16 is enough for
-//!   that at any ratio of the clocks; with less, a fast writer waits for the way of the pointers to and fro.
+//!   that at any ratio of the clocks; with less, a fast writer waits for the round trip of the pointers.
 //! - **Capacity:** `depth` elements in the memory and one in the output register. Room that is made at `m` shows at
-//!   `s` after the third edge of `s_clk` behind it.
+//!   `s` after the third edge of `s_clk` after it.
 //! - **Backpressure:** `s_ready` is a register: low while the memory is full as far as the write side knows, and
 //!   in the first cycle after reset.
 //! - **Paths:** none from `s` to `m` or back; `m_valid` and `m_data` are registers.
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** synchronous on each side. In reset a side takes and gives nothing. When both are in reset, the
-//!   FIFO is emptied. A side alone in reset stops, and goes on afterwards; all that is lost then is the
+//!   FIFO is emptied. A side alone in reset stops, and continues afterwards; all that is lost then is the
 //!   element in the output register. An element that comes in before the other side has left its reset is not
 //!   lost.
 //! - **Rule of use:** both sides are reset together: their resets overlap for 16 clocks of the slower side, also at

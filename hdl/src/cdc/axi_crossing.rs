@@ -61,7 +61,7 @@ pub struct AxiCrossing {
 }
 
 impl AxiCrossing {
-    /// What follows `axi_crossing_` in the name of the module.
+    /// The part of the module's name after `axi_crossing_`.
     fn variant(&self) -> String {
         let AxiShape {
             address,

@@ -12,8 +12,8 @@
 //!
 //! # Contract
 //! - **Latency:** a word that is taken at an edge of `s_clk` is valid at `m` after the third edge of `m_clk` that
-//!   comes behind it, if the output register is free; an edge at the very same time may count or not.
-//! - **Throughput:** a word needs the way there and back: `s_ready` rises after the third edge of `s_clk` behind the
+//!   comes after it, if the output register is free; an edge at the same time may count or not.
+//! - **Throughput:** a word needs the way there and back: `s_ready` rises after the third edge of `s_clk` after the
 //!   clock in which the word reached the output register.
 //! - **Capacity:** one word on its way and one in the output register.
 //! - **Backpressure:** `s_ready` is a register: low while a word is on its way, and in the first cycle after reset.
@@ -44,7 +44,7 @@ pub struct BusSync {
     pub m_rst: Wire<In, bool>,
     /// Words out.
     pub m: StreamOut<{ width }>,
-    /// What the write side sees of the read side.
+    /// The read side as the write side sees it.
     reader: FarView<1>,
     /// Changes with every word that comes in.
     #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]
@@ -56,7 +56,7 @@ pub struct BusSync {
     s_rests: Reg<bool>,
     push: Wire<Local, bool>,
     s_clear: Wire<Local, bool>,
-    /// What the read side sees of the write side.
+    /// The write side as the read side sees it.
     writer: FarView<1>,
     /// Changes with every word that reaches the output register.
     #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]

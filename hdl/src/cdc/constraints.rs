@@ -1,10 +1,10 @@
-//! What a vendor's tool has to know of the crossings in a design.
+//! Constraints of the crossings in a design for a vendor's tool.
 //!
 //! A timing analyser compares all edges of both clocks at a crossing and finds paths that no place and route can meet.
-//! What has to hold instead is little: pointers reach the other side's first register within the shorter of both
+//! Less is required instead: pointers reach the other side's first register within the shorter of both
 //! periods and with less skew than that, so that it sees one change at most, and no later than the resets
 //! of [`LinkReset`](super::LinkReset) count on; data that is read without a clock of its own arrives within a period of
-//! the reading side, as it has been still for more than one when it is looked at.
+//! the reading side, as it has been still for more than one when it is sampled.
 
 use super::link_reset::LAST_ANSWER;
 use spinneret_verilog::{Design, Instance};

@@ -1,4 +1,4 @@
-//! What one side of a crossing sees of the other.
+//! The other side of a crossing as one side sees it.
 
 use super::limits::STAGES;
 use spinneret_verilog::prelude::*;

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! # Contract
-//! - **Latency:** a bit that is still for more than a clock is at `q` after the second edge of `clk` behind its
+//! - **Latency:** a bit that is still for more than a clock is at `q` after the second edge of `clk` after its
 //!   change; after the third if the change comes with an edge.
-//! - **Throughput:** a bit has to be still for more than a clock to be seen.
-//! - **Relation:** bits that change together may arrive one clock apart, so they have to mean something each for
+//! - **Throughput:** a bit must be still for more than a clock to be seen.
+//! - **Relation:** bits that change together may arrive one clock apart, so they must mean something each for
 //!   itself. For words there are [`BusSync`](super::BusSync) and [`AsyncFifo`](super::AsyncFifo).
-//! - **Input:** `d` comes from registers, without logic behind them that could glitch.
+//! - **Input:** `d` comes from registers, without logic after them that could glitch.
 //! - **Reset:** none; `q` is 0 at power-up.
 //! - **Constraints:** [`CrossingKind::LevelSync`](super::CrossingKind::LevelSync).
 

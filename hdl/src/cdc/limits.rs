@@ -1,9 +1,9 @@
-//! What the crossings accept, and constants that they share.
+//! Limits of the crossings, and constants that they share.
 
 use crate::limits::Limit;
 pub(super) use crate::limits::WIDTH;
 
-/// Registers of a synchroniser one behind the other: the first may be undecided for a moment, the second is
+/// Registers of a synchroniser one after the other: the first may be undecided for a moment, the second is
 /// read a clock later.
 pub(super) const STAGES: usize = 2;
 /// Places of a queue: with fewer its Gray pointers have no two highest bits to compare, and it is distributed RAM.

@@ -16,26 +16,26 @@
 //! ```
 //!
 //! # Contract
-//! - **Start:** `near_link_rst` rises in the clock behind `request` or `near_rst`, and `far_rst` when that has reached
+//! - **Start:** `near_link_rst` rises in the clock after `request` or `near_rst`, and `far_rst` when that has reached
 //!   `far_clk`. A request of one clock is enough: it holds until the other side has answered.
 //! - **End:** when `request` and `near_rst` are low and the far side is known to be in reset, `far_rst` falls; when that
 //!   is known, `near_link_rst` does. So the far side leaves first, and each side is in reset while the other one is
 //!   long enough for the crossings to see it: the rule of use of [`AsyncFifo`](super::AsyncFifo).
 //! - **`far_rst` is high only while `near_link_rst` is.** While a request that came during an end waits for it, the far
 //!   side is out of reset for a moment, and in reset again before `near_link_rst` falls.
-//! - **Clocks:** any two. While `far_clk` does not run, `near_link_rst` stays high; when it runs again, all goes on.
-//! - **Latency:** `far_rst` rises with the third edge of `far_clk` behind that of `near_link_rst`. After a request that
-//!   lasted until the far side is known to be in reset, `far_rst` falls with the fifth edge of `far_clk` behind the
+//! - **Clocks:** any two. While `far_clk` does not run, `near_link_rst` stays high; when it runs again, all continues.
+//! - **Latency:** `far_rst` rises with the third edge of `far_clk` after that of `near_link_rst`. After a request that
+//!   lasted until the far side is known to be in reset, `far_rst` falls with the fifth edge of `far_clk` after the
 //!   edge of `near_clk` that sees no request any more, and `near_link_rst` with the fifth edge of `near_clk`
-//!   behind the second of `far_clk` after that. Real synchronisers may take an edge more for each crossing.
+//!   after the second of `far_clk` after that. Real synchronisers may take an edge more for each crossing.
 //! - **Reset:** both sides are in reset at power-up. No other reset: `near_rst` is a request like the other.
 //! - **Constraints:** [`CrossingKind::LinkReset`](super::CrossingKind::LinkReset).
 
 use super::limits::STAGES;
 use spinneret_verilog::prelude::*;
 
-/// Further registers behind those of a synchroniser, so that what a crossing has to know is known before the
-/// other side hears of it.
+/// Further registers after those of a synchroniser, so that what a crossing must know is known before the
+/// other side sees it.
 const MARGIN: usize = 2;
 /// Number of the register that the near side looks at.
 pub(super) const LAST_ANSWER: usize = MARGIN - 1;
@@ -138,7 +138,7 @@ impl Logic for LinkReset {
             self.answer[later].d.next = self.answer[later - 1].q.val();
         }
 
-        /// What has come late is believed late: a reset of the other side as well as its end.
+        /// Late signals are trusted late: a reset of the other side as well as its end.
         self.in_reset.next = self.answer_later[MARGIN - 1].q.val();
         self.not_out.next = self.answer_stage[STAGES - 1].q.val();
         self.asked.next = self.ask_stage[STAGES - 1].q.val();
@@ -161,7 +161,7 @@ impl Logic for LinkReset {
                 if self.wanted.val() {
                     self.again.d.next = true;
                 }
-                /// A question is over when its answer is: only then can the next one be told from it.
+                /// A question is over when its answer is: only then is the next one distinguishable from it.
                 if !self.not_out.val() {
                     if self.wanted.val() || self.again.q.val() {
                         self.phase.d.next = LinkPhase::Ask;

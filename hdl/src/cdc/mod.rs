@@ -1,8 +1,8 @@
 //! Clock domain crossing: all that may lie between two clocks.
 //!
 //! Every path from one clock to another goes through a block of this folder, and only through registers
-//! marked `ASYNC_REG`, or is held still while it is looked at. [`constraints`](fn@constraints) finds all of them
-//! in a design, and [`xdc`] writes what a vendor's tool has to know of them.
+//! marked `ASYNC_REG`, or is stable while it is sampled. [`constraints`](fn@constraints) finds all of them
+//! in a design, and [`xdc`] writes what a vendor's tool must know of them.
 
 mod async_fifo;
 mod axi_crossing;

@@ -37,7 +37,7 @@ pub(super) struct FifoReader {
     next: Wire<Local, { pointer }>,
     /// An element goes from the memory to the output register.
     fetch: Wire<Local, bool>,
-    /// Both sides are in reset, so nobody reads what changes in more than one bit.
+    /// Both sides are in reset, so a change in more than one bit is not read.
     clear: Wire<Local, bool>,
 }
 

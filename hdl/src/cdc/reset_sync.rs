@@ -7,11 +7,11 @@
 //! ```
 //!
 //! # Contract
-//! - **Latency:** both edges of the reset are at `rst` after the second edge of `clk` behind them; after the third
+//! - **Latency:** both edges of the reset are at `rst` after the second edge of `clk` after them; after the third
 //!   if they come with an edge.
-//! - **Throughput:** a reset, and a pause of it, has to last for more than a clock to be seen.
-//! - **Clock:** has to run for a reset to be seen, as all registers of this project have synchronous resets. What
-//!   stands still needs no reset; `rst` is active before the first edge of the clock is over.
+//! - **Throughput:** a reset, and a pause of it, must last for more than a clock to be seen.
+//! - **Clock:** must run for a reset to be seen, as all registers of this project have synchronous resets. A
+//!   stopped clock needs no reset; `rst` is active before the first edge of the clock is over.
 //! - **Reset:** none; `rst` is active at power-up.
 //! - **Constraints:** [`CrossingKind::ResetSync`](super::CrossingKind::ResetSync).
 

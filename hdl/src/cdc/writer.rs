@@ -36,7 +36,7 @@ pub(super) struct FifoWriter {
     rests: Reg<bool>,
     next: Wire<Local, { pointer }>,
     next_gray: Wire<Local, { pointer }>,
-    /// Both sides are in reset, so nobody reads what changes in more than one bit.
+    /// Both sides are in reset, so a change in more than one bit is not read.
     clear: Wire<Local, bool>,
 }
 

@@ -14,16 +14,16 @@
 //! # Contract
 //! - **Behaviour**: the bytes of a frame's lines, from `offset` of the first line on, fill beats from lane 0 on.
 //!   A beat has the bytes that are left of its line, then those of the next line.
-//! - **Slots**: a beat leaves with the line behind its first one. If a frame ends in the line that its last
+//! - **Slots**: a beat leaves with the line after its first one. If a frame ends in the line that its last
 //!   beat starts in (`even`), that beat leaves in the clock after the last line, in which at most the first
 //!   line of the next frame comes: that one has no beat to complete. So no line ever waits.
 //! - **Throughput**: one line a clock, from frame to frame too, whatever their offsets.
-//! - **Latency**: a beat is at the output one clock after the line that completes it; the one behind the last
+//! - **Latency**: a beat is at the output one clock after the line that completes it; the one after the last
 //!   line two clocks after that.
 //! - **Backpressure**: none.
 //! - **Last beat**: `keep` has ones for exactly `tail` + 1 bytes from lane 0 on; all other beats are full.
 //!   `bad` comes with it if a line of the frame was marked as an error. `count` is its number, from 1 on.
-//! - **Reset** forgets the frame that is coming in.
+//! - **Reset** discards the frame that is coming in.
 
 use super::line::LineIn;
 use spinneret_verilog::prelude::*;

@@ -1,4 +1,4 @@
-//! What a command asks for, and whether it can be done.
+//! A command, and its checks.
 
 use super::shape::{AnswerFields, CommandFields, EgressShape, PlanFields};
 use spinneret_verilog::prelude::*;
@@ -44,8 +44,8 @@ pub(super) fn command(shape: EgressShape, id: Sig, source: Sig, length: Sig) -> 
 
 /// Which lines a frame lies in, and how its beats come of them, as [`PlanFields`] says.
 ///
-/// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats lies
-/// in B lines, or in B + 1 if it reaches further into its last line than it starts in its first.
+/// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats has
+/// B lines, or B + 1 if it reaches further into its last line than it starts in its first.
 #[kernel]
 pub(super) fn plan(shape: EgressShape, command: Sig) -> Sig {
     let asked = CommandFields::new(shape).of(command);

@@ -12,9 +12,9 @@
 //! # Contract
 //! - **Behaviour**: a command {id, source address, length} reads `length` bytes and sends them as one frame:
 //!   full beats, the last one with its bytes in the lowest lanes. tid and tdest are 0, tuser is `tx_user`.
-//!   nid, fid and user_ptr are not looked at.
+//!   nid, fid and user_ptr are ignored.
 //! - **Answers**: one for every command, in the order of the commands, never two in a clock. A command that is
-//!   read is answered behind its last beat on the AXI port, so its memory may be used again; the frame may
+//!   read is answered after its last beat on the AXI port, so its memory may be used again; the frame may
 //!   still wait for the wire.
 //! - **Reads** are whole lines of memory, as long as a beat and aligned: INCR, id 0, at most 64 beats, never
 //!   across 4 KiB. RREADY is always 1: room for a frame is found before its first read.
@@ -25,7 +25,7 @@
 //!   from the clock of its answer on: 4 SLVERR, 5 DECERR (of the first bad line), 12 length, 13 address; good
 //!   commands do not change it. With `error_clear` an input sets it to 0; an error in the same clock wins.
 //! - **Throughput**: one line of memory a clock, from frame to frame and whatever their alignment. So n beats
-//!   that lie in n lines take n clocks, and those that lie in n + 1 lines one more. Frames of one line leave
+//!   in n lines take n clocks, and those in n + 1 lines one more. Frames of one line leave
 //!   one a clock if lines come within `commands` - 3 clocks, longest frames at full rate if the buffer has
 //!   places for three.
 //! - **Latency**: command to ARVALID 3 clocks, to its answer 4 if it is refused; last line to the answer 3
@@ -34,13 +34,13 @@
 //!   until less than `commands` wait for their answer, and for the AXI port. A frame that has begun leaves
 //!   without a pause, as far as the wire takes it.
 //! - **Order**: frames leave in the order of their commands.
-//! - **Registers**: all outputs are registers, but for the constants.
-//! - **Reset** (`rstn` low) forgets everything inside, also reads under way: the other side of the AXI port has
+//! - **Registers**: all outputs are registers, except for the constants.
+//! - **Reset** (`rstn` low) discards everything inside, also reads in flight: the other side of the AXI port has
 //!   to be reset as well, or to have answered before.
 //! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same, but frames that are complete inside
-//!   still leave, none is cut, and counters go on. Commands are taken again when the last of these frames has left.
-//! - **Bad input**: a beat on the read channel that nobody asked for is ignored; RID and RLAST are not looked
-//!   at. The write channels are idle; a response there is taken and ignored.
+//!   still leave, none is cut, and counters continue. Commands are taken again when the last of these frames has left.
+//! - **Bad input**: an unrequested beat on the read channel is ignored; RID and RLAST are not
+//!   checked. The write channels are idle; a response there is taken and ignored.
 
 mod aligner;
 mod command;
@@ -77,7 +77,7 @@ const COMMANDS: usize = 4;
 /// Reads that can wait for the port.
 const BURSTS: usize = 4;
 
-/// Event that is counted behind those of the responder: a frame was sent.
+/// Event that is counted after those of the responder: a frame was sent.
 const SENT: usize = responder::EVENTS;
 
 /// Reads what commands of the cluster name, and sends it as frames.
@@ -97,7 +97,7 @@ pub struct PspinEgressDatapath {
     pub m_axi_pspin_no: AxiMaster<{ shape.axi() }>,
     /// Frames to the wire.
     pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
-    /// Commands; every one is a raw packet, so only id, address and length are looked at.
+    /// Commands; every one is a raw packet, so only id, address and length matter.
     pub nic_cmd_req: CommandIn<{ shape.command_id() }, { shape.source }, { shape.address }>,
     /// A command is answered.
     pub nic_cmd_resp_valid: Wire<Out, bool>,

@@ -57,7 +57,7 @@ fn build_reader(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
         data: shape.data_width,
         address: shape.address_width,
         max_frame: shape.max_frame,
-        // An id is as wide as it takes to tell so many commands apart.
+        // An id is as wide as this number of commands needs.
         clusters: 1,
         cores: 1,
         core_commands: 1 << shape.id_width,

@@ -36,13 +36,13 @@ pub struct FrameReader {
     pub roomy: Wire<In, bool>,
     /// Claims the room.
     pub take: Wire<Out, bool>,
-    /// What has to be answered, as [`AnswerFields`] says.
+    /// The answer that is due, as in [`AnswerFields`].
     pub answer: StreamOut<{ answer.width }>,
-    /// What comes of the lines that are read.
+    /// Outcome of the lines that are read.
     pub frame: StreamOut<{ shape.frame().width }>,
     /// Reads, as [`ReadFields`] says.
     pub burst: StreamOut<{ read.width }>,
-    /// Behind the first burst of a frame.
+    /// After the first burst of a frame.
     bursting: Reg<bool, Reset>,
     /// The next line.
     line: Reg<{ shape.line() }>,
@@ -71,7 +71,7 @@ fn update() {
         (planned.line, shape.frame().of(planned.frame).lines.resize(width))
     };
     let (place, number) = line_now.split_at(block);
-    /// Lines behind this one in its block.
+    /// Lines after this one in its block.
     let behind = !place;
     let fits = left_now <= behind.resize(width);
     let length = if fits { left_now.slice(0, block) } else { behind };

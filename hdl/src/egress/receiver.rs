@@ -8,8 +8,8 @@ use spinneret_verilog::prelude::*;
 
 /// Gives each line of memory its place in its frame: one a clock, one clock later.
 ///
-/// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
-/// for is ignored.
+/// All reads have one id, so lines come in the order in which they were requested. An unrequested line
+/// is ignored.
 #[module(width: usize, known: FrameFields, result: DoneFields = DoneFields::new())]
 pub struct LineReceiver {
     /// RDATA.
@@ -26,11 +26,11 @@ pub struct LineReceiver {
     pub done: Wire<Out, { result.width }>,
     /// Its last line has come.
     pub done_valid: Wire<Out, bool>,
-    /// Behind the first line of a frame.
+    /// After the first line of a frame.
     in_frame: Reg<bool, Reset>,
     /// Lines of the frame that are still to come, minus 1.
     left: Reg<{ known.lines.width }>,
-    /// What is known of the lines before, as in `done`.
+    /// State of the lines before, as in `done`.
     error: Reg<{ result.width }>,
 }
 

@@ -1,4 +1,4 @@
-//! Counts the places of the frame buffer that nobody has a claim to.
+//! Counts the unclaimed places of the frame buffer.
 
 use spinneret_verilog::prelude::*;
 
@@ -16,7 +16,7 @@ use spinneret_verilog::prelude::*;
 /// - `roomy` is a register: while it is high, there is room for the longest frame, so that whether a frame
 ///   fits need not be found out in the clock in which it starts. `take` claims `need` places; only then.
 /// - **Rate**: a claim a clock while there is room for two of the longest frames, else one every other clock.
-/// - Places that are given back in a clock count from the second clock after it on, and for `roomy` from the
+/// - Places that are freed in a clock count from the second clock after it on, and for `roomy` from the
 ///   third.
 /// - Nothing is lost: free places, those that are claimed and those that come back are always all.
 /// - **Reset**: all places are free; `roomy` rises one clock later.

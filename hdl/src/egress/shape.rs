@@ -44,7 +44,7 @@ pub struct EgressShape {
     /// Cores of a cluster.
     #[parameter(8, range = 1..=64, verilog = "NUM_CORES")]
     pub cores: usize,
-    /// Commands of a core under way.
+    /// Commands of a core in flight.
     #[parameter(4, range = 1..=64, verilog = "NUM_HPU_CMDS")]
     pub core_commands: usize,
     /// Longest frame in bytes; commands for longer ones are refused.
@@ -148,7 +148,7 @@ impl EgressShape {
         MOST_BURST_BITS.min(PAGE_BITS - self.offset())
     }
 
-    /// What is known of a frame behind its reads.
+    /// A frame after its reads.
     pub(crate) fn frame(self) -> FrameFields {
         FrameFields::new(self.offset(), self.beats())
     }
@@ -169,7 +169,7 @@ pub struct CommandFields {
     pub wrong_length: Field<1>,
 }
 
-/// What waits for its answer.
+/// A command that waits for its answer.
 #[record(shape: EgressShape)]
 pub struct AnswerFields {
     /// Id of the command.
@@ -185,11 +185,11 @@ pub struct AnswerFields {
 pub struct PlanFields {
     /// The first line.
     pub line: Field<{ shape.line() }>,
-    /// What is known of the frame.
+    /// The frame.
     pub frame: Field<{ shape.frame() }>,
     /// Its beats.
     pub beats: Field<{ shape.beats() }>,
-    /// What is answered.
+    /// The answer.
     pub answer: Field<{ AnswerFields::new(shape) }>,
 }
 
@@ -220,7 +220,7 @@ pub struct DoneFields {
     pub decerr: Field<1>,
 }
 
-/// What is known of a frame behind its reads.
+/// A frame after its reads.
 #[record(offset: usize, beats: usize)]
 pub struct FrameFields {
     /// Its lines, minus 1.

@@ -8,20 +8,20 @@
 //! ```
 //!
 //! # Contract
-//! - **Pending:** a line is pending from the clock behind its event on until the clock behind its `clear`. An event in
+//! - **Pending:** a line is pending from the clock after its event on until the clock after its `clear`. An event in
 //!   the same clock as `clear` wins, so no event is lost: each is followed by a clock in which its line is pending.
 //! - **Messages:** a line is due while it is pending and enabled and was not told since its last event that was not
-//!   pending yet, its last `clear` or the last clock in which it was not enabled, whichever was latest. A due line is
-//!   chosen for the output, and is told from then on; what is cleared afterwards does not take the message back.
-//! - **Moderation:** behind the clock in which a message was taken lie at least `moderation` clocks in which none of
+//!   pending yet, its last `clear` or the last clock in which it was not enabled, the latest of these. A due line is
+//!   chosen for the output, and counts as sent from then on; a later clear does not withdraw the message.
+//! - **Moderation:** after the clock in which a message was taken, at least `moderation` clocks pass in which none of
 //!   that line is at the output. A value that changes counts from the next message on.
 //! - **Fairness:** among due lines the next one in turn is chosen, so a line waits for one message of every other one.
 //! - **Latency:** an event in cycle t is pending in t + 1, and its message at the output in t + 2 if nothing else waits.
 //! - **Throughput:** a message a clock of different lines.
-//! - **Backpressure:** a message waits at the output until it is taken; its line is not chosen again meanwhile.
+//! - **Backpressure:** a message waits at the output until it is taken; its line is not chosen again in the meantime.
 //! - **Counter:** `sent` counts messages that were taken, one clock later, and wraps.
 //! - **Registers:** all outputs are registers; no path leads from input to output.
-//! - **Reset** (`rst` high) forgets events, messages and moderation.
+//! - **Reset** (`rst` high) discards events, messages and moderation.
 
 mod entry;
 mod shape;
@@ -77,7 +77,7 @@ pub struct SpinneretEvents {
     offered: Reg<{ lines }, Reset>,
     valid: Reg<bool, Reset>,
     number: Reg<{ vector }>,
-    /// Lines behind the one that was chosen last.
+    /// Lines after the one that was chosen last.
     behind: Reg<{ lines }, Reset>,
     /// The timer of the line is not 0.
     resting: Reg<{ lines }, Reset>,

@@ -1,4 +1,4 @@
-//! Keeps account of what a RAM still has to answer.
+//! Keeps account of what a RAM still must answer.
 
 use spinneret_verilog::prelude::*;
 

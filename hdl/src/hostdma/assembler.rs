@@ -7,11 +7,11 @@ use spinneret_verilog::prelude::*;
 
 /// Runs that follow one another in host memory and in the ring become one piece.
 ///
-/// A run goes on with the next when it reaches the last lane of its beat, and the next one starts at lane 0; it is
+/// A run continues with the next when it reaches the last lane of its beat, and the next one starts at lane 0; it is
 /// cut at half of the ring and at its end, so that no piece goes around the ring or needs most of it. A beat
 /// without run ends the piece before it, or becomes a piece without bytes, so that its line is free again.
 ///
-/// One item a clock, but two for the last of a burst that does not go on with the run before. An item
+/// One item a clock, but two for the last of a burst that does not continue with the run before. An item
 /// leaves in the clock in which it is taken. How long an item takes follows from a few flags, and not from its strobes:
 /// all in front waits for that.
 #[hardware(
@@ -95,7 +95,7 @@ impl Logic for PieceAssembler {
             || self.stray.val()
             || self.run.data.val().flag(run.refused)
             || self.run.data.val().flag(run.fault);
-        /// Does it go on with what is open?
+        /// Does it continue with what is open?
         self.joins.next = self.open.q.val() && self.goes_on.q.val() && self.run.data.val().flag(run.follows);
         self.conflict.next = self.fresh.val() && self.open.q.val() && !self.joins.val();
         self.leave.next =

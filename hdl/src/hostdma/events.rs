@@ -1,4 +1,4 @@
-//! What the halves of the host DMA count.
+//! Counters of the halves of the host DMA.
 
 use super::ERROR_BITS;
 use crate::{COUNTER_WIDTH, EventCounters};

@@ -23,7 +23,7 @@ pub struct HostGuard {
     pub first: Wire<In, { shape.address }>,
     /// Address of the last byte.
     pub last: Wire<In, { shape.address }>,
-    /// They lie in one window that counts.
+    /// They are in one window that counts.
     pub allowed: Wire<Out, bool>,
     open: Reg<bool>,
     by_context: Reg<bool>,

@@ -28,7 +28,7 @@ pub struct WriteIntake {
     pub w: StreamIn<{ data.width }>,
     /// Position in the ring of the oldest line that is in use.
     pub freed: Wire<In, { shape.position() }>,
-    /// Position behind the last line whose data is in the RAM.
+    /// Position after the last line whose data is in the RAM.
     pub written: Wire<Out, { shape.position() }>,
     /// To the RAM.
     pub ram: RamWriteOut<{ shape.ram() }>,
@@ -44,7 +44,7 @@ pub struct WriteIntake {
     command_address: Reg<{ count * shape.segment_address() }>,
     command_enables: Reg<{ count * shape.segment_bytes() }>,
     command_data: Reg<{ count * shape.segment_data }>,
-    /// Writes that are done but belong to lines behind `written`, for each segment.
+    /// Writes that are done but belong to lines after `written`, for each segment.
     ahead: [Reg<{ shape.position() }, Reset>; count],
     written_reg: Reg<{ shape.position() }, Reset>,
     /// Bit s: segment s is one of those that the next line goes to.

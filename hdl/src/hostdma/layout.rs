@@ -1,4 +1,4 @@
-//! What travels packed between the parts of the host DMA.
+//! Packed words between the parts of the host DMA.
 
 use super::{ERROR_BITS, HostDmaShape};
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
@@ -43,7 +43,7 @@ pub struct DataFields {
     pub last: Field<1>,
 }
 
-/// What is left of a beat whose data is on its way into the ring.
+/// The rest of a beat whose data is on its way into the ring.
 #[record(shape: HostDmaShape)]
 pub struct BeatFields {
     /// Which of its bytes are written.
@@ -77,7 +77,7 @@ pub struct RunFields {
     pub last: Field<1>,
     /// WLAST is wrong.
     pub fault: Field<1>,
-    /// The run may go on with what is before it: it starts at lane 0, and its line is not the first of a half of the
+    /// The run may continue with what is before it: it starts at lane 0, and its line is not the first of a half of the
     /// ring.
     pub follows: Field<1>,
     /// Position of the beat in the ring.
@@ -101,13 +101,13 @@ pub struct PieceFields {
     pub line: Field<{ shape.line() }>,
     /// It has bytes.
     pub moves: Field<1>,
-    /// The line at `position` is free behind it, too, and not only those before.
+    /// The line at `position` is free after it, too, and not only those before.
     pub whole: Field<1>,
     /// It ends its burst.
     pub last: Field<1>,
     /// The burst is at fault.
     pub fault: Field<1>,
-    /// Position in the ring up to which data has to be written.
+    /// Position in the ring up to which data must be written.
     pub position: Field<{ shape.position() }>,
     /// Which 4 KiB of host memory.
     pub page: Field<{ shape.page() }>,
@@ -189,7 +189,7 @@ pub struct HeldFields {
     pub line: Field<{ shape.line() }>,
 }
 
-/// What is known of a beat whose data is on its way.
+/// A beat whose data is on its way.
 #[record(shape: HostDmaShape)]
 pub struct ReplyFields {
     /// RID.
@@ -206,23 +206,23 @@ pub struct ReplyFields {
     pub group: Field<{ shape.group() }>,
 }
 
-/// What is passed on with a transfer of a read.
+/// Data that accompanies a transfer of a read.
 #[record(shape: HostDmaShape)]
 pub struct ReadPayload {
-    /// What is to be answered.
+    /// The answer.
     pub job: Field<{ JobFields::new(shape) }>,
     /// It is the last transfer of its read.
     pub last: Field<1>,
 }
 
-/// What is passed on with a transfer of a write.
+/// Data that accompanies a transfer of a write.
 #[record(shape: HostDmaShape)]
 pub struct WritePayload {
     /// Id of the burst.
     pub id: Field<{ shape.id }>,
-    /// Position in the ring up to which data has to be written.
+    /// Position in the ring up to which data must be written.
     pub position: Field<{ shape.position() }>,
-    /// The line at `position` is free behind it, too.
+    /// The line at `position` is free after it, too.
     pub whole: Field<1>,
     /// It is the last of its burst.
     pub last: Field<1>,
@@ -239,7 +239,7 @@ pub struct WritePayload {
 pub struct TransferShape {
     /// Transfers that can be in flight, a power of two.
     pub entries: usize,
-    /// What is passed on with a transfer.
+    /// Data that accompanies a transfer.
     pub payload: Place,
     /// Bits of an address in the RAM that are used.
     pub ram: usize,
@@ -268,23 +268,23 @@ pub struct TransferFields {
     pub length: Field<{ transfers.length }>,
     /// It moves bytes; otherwise it has no descriptor.
     pub moves: Field<1>,
-    /// What is passed on with it.
+    /// Data that accompanies it.
     pub payload: Field<{ transfers.payload }>,
 }
 
-/// What is kept of a transfer until it is done.
+/// State of a transfer until it is done.
 #[record(payload: Place)]
 pub struct KeptFields {
     /// It moves bytes.
     pub moves: Field<1>,
-    /// What is passed on with it.
+    /// Data that accompanies it.
     pub payload: Field<{ payload }>,
 }
 
 /// A transfer that is done.
 #[record(payload: Place)]
 pub struct DoneFields {
-    /// What was passed on with it.
+    /// Data that accompanied it.
     pub payload: Field<{ payload }>,
     /// Corundum's error code; 0: none.
     pub error: Field<{ ERROR_BITS }>,

@@ -19,7 +19,7 @@ pub struct LowestOne {
     /// For each level of the tree: which groups of 1, 2, 4 ... bits have a one.
     #[new((0..=levels).map(|level| Wire::word(width >> level)).collect())]
     ones: Vec<Wire<Local>>,
-    /// And at which of its bits each group of 2, 4 ... bits has the lowest, one number beside the other.
+    /// And the bit at which each group of 2, 4 ... bits has its lowest one, as adjacent numbers.
     #[new((1..=levels).map(|level| Wire::word(level * (width >> level))).collect())]
     numbers: Vec<Wire<Local>>,
 }

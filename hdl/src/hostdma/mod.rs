@@ -8,7 +8,7 @@
 //!                                      +-> desc, <- status
 //! ```
 //!
-//! The halves work by themselves; their contracts are in [`PspinHostmemDmaWr`] and [`PspinHostmemDmaRd`]. An atomic
+//! The halves work independently; their contracts are in [`PspinHostmemDmaWr`] and [`PspinHostmemDmaRd`]. An atomic
 //! operation is refused by the half that writes; one that wants data gets its beats from the half that reads.
 //!
 //! Source: the public FPsPIN design's block of the same name, which has one transfer in flight; the segmented DMA
@@ -129,7 +129,7 @@ impl Logic for PspinHostmemDma {
         connect!(self.read.ram_rd => self.ram_rd);
         connect!(self.s_axi => self.write.s_axi; aw, w, b);
         connect!(self.s_axi => self.read.s_axi; ar, r);
-        /// What only some variants have.
+        /// Ports of some variants only.
         if self._shape.atomics {
             connect!(self.write.m_atomic => self.read.s_atomic);
         }

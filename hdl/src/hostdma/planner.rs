@@ -9,7 +9,7 @@ use spinneret_verilog::prelude::*;
 
 /// Finds the bytes of a read, and whether it can and may be done: two clocks, one read a clock.
 ///
-/// What atomic operations ask for goes the same way as reads that cannot be done, and before them.
+/// Data that atomic operations want goes the same way as reads that cannot be done, and before them.
 #[hardware(
     shape: HostDmaShape,
     error = ParameterError,

@@ -14,7 +14,7 @@ pub struct ReadDescOut {
     pub ram_addr: Wire<Out, { shape.ram_address }>,
     /// How many bytes, at least 1.
     pub len: Wire<Out, { shape.length }>,
-    /// What the status will carry.
+    /// The tag of the status.
     pub tag: Wire<Out, { shape.tag }>,
     /// The descriptor is there.
     pub valid: Wire<Out, bool>,
@@ -37,7 +37,7 @@ pub struct WriteDescOut {
     pub imm_en: Wire<Out, bool>,
     /// How many bytes, at least 1.
     pub len: Wire<Out, { shape.length }>,
-    /// What the status will carry.
+    /// The tag of the status.
     pub tag: Wire<Out, { shape.tag }>,
     /// The descriptor is there.
     pub valid: Wire<Out, bool>,
@@ -85,7 +85,7 @@ pub struct RamReadOut {
     pub cmd_valid: Wire<Out, { count }>,
     /// Bit s: segment s takes its command in this cycle.
     pub cmd_ready: Wire<In, { count }>,
-    /// What was read.
+    /// The data.
     pub resp_data: Wire<In, { count * shape.data }>,
     /// Bit s: the data of segment s is there.
     pub resp_valid: Wire<In, { count }>,
@@ -105,9 +105,9 @@ pub struct CorundumRam {
 /// The windows of host memory, side by side.
 #[interface(shape: GuardShape)]
 pub struct GuardIn {
-    /// Transfers are not held to the windows.
+    /// The windows do not confine transfers.
     pub open: Wire<In, bool>,
-    /// A transfer is held to the window of the context in the lowest bits of AWUSER or ARUSER, not to any window.
+    /// A transfer must be in the window of the context in the lowest bits of AWUSER or ARUSER, not in any window.
     pub by_context: Wire<In, bool>,
     /// Bit c: execution context c is enabled.
     pub enabled: Wire<In, { shape.windows }>,

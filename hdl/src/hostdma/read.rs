@@ -20,10 +20,10 @@
 //! - **Backpressure**: AR waits for lines and for a free tag. Statuses and the RAM's data never wait.
 //! - **Order**: beats in the order of AR, whatever the ids, never interleaved.
 //! - **Registers**: all outputs are registered.
-//! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
-//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
-//!   after `rstn` alone descriptors and reads of the RAM that are under way are waited for, with ARREADY low, so
-//!   that no late status, and no late data or answer of the RAM, meets a new transfer, and counters go on.
+//! - **Reset** (`rstn` low) discards everything inside: Corundum's DMA must be reset as well. With `drain`,
+//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, discards descriptors, and all the rest with them;
+//!   after `rstn` alone descriptors and reads of the RAM that are in flight are waited for, with ARREADY low, so
+//!   that no late status, and no late data or answer of the RAM, meets a new transfer, and counters continue.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port and bursts across 4 KiB are answered
 //!   with as many beats of SLVERR, and nothing is read. A status for a tag that is not in flight is ignored
 //!   and counted.
@@ -43,7 +43,7 @@ use spinneret_verilog::prelude::*;
 
 /// Bursts that can wait for lines or a tag.
 const BURSTS: usize = 16;
-/// Reads that can wait to be answered, beside those that are in flight.
+/// Reads that can wait to be answered, in addition to those in flight.
 const JOBS: usize = 4;
 
 /// Carries the cluster's AXI reads to host memory, many in flight.
@@ -192,7 +192,7 @@ impl Logic for PspinHostmemDmaRd {
         self.s_axi.r.last.next = self.sequencer.last.val();
         self.s_axi.r.user.next = 0.into();
         connect!(self.sequencer => self.s_axi.r; valid, ready);
-        /// What happens is counted.
+        /// Events are counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
         self.counters.error.next = self.transfers.m.data.val().field(done.error);

@@ -41,7 +41,7 @@ pub struct LineReserve {
     held_valid: Reg<bool, Reset>,
     /// The ring ends within it.
     wraps: Reg<bool>,
-    /// Its first part is under way.
+    /// Its first part is in flight.
     second: Reg<bool, Reset>,
     needs: Wire<Local, bool>,
     /// Lines that are needed, minus 1.
@@ -59,7 +59,7 @@ pub struct LineReserve {
     response: Wire<Local, 2>,
 }
 
-/// What passes through the transfers of reads.
+/// Words that pass through the transfers of reads.
 pub(super) fn transfers(shape: HostDmaShape) -> TransferShape {
     TransferShape {
         entries: shape.reads,

@@ -18,7 +18,7 @@ const BEATS: usize = 16;
 ///            +------> what the beat is (FIFO) ------------------------> register -> r
 /// ```
 ///
-/// A command is only given when there is room for its data, so the RAM never waits. A beat that lies in the
+/// A command is only given when there is room for its data, so the RAM never waits. A beat in the
 /// same line as the one before reads it again. A read that failed reads nothing, and has zeros for data.
 #[hardware(
     shape: HostDmaShape,
@@ -53,14 +53,14 @@ pub struct ReadSequencer {
     pub valid: Wire<Out, bool>,
     /// The beat is taken in this cycle.
     pub ready: Wire<In, bool>,
-    /// Behind the first beat of a read.
+    /// After the first beat of a read.
     in_burst: Reg<bool, Reset>,
     number: Reg<{ LENGTH_BITS }>,
     place: Reg<{ PAGE_BITS }>,
     line: Reg<{ shape.line() }>,
     command_valid: Reg<{ count }, Reset>,
     command_address: Reg<{ count * shape.segment_address() }>,
-    /// What the beats are whose data is on its way.
+    /// The beats whose data is on its way.
     beats: Checked<Fifo<{ beat }>>,
     words: [Checked<Fifo<{ word }>>; count],
     id_reg: Reg<{ shape.id }>,

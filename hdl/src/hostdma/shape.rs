@@ -4,7 +4,7 @@ use crate::axi::{AxiExtras, AxiShape, PAGE_BITS, UserWidths};
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
-/// The windows of host memory that transfers are held to.
+/// The windows of host memory that confine transfers.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
 #[parameters(block = "host_guard")]
 pub struct GuardShape {
@@ -85,7 +85,7 @@ pub struct HostDmaShape {
     /// Bytes of RAM that each half uses as a ring, a power of two.
     #[parameter(16384, range = 4096..=1 << 20, power_of_two)]
     pub ring_bytes: usize,
-    /// 1: transfers are held to the host windows of the execution contexts.
+    /// 1: the host windows of the execution contexts confine transfers.
     #[parameter(0, board = 1)]
     pub guard: bool,
     /// Execution contexts that have a window, with `guard`.
@@ -239,7 +239,7 @@ impl HostDmaShape {
         self.data / self.segment_data
     }
 
-    /// Groups of so many segments; lines of the ring go to them in turn.
+    /// Groups of this number of segments; lines of the ring go to them in rotation.
     pub fn groups(&self) -> usize {
         self.segments / self.segments_of_beat()
     }

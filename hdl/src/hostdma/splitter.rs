@@ -36,11 +36,11 @@ pub struct RunSplitter {
     /// Atomic operations that want data, as [`AtomicFields`] says; a comparison wants half of AWLEN.
     pub atomic: Optional<StreamOut<{ atomic.width }>, { shape.atomics }>,
     check: BurstCheck<{ shape.axi() }>,
-    /// Behind the first item of a beat with several runs.
+    /// After the first item of a beat with several runs.
     again: Reg<bool, Reset>,
     starts_left: Reg<{ bytes }>,
     ends_left: Reg<{ bytes }>,
-    /// Behind the first beat of a burst.
+    /// After the first beat of a burst.
     in_burst: Reg<bool, Reset>,
     /// Number of the beat in its burst.
     number: Reg<{ LENGTH_BITS }>,

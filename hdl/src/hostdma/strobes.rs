@@ -2,7 +2,7 @@
 
 use spinneret_verilog::prelude::*;
 
-/// Bytes of which the first level of the search takes so many at once.
+/// Bytes that the first level of the search takes at once.
 const LANES_AT_ONCE: usize = 4;
 /// Groups that later levels take at once, so that a function has at most six inputs.
 const GROUPS_AT_ONCE: usize = 3;

@@ -1,4 +1,4 @@
-//! Gives descriptors to Corundum's DMA, many at a time, and gives back what is done in their order.
+//! Gives descriptors to Corundum's DMA, many at a time, and returns completed ones in order.
 
 use super::layout::{DoneFields, KeptFields, TransferFields, TransferShape};
 use super::{ERROR_BITS, HostDmaShape, ReadDescOut, StatusIn};
@@ -19,8 +19,8 @@ use spinneret_verilog::prelude::*;
 /// at the head. A transfer is in the ring one clock after it was taken, and at `desc`, if it is clear to go, and at
 /// `m` one clock after its status. `m` is not registered.
 ///
-/// `rst` forgets all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
-/// `idle` is low until they are answered; only then may new ones come. `forget` forgets those, too.
+/// `rst` discards all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
+/// `idle` is low until they are answered; only then may new ones come. `forget` discards those, too.
 #[hardware(
     shape: HostDmaShape,
     transfers: TransferShape,

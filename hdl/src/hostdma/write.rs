@@ -21,10 +21,10 @@
 //! - **Backpressure**: AW and W wait for one another, for a free line, and for a free tag. Statuses never wait.
 //! - **Order**: B in the order of AW, whatever the ids. Descriptors in the order of the bytes of the bursts.
 //! - **Registers**: all outputs are registered.
-//! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
-//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
-//!   after `rstn` alone descriptors and writes of the RAM that are under way are waited for, with AWREADY and WREADY
-//!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer, and counters go on.
+//! - **Reset** (`rstn` low) discards everything inside: Corundum's DMA must be reset as well. With `drain`,
+//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, discards descriptors, and all the rest with them;
+//!   after `rstn` alone descriptors and writes of the RAM that are in flight are waited for, with AWREADY and WREADY
+//!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer, and counters continue.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port, bursts across 4 KiB and atomic
 //!   operations are answered with SLVERR after all their beats, and nothing is written. So is a burst whose
 //!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
@@ -122,7 +122,7 @@ pub struct PspinHostmemDmaWr {
     /// Position in the ring of the oldest line in use.
     freed: Reg<{ shape.position() }, Reset>,
     transfers: TransferQueue<{ shape }, { transfers }>,
-    /// What is known of the burst whose pieces are being retired.
+    /// The burst whose pieces are being retired.
     failed: Reg<bool, Reset>,
     refused: Reg<bool, Reset>,
     outside: Reg<bool, Reset>,
@@ -217,7 +217,7 @@ impl Logic for PspinHostmemDmaWr {
         connect!(self.bursts.m => self.splitter.burst);
         connect!(self.intake.beat => self.splitter.beat);
         connect!(self.splitter.run => self.assembler.run);
-        /// A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
+        /// A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
         self.pieces.s.data.next = self.assembler.piece.val();
         self.pieces.s.valid.next = self.assembler.piece_valid.val();
         self.assembler.room.next = !self.pieces.almost_full.val();
@@ -274,7 +274,7 @@ impl Logic for PspinHostmemDmaWr {
         self.m_axis_write_desc.imm_en.next = false;
         connect!(self.transfers.desc => self.m_axis_write_desc; len, tag, valid, ready);
         connect!(self.s_axis_write_desc_status => self.transfers.status);
-        /// What is done frees its lines; the last piece of a burst answers it.
+        /// A completed transfer frees its lines; the last piece of a burst answers it.
         self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
         self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
         self.refused_now.next = self.refused.q.val()
@@ -347,7 +347,7 @@ impl Logic for PspinHostmemDmaWr {
             self.wr_arrived_o.next = self.arrived.q.val();
             self.wr_arrived_context_o.next = self.arrived_context.q.val();
         }
-        /// What happens is counted.
+        /// Events are counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
         self.counters.error.next = self.transfers.m.data.val().field(done.error);

@@ -32,7 +32,7 @@ pub struct RegisterArray {
     pub select: Wire<In, { elements.len() }>,
     /// Bit n: byte n of the element is written.
     pub strobes: Wire<In, { widest.div_ceil(BYTE) }>,
-    /// The data; bits that the element does not have are not looked at.
+    /// The data; bits that the element lacks are ignored.
     pub data: Wire<In, { widest }>,
     /// The elements side by side, the first in the lowest bits.
     pub values: Wire<Out, { total }>,
@@ -40,7 +40,7 @@ pub struct RegisterArray {
     held: Vec<Reg>,
 }
 
-/// Tells arrays apart: count and width; every element by itself, with its value after reset, where they differ.
+/// Distinguishes arrays: count and width; every element, with its value after reset, where they differ.
 fn suffix(elements: &[Element]) -> String {
     let one = |element: &Element| match element.reset {
         0 => element.width.to_string(),

@@ -9,7 +9,7 @@ const BYTE_BITS: usize = WORD_BYTES.ilog2() as usize;
 const INDEX_BITS: usize = BLOCK_WORDS.ilog2() as usize;
 const LOW_BITS: usize = BYTE_BITS + INDEX_BITS;
 
-/// The addresses of AXI4-Lite without their protection type, by which registers tell nobody apart.
+/// The addresses of AXI4-Lite without their protection type, which registers ignore.
 #[interface(address: usize, names = AMBA_CHANNEL)]
 pub struct AddressIn {
     /// Address of a byte.
@@ -39,7 +39,7 @@ pub struct AddressDecoder {
     pub address: Wire<In, { address_width }>,
     /// Takes the address.
     pub take: Wire<In, bool>,
-    /// Bit b: the word lies in block b of the map; all 0 if it lies in none.
+    /// Bit b: the word is in block b of the map; all 0 if it is in none.
     pub block: Wire<Out, { bases.len() }>,
     /// Place of the word in its block.
     pub index: Wire<Out, { INDEX_BITS }>,

@@ -16,7 +16,7 @@ const BLOCK_BYTES: u32 = (WORD_BYTES * BLOCK_WORDS) as u32;
 /// Where the hardware finds what a word reads as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A register that software writes: its element has so many bits, the lowest of them at this bit of all elements.
+    /// A register that software writes: its element has this number of bits, the lowest of them at this bit of all elements.
     Held {
         /// Lowest bit among those of all elements.
         offset: usize,
@@ -56,7 +56,7 @@ pub struct MapWord {
     pub word: Word,
     /// Its place in its block.
     pub place: usize,
-    /// What it reads as.
+    /// The value of a read.
     pub source: Source,
 }
 
@@ -70,7 +70,7 @@ pub struct MapBlock {
 }
 
 impl MapBlock {
-    /// What all its words read as together while nothing but constants is there.
+    /// The value of all its words while they are constants only.
     pub fn constants(&self) -> spinneret_verilog::prelude::Word {
         let constant = |place: usize| {
             let word = self.words.iter().find(|word| word.place == place);

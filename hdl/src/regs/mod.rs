@@ -16,25 +16,25 @@
 //!   what is written. `cl.ctrl[0]` and `stats.cluster` have a bit for each cluster, `stats.mpq` one for each queue.
 //! - **Addresses**: all bits count but the lowest two, which are ignored, so a word is at one address only. Reads of
 //!   words that do not exist give 0 and SLVERR; writes of such and of those that are read only change nothing and
-//!   give SLVERR. `awprot` and `arprot` are not looked at.
+//!   give SLVERR. `awprot` and `arprot` are ignored.
 //! - **Strobes**: a write changes the bytes whose strobe is 1; without strobes it changes nothing and gives OKAY.
 //! - **Order**: address and data of a write come in any order. Writes are answered in their order, reads in theirs;
 //!   neither waits for the other.
 //! - **Latency**: a write is answered 2 clocks after the later of address and data was taken, a read 3 clocks after
 //!   its address was.
 //! - **Throughput**: one write and one read every two clocks.
-//! - **Backpressure**: a response waits until it is taken; one more write and two more reads are kept meanwhile.
+//! - **Backpressure**: a response waits until it is taken; one more write and two more reads are kept in the meantime.
 //! - **Meeting**: a value that is written is at the outputs and can be read when the response is there. A read takes
-//!   the value of the clock behind the one in which its address was taken, if the responses before it have been
+//!   the value of the clock after the one in which its address was taken, if the responses before it have been
 //!   taken; a write that is done in that same clock comes too late for it, so the read wins and gives the value of
 //!   before.
 //! - **Standard output**: `stdout_data_valid` says that the oldest word is at `stdout_dout` now. A read of `cl.fifo`
-//!   takes it by one clock of `stdout_rd_en`, in the clock behind that in which it looked; the next word, if there is
-//!   one, has to be there in the clock behind that. A read that finds none gives all ones and takes nothing.
+//!   takes it by one clock of `stdout_rd_en`, in the clock after that in which it looked; the next word, if there is
+//!   one, must be there in the clock after that. A read that finds none gives all ones and takes nothing.
 //! - **Pulses**: `error_clear` is 1 for the clock in which the response to a write of 1 comes, and so is each bit of
 //!   `events_clear`.
 //! - **Registered outputs**: no path leads from an input to an output.
-//! - **Reset** (`rst` high) gives every register its first value and forgets accesses that were not answered.
+//! - **Reset** (`rst` high) gives every register its first value and discards accesses that were not answered.
 //!
 //! # Source
 //! AMBA IHI 0022, section B1; the registers of FPsPIN, whose addresses existing software uses.
@@ -130,7 +130,7 @@ pub struct PspinCtrlRegs {
     pub egress_dma_last_error: Wire<In, { ERROR }>,
     /// Bit (rules * s + r): rule r of ruleset s counts from the IP payload. This and all below only with `extended`.
     pub match_relative: Optional<Wire<Out, { RULES }>, { extended }>,
-    /// The host DMA is held to the windows.
+    /// The windows confine the host DMA.
     pub guard_enforce: Optional<Wire<Out, bool>, { extended }>,
     /// Bit n: the window of context n is open.
     pub guard_enabled: Optional<Wire<Out, { WINDOWS }>, { extended }>,
@@ -138,7 +138,7 @@ pub struct PspinCtrlRegs {
     pub guard_base: Optional<Wire<Out, { WINDOWS * HOST_ADDRESS }>, { extended }>,
     /// Their sizes in bytes, 32 bits each.
     pub guard_size: Optional<Wire<Out, { WINDOWS * WORD }>, { extended }>,
-    /// A transfer is held to the window of its context, not to any.
+    /// A transfer must be in the window of its context, not in any.
     pub guard_by_context: Optional<Wire<Out, bool>, { extended }>,
     /// The last error of the egress DMA is to be forgotten.
     pub error_clear: Optional<Wire<Out, bool>, { extended }>,
@@ -254,7 +254,7 @@ fn update() {
         read.values.slice(number * WORD, WORD) = words.at(cat!(read.index, lit(0, WORD_BITS)), WORD);
     }
     stdout_rd_en = stdout_taken;
-    /// What software wrote.
+    /// Values that software wrote.
     let value = |register| held[Held(register)].values;
     let (fetch, reset) = value(&cl::CTRL).split_at(shape.clusters);
     cl_fetch_en_o = fetch;

@@ -13,10 +13,10 @@ const PART: usize = 6;
 ///
 /// ```text
 ///  araddr => address | => words of all blocks => parts | => data, response
-///            1         2: the word is looked at      3
+///            1         2: the word is sampled        3
 /// ```
 ///
-/// The word is looked at in the clock behind that in which the address was taken, if the reads before it have
+/// The word is sampled in the clock after that in which the address was taken, if the reads before it have
 /// moved on, and answered two clocks later: three clocks after the address. One read every two clocks.
 #[module(
     address: usize,
@@ -29,7 +29,7 @@ pub struct ReadPort {
     pub ar: AddressIn<{ address }>,
     /// Data, 0 if the word does not exist, with OKAY, or SLVERR if it does not.
     pub r: Called<AxiReadOut<{ AxiShape::lite(address, WORD) }>, { AMBA_CHANNEL }>,
-    /// The word of standard output is looked at in this cycle.
+    /// The word of standard output is sampled in this cycle.
     pub pops: Wire<Out, bool>,
     /// Place of the word in its block.
     pub index: Wire<Out, { BLOCK_WORDS.ilog2() as usize }>,
@@ -67,7 +67,7 @@ fn update() {
             .expect("there is a block");
         refused = unknown;
     }
-    /// Second step: the word. Of a word that lies in no block all bits are 0.
+    /// Second step: the word. Of a word outside of all blocks all bits are 0.
     let looking = waiting && !looked;
     if looking {
         waiting = false;

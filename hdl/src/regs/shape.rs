@@ -105,7 +105,7 @@ impl RegsShape {
         })
     }
 
-    /// What a word of the constants reads as: what the table says, or else what was generated.
+    /// The value of a word of the constants: that of the table, or else that of the generated hardware.
     ///
     /// # Panics
     /// If the table has a constant that this block knows no value of.

@@ -8,7 +8,7 @@ use spinneret_verilog::prelude::*;
 
 /// Takes writes, and answers them.
 ///
-/// Address and data come in any order and are kept until both are there. The write is done in the clock behind,
+/// Address and data come in any order and are kept until both are there. The write is done in the clock after,
 /// if the response before it has been taken, and answered in the next: two clocks after the later of the two
 /// was taken. One write every two clocks.
 #[module(address: usize, map: &Map)]

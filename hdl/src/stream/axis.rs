@@ -1,7 +1,7 @@
 //! AXI4-Stream at the border of the big blocks (AMBA IHI 0051).
 //!
 //! Inside, a beat travels packed: `{tuser, tdest, tid, tkeep, tdata}` as the data of a frame stream,
-//! with tlast beside it.
+//! with a separate tlast.
 
 use super::{FrameIn, FrameOut};
 use spinneret_verilog::prelude::*;

@@ -90,7 +90,7 @@ fn update() {
     /// An element leaves the FIFO.
     let pop = (if registered { *held } else { stored }) && m.ready;
 
-    /// The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+    /// The next place is free as long as there is one. Its contents count only when the pointer has moved, so
     /// the memory need not wait for whether something comes.
     memory.write(not_full, write_ptr, s.data);
     memory.read_addr = read_ptr;
@@ -104,7 +104,7 @@ fn update() {
         read_ptr = read_ptr + 1;
         stored = read_ptr + 1 != write_ptr;
     }
-    /// What comes in is in the memory in the next cycle, whatever leaves it.
+    /// An element that comes in is in the memory in the next cycle, whatever leaves it.
     if push {
         stored = true;
     }

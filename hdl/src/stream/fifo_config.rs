@@ -20,7 +20,7 @@ pub struct FifoConfig {
     pub width: usize,
     /// Elements that fit: a power of two, at least 2.
     pub depth: usize,
-    /// What the memory is made of.
+    /// The kind of the memory.
     pub storage: RamStyle,
     /// When data appears at the output; block RAM needs `Registered`.
     pub output: FifoOutput,
@@ -69,7 +69,7 @@ impl FifoConfig {
         }
     }
 
-    /// The same for a FIFO whose user has a register behind it: only block RAM keeps its own.
+    /// The same for a FIFO whose user has a register after it: only block RAM keeps its own.
     #[must_use]
     pub(super) fn behind_a_register(self) -> Self {
         let output = match self.storage {
@@ -99,7 +99,7 @@ impl FifoConfig {
         Ok(())
     }
 
-    /// What follows `fifo_` in the name of the module.
+    /// The part of the module's name after `fifo_`.
     pub(super) fn variant(&self) -> &'static str {
         match (self.storage, self.output) {
             (RamStyle::Block, _) => "block",

@@ -18,7 +18,7 @@
 //! - **Paths:** the `ready` of an input depends in the same cycle on `m_ready` and on the `valid` of all
 //!   inputs. All outputs on the side of `m` are registers.
 //! - **Ordering:** frames of the same input stay in order.
-//! - **Reset:** forgets the beat in the output register and the frame that was going through: all inputs
+//! - **Reset:** discards the beat in the output register and the frame that was going through: all inputs
 //!   must start with a new frame.
 
 use super::{FrameIn, FrameOut, limits};

@@ -16,7 +16,7 @@
 //! - **Paths:** `s_ready` depends in the same cycle on `select` and on the `ready` of the selected
 //!   output; `select_ready` on `s` as well. All outputs are registers.
 //! - **Ordering:** frames to the same output leave in the order in which they came, unbroken.
-//! - **Reset:** forgets the beats in the output registers. The block remembers nothing about frames, so
+//! - **Reset:** discards the beats in the output registers. The block remembers nothing about frames, so
 //!   `s` and `select` must be reset together.
 //! - **Bad input:** a frame whose select element is beyond the last output is taken at one beat per cycle
 //!   and discarded; `misrouted` is high in the cycle after its last beat.

@@ -20,7 +20,7 @@
 //!   comes while the memory is full (a frame longer than the FIFO always ends so). `dropped` is high for
 //!   the cycle after its last beat; `dropped_overflow` then tells whether it did not fit.
 //! - **Ordering:** frames leave in the order in which they came, unbroken.
-//! - **Reset:** forgets all frames: `s` must start with a new one.
+//! - **Reset:** discards all frames: `s` must start with a new one.
 
 use super::{FrameIn, FrameOut, limits};
 use crate::entry::ParameterError;

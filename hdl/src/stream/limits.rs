@@ -1,4 +1,4 @@
-//! What the stream primitives accept as parameters.
+//! Limits of the parameters of stream primitives.
 
 use crate::limits::Limit;
 pub(super) use crate::limits::WIDTH;
@@ -14,7 +14,7 @@ pub(super) const MARGIN: Limit = Limit::number(
 /// When data appears at the output.
 pub(super) const REGISTERED: Limit =
     Limit::number("registered", [0, 1], "1: data from a register, 0: falls through");
-/// What a memory is made of.
+/// The kind of a memory.
 pub(super) const BLOCK: Limit =
     Limit::number("block", [0, 1], "1: memory in block RAM, 0: in distributed RAM");
 /// Inputs of an arbiter and outputs of a demultiplexer. One needs neither, but a generator may ask for it.

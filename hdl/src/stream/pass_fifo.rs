@@ -3,28 +3,28 @@
 //! ```text
 //!  s ==+===============================> m     empty: straight through
 //!      |   +------+
-//!      +==>| FIFO |====+===============> m     without a register: behind what waits
+//!      +==>| FIFO |====+===============> m     without a register: after what waits
 //!      |   +------+    |
 //!      |               |   +----------+
 //!      +===============+==>| register |==> m   with one: the first element that waits
 //!                          +----------+
 //! ```
 //!
-//! Block RAM reads into a register of its own. Then the one here holds the first element that has to wait, which the FIFO
-//! could not show at once, and those behind it come from the FIFO's. In front of distributed RAM it holds whatever is
+//! Block RAM reads into a register of its own. Then the one here holds the first element that must wait, which the FIFO
+//! could not show at once, and those after it come from the FIFO's. In front of distributed RAM it holds whatever is
 //! the first, so that nothing is read from the memory in the cycle in which it leaves.
 //!
 //! # Contract
 //! - **Latency:** none while nothing waits: what comes in is at the output in the same cycle. An element
-//!   that the other side does not take waits inside, and so do those behind it.
-//! - **Throughput:** one element a clock. With block RAM the one behind the first that has waited comes two clocks
+//!   that the other side does not take waits inside, and so do those after it.
+//! - **Throughput:** one element a clock. With block RAM the one after the first that has waited comes two clocks
 //!   after it came in at the earliest, which is the time that the memory takes.
-//! - **Capacity:** exactly `depth` elements; with a register that holds the first, `depth` more fit behind it.
+//! - **Capacity:** exactly `depth` elements; with a register that holds the first, `depth` more fit after it.
 //! - **Backpressure:** `s_ready` is a register: low when the FIFO is full, and in the first cycle after reset.
 //!   `almost_full` is one too: high while at most `margin` more elements fit into the FIFO.
 //! - **Paths:** from `s_valid` and `s_data` to `m_valid` and `m_data`, none from `m_ready` to `s`.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** forgets what is inside.
+//! - **Reset:** discards what is inside.
 
 use super::{Fifo, FifoConfig, FifoOutput, StreamIn, StreamOut};
 use crate::entry::ParameterError;
@@ -47,7 +47,7 @@ pub struct PassFifo {
     fifo: Checked<Fifo<{ config.behind_a_register() }>>,
     /// Something is in the FIFO, also if it is not at its output yet (block RAM only).
     waiting: Optional<Reg<bool, Reset>, { block }>,
-    /// The first element that has to wait (registered output only).
+    /// The first element that must wait (registered output only).
     first: Optional<Reg<{ config.width }>, { registered }>,
     first_used: Optional<Reg<bool, Reset>, { registered }>,
 }

@@ -15,7 +15,7 @@
 //!   a register: low while an element is held, and in the first cycle after reset.
 //! - **Paths:** from `s` valid and data to `m`; none from `m` ready to `s`.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** forgets the element that is held.
+//! - **Reset:** discards the element that is held.
 
 use super::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;

@@ -15,7 +15,7 @@
 //!   used, and in the first cycle after reset.
 //! - **Paths:** none from `s` to `m` or back; all outputs are registers.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** forgets both elements.
+//! - **Reset:** discards both elements.
 
 use super::{StreamIn, StreamOut, limits};
 use crate::entry::ParameterError;
@@ -53,7 +53,7 @@ fn update() {
         spare_used = true;
         ready = false;
     }
-    /// Follows the input until it has to keep it.
+    /// Follows the input until it must keep it.
     if ready {
         spare = s.data;
     }

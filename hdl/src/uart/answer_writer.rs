@@ -15,7 +15,7 @@ const COUNT: usize = 4;
 ///
 /// # Contract
 /// - `start` takes an answer while `busy` is low; `busy` is high until its last byte has been taken.
-/// - The payload starts at the most significant byte of `payload`; only `length` bytes of it are sent.
+/// - The payload starts with the most significant byte of `payload`; only `length` bytes of it are sent.
 #[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AnswerWriter {

@@ -33,10 +33,10 @@ const HOLD: u64 = 4;
 /// ```
 ///
 /// # Contract
-/// - `payload_valid` marks the bytes of the payload as they come. `done` is high from the end of a frame until
-///   `answered`; `command`, `length` and `fault` stay as they are then. `fault` is 0, or says what was wrong.
-/// - Whatever comes in, `done` rises after the frame, or after a pause of the given number of clocks.
-/// - Bytes that come while `done` is high are dropped, and told as the next fault.
+/// - `payload_valid` marks the bytes of the payload as they arrive. `done` is high from the end of a frame until
+///   `answered`; `command`, `length` and `fault` are stable meanwhile. `fault` is 0, or names the error.
+/// - For any input, `done` rises after the frame, or after a pause of the given number of clocks.
+/// - Bytes that arrive while `done` is high are dropped, and reported as the next fault.
 #[hardware(timing: Timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct CommandReader {
@@ -52,11 +52,11 @@ pub struct CommandReader {
     pub broken: Wire<In, bool>,
     /// The frame has been answered.
     pub answered: Wire<In, bool>,
-    /// What the frame asks for.
+    /// The request of the frame.
     pub command: Wire<Out, { BYTE }>,
     /// Bytes of its payload.
     pub length: Wire<Out, { BYTE }>,
-    /// What is wrong with it; 0 if nothing is.
+    /// Its error; 0 if there is none.
     pub fault: Wire<Out, { BYTE }>,
     /// `data` is a byte of the payload.
     pub payload_valid: Wire<Out, bool>,

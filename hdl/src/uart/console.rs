@@ -53,7 +53,7 @@ const ANSWERING: u64 = 2;
 /// The answer is being sent.
 const SENDING: u64 = 3;
 
-/// A matching engine behind a serial line.
+/// A matching engine after a serial line.
 #[hardware(shape: ConsoleShape, error = ParameterError, engine = shape.engine(), timing = shape.timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartMatch {
@@ -88,7 +88,7 @@ pub struct UartMatch {
     matched: Reg<bool, Reset>,
     command: Wire<Local, { BYTE }>,
     length: Wire<Local, { BYTE }>,
-    /// What a frame is answered with at once.
+    /// The immediate answer to a frame.
     verdict: Wire<Local, { BYTE }>,
     accept: Wire<Local, bool>,
     is_unmatched: Wire<Local, bool>,
@@ -119,7 +119,7 @@ impl Logic for UartMatch {
                 self.receiver.data.val()
             );
         }
-        /// What is to be said to a frame.
+        /// The answer to a frame.
         connect!(self.reader => self; command, length);
         self.verdict.next = lit(protocol::DONE as u64, BYTE);
         if self.reader.fault.val() != 0 {

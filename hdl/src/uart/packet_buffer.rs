@@ -10,12 +10,12 @@ const NUMBER: usize = 8;
 /// Bytes of the longest packet, and one more.
 const BYTES: usize = 1 << NUMBER;
 
-/// Collects bytes, and plays them as one packet when it is told to.
+/// Collects bytes, and plays them as one packet on request.
 ///
 /// A packet is played only when it is complete, so that one which breaks off never reaches the engine.
 ///
 /// # Contract
-/// - `store` puts `data` behind what is there; `restart` forgets everything.
+/// - `store` puts `data` after what is there; `restart` discards everything.
 /// - `play` plays `length` bytes, 1 to 255, which have been stored before: a beat every second clock at best. It
 ///   counts only while nothing is being played.
 /// - A packet has tid, tdest and tuser 0.

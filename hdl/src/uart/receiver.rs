@@ -33,7 +33,7 @@ const STOP: u64 = 9;
 ///   stop bit is low; the byte is dropped, and no other starts before the line was high.
 /// - **Speed:** bytes may follow one another without a pause, with a clock up to 4 % fast or slow if a bit has 16
 ///   clocks or more.
-/// - **Reset:** forgets the byte that is coming in.
+/// - **Reset:** discards the byte that is coming in.
 #[hardware(timing: Timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartReceiver {

@@ -9,7 +9,7 @@ const INDEX: usize = 8;
 const WORD: usize = 32;
 /// Bits of a rule: {index, mask, start, end}.
 pub(super) const ENTRY: usize = INDEX + 3 * WORD;
-/// A rule that matches nothing: its range starts behind its end.
+/// A rule that matches nothing: its range starts after its end.
 const NOTHING: u64 = 1 << WORD;
 
 /// Holds the rules, each of which is written as a whole.

@@ -55,7 +55,7 @@ impl Logic for UartTransmitter {
         } else if self.timer.q.val() == 0 {
             self.timer.d.next = lit(bit_clocks - 1, self._timing.bit_width());
             self.left.d.next = self.left.q.val() - 1;
-            /// Behind the data comes the stop bit, which is as the idle line.
+            /// After the data comes the stop bit, which is as the idle line.
             self.low.d.next = self.rest.q.val().get_bit(0);
             self.rest.d.next = cat!(lit(0, 1), self.rest.q.val().slice(1, BYTE - 1));
         } else {

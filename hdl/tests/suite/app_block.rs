@@ -136,7 +136,7 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
             continue;
         };
         assert_eq!(inner.width.to_string(), *width, "{port}");
-        // What the cluster takes, the application gives; both take the clock.
+        // The application drives the cluster's inputs; the clock is an input of both.
         let clock = if port == "clk_i" {
             "output"
         } else {

@@ -11,7 +11,7 @@ use std::process::Command;
 const CLOCK: &str = "module spinneret_cluster_clock (\n    input  wire clk,\n    input  wire rst,\n    output wire cluster_clk,\n    \
                      output wire cluster_locked\n);\nendmodule\n";
 
-/// What the core of Corundum sets on cards with our application, as far as it is not the default. Side bands follow from
+/// Parameters that Corundum's core sets on cards with this application, without defaults. Side bands follow from
 /// the numbers of queues, 2**13 to send and 2**8 to receive, the RAM's address from its 128 KiB; tags of the DMA and the
 /// number of its RAM are those of a card that was built.
 const CARDS: &[(&str, u64)] = &[
@@ -61,7 +61,7 @@ impl Shipped {
         Self { folder, files }
     }
 
-    /// What Verilator says about the block with these parameters; nothing if it likes it.
+    /// Lints the block with these parameters in Verilator; its complaint is the error.
     fn lint(&self, parameters: &[(&str, u64)]) -> Result<(), String> {
         let waivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/verilator.vlt");
         let mut command = Command::new("verilator");
@@ -140,7 +140,7 @@ fn it_refuses_other_values_and_says_which() {
         let shipped = Shipped::new("refused", generation);
         let text = fs::read_to_string(shipped.folder.join(format!("{TOP}.sv")));
         let text = text.unwrap_or_else(|error| panic!("{error}"));
-        // A condition without a case here is one that nobody has seen fire.
+        // Each condition has a case here.
         assert_eq!(text.matches("_has_to_be_").count(), REFUSED.len(), "{generation}");
         let all: Vec<_> = REFUSED.iter().map(|(name, value, _)| (*name, *value)).collect();
         let said = shipped.lint(&all).unwrap_err();
@@ -160,7 +160,7 @@ fn it_refuses_other_values_and_says_which() {
     }
 }
 
-/// What Verilator says when a condition does not hold.
+/// Verilator's message for a violated condition.
 fn missing(name: &str, rule: &str) -> String {
     format!("Cannot find file containing module: '{name}_has_to_{rule}'")
 }

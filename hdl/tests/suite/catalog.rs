@@ -88,7 +88,7 @@ fn ports_and_parameters_are_those_of_the_contract() {
             .collect();
         let (ports, further) = ports.split_at(contract.ports.len().min(ports.len()));
         assert_eq!(ports, contract.ports, "{}: ports", entry.name);
-        // What a block adds are outputs, and the ready of an output stream.
+        // A block adds only outputs, and the ready of an output stream.
         for (direction, name, _) in further {
             let is_output = *direction == PortDirection::Output || name.ends_with("_ready");
             assert!(is_output, "{}: {name}", entry.name);

@@ -91,7 +91,7 @@ impl Logic for Part {
     }
 }
 
-/// The part, and beside it what is at the top.
+/// The part, and parts at the top.
 #[derive(LogicBlock, Describe, Debug)]
 struct Top {
     pub nic_clk: Signal<In, Clock>,

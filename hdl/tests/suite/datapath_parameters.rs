@@ -17,7 +17,7 @@ fn block(name: &str) -> &'static Entry {
     catalog::find(name).unwrap_or_else(|| panic!("{name} is not listed"))
 }
 
-/// What is wrong with the reference configuration after these changes, if anything is.
+/// The error of the reference configuration with these changes, if any.
 fn refusal(settings: &[(&str, u64)]) -> Option<String> {
     let mut values: Values = block(NAME).values(Config::Reference);
     for (name, value) in settings {

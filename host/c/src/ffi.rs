@@ -22,7 +22,7 @@ pub const SPINNERET_ERROR_PROGRAM: c_int = -3;
 pub const SPINNERET_ERROR_NO_ROOM: c_int = -4;
 /// The NIC refused a request, or did not answer as expected.
 pub const SPINNERET_ERROR_DEVICE: c_int = -5;
-/// The NIC, its driver or the process that simulates it is gone.
+/// The NIC, its driver or the process that simulates it has disappeared.
 pub const SPINNERET_ERROR_GONE: c_int = -6;
 /// Timeout.
 pub const SPINNERET_ERROR_TIMEOUT: c_int = -7;
@@ -143,7 +143,7 @@ pub unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c str, Fai
             "{what} has more than {SPINNERET_LONGEST_NAME} bytes"
         )));
     };
-    // SAFETY: so many bytes have been looked at, and the 0 behind them.
+    // SAFETY: the loop has read these bytes and the 0 after them.
     let bytes = unsafe { slice::from_raw_parts(string.cast(), length + 1) };
     let text = CStr::from_bytes_with_nul(bytes)
         .ok()
@@ -173,7 +173,7 @@ pub fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
 /// Bytes of the caller.
 ///
 /// # Safety
-/// `bytes` is null, or so many bytes can be read there and do not change meanwhile.
+/// `bytes` is null, or `count` bytes can be read there and do not change meanwhile.
 pub unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], Failure> {
     check_buffer(bytes, count)?;
     match count {
@@ -186,7 +186,7 @@ pub unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], 
 /// Writes bytes to a buffer of the caller.
 ///
 /// # Safety
-/// The buffer is null, or so many bytes can be written there.
+/// The buffer is null, or has room for these bytes.
 pub unsafe fn put_bytes(buffer: *mut c_void, bytes: &[u8]) -> Result<(), Failure> {
     check_buffer(buffer, bytes.len())?;
     if !bytes.is_empty() {

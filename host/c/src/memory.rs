@@ -249,7 +249,7 @@ fn with(context: *mut spinneret_context, call: impl FnOnce(&OpenContext) -> Resu
 /// Reads memory into a buffer of the caller, which may be uninitialised.
 ///
 /// # Safety
-/// The buffer is null, or has room for so many bytes.
+/// The buffer is null, or has room for the requested bytes.
 unsafe fn fetch(
     size: u32,
     buffer: *mut c_void,

@@ -41,8 +41,8 @@ impl From<UdpError> for Failure {
     fn from(error: UdpError) -> Self {
         let code = match error {
             UdpError::Sender(_) | UdpError::Receiver(_) => SPINNERET_ERROR_ARGUMENT,
-            UdpError::Bind { .. } => SPINNERET_ERROR_OPEN,
-            UdpError::Failed { .. } => SPINNERET_ERROR_TIMEOUT,
+            UdpError::Bind(..) => SPINNERET_ERROR_OPEN,
+            UdpError::Failed(..) => SPINNERET_ERROR_TIMEOUT,
             _ => SPINNERET_ERROR_DEVICE,
         };
         Self::new(code, error.to_string())
@@ -175,7 +175,7 @@ fn next(listener: &mut Listener, timeout: Duration) -> Result<Option<Received>, 
 /// # Safety
 /// It is null, or points to a string.
 unsafe fn address(string: *const c_char, what: &str) -> Result<SocketAddrV4, Failure> {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let text = unsafe { text(string, what) }?;
     text.parse().map_err(|_| {
         Failure::argument(format!(

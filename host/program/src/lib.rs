@@ -1,4 +1,4 @@
-//! Handlers as the compiler leaves them: what software on the host and models of the cluster both have to know.
+//! Programs with handlers, as ELF files.
 //!
 //! [`Program`] reads an ELF file: segments, handlers by name, variables by name.
 
@@ -13,96 +13,49 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The section behind which the memory of the handlers begins.
+/// The section after which handler memory begins.
 const HANDLER_DATA: &str = ".l2_handler_data";
-/// What stubs of typed calls say of themselves.
+/// The section that describes stubs of typed calls.
 const SERVICES: &str = ".spin_services";
-/// Where the host leaves its answers, and handlers their counters.
+/// The variable for answers of the host and counters of handlers.
 const HOST_DATA: &str = "__host_data";
 
-/// Most that is read of a file: programs have 1 MiB of memory, and debugging information has some times that.
+/// Maximum size of a file: programs have 1 MiB of memory, and debug information is several times larger.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Why a file is no program for the cluster.
+/// Why a file is not a program for the cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It cannot be read.
-    #[error("{path} cannot be read: {source}")]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    #[error("{0} cannot be read: {1}")]
+    Read(PathBuf, #[source] std::io::Error),
     /// It is too large to be handlers.
-    #[error("{path} is larger than {} MiB: handlers, with all that debuggers want, are not", MOST_BYTES >> 20)]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is no ELF file, or a broken one.
-    #[error("{path} is no ELF file that can be read: {reason}")]
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    #[error("{0} is larger than {most} MiB, which handlers are not, even with debug information", most = MOST_BYTES >> 20)]
+    TooLarge(PathBuf),
+    /// It is not a valid ELF file.
+    #[error("{0} is no ELF file that can be read: {1}")]
+    Broken(PathBuf, String),
     /// It is for something else.
+    #[error("{0} is {1}; handlers are executables for RISC-V with 32 bits (-march=rv32imac -mabi=ilp32)")]
+    Foreign(PathBuf, String),
+    /// A segment is outside of memory, or does not fit.
     #[error(
-        "{path} is {found}; handlers are executables for RISC-V with 32 bits (-march=rv32imac -mabi=ilp32)"
-    )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What it is for.
-        found: String,
-    },
-    /// Part of it is not where memory is, or does not fit.
-    #[error(
-        "{path}: {bytes} bytes at {address:#010x} do not fit: there are {PROGRAM_BYTES} bytes of program memory at \
+        "{0}: {2} bytes at {1:#010x} do not fit: there are {PROGRAM_BYTES} bytes of program memory at \
          {PROGRAM_BASE:#010x} and {HANDLER_BYTES} bytes of handler memory at {HANDLER_BASE:#010x}"
     )]
-    DoesNotFit {
-        /// The file.
-        path: PathBuf,
-        /// Where the part goes.
-        address: u32,
-        /// Its size.
-        bytes: u64,
-    },
-    /// Nothing would run.
-    #[error("{path} has no code at its entry point {entry:#010x}: link it with the runtime (spin.mk does)")]
-    NoEntry {
-        /// The file.
-        path: PathBuf,
-        /// Where HPUs would begin.
-        entry: u32,
-    },
+    DoesNotFit(PathBuf, u32, u64),
+    /// The entry point is not in a segment of code.
+    #[error("{0} has no code at its entry point {1:#010x}: link it with the runtime (spin.mk does)")]
+    NoEntry(PathBuf, u32),
     /// It has handlers of several names.
-    #[error("{path} has handlers of several names, {}: name the ruleset, or else --handler, after one of them", list(.found))]
-    Unclear {
-        /// The file.
-        path: PathBuf,
-        /// What there is.
-        found: Vec<String>,
-    },
+    #[error("{0} has handlers of several names, {names}: name the ruleset, or else --handler, after one of them", names = list(.1))]
+    Unclear(PathBuf, Vec<String>),
     /// It has no handlers.
-    #[error("{path} has no handlers: write functions whose names end in `_hh`, `_ph` or `_th`")]
-    NoHandlers {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{0} has no handlers: write functions whose names end in `_hh`, `_ph` or `_th`")]
+    NoHandlers(PathBuf),
     /// There is no handler of that name.
-    #[error("{path} has no handler `{wanted}`; it has {}", list(.found))]
-    NoHandler {
-        /// The file.
-        path: PathBuf,
-        /// What was asked for.
-        wanted: String,
-        /// What there is.
-        found: Vec<String>,
-    },
+    #[error("{0} has no handler `{1}`; it has {names}", names = list(.2))]
+    NoHandler(PathBuf, String, Vec<String>),
 }
 
 fn list(names: &[String]) -> String {
@@ -116,12 +69,12 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// Bytes that go into memory before anything runs.
+/// A segment to load into memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Where.
     pub address: u32,
-    /// What; the file's bytes, and zeros behind them.
+    /// The bytes of the file, padded with zeros.
     pub bytes: Vec<u8>,
     /// It is code.
     pub is_code: bool,
@@ -158,19 +111,19 @@ pub struct Variable {
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
-    /// What goes into memory.
+    /// Segments to load.
     pub segments: Vec<Segment>,
-    /// Where HPUs begin.
+    /// Entry point.
     pub entry: u32,
     /// All functions, by address.
     pub functions: Vec<Function>,
-    /// First byte of L2 handler memory that the program leaves to its contexts.
+    /// First byte of L2 handler memory after the program, for its contexts.
     pub free_memory: u32,
-    /// Where the host leaves its answers, if handlers want any.
+    /// Address of `__host_data`, if handlers use it.
     pub host_data: Option<u32>,
     /// Variables in L2, by name.
     pub variables: BTreeMap<String, Variable>,
-    /// What stubs of typed calls say of themselves; `spinneret-rpc` reads it.
+    /// Description of stubs of typed calls, for `spinneret-rpc`.
     pub services: Vec<u8>,
     file: Vec<u8>,
 }
@@ -183,33 +136,27 @@ impl Program {
     pub fn open(path: &Path) -> Result<Self, ProgramError> {
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
-        read.map_err(|source| ProgramError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        read.map_err(|source| ProgramError::Read(path.to_owned(), source))?;
         if bytes.len() as u64 > MOST_BYTES {
             let path = path.to_owned();
-            return Err(ProgramError::TooLarge { path });
+            return Err(ProgramError::TooLarge(path));
         }
         Self::parse(path, bytes)
     }
 
-    /// Takes the bytes of a file; the path is for messages.
+    /// Parses the bytes of a file; the path is for messages.
     ///
     /// # Errors
     /// If it is no program for the cluster.
     pub fn parse(path: &Path, file: Vec<u8>) -> Result<Self, ProgramError> {
-        let broken = |reason: object::Error| ProgramError::Broken {
-            path: path.to_owned(),
-            reason: reason.to_string(),
-        };
+        let broken = |reason: object::Error| ProgramError::Broken(path.to_owned(), reason.to_string());
         check_kind(path, &file)?;
         let elf = ElfFile32::<Endianness>::parse(&*file).map_err(broken)?;
         let segments = segments(path, &elf)?;
         let entry = elf.entry() as u32;
         if !segments.iter().any(|segment| segment.has_code_at(entry)) {
             let path = path.to_owned();
-            return Err(ProgramError::NoEntry { path, entry });
+            return Err(ProgramError::NoEntry(path, entry));
         }
         let functions = functions(&elf);
         let variables = variables(&elf);
@@ -257,11 +204,11 @@ impl Program {
         let codes = Stage::ALL.map(|stage| self.handlers(stage).get(name).copied().unwrap_or_default());
         match codes.iter().any(|code| code.exists()) {
             true => Ok(codes),
-            false => Err(ProgramError::NoHandler {
-                path: self.path.clone(),
-                wanted: name.to_owned(),
-                found: self.handler_names(),
-            }),
+            false => Err(ProgramError::NoHandler(
+                self.path.clone(),
+                name.to_owned(),
+                self.handler_names(),
+            )),
         }
     }
 
@@ -277,13 +224,8 @@ impl Program {
             .collect();
         match names.keys().collect::<Vec<_>>()[..] {
             [name] => Ok(name),
-            [] => Err(ProgramError::NoHandlers {
-                path: self.path.clone(),
-            }),
-            _ => Err(ProgramError::Unclear {
-                path: self.path.clone(),
-                found: self.handler_names(),
-            }),
+            [] => Err(ProgramError::NoHandlers(self.path.clone())),
+            _ => Err(ProgramError::Unclear(self.path.clone(), self.handler_names())),
         }
     }
 
@@ -313,25 +255,16 @@ impl Program {
 
 /// Whether it is for the cluster at all.
 fn check_kind(path: &Path, file: &[u8]) -> Result<(), ProgramError> {
-    let foreign = |found: String| ProgramError::Foreign {
-        path: path.to_owned(),
-        found,
-    };
+    let foreign = |found: String| ProgramError::Foreign(path.to_owned(), found);
     match object::FileKind::parse(file) {
         Ok(object::FileKind::Elf32) => {}
         Ok(object::FileKind::Elf64) => return Err(foreign("an ELF file with 64 bits".to_owned())),
         Ok(kind) => return Err(foreign(format!("a file of the kind {kind:?}"))),
         Err(error) => {
-            return Err(ProgramError::Broken {
-                path: path.to_owned(),
-                reason: error.to_string(),
-            });
+            return Err(ProgramError::Broken(path.to_owned(), error.to_string()));
         }
     }
-    let broken = |error: object::Error| ProgramError::Broken {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    };
+    let broken = |error: object::Error| ProgramError::Broken(path.to_owned(), error.to_string());
     let header = FileHeader32::<Endianness>::parse(file).map_err(broken)?;
     let endian = header.endian().map_err(broken)?;
     let machine = header.e_machine(endian);
@@ -362,18 +295,14 @@ fn segments(path: &Path, elf: &ElfFile32<'_>) -> Result<Vec<Segment>, ProgramErr
             offset < bytes && size <= u64::from(bytes - offset)
         };
         if !fits(PROGRAM_BASE, PROGRAM_BYTES) && !fits(HANDLER_BASE, HANDLER_BYTES) {
-            return Err(ProgramError::DoesNotFit {
-                path: path.to_owned(),
-                address,
-                bytes: size,
-            });
+            return Err(ProgramError::DoesNotFit(path.to_owned(), address, size));
         }
-        let data = header
-            .data(endian, elf.data())
-            .map_err(|()| ProgramError::Broken {
-                path: path.to_owned(),
-                reason: format!("its segment at {address:#010x} lies beyond the end of the file"),
-            })?;
+        let data = header.data(endian, elf.data()).map_err(|()| {
+            ProgramError::Broken(
+                path.to_owned(),
+                format!("its segment at {address:#010x} lies beyond the end of the file"),
+            )
+        })?;
         let mut bytes = data.to_vec();
         bytes.resize(size as usize, 0);
         segments.push(Segment {
@@ -402,13 +331,13 @@ fn functions(elf: &ElfFile32<'_>) -> Vec<Function> {
     functions
 }
 
-/// What stubs say, if there are any.
+/// The description of stubs, if there are any.
 fn services(elf: &ElfFile32<'_>) -> object::Result<Vec<u8>> {
     let section = elf.section_by_name(SERVICES);
     section.map_or(Ok(Vec::new()), |section| section.data().map(<[u8]>::to_vec))
 }
 
-/// What handlers and the host both know by name; thread-local variables have no address.
+/// Variables by name; thread-local variables have no address.
 fn variables(elf: &ElfFile32<'_>) -> BTreeMap<String, Variable> {
     let is_there =
         |variable: &Variable| (HANDLER_BASE..HANDLER_BASE + HANDLER_BYTES).contains(&variable.address);

@@ -1,4 +1,4 @@
-//! Rule files: what the matching engine is to look for, in TOML.
+//! Rule files: rulesets for the matching engine, in TOML.
 //!
 //! The format is described in `docs/rules.md`. A file holds up to as many rulesets as the matcher has;
 //! each joins up to three rules by AND or OR and may name an end-of-message rule. Everything that a
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRules
     rulesets.iter().enumerate().map(parse_one).collect()
 }
 
-/// The tables of an array of tables, with their places.
+/// The tables of an array of tables, with their positions.
 fn tables<'t, 'i>(entry: &'t Spanned<DeValue<'i>>) -> Result<Vec<(&'t DeTable<'i>, Range<usize>)>, Problem> {
     let wrong = |span| {
         Problem::new(
@@ -215,10 +215,7 @@ impl RuleFile {
     /// If the file cannot be read, is not a rule file, or asks for what the matcher does not have.
     pub fn read(path: &Path, params: &MatcherParams) -> Result<Self, RuleFileError> {
         let name = path.display().to_string();
-        let unreadable = |source| RuleFileError::Unreadable {
-            file: name.clone(),
-            source,
-        };
+        let unreadable = |source| RuleFileError::Unreadable(name.clone(), source);
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(unreadable)?;
         file.take(MAX_FILE_BYTES + 1)
@@ -233,9 +230,7 @@ impl RuleFile {
     /// If the bytes are not a rule file, or ask for what the matcher does not have.
     pub fn parse(name: &str, bytes: &[u8], params: &MatcherParams) -> Result<Self, RuleFileError> {
         if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(RuleFileError::TooLarge {
-                file: name.to_owned(),
-            });
+            return Err(RuleFileError::TooLarge(name.to_owned()));
         }
         let text =
             std::str::from_utf8(bytes).map_err(|error| RuleFileError::not_utf8(name, bytes, &error))?;

@@ -1,4 +1,4 @@
-//! Which packets go to handlers: what applications, rule files and testbenches mean by a ruleset.
+//! Rulesets: which packets go to handlers, for applications, rule files and testbenches.
 //!
 //! - [`Ruleset`]: rules, how they are joined, and which packets end a message;
 //! - [`RuleFile`]: rulesets in TOML, as `docs/rules.md` describes them;
@@ -42,7 +42,7 @@ impl Join {
         }
     }
 
-    /// What a bit of the registers says.
+    /// Returns the join of a register bit.
     pub const fn of_bit(bit: u32) -> Self {
         match bit & 1 {
             0 => Self::And,
@@ -82,7 +82,7 @@ pub struct Ruleset {
     pub end_of_message: Rule,
 }
 
-/// A ruleset and what its author calls it.
+/// A ruleset with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRuleset {
     /// The name in the file, if there is one.
@@ -91,13 +91,13 @@ pub struct NamedRuleset {
     pub ruleset: Ruleset,
 }
 
-/// Why the hardware cannot hold a ruleset.
+/// Why the hardware does not support a ruleset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulesetError {
     /// Too many rules.
     #[error("a ruleset has at most {DECIDING_RULES} rules and the one that ends messages, not {0}")]
     TooMany(usize),
-    /// A rule that no packet can match, unless it says so on purpose.
+    /// A rule that no packet can match, unless it is marked as such.
     #[error(
         "rule {number} matches nothing: no value of mask {mask:#010x} is from {start:#010x} to {end:#010x}"
     )]
@@ -114,8 +114,8 @@ pub enum RulesetError {
 }
 
 impl Ruleset {
-    /// Which packets end a message if nobody says: all of them, so that every packet is a message of its own, and the
-    /// context's handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may
+    /// The default end-of-message rule: all packets, so that every packet is a message of its own, and the context's
+    /// handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may
     /// keep some until more come: there, handlers that need no end want [`Rule::NEVER`], and a message without end keeps its
     /// handlers.
     pub const USUAL_END: Rule = Rule::ALWAYS;
@@ -130,7 +130,7 @@ impl Ruleset {
         Self::joined(Join::Or)
     }
 
-    /// Matches no packet, and ends no message: what a place of the hardware that nobody uses holds.
+    /// Matches no packet and ends no message, for unused rulesets of the hardware.
     pub fn never() -> Self {
         Self::any().end_of_message(Rule::NEVER)
     }
@@ -157,7 +157,7 @@ impl Ruleset {
         self
     }
 
-    /// Whether the hardware can hold it, and each rule can match something.
+    /// Checks that the hardware supports the ruleset, and that each rule can match a packet.
     ///
     /// # Errors
     /// If not.
@@ -202,51 +202,23 @@ impl Ruleset {
 #[derive(Debug, Error)]
 pub enum RuleFileError {
     /// The file cannot be opened or read.
-    #[error("{file}: cannot read the rule file: {source}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
+    #[error("{0}: cannot read the rule file: {1}")]
+    Unreadable(String, #[source] std::io::Error),
     /// The file is larger than any rule file.
-    #[error("{file}: larger than 1 MiB, so it is no rule file; docs/rules.md describes the format")]
-    TooLarge {
-        /// The file.
-        file: String,
-    },
+    #[error("{0}: larger than 1 MiB, so it is no rule file; docs/rules.md describes the format")]
+    TooLarge(String),
     /// The file is not text.
-    #[error("{file}:{line}: byte {offset} is not UTF-8 text; docs/rules.md describes the format")]
-    NotUtf8 {
-        /// The file.
-        file: String,
-        /// Line, counted from 1.
-        line: usize,
-        /// Offset of the first byte that is wrong, counted from 0.
-        offset: usize,
-    },
+    #[error("{0}:{1}: byte {2} is not UTF-8 text; docs/rules.md describes the format")]
+    NotUtf8(String, usize, usize),
     /// The text says something that it must not.
-    #[error("{file}:{line}: {place}{problem}")]
-    Invalid {
-        /// The file.
-        file: String,
-        /// Line, counted from 1.
-        line: usize,
-        /// Ruleset and rule.
-        place: Place,
-        /// What is wrong, and what to write instead.
-        problem: String,
-    },
+    #[error("{0}:{1}: {2}{3}")]
+    Invalid(String, usize, Place, String),
 }
 
 impl RuleFileError {
     fn not_utf8(file: &str, bytes: &[u8], error: &Utf8Error) -> Self {
         let offset = error.valid_up_to();
-        Self::NotUtf8 {
-            file: file.to_owned(),
-            line: line_of(bytes, offset),
-            offset,
-        }
+        Self::NotUtf8(file.to_owned(), line_of(bytes, offset), offset)
     }
 }
 
@@ -319,12 +291,12 @@ impl Problem {
     }
 
     fn in_file(self, file: &str, text: &str) -> RuleFileError {
-        RuleFileError::Invalid {
-            file: file.to_owned(),
-            line: line_of(text.as_bytes(), self.span.start),
-            place: self.place,
-            problem: self.text,
-        }
+        RuleFileError::Invalid(
+            file.to_owned(),
+            line_of(text.as_bytes(), self.span.start),
+            self.place,
+            self.text,
+        )
     }
 }
 
@@ -333,9 +305,9 @@ fn line_of(bytes: &[u8], offset: usize) -> usize {
     1 + bytes.iter().take(offset).filter(|byte| **byte == b'\n').count()
 }
 
-// The name that was probably meant.
+// Suggestions for unknown names.
 
-/// A question to append to an error about an unknown name: the nearest known one, or all of them.
+/// Suggestion to append to an error about an unknown name: the nearest known name, or all of them.
 fn did_you_mean(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|name| (distance(unknown, name), name)).min();
     match nearest {
@@ -368,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_without_a_rule_change_nothing() {
+    fn unused_rules_are_neutral() {
         let one = Ruleset::all().rule(Rule::IPV4);
         assert_eq!(
             [one.at(0), one.at(1), one.at(2)],
@@ -387,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hardware_cannot_hold_is_refused() {
+    fn rejects_rules_beyond_the_hardware() {
         let four = (0..4).fold(Ruleset::all(), |rules, _| rules.rule(Rule::IPV4));
         assert_eq!(four.check(), Err(RulesetError::TooMany(4)));
         let empty = Ruleset::all()

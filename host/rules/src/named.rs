@@ -10,7 +10,7 @@ const SLMP_PORT: u16 = 9330;
 /// IP protocol number of UDP.
 const UDP: u8 = 17;
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     /// One rule, written as its name.
@@ -30,7 +30,7 @@ pub(super) enum Meaning {
 pub(super) struct NamedRule {
     pub(super) name: &'static str,
     pub(super) meaning: Meaning,
-    /// What it stands for when it counts from the IP payload, if it looks at something there.
+    /// Its meaning relative to the IP payload, if any.
     pub(super) in_ip_payload: Option<Meaning>,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn range(
     Ok(first..=last)
 }
 
-/// What a value is, for messages.
+/// Describes the type of a value, for messages.
 pub(super) fn describe(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("{text:?}"),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn rejects_invalid_ranges() {
         for text in [
             "",
             "-",

@@ -15,7 +15,7 @@ const RELATIVE: &str = "relative";
 const IP_PAYLOAD: &str = "ip-payload";
 /// The key of a rule that has a name and no value, but counts from the IP payload.
 const NAME: &str = "name";
-/// Where the IP payload starts at least: behind an Ethernet header without tag and the shortest IP header.
+/// Minimum offset of the IP payload: after an untagged Ethernet header and the shortest IP header.
 const FIRST_PAYLOAD_START: usize = 14 + 20;
 const EXAMPLES: &str = "write a name such as \"ipv4\", a table such as { udp-dport = 9330 }, \
                         or { idx = 3, mask = 0xffff0000, start = 0x08000000, end = 0x08000000 }";
@@ -50,7 +50,7 @@ fn by_name(name: &str, relative: bool, span: &Range<usize>) -> Result<Vec<Rule>,
     }
 }
 
-/// What a name stands for, counted from the frame or from the IP payload.
+/// The meaning of a name, relative to the frame or to the IP payload.
 fn meaning(rule: &NamedRule, relative: bool, span: &Range<usize>) -> Result<Meaning, Problem> {
     if !relative {
         return Ok(rule.meaning);

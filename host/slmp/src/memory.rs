@@ -50,7 +50,7 @@ pub struct Field {
     pub offset: usize,
     /// Number of words.
     pub words: usize,
-    /// What it holds.
+    /// Its contents.
     pub about: &'static str,
 }
 
@@ -75,7 +75,7 @@ macro_rules! layout {
 }
 
 layout! {
-    /// What all messages share, at the start of the context's handler memory. The places follow it.
+    /// Data shared by all messages, at the start of the context's handler memory. The places follow.
     common: 0x1100 bytes {
         MAGIC 0x000 1 "magic number";
         VERSION 0x004 1 "version of this layout";
@@ -152,7 +152,7 @@ numbered! {
 }
 
 numbered! {
-    /// What became of a segment: it is counted under exactly one of these.
+    /// Outcome of a segment: each is counted under exactly one of these.
     Cause {
         Accepted 0 "data was new and was taken";
         Duplicate 1 "was there already, or its message is complete";

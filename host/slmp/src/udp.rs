@@ -42,41 +42,19 @@ pub enum UdpError {
     #[error(transparent)]
     Receiver(#[from] ReceiverConfigError),
     /// The receiver does not acknowledge.
-    #[error("{to}: {error}")]
-    Failed {
-        /// Where the message was sent.
-        to: SocketAddrV4,
-        /// Why the sender gave up.
-        error: SendError,
-    },
+    #[error("{0}: {1}")]
+    Failed(SocketAddrV4, SendError),
     /// The progress callback said so.
-    #[error("{to}: stopped as asked, with {acknowledged_bytes} of {length} bytes acknowledged")]
-    Stopped {
-        /// Where the message was sent.
-        to: SocketAddrV4,
-        /// Bytes that are known to have arrived.
-        acknowledged_bytes: u64,
-        /// Bytes of the message.
-        length: usize,
-    },
+    #[error("{0}: stopped as asked, with {1} of {2} bytes acknowledged")]
+    Stopped(SocketAddrV4, u64, usize),
     /// The port cannot be listened at.
     #[error(
-        "cannot listen at {at}: {source}; is it an address of this machine, and is another receiver running there?"
+        "cannot listen at {0}: {1}; is it an address of this machine, and is another receiver running there?"
     )]
-    Bind {
-        /// Address and port.
-        at: SocketAddrV4,
-        /// What the system says.
-        source: io::Error,
-    },
+    Bind(SocketAddrV4, #[source] io::Error),
     /// The system refuses to send there.
-    #[error("cannot send to {to}: {source}; check the address and the routes of this machine")]
-    Send {
-        /// Where the message was sent.
-        to: SocketAddrV4,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("cannot send to {0}: {1}; check the address and the routes of this machine")]
+    Send(SocketAddrV4, #[source] io::Error),
     /// The socket does not work.
     #[error("the UDP socket does not work: {0}")]
     Socket(io::Error),
@@ -132,7 +110,7 @@ impl Listener {
     /// If the receiver makes no sense, or the address cannot be listened at.
     pub fn bind(at: SocketAddrV4, config: ReceiverConfig, idle: Duration) -> Result<Self, UdpError> {
         let receiver = Receiver::new(config)?;
-        let socket = UdpSocket::bind(at).map_err(|source| UdpError::Bind { at, source })?;
+        let socket = UdpSocket::bind(at).map_err(|source| UdpError::Bind(at, source))?;
         socket
             .set_read_timeout(Some(PATIENCE))
             .map_err(UdpError::Socket)?;
@@ -251,11 +229,7 @@ pub fn send(
             let wish = progress(sender.statistics());
             if wish.is_break() && !is_over {
                 let acknowledged_bytes = sender.statistics().acknowledged_bytes;
-                return Err(UdpError::Stopped {
-                    to,
-                    acknowledged_bytes,
-                    length: message.len(),
-                });
+                return Err(UdpError::Stopped(to, acknowledged_bytes, message.len()));
             }
         }
         match step {
@@ -264,8 +238,8 @@ pub fn send(
             Step::Done => return Ok(*sender.statistics()),
             Step::Failed(error) => {
                 return Err(match refused {
-                    Some(source) => UdpError::Send { to, source },
-                    None => UdpError::Failed { to, error },
+                    Some(source) => UdpError::Send(to, source),
+                    None => UdpError::Failed(to, error),
                 });
             }
         }
@@ -333,10 +307,10 @@ impl<'a> Link<'a> {
                     thread::sleep(NAP);
                 }
                 Ok(_) => return Ok(None),
-                // It counts as lost, and is sent again if the receiver shall acknowledge it.
+                // It counts as lost, and is sent again if the receiver is asked to acknowledge it.
                 Err(error) if is_passing(&error) => return Ok(None),
                 Err(error) if so_far.acknowledged_bytes > 0 => return Ok(Some(error)),
-                Err(source) => return Err(UdpError::Send { to: self.to, source }),
+                Err(source) => return Err(UdpError::Send(self.to, source)),
             }
         }
     }
@@ -358,7 +332,7 @@ impl<'a> Link<'a> {
 
 impl Drop for Link<'_> {
     fn drop(&mut self) {
-        // Both have worked before, and there is nobody to tell.
+        // Ignore errors: both calls have succeeded before.
         let _ = self.socket.set_nonblocking(false);
         let _ = self.socket.set_read_timeout(self.read_timeout);
     }

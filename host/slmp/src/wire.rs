@@ -1,12 +1,12 @@
-//! The bytes of SLMP: ports, flags and the header.
+//! The wire format of SLMP: port, flags and header.
 
 use std::ops::{BitOr, BitOrAssign};
 
 /// UDP port of receivers.
 pub const PORT: u16 = 9330;
-/// Bytes of the header, which stands at the start of the UDP payload.
+/// Bytes of the header, at the start of the UDP payload.
 pub const HEADER_BYTES: usize = 10;
-/// Most payload of a segment: what fits an Ethernet frame with IPv4, UDP and SLMP headers.
+/// Maximum payload of a segment: what fits an Ethernet frame with IPv4, UDP and SLMP headers.
 pub const MAX_PAYLOAD: usize = 1462;
 
 /// Flags of a header.
@@ -42,7 +42,7 @@ impl Flags {
         },
     ];
 
-    /// The flags of a number, with those that have no meaning.
+    /// Returns the flags of a number, including undefined ones.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
@@ -79,7 +79,7 @@ pub struct NamedFlag {
     pub flag: Flags,
     /// Its name in capitals.
     pub name: &'static str,
-    /// What it says.
+    /// Its meaning.
     pub about: &'static str,
 }
 
@@ -92,7 +92,7 @@ pub struct HeaderField {
     pub offset: usize,
     /// Number of its bytes, which are in network order.
     pub bytes: usize,
-    /// What it holds.
+    /// Its contents.
     pub about: &'static str,
 }
 
@@ -130,9 +130,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header at the start of a UDP payload, and gives the segment's payload behind it.
-    ///
-    /// `None` if there are less bytes than a header has.
+    /// Parses the header of a UDP payload. Returns it with the payload after it, or `None` if the header is incomplete.
     pub fn parse(datagram: &[u8]) -> Option<(Self, &[u8])> {
         let (header, payload) = datagram.split_first_chunk::<HEADER_BYTES>()?;
         let [f0, f1, m0, m1, m2, m3, o0, o1, o2, o3] = *header;

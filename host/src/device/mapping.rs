@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn words_at_multiples_of_their_size_are_accessed_at_once() {
+    fn aligned_words_are_accessed_atomically() {
         assert_eq!([unit(0, 100), unit(8, 8), unit(8, 7), unit(12, 8)], [8, 8, 4, 4]);
         assert_eq!([unit(6, 8), unit(6, 1), unit(7, 8)], [2, 1, 1]);
     }

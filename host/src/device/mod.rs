@@ -88,7 +88,7 @@ pub trait Device: fmt::Debug {
     /// Reads host memory of a context. The caller has checked the range.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device has disappeared.
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
         mapped(self, context, offset, bytes.len())?.read(offset as usize, bytes);
         Ok(())
@@ -98,7 +98,7 @@ pub trait Device: fmt::Debug {
     /// written atomically.
     ///
     /// # Errors
-    /// If the device is gone.
+    /// If the device has disappeared.
     fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
         mapped(self, context, offset, bytes.len())?.write(offset as usize, bytes);
         Ok(())
@@ -253,7 +253,7 @@ pub enum DeviceError {
     /// The device refused a request, or did not answer.
     #[error("{0}")]
     Refused(String),
-    /// The device or the process that simulates it is gone.
+    /// The device or the process that simulates it has disappeared.
     #[error("the device is gone: {0}")]
     Gone(String),
     /// The driver has no access to a register.
@@ -273,7 +273,7 @@ impl DeviceError {
     }
 }
 
-// How fast time passes on a device whose name says so.
+// The speed of time on a device whose name contains it.
 
 /// Splits `NAME,slower=N` into the name and the factor by which time on the device is slower than wall-clock time.
 fn slower(name: &str) -> Option<(&str, u32)> {

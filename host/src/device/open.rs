@@ -34,7 +34,7 @@ pub enum OpenError {
         pci::DEVICE
     )]
     NoCard,
-    /// Nobody answers there.
+    /// No process answers there.
     #[error(transparent)]
     Socket(#[from] socket::ConnectError),
     /// The card cannot be used.
@@ -183,7 +183,7 @@ mod tests {
     use super::first_card;
 
     #[test]
-    fn the_node_of_our_driver_comes_before_others() -> std::io::Result<()> {
+    fn prefers_the_node_of_our_driver() -> std::io::Result<()> {
         let root = tempfile::tempdir()?;
         let nodes = root.path().join("dev");
         std::fs::create_dir(&nodes)?;

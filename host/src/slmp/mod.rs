@@ -31,7 +31,7 @@ const LOOKS: u32 = 4;
 /// Bytes of a line of host memory.
 const LINE: usize = 64;
 
-/// What happened to a message.
+/// An event of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It is complete. If stored messages are confirmed, call [`MessageReceiver::confirm`] next.

@@ -1,9 +1,8 @@
-//! One place for messages, in the memory that handlers and host share.
+//! A place for messages, in the memory that handlers and host share.
 //!
-//! Handlers work on a place while the host looks at it. The host writes the state of a place that is open or complete, and
-//! clears a place that it has closed when `users` says that nobody works on it any more; it never writes `users`. A
-//! handler that faults stays in `users` for ever. Its place stays closed then, since nobody can say whether a copy to its
-//! region is still under way.
+//! Handlers use a place while the host reads it. The host writes the state of an open or complete place. It clears a closed
+//! place when `users` is 0, and never writes `users`. A handler that faults never leaves `users`. Its place stays closed,
+//! because a copy to its region may still be in flight.
 
 use crate::device::Device;
 use crate::error::{Error, ErrorKind};
@@ -14,9 +13,9 @@ use spinneret_slmp::{GivenUp, MessageKey, Received};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
-/// Longest that handlers take to finish what they do for a message that is given up.
+/// Maximum time for handlers to finish with a message that is given up.
 const DRAIN: Duration = Duration::from_millis(10);
-/// What stays when a place is cleared: the state is written last, `users` and `generation` belong to handlers.
+/// Fields that are kept when a place is cleared: the state is written last, `users` and `generation` belong to handlers.
 const STAYS: [usize; 6] = [
     place::STATE,
     place::REGION,
@@ -26,14 +25,14 @@ const STAYS: [usize; 6] = [
     place::START,
 ];
 
-/// What came of giving a message up.
+/// Outcome of giving up a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It came whole in its last moments, and can be taken.
+    /// It was completed in the meantime, and can be taken.
     Whole,
-    /// It is gone, and its place is free.
+    /// It is removed, and its place is free.
     Freed(GivenUp),
-    /// It is gone, and its place with it: a handler has not finished with it, and never will.
+    /// It is removed, and its place is lost: a handler still uses it, and never finishes.
     Lost(GivenUp),
 }
 
@@ -48,7 +47,7 @@ pub(super) struct Place<'m, D: Device> {
 }
 
 impl<'m, D: Device> Place<'m, D> {
-    /// The place of that number.
+    /// Returns the place of that number.
     pub(super) fn new(
         nic: &'m Nic<D>,
         handler: &'m HandlerMemory<D>,
@@ -65,7 +64,7 @@ impl<'m, D: Device> Place<'m, D> {
     }
 
     /// Sets where the place's messages go, before handlers know of it. By `start`, which is random, handlers tell what they
-    /// have in L1 from what was left there before; nobody clears that for them.
+    /// have in L1 from what was left there before; the host does not clear that.
     pub(super) fn prepare(&self, region: u32, capacity: u32, start: u32) -> Result<(), Error> {
         self.set(place::REGION, region)?;
         self.set(place::CAPACITY, capacity)?;
@@ -73,17 +72,17 @@ impl<'m, D: Device> Place<'m, D> {
         self.set(place::GENERATION, start)
     }
 
-    /// Whether segments of its message are missing.
+    /// Whether its message is incomplete.
     pub(super) fn is_open(&self) -> Result<bool, Error> {
         Ok(self.field(place::STATE)? == State::Open as u32)
     }
 
-    /// What changes as segments come: the message, and how many of its segments are there.
+    /// Returns the progress: the message, and the number of its segments.
     pub(super) fn progress(&self) -> Result<[u32; 2], Error> {
         Ok([self.field(place::MESSAGE_ID)?, self.field(place::DONE)?])
     }
 
-    /// Its message, if it is whole.
+    /// Returns its message, if it is complete.
     pub(super) fn received(&self) -> Result<Option<Received>, Error> {
         let Some(length) = self.completed()? else {
             return Ok(None);
@@ -94,13 +93,13 @@ impl<'m, D: Device> Place<'m, D> {
         Ok(Some(Received { key, data }))
     }
 
-    /// The host is done with its message; the place may be used anew.
+    /// Releases the message, so that the place can be reused.
     pub(super) fn release(&self) -> Result<(), Error> {
         self.host.store(self.completion, 0_u64)?;
         self.set(place::STATE, State::Released as u32)
     }
 
-    /// Takes the place from a message that is not whole, whatever handlers do with it at the moment.
+    /// Gives up an incomplete message, whatever handlers do with it at the moment.
     pub(super) fn give_up(&self) -> Result<Fate, Error> {
         let is_left = self.close()?;
         if self.completed()?.is_some() {
@@ -115,7 +114,7 @@ impl<'m, D: Device> Place<'m, D> {
         Ok(Fate::Freed(given_up))
     }
 
-    /// Takes the place from a message that nobody wants: whether it is free then, or lost.
+    /// Discards the message of the place. Returns whether the place is free; if not, it is lost.
     pub(super) fn refuse(&self) -> Result<bool, Error> {
         let is_closed = self.close()?;
         if is_closed {
@@ -124,7 +123,7 @@ impl<'m, D: Device> Place<'m, D> {
         Ok(is_closed)
     }
 
-    /// Closes the place: whether nobody works on it then.
+    /// Closes the place. Returns whether no handler uses it.
     fn close(&self) -> Result<bool, Error> {
         self.set(place::STATE, State::Closed as u32)?;
         let what = "the end of handlers for a message that is given up";
@@ -139,7 +138,7 @@ impl<'m, D: Device> Place<'m, D> {
         }
     }
 
-    /// Makes a closed place that nobody works on free.
+    /// Frees a closed place without users.
     fn free(&self) -> Result<(), Error> {
         self.host.store(self.completion, 0_u64)?;
         for field in place::FIELDS {
@@ -150,14 +149,14 @@ impl<'m, D: Device> Place<'m, D> {
         self.set(place::STATE, State::Free as u32)
     }
 
-    /// Length of its message, if it is whole.
+    /// Returns the length of its message, if it is complete.
     fn completed(&self) -> Result<Option<u32>, Error> {
         let completion: u64 = self.host.load(self.completion)?;
         let length = (completion >> 32) as u32;
         Ok((length & COMPLETION_VALID != 0).then_some(length & !COMPLETION_VALID))
     }
 
-    /// How much of its message came.
+    /// Returns the received part of its message.
     fn given_up(&self) -> Result<GivenUp, Error> {
         let unit = self.field(place::SEGMENT_BYTES)?;
         let segments = self.field(place::DONE)? & !DONE_END;
@@ -190,7 +189,7 @@ impl<'m, D: Device> Place<'m, D> {
     }
 }
 
-/// Bytes of so many segments of `unit` bytes, one of which is the end, if it is known by its offset and the length of the
+/// Bytes of a number of segments of `unit` bytes, one of which is the end, if it is known by its offset and the length of the
 /// message. That is exact when no handler is at work: who takes the end then has counted it.
 fn arrived(segments: u32, unit: u32, end: Option<(u32, u32)>) -> u64 {
     let (full, last) = match end {
@@ -221,7 +220,7 @@ mod tests {
         now: Duration,
         /// When they leave; never if there is nothing.
         leave: Option<Duration>,
-        /// What they write to the completion then.
+        /// The value that they write to the completion then.
         completion: u64,
     }
 
@@ -388,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_becomes_whole_in_its_last_moments_is_taken() {
+    fn message_completed_while_given_up_is_taken() {
         let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
         let memories = open(1, Some(Duration::from_millis(1)), completion);
         let ((fate, received), nic) = with(memories, |place| Ok((place.give_up()?, place.received()?)));
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_never_left_stays_closed() {
+    fn place_with_hanging_handler_stays_closed() {
         let (fate, nic) = with(open(1, None, 0), |place| place.give_up());
         assert_eq!(fate, Fate::Lost(given_up()));
         let mut device = nic.device();
@@ -409,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_whole_is_taken_though_a_handler_never_leaves() {
+    fn complete_message_is_taken_although_a_handler_hangs() {
         let mut memories = open(1, None, 0);
         let completion = u64::from(COMPLETION_VALID | 730) << 32 | 5;
         memories.host[NUMBER * COMPLETION_STRIDE..][..8].copy_from_slice(&completion.to_le_bytes());

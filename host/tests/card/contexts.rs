@@ -80,7 +80,7 @@ fn rules_are_in_the_registers_byte_swapped() {
 }
 
 #[test]
-fn a_thousand_lives_of_a_context_leave_nothing_behind() {
+fn reopening_a_context_leaks_nothing() {
     let (nic, fake) = nic();
     let descriptors = || std::fs::read_dir("/proc/self/fd").expect("Linux tells").count();
     let maps = || {
@@ -146,7 +146,7 @@ fn four_contexts_have_their_own_host_memories() {
 }
 
 #[test]
-fn handlers_that_are_left_are_stopped_because_their_memory_goes() {
+fn dropping_a_card_stops_handlers_with_host_memory() {
     let (nic, fake) = nic();
     open(&nic, "count", &port(7000)).leave();
     drop(nic);
@@ -157,7 +157,7 @@ fn handlers_that_are_left_are_stopped_because_their_memory_goes() {
 }
 
 #[test]
-fn registers_of_ours_are_used_if_the_driver_has_them() {
+fn uses_extension_registers_if_available() {
     let (public, _) = nic();
     assert_eq!(ok(public.counters()).iter().count(), 0);
     let context = open(&public, "count", &port(1));
@@ -182,7 +182,7 @@ fn registers_of_ours_are_used_if_the_driver_has_them() {
 }
 
 #[test]
-fn what_handlers_print_is_read_without_waiting() {
+fn reads_handler_output_without_blocking() {
     let (nic, fake) = nic();
     let mut stdout = nic.stdout();
     assert_eq!(ok(stdout.lines()), []);
@@ -211,7 +211,7 @@ fn refused(change: impl FnOnce(&Fake)) -> String {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_with_what_to_do() {
+fn open_errors_say_what_to_do() {
     let fails = |error| refused(|fake| fake.driver().open_fails = Some(error));
     assert!(fails(Errno::NOENT).starts_with("there is no /dev/pspin0: load the driver with `modprobe"));
     let permission = fails(Errno::ACCESS);
@@ -253,7 +253,7 @@ fn a_card_has_one_owner_at_a_time() {
 }
 
 #[test]
-fn host_memory_that_cannot_be_had_leaves_no_context() {
+fn failed_host_memory_leaves_no_context() {
     for (error, wanted) in [
         (
             Errno::NOMEM,
@@ -279,7 +279,7 @@ fn host_memory_that_cannot_be_had_leaves_no_context() {
 }
 
 #[test]
-fn what_the_driver_refuses_is_said_with_the_register() {
+fn driver_errors_name_the_register() {
     let (nic, fake) = nic();
     let context = open(&nic, "count", &port(1));
     // Somebody else writes to sysfs, which nothing can prevent.
@@ -307,7 +307,7 @@ fn what_the_driver_refuses_is_said_with_the_register() {
 }
 
 #[test]
-fn a_driver_that_goes_is_noticed_everywhere() {
+fn every_call_detects_a_removed_driver() {
     let (nic, fake) = nic();
     let context = open(&nic, "count", &port(1));
     let total = ok(context.variable("total"));
@@ -343,7 +343,7 @@ fn a_read_that_ends_early_does_not_go_on_for_ever() {
 }
 
 #[test]
-fn signals_interrupt_nothing() {
+fn retries_calls_after_signals() {
     let (nic, fake) = nic();
     fake.driver().interrupted = 2;
     let context = open(&nic, "copy", &port(1));

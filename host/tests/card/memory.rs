@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn accesses_are_whole_however_the_driver_cuts_and_signals_interrupt_them(
+    fn accesses_complete_despite_short_transfers_and_signals(
         longest in 4..200_usize,
         interrupted in prop::sample::select(vec![0, 2, 3, 7]),
         offset in 0..100_u32,
@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn only_memory_that_the_driver_reaches_is_asked_for() {
+fn accesses_only_memory_of_the_driver() {
     let (nic, fake) = nic();
     let mut device = nic.device();
     ok(device.write_register(cl::AUX_RESET, 0));
@@ -169,7 +169,7 @@ fn registers_are_calls_and_no_files() {
 }
 
 #[test]
-fn a_card_has_the_registers_that_its_driver_says() {
+fn registers_of_a_card_are_those_of_its_driver() {
     for (extensions, interrupts) in [(false, false), (true, false), (true, true)] {
         let card = ok(card(&machine(extensions, interrupts)));
         assert!(card.has_register(her::VALID.offset));
@@ -192,7 +192,7 @@ fn events_end_a_wait() {
 }
 
 #[test]
-fn a_card_without_interrupts_is_waited_for_by_time() {
+fn polls_card_without_interrupts() {
     let mut card = ok(card(&machine(true, false))).slower(20);
     let begun = std::time::Instant::now();
     assert_eq!(card.wait_event(Duration::from_millis(1)), Ok(0));
@@ -201,7 +201,7 @@ fn a_card_without_interrupts_is_waited_for_by_time() {
 }
 
 #[test]
-fn a_node_that_another_program_has_is_in_use() {
+fn node_of_another_program_is_in_use() {
     let fake = machine(true, true);
     fake.driver().open_fails = Some(Errno::BUSY);
     let error = card(&fake).unwrap_err().to_string();

@@ -33,7 +33,7 @@ fn a_nic_is_told_of_events_from_the_beginning() {
 }
 
 #[test]
-fn all_contexts_have_memory_above_4_gib_that_is_taken_away_behind_the_reset() {
+fn contexts_have_memory_above_4_gib_and_lose_it_after_reset() {
     let (device, fake) = device();
     let nic = ok(Nic::new(device));
     let open = |number: u16| {
@@ -86,7 +86,7 @@ fn the_clusters_memory_is_where_the_bar_has_it() {
 }
 
 #[test]
-fn memory_of_the_host_begins_empty_and_ends_where_it_ends() {
+fn host_memory_is_zeroed_and_bounded() {
     let (mut device, fake) = device();
     let area = ok(device.open_area(2, 1));
     assert_eq!((area.address, area.bytes), (24 * GIB, 4096));
@@ -115,7 +115,7 @@ fn memory_of_the_host_begins_empty_and_ends_where_it_ends() {
 }
 
 #[test]
-fn an_interrupt_ends_the_wait_and_is_cleared_before_anybody_looks() {
+fn interrupt_ends_wait_and_is_cleared_first() {
     let (device, fake) = device();
     let nic = ok(Nic::new(device));
     fake.done();
@@ -131,7 +131,7 @@ fn an_interrupt_ends_the_wait_and_is_cleared_before_anybody_looks() {
 }
 
 #[test]
-fn a_slower_nic_is_waited_for_longer() {
+fn waits_scale_with_the_slowdown() {
     let fake = Fake::new();
     let mut device = Vfio::new(fake.clone(), 50);
     let begun = std::time::Instant::now();
@@ -145,7 +145,7 @@ fn a_slower_nic_is_waited_for_longer() {
 }
 
 #[test]
-fn a_function_that_was_removed_is_said_to_be_gone() {
+fn removed_function_is_reported_as_gone() {
     let (mut device, fake) = device();
     fake.vanish();
     let error = device.read_register(0x1100).unwrap_err();
@@ -155,7 +155,7 @@ fn a_function_that_was_removed_is_said_to_be_gone() {
 }
 
 #[test]
-fn places_without_a_nic_are_told_apart() {
+fn distinguishes_reasons_for_a_missing_nic() {
     for (name, message) in [
         ("vfio:eth0", "`eth0` is no place on the PCI bus"),
         (

@@ -1,8 +1,7 @@
 //! The arguments of `molly`.
 
-use crate::failure::Failure;
-use crate::known::{Known, all};
-use crate::setup::{NicSetup, Setup, join};
+use crate::Failure;
+use crate::programs::{Builtin, NicSetup, Setup, all, join};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use molly::{Columns, Error, Geometry, MOST_THREADS, Options, Pipeline};
@@ -12,10 +11,10 @@ use spinneret_mpi_sys::Mpi;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The grid of ranks, where --geometry does not say it.
+/// Environment variable with the default of --geometry.
 const VARIABLE: &str = "MOLLY_GEOMETRY";
 
-/// Ranks without a launcher, if nobody says how many.
+/// Number of ranks without a launcher, by default.
 const RANKS: usize = 4;
 
 /// Affine loops over distributed fields: what a program becomes on a grid of ranks.
@@ -35,7 +34,7 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Compare ranks with the serial program, bit by bit
     Check(CheckArguments),
-    /// Run a program, and say how long it took
+    /// Run a program and report its time
     Run(RunArguments),
     /// Write manual pages and completions for shells
     #[command(hide = true)]
@@ -51,33 +50,33 @@ pub(crate) struct Asked {
     /// Iterations, for programs that have them
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(0..=1_000_000))]
     pub(crate) steps: i64,
-    /// The grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
+    /// Grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
     #[arg(long, value_name = "RxR")]
     pub(crate) geometry: Option<String>,
-    /// Wait for messages before working
+    /// Do not overlap messages with work
     #[arg(long)]
     pub(crate) no_overlap: bool,
-    /// Make all copies that the program makes
+    /// Do not replace copies by swapped fields
     #[arg(long)]
     pub(crate) no_exchange: bool,
-    /// Rows after which the next rank takes its turn in sweeps that read what they write, `auto` or `off` [default: auto]
+    /// Rows of an in-place sweep before the next rank starts: a number, `auto` or `off` [default: auto]
     #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub(crate) pipeline: Option<Pipeline>,
     #[command(flatten)]
     pub(crate) columns: ColumnsArgument,
 }
 
-/// What is done with messages under MPI.
+/// How messages are sent under MPI.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ColumnsArgument {
-    /// Under MPI, copy messages to buffers, or let MPI take them straight out of fields and put them there: all whose
-    /// place is free long enough, or those of one piece
-    #[arg(long = "columns", value_name = "WAY", value_enum, default_value_t = Way::Auto)]
-    way: Way,
+    /// Messages under MPI: copied to buffers, sent straight from fields by vector types wherever that is right, or so
+    /// only if contiguous
+    #[arg(long = "columns", value_name = "MODE", value_enum, default_value_t = ColumnsMode::Auto)]
+    mode: ColumnsMode,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Way {
+enum ColumnsMode {
     Packed,
     Vector,
     Auto,
@@ -85,10 +84,10 @@ enum Way {
 
 impl ColumnsArgument {
     pub(crate) fn columns(self) -> Columns {
-        match self.way {
-            Way::Packed => Columns::Packed,
-            Way::Vector => Columns::Vector,
-            Way::Auto => Columns::Chosen,
+        match self.mode {
+            ColumnsMode::Packed => Columns::Packed,
+            ColumnsMode::Vector => Columns::Vector,
+            ColumnsMode::Auto => Columns::Chosen,
         }
     }
 }
@@ -106,28 +105,28 @@ pub(crate) struct Nics {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
-    /// The program
+    /// Program
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
     /// Print the plan as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Draw ranks and messages (SVG)
+    /// Write a picture of ranks and messages (SVG)
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The program; all of them if none is named
+    /// Program [default: all]
     #[arg(conflicts_with = "random")]
     pub(crate) program: Option<String>,
     #[command(flatten)]
     pub(crate) asked: Asked,
     #[command(flatten)]
     pub(crate) nics: Nics,
-    /// So many random programs instead
+    /// Number of random programs to check instead
     #[arg(long, value_name = "N", conflicts_with_all = ["size", "geometry", "nic"])]
     pub(crate) random: Option<u64>,
     /// Seed of the first random program
@@ -140,16 +139,16 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The program
+    /// Program
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
     #[command(flatten)]
     pub(crate) nics: Nics,
-    /// How long each message between threads takes at least, in microseconds
+    /// Minimum latency of messages between threads, in microseconds
     #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub(crate) latency: u64,
-    /// Run it so often, and say the median time, without that of the first run
+    /// Number of runs; the time is their median without the first run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: u32,
     /// Print the result as JSON
@@ -181,11 +180,11 @@ fn rows(text: &str) -> Result<Pipeline, String> {
 }
 
 /// The program of this name.
-pub(crate) fn named(name: &str) -> Result<Known, Failure> {
-    let known = all();
-    let names: Vec<&str> = known.iter().map(|known| known.name).collect();
+pub(crate) fn named(name: &str) -> Result<Builtin, Failure> {
+    let builtin = all();
+    let names: Vec<&str> = builtin.iter().map(|builtin| builtin.name).collect();
     let text = format!("there is no program `{name}`; there are {}", names.join(", "));
-    let found = known.into_iter().find(|known| known.name == name);
+    let found = builtin.into_iter().find(|builtin| builtin.name == name);
     found.ok_or_else(|| Failure::Usage(anyhow!(text)))
 }
 
@@ -211,10 +210,10 @@ impl Nics {
 }
 
 impl Asked {
-    /// What was asked for, to be run or only planned, with what nobody said.
+    /// The arguments with their defaults, for a run or only a plan.
     pub(crate) fn setup(
         &self,
-        known: &Known,
+        builtin: &Builtin,
         default: i64,
         mpi: Option<&Mpi>,
         is_run: bool,
@@ -223,7 +222,7 @@ impl Asked {
         let told = self.geometry.clone().or_else(|| std::env::var(VARIABLE).ok());
         let geometry = match told {
             Some(text) => Geometry::parse(&text),
-            None => Geometry::square(ranks, known.dims.min(2)),
+            None => Geometry::square(ranks, builtin.dims.min(2)),
         };
         let geometry = geometry.map_err(Failure::usage)?;
         if is_run && mpi.is_none() && geometry.ranks() > MOST_THREADS {
@@ -237,7 +236,7 @@ impl Asked {
             )));
         }
         Ok(Setup {
-            shape: self.shape(known, default)?,
+            shape: self.shape(builtin, default)?,
             steps: self.steps,
             geometry,
             options: Options {
@@ -253,9 +252,9 @@ impl Asked {
         })
     }
 
-    fn shape(&self, known: &Known, default: i64) -> Result<Vec<i64>, Failure> {
+    fn shape(&self, builtin: &Builtin, default: i64) -> Result<Vec<i64>, Failure> {
         let Some(text) = &self.size else {
-            return Ok(vec![default; known.dims]);
+            return Ok(vec![default; builtin.dims]);
         };
         let refuse = |why: String| Err(Failure::Usage(anyhow!("--size {text}: {why}")));
         let mut sizes = Vec::new();
@@ -270,14 +269,14 @@ impl Asked {
             }
         }
         let shape = match sizes[..] {
-            [size] => vec![size; known.dims],
-            _ if sizes.len() == known.dims => sizes,
+            [size] => vec![size; builtin.dims],
+            _ if sizes.len() == builtin.dims => sizes,
             _ => {
                 return refuse(format!(
                     "{} has {} dimensions; give one size for all of them, or one for each, such as {}",
-                    known.name,
-                    known.dims,
-                    vec!["64"; known.dims].join("x")
+                    builtin.name,
+                    builtin.dims,
+                    vec!["64"; builtin.dims].join("x")
                 ));
             }
         };

@@ -1,7 +1,7 @@
-//! The picture of a plan: ranks as boxes of their grid, and the messages of a chunk between them.
+//! SVG picture of a plan: the grid of ranks and the messages of a chunk.
 
-use crate::setup::join;
-use crate::shown::{Shown, ShownChannel};
+use crate::programs::join;
+use crate::view::{ChannelView, PlanView};
 use molly::Plan;
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const WIDTH: f64 = 900.0;
 /// Most ranks along a side that are drawn; of more, those at the beginning.
 const MOST: i64 = 8;
-/// Colours that are told apart by most eyes, and on paper (Okabe and Ito, without the yellow).
+/// Colours that most people can distinguish, also on paper (Okabe and Ito, without the yellow).
 const COLORS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888",
 ];
@@ -24,7 +24,7 @@ struct Sheet {
 }
 
 /// Draws the ranks, and for each channel an arrow from sender to receiver.
-pub(crate) fn draw(shown: &Shown, plan: &Plan) -> String {
+pub(crate) fn draw(view: &PlanView, plan: &Plan) -> String {
     let extents = plan.geometry.extents();
     let (rows, columns) = match extents {
         [ranks] => (1, (*ranks).min(MOST)),
@@ -38,16 +38,16 @@ pub(crate) fn draw(shown: &Shown, plan: &Plan) -> String {
         top: 70.0,
     };
     let legend = sheet.top + sheet.cell * rows as f64 + 40.0;
-    let height = legend + 24.0 * (shown.channels.len() + shown.report.remarks().len() + 1) as f64;
+    let height = legend + 24.0 * (view.channels.len() + view.report.remarks().len() + 1) as f64;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
          viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"14\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"20\" y=\"30\" font-size=\"18\">{}: {}, {} on {} ranks</text>\n",
-        shown.program,
-        shown.about,
-        join(&shown.size),
-        shown.geometry
+        view.program,
+        view.about,
+        join(&view.size),
+        view.geometry
     );
     let drawn = rows * columns;
     if drawn < plan.geometry.ranks() as i64 {
@@ -58,10 +58,10 @@ pub(crate) fn draw(shown: &Shown, plan: &Plan) -> String {
         );
     }
     ranks(&mut svg, &sheet, plan);
-    for (number, channel) in shown.channels.iter().enumerate() {
-        arrows(&mut svg, &sheet, plan, channel, number, shown.channels.len());
+    for (number, channel) in view.channels.iter().enumerate() {
+        arrows(&mut svg, &sheet, plan, channel, number, view.channels.len());
     }
-    words(&mut svg, shown, legend);
+    words(&mut svg, view, legend);
     svg + "</svg>\n"
 }
 
@@ -115,7 +115,7 @@ fn arrows(
     svg: &mut String,
     sheet: &Sheet,
     plan: &Plan,
-    channel: &ShownChannel,
+    channel: &ChannelView,
     number: usize,
     channels: usize,
 ) {
@@ -153,7 +153,7 @@ fn arrows(
 }
 
 /// What the colours mean, and what is stored.
-fn words(svg: &mut String, shown: &Shown, top: f64) {
+fn words(svg: &mut String, view: &PlanView, top: f64) {
     let mut y = top;
     let mut line = |text: &str, color: Option<&str>| {
         if let Some(color) = color {
@@ -166,7 +166,7 @@ fn words(svg: &mut String, shown: &Shown, top: f64) {
         let _ = writeln!(svg, "<text x=\"46\" y=\"{y:.1}\">{text}</text>");
         y += 24.0;
     };
-    for (number, channel) in shown.channels.iter().enumerate() {
+    for (number, channel) in view.channels.iter().enumerate() {
         let text = format!(
             "{}, {}: {} messages, {} elements, {} B; {} such chunks; {} in a piece",
             channel.field,
@@ -179,10 +179,10 @@ fn words(svg: &mut String, shown: &Shown, top: f64) {
         );
         line(&text, Some(COLORS[number % COLORS.len()]));
     }
-    if shown.channels.is_empty() {
+    if view.channels.is_empty() {
         line("No messages.", None);
     }
-    for remark in shown.report.remarks() {
+    for remark in view.report.remarks() {
         line(&remark, None);
     }
 }

@@ -1,10 +1,9 @@
-//! `molly plan`: what a plan sends, stores and does when, as a table, as JSON, and as a picture.
+//! `molly plan`: messages, storage and order of a plan, as a table, as JSON, and as a picture.
 
 use crate::args::{PlanArguments, named};
-use crate::failure::Failure;
-use crate::setup::join;
-use crate::shown::{Shown, shown};
-use crate::{halos, picture, ways};
+use crate::programs::join;
+use crate::view::{PlanView, halos_text, transports_text, view};
+use crate::{Failure, picture};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;
 use molly::mpi::Mpi;
@@ -13,47 +12,47 @@ use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn plan(arguments: &PlanArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
-    let known = named(&arguments.program)?;
-    let setup = arguments.asked.setup(&known, known.size, mpi, false)?;
-    let program = (known.program)();
+    let builtin = named(&arguments.program)?;
+    let setup = arguments.asked.setup(&builtin, builtin.size, mpi, false)?;
+    let program = (builtin.program)();
     let begun = Instant::now();
-    let plan = Plan::new(&program, &(known.sizes)(&setup), &setup.geometry, setup.options);
+    let plan = Plan::new(&program, &(builtin.sizes)(&setup), &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
     let planning_s = begun.elapsed().as_secs_f64();
     // All ranks have the same plan.
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
         return Ok(());
     }
-    let shown = shown(&known, &program, &setup, &plan, planning_s);
+    let view = view(&builtin, &program, &setup, &plan, planning_s);
     if let Some(file) = &arguments.svg {
-        write_whole(file, &picture::draw(&shown, &plan)).map_err(Failure::Work)?;
+        write_whole(file, &picture::draw(&view, &plan)).map_err(Failure::Work)?;
     }
     match arguments.json {
-        true => print(&(serde_json::to_string_pretty(&shown).map_err(Failure::work)? + "\n")),
-        false => print(&text(&shown)),
+        true => print(&(serde_json::to_string_pretty(&view).map_err(Failure::work)? + "\n")),
+        false => print(&text(&view)),
     }
 }
 
-fn text(shown: &Shown) -> String {
+fn text(view: &PlanView) -> String {
     let mut text = format!(
         "{}: {}\n{}, {} steps, on {} ranks; planned in {:.3} s\n\n",
-        shown.program,
-        shown.about,
-        join(&shown.size),
-        shown.steps,
-        shown.geometry,
-        shown.planning_s
+        view.program,
+        view.about,
+        join(&view.size),
+        view.steps,
+        view.geometry,
+        view.planning_s
     );
-    text += &shown.report.messages();
-    text += &ways::text(&shown.ways);
-    text += &halos::text(&shown.halos);
-    for remark in shown.report.remarks() {
+    text += &view.report.messages();
+    text += &transports_text(&view.ways);
+    text += &halos_text(&view.halos);
+    for remark in view.report.remarks() {
         text += &(remark + "\n");
     }
     text
 }
 
-/// Prints a result. Whoever reads the output and goes has seen enough of it.
+/// Prints a result. A closed pipe is no error: the reader has seen enough.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -15,14 +15,14 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_molly");
 /// Steps of Game of Life over NICs, of 256x256 cells then: 100 in a soak.
 const STEPS: &str = "MOLLY_NIC_STEPS";
 
-/// What a command prints.
+/// The output of a command.
 fn output(arguments: &[&str]) -> String {
     let ended = Program::new(arguments).run();
     assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
     ended.output
 }
 
-/// What a command says that cannot work.
+/// The error message of a command that fails.
 fn refusal(arguments: &[&str]) -> String {
     let ended = Program::new(arguments).run();
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_plan_is_json_and_a_picture() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_a_sentence() {
+fn reports_invalid_arguments() {
     for (arguments, said) in [
         (
             &["plan", "nothing"][..],
@@ -256,7 +256,7 @@ fn the_grid_can_be_a_variable() {
 }
 
 #[test]
-fn all_programs_have_the_bits_of_a_serial_run() {
+fn all_programs_match_the_serial_run_bit_by_bit() {
     let text = output(&["check", "--steps", "3", "--geometry", "3x2"]);
     assert_eq!(text.lines().count(), 12, "{text}");
     assert!(
@@ -267,8 +267,8 @@ fn all_programs_have_the_bits_of_a_serial_run() {
 }
 
 #[test]
-fn ranks_of_mpi_read_what_the_serial_run_reads() {
-    each_mpi("ranks_of_mpi_read_what_the_serial_run_reads", |mpi| {
+fn random_programs_under_mpi_match_the_serial_run() {
+    each_mpi("random_programs_under_mpi_match_the_serial_run", |mpi| {
         for (ranks, seed, columns) in [
             (2, "0", "packed"),
             (2, "300", "vector"),
@@ -286,8 +286,8 @@ fn ranks_of_mpi_read_what_the_serial_run_reads() {
 }
 
 #[test]
-fn programs_under_mpi_have_the_bits_of_a_serial_run() {
-    each_mpi("programs_under_mpi_have_the_bits_of_a_serial_run", |mpi| {
+fn programs_under_mpi_match_the_serial_run_bit_by_bit() {
+    each_mpi("programs_under_mpi_match_the_serial_run_bit_by_bit", |mpi| {
         for (program, ranks, steps) in [
             ("life5", 2, "100"),
             ("life9", 4, "100"),
@@ -306,8 +306,8 @@ fn programs_under_mpi_have_the_bits_of_a_serial_run() {
 /// Columns, rows, faces and corners straight out of fields and into them: all programs, some of which are left packed, and
 /// messages that are too long to be sent before somebody takes them.
 #[test]
-fn messages_that_go_straight_have_the_bits_of_a_serial_run() {
-    each_mpi("messages_that_go_straight_have_the_bits_of_a_serial_run", |mpi| {
+fn zero_copy_messages_match_the_serial_run_bit_by_bit() {
+    each_mpi("zero_copy_messages_match_the_serial_run_bit_by_bit", |mpi| {
         for (ranks, given, programs) in [
             (2, &["--geometry", "1x2"][..], 12),
             (2, &["five", "--size", "1500", "--geometry", "2x1"], 1),
@@ -441,7 +441,7 @@ fn nics_of_ranks_put_messages_in_place() {
 
 /// Ranks that are processes, each with its NIC, whose cables lose, double and reorder frames.
 #[test]
-fn life_over_nics_has_the_bits_of_a_serial_run() {
+fn life_over_nics_matches_the_serial_run_bit_by_bit() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/examples/mpi_types");
     let handlers = spinneret_nic::run::program(&source, 2).unwrap_or_else(|error| panic!("{error}"));
     let handlers = handlers.to_str().unwrap();
@@ -449,7 +449,7 @@ fn life_over_nics_has_the_bits_of_a_serial_run() {
     let steps = told.as_deref().unwrap_or("2");
     let size = if told.is_some() { "256" } else { "32" };
     let count: usize = steps.parse().expect("MOLLY_NIC_STEPS is a number");
-    each_mpi("life_over_nics_has_the_bits_of_a_serial_run", |mpi| {
+    each_mpi("life_over_nics_matches_the_serial_run_bit_by_bit", |mpi| {
         // Program, ranks, grid, and messages that rank 0 gets in a step.
         let cases = [("life5", 2, "1x2", 1), ("life9", 4, "2x2", 3)];
         let short = usize::from(mpi == Installed::OpenMpi);
@@ -486,7 +486,7 @@ fn life_over_nics_has_the_bits_of_a_serial_run() {
 }
 
 #[test]
-fn nics_need_ranks_that_are_processes() {
+fn nics_require_mpi() {
     let errors = refusal(&["check", "life5", "--nic", "/nowhere", "--handlers", PROGRAM]);
     assert_eq!(
         errors,
@@ -495,8 +495,8 @@ fn nics_need_ranks_that_are_processes() {
 }
 
 #[test]
-fn a_grid_of_other_ranks_is_refused_once() {
-    each_mpi("a_grid_of_other_ranks_is_refused_once", |mpi| {
+fn grid_that_does_not_match_the_ranks_is_refused_once() {
+    each_mpi("grid_that_does_not_match_the_ranks_is_refused_once", |mpi| {
         let ended = mpi.run(2, &["run", "life5", "--geometry", "3"]);
         assert_eq!(ended.code, Some(2), "{mpi:?}: {ended:?}");
         let said: Vec<&str> = ended

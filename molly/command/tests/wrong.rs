@@ -1,4 +1,4 @@
-//! Wrong programs under each MPI: each ends by itself, and says in a sentence what is wrong, and where.
+//! Faulty programs under each MPI: each exits with a message that names the fault and its place.
 
 #[path = "../../../mpi/sys/tests/support/launch.rs"]
 mod launch;
@@ -15,45 +15,48 @@ fn said(ended: &Ended) -> Vec<&str> {
 }
 
 #[test]
-fn what_cannot_be_is_said_once_and_ends_all_ranks_with_2() {
-    each_mpi("what_cannot_be_is_said_once_and_ends_all_ranks_with_2", |mpi| {
-        for (case, parts) in [
-            (
-                "an element that is not there",
-                &[
-                    "molly/src/programs.rs:",
-                    ": `a` has no element [",
-                    "; it is accessed where the loops' variables are [",
-                ][..],
-            ),
-            (
-                "a field of nobody",
-                &[
-                    "`transposition` (molly/command/src/bin/molly-wrong.rs:",
-                    ") runs on rank 0 of the grid 2, and `a` was made at molly/command/src/bin/molly-wrong.rs:",
-                    " as a whole; make it with `Rank::field` of that rank",
-                ],
-            ),
-            (
-                "a limit",
-                &[
-                    "molly/src/programs.rs:",
-                    ": there is no plan for `molly::programs::five` in 1000 operations of isl; allow more in ",
-                ],
-            ),
-        ] {
-            let ended = mpi.run(2, &[case]);
-            assert_eq!(ended.code, Some(2), "{mpi:?}, {case}: {ended:?}");
-            let said = said(&ended);
-            assert_eq!(said.len(), 1, "{mpi:?}, {case}: {ended:?}");
-            assert!(parts.iter().all(|part| said[0].contains(part)), "{said:?}");
-        }
-    });
+fn invalid_arguments_under_mpi_are_reported_once_with_exit_code_2() {
+    each_mpi(
+        "invalid_arguments_under_mpi_are_reported_once_with_exit_code_2",
+        |mpi| {
+            for (case, parts) in [
+                (
+                    "an element that is not there",
+                    &[
+                        "molly/src/programs.rs:",
+                        ": `a` has no element [",
+                        "; it is accessed where the loops' variables are [",
+                    ][..],
+                ),
+                (
+                    "a field of nobody",
+                    &[
+                        "`transposition` (molly/command/src/bin/molly-wrong.rs:",
+                        ") runs on rank 0 of the grid 2, and `a` was made at molly/command/src/bin/molly-wrong.rs:",
+                        " as a whole; make it with `Rank::field` of that rank",
+                    ],
+                ),
+                (
+                    "a limit",
+                    &[
+                        "molly/src/programs.rs:",
+                        ": there is no plan for `molly::programs::five` in 1000 operations of isl; allow more in ",
+                    ],
+                ),
+            ] {
+                let ended = mpi.run(2, &[case]);
+                assert_eq!(ended.code, Some(2), "{mpi:?}, {case}: {ended:?}");
+                let said = said(&ended);
+                assert_eq!(said.len(), 1, "{mpi:?}, {case}: {ended:?}");
+                assert!(parts.iter().all(|part| said[0].contains(part)), "{said:?}");
+            }
+        },
+    );
 }
 
 #[test]
-fn ranks_that_wait_for_each_other_say_both_calls() {
-    each_mpi("ranks_that_wait_for_each_other_say_both_calls", |mpi| {
+fn deadlock_error_names_both_calls() {
+    each_mpi("deadlock_error_names_both_calls", |mpi| {
         let ended = mpi.run(2, &["another call"]);
         assert_eq!(ended.code, Some(1), "{mpi:?}: {ended:?}");
         // Either may be the first whose patience ends.
@@ -81,12 +84,12 @@ fn ranks_that_wait_for_each_other_say_both_calls() {
 }
 
 #[test]
-fn a_grid_has_as_many_ranks_as_were_started() {
+fn default_grid_uses_all_started_ranks() {
     let alone = Program::new(&["nothing"]).with("MOLLY_GEOMETRY", "2").run();
     let words = "the grid 2 has 2 ranks, and 1 were started; start 2, or name another grid\n";
     assert_eq!((alone.code, &alone.output[..]), (Some(2), ""), "{alone:?}");
     assert!(alone.errors.ends_with(words), "{alone:?}");
-    each_mpi("a_grid_has_as_many_ranks_as_were_started", |mpi| {
+    each_mpi("default_grid_uses_all_started_ranks", |mpi| {
         let three = mpi.launch(2, &["nothing"]).with("MOLLY_GEOMETRY", "3x1");
         let ended = three.run();
         assert_eq!(ended.code, Some(2), "{mpi:?}: {ended:?}");

@@ -1,8 +1,6 @@
 //! Loops that visit the points of a set in an order: isl's code generation, as Rust values.
 
-use crate::context::{Context, Error, Result};
-use crate::ffi;
-use crate::object::{Given, object};
+use crate::ffi::{self, Context, Error, Given, Result, object};
 use crate::sets::{Set, UnionMap, Val};
 use std::ffi::CStr;
 
@@ -139,7 +137,7 @@ parts! { RawExpr:
     id -> Id = isl_ast_expr_get_id;
 }
 
-/// What this wrapper does not expect of isl.
+/// An error for output of isl that this wrapper does not support.
 fn unexpected(what: &str, number: i32) -> Error {
     Error::Isl(format!("{what} {number} is unknown to this wrapper"))
 }

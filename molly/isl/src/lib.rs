@@ -20,15 +20,12 @@
 //! - isl is linked as a shared library. `unsafe` is in this crate only.
 
 mod ast;
-mod built;
-mod conditions;
-mod context;
 mod ffi;
-mod object;
 mod reader;
+mod rows;
 mod sets;
 
 pub use ast::{Ast, Expr, Op, loops};
-pub use conditions::{Condition, Conditions, Kind};
-pub use context::{Error, Result, limited};
+pub use ffi::{Error, Result, limited};
+pub use rows::{Condition, Conditions, Kind};
 pub use sets::{Map, Set, UnionMap, last_writers};

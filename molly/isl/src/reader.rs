@@ -1,4 +1,4 @@
-//! Texts of affine conditions, read without isl's parser.
+//! A fast parser for affine conditions.
 //!
 //! That makes a piecewise function of each name and number and adds them up, which takes longer than most of what is done with
 //! its answer. Here such a text becomes rows of coefficients, in a part for each case of its `or`. `mod`, `floor` and `exists`
@@ -361,7 +361,8 @@ impl<'t> Reader<'t> {
         self.word(|letter| letter.is_ascii_digit())?.parse().ok()
     }
 
-    /// The whole quotient of a division by a positive number, as a hidden variable: the rest is not negative and less than the number.
+    /// The whole quotient of a division by a positive number, as a hidden variable: the rest is not negative and less
+    /// than the number.
     fn quotient(&mut self, of: &Linear, by: i64) -> Option<Linear> {
         let quotient = Linear {
             constant: 0,

@@ -1,8 +1,6 @@
 //! Sets and relations.
 
-use crate::context::{Context, Error, Result};
-use crate::ffi;
-use crate::object::{Given, asking, object, taking};
+use crate::ffi::{self, Context, Error, Given, Result, asking, object, taking};
 use crate::reader::read;
 use std::ffi::{CStr, CString};
 
@@ -127,7 +125,7 @@ pub(crate) fn c_string(text: &str) -> Result<CString> {
 macro_rules! parsing {
     ($name:ident, $function:ident $(, $built:ident)?) => {
         impl $name {
-            /// What isl's notation says, on this thread.
+            /// Parses isl's notation.
             ///
             /// The text has to be made by a program: isl's messages about a wrong one say nothing of where.
             ///

@@ -1,4 +1,4 @@
-//! The wrapper: answers, errors without an end of the program, limits.
+//! The wrapper: results, errors that do not abort, limits.
 
 use spinneret_isl::{Ast, Error, Expr, Kind, Map, Set, UnionMap, last_writers, limited, loops};
 
@@ -25,7 +25,7 @@ fn sets_and_relations_are_counted_and_copied() {
 
 /// A union of several relations is read by isl itself.
 #[test]
-fn texts_are_what_isl_reads() {
+fn fast_parser_agrees_with_isl() {
     for text in [
         "{ [] -> [] }",
         "{ A0_1[i0, i1] -> [p0, 3, i1, -i0, i1 + 2] : (0 <= i0 and i0 < (7)) and 2*(i1) >= 5*p0 - 2 + 1 and true }",
@@ -121,7 +121,7 @@ fn spaces_that_do_not_fit_are_an_error() {
 }
 
 #[test]
-fn a_limit_ends_the_work_and_is_gone_afterwards() {
+fn operation_limit_is_restored_afterwards() {
     let work = || Set::parse("{ [x, y, z] : 7x + 11y + 13z = 1000003 and 0 <= x < y < z }")?.lexmax();
     assert_eq!(limited(20, work).unwrap_err(), Error::Limit { limit: 20 });
     let error = limited(1_000_000, || Set::parse("{ [x] : * }")).unwrap_err();
@@ -130,7 +130,7 @@ fn a_limit_ends_the_work_and_is_gone_afterwards() {
 }
 
 #[test]
-fn samples_say_where() {
+fn sample_returns_a_point() {
     let set = Set::parse("{ [x, y] : 5 <= x < 6 and y = 2x }").unwrap();
     assert_eq!(set.sample().unwrap(), Some(vec![5, 10]));
     assert_eq!(Set::parse("{ [x] : false }").unwrap().sample().unwrap(), None);

@@ -1,7 +1,6 @@
-//! What a body reads and writes, in its order, and what it must not do.
+//! The reads and writes of a body in their order, and checks of its statements.
 
-use crate::affine::{affine, bounds, condition};
-use crate::scope::{Binding, Scope};
+use crate::affine::{Binding, Scope, affine, bounds, condition};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -96,7 +95,7 @@ fn exchanges(function: &Expr) -> bool {
     last.is_some_and(|last| ["swap", "replace", "take"].iter().any(|name| last.ident == name))
 }
 
-/// What an expression assigns to.
+/// The target of an assignment.
 pub(crate) fn written(expr: &Expr) -> Option<&Expr> {
     match expr {
         Expr::Assign(assign) => Some(&assign.left),
@@ -129,7 +128,7 @@ struct Collect {
     inner: Vec<TokenStream>,
     /// Conditions that hold here.
     when: Vec<TokenStream>,
-    /// Conditions around that nobody knows before.
+    /// Conditions around it that are known at run time only.
     unsure: usize,
     found: Accesses,
     error: Option<syn::Error>,
@@ -333,7 +332,7 @@ impl<'ast> Visit<'ast> for Collect {
         }
     }
 
-    /// Any name in a pattern is a value that nobody knows before.
+    /// Any name in a pattern is a value that is known at run time only.
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
         let bound = self.scope.bind(&pat.ident, Binding::Value);
         self.keep(bound);

@@ -1,9 +1,8 @@
-//! The module beside a function.
+//! Expansion: the module that accompanies a function.
 
-use crate::arguments::{Arguments, arguments, number};
-use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
+use crate::affine::{Binding, Scope};
+use crate::leaf::{Arguments, arguments, elements, leaf_code, leaf_fields, leaf_sums, number};
 use crate::nest::{Around, Leaf, nodes};
-use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;

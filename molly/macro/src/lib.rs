@@ -3,11 +3,9 @@
 
 mod accesses;
 mod affine;
-mod arguments;
 mod expand;
 mod leaf;
 mod nest;
-mod scope;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +16,8 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// The function stays as it is. Beside it comes a module of its name with `run`, which takes a rank and then the arguments of
 /// the function, `program`, the description, and `serial`, the function itself. The function has to stand in a module, not in
-/// another function. Sums (`&mut Sum<T>`, `&mut FastSum`) are put together at its end. Functions that it calls must not depend on anything but their arguments.
+/// another function. Sums (`&mut Sum<T>`, `&mut FastSum`) are put together at its end. Functions that it calls must not
+/// depend on anything but their arguments.
 #[proc_macro_attribute]
 pub fn scop(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let _nothing = parse_macro_input!(arguments as syn::parse::Nothing);

@@ -1,8 +1,7 @@
 //! Loops, conditions and bodies of a function.
 
 use crate::accesses::{accesses, flat, known_let, mentions, writes};
-use crate::affine::{bounds, condition};
-use crate::scope::{Binding, Scope};
+use crate::affine::{Binding, Scope, bounds, condition};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -19,7 +18,7 @@ pub(crate) struct Leaf {
     pub(crate) copied: Option<(usize, usize)>,
 }
 
-/// What surrounds a block.
+/// The context of a block.
 #[derive(Clone, Default)]
 pub(crate) struct Around {
     pub(crate) scope: Scope,
@@ -125,7 +124,7 @@ fn branch(
     nodes(&block, around.clone(), leaves)
 }
 
-/// What stands behind `else`.
+/// The block after `else`.
 fn as_block(expr: &Expr) -> Block {
     match expr {
         Expr::Block(block) => block.block.clone(),

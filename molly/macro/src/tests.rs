@@ -1,4 +1,4 @@
-//! What is refused, with the place and the words.
+//! Refusals, with their place and message.
 
 use crate::expand::expand;
 

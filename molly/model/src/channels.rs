@@ -1,12 +1,12 @@
-//! Channels: what travels together, in which messages, sent and received when, with how many buffers.
+//! Channels: values that travel in one message, when messages are sent and received, and their buffers.
 
-use crate::error::{Error, Result};
+use crate::expressions::{all, names};
 use crate::flow::{Level, Remote, shorten};
 use crate::nest::Nest;
 use crate::pipeline::Sweep;
 use crate::scan::Scan;
-use crate::text::{all, names};
 use crate::tree::{Call, Points, Tree};
+use crate::{Error, Result};
 use spinneret_isl::{Condition, Map, Set, UnionMap, loops};
 
 /// Buffers that a pair of ranks can have for one channel, in each direction.
@@ -46,7 +46,7 @@ pub(crate) struct Messages {
 }
 
 impl Channel {
-    /// Whether messages between two ranks have the same elements in all chunks, on a grid of so many directions.
+    /// Whether messages between two ranks have the same elements in all chunks, on a grid of `directions` directions.
     pub(crate) fn is_same_in_all_chunks(&self, directions: usize) -> bool {
         let first = 2 * directions;
         (first..first + self.depth).all(|param| self.contents.ignores(param))
@@ -308,7 +308,7 @@ fn in_order(sends: Map, names: &Names) -> Result<Map> {
     })
 }
 
-/// The least number of buffers with which nobody waits in a circle.
+/// The least number of buffers without a deadlock.
 ///
 /// With n buffers on each side, a rank that wants to send chunk k waits until the receiver has taken chunk k - 2 n out of its
 /// buffer. If that is always earlier in the order of time, as is every send before its receive, then every wait is for
@@ -320,7 +320,8 @@ fn buffers(sends: &Map, names: &Names) -> Result<Option<usize>> {
         .intersect_range(chunks)?
         .lexmin()?;
     let Names { q, p, k, u, .. } = names;
-    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first of both at
+    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first
+    // of both at
     // the same time.
     let before = if names.has_turns { "<<=" } else { "<<" };
     let message = [&q[..], p, k].concat().join(", ");

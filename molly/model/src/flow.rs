@@ -1,8 +1,8 @@
-//! Which value goes from which rank to which, and how many values can travel together.
+//! Data flow between ranks, and how values can be combined into messages.
 
-use crate::error::Result;
+use crate::Result;
+use crate::expressions::{all, names};
 use crate::nest::Nest;
-use crate::text::{all, names};
 use spinneret_isl::{Map, Set, UnionMap, last_writers};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<Vec<(Known, Option<Remote>)>> {
         }
         let (written, unwritten) = last_writers(reads, writes, order)?;
         let mut flows = written.maps()?;
-        // What nobody has written was there at the beginning.
+        // A value without a writer is the initial one.
         let (element, dims) = (
             nest.element(field),
             names("e", nest.shape(field).len()).join(", "),

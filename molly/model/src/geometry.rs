@@ -1,6 +1,6 @@
 //! Ranks as points of a grid, and the blocks of fields that they own.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use std::fmt;
 
 /// Ranks that a grid can have.
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_geometries_or_errors() {
+    fn geometry_parser_accepts_or_reports_an_error() {
         assert_eq!(Geometry::parse("2x3").unwrap().extents(), [2, 3]);
         for (text, said) in [
             ("", "write it as"),

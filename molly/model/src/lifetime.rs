@@ -8,9 +8,9 @@
 //! waited for earlier, than it could be, but never the other way round. Of very many different places those that come
 //! last have room when they are waited for.
 
-use crate::boxes::{Span, around, meet, range};
 use crate::plan::{Message, Plan};
 use crate::program::{Access, Program};
+use crate::storage::{Span, bounding_box, overlaps, range};
 use crate::tree::{Call, Row};
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
@@ -110,7 +110,7 @@ impl Plan {
         };
         let mut known: HashMap<(usize, usize, bool), Rc<[Span]>> = HashMap::new();
         let Ok(()) = self.messages(rank, |message| {
-            let span = || around(&self.elements(rank, &message)).into();
+            let span = || bounding_box(&self.elements(rank, &message)).into();
             let span = match self.is_same_in_all_chunks(message.channel) {
                 true => Rc::clone(
                     known
@@ -165,7 +165,7 @@ impl Walk<'_> {
     fn access(&mut self, storage: usize, span: Option<&[Span]>) {
         let after = self.rows + 1;
         for region in &mut self.regions {
-            if span.is_none_or(|span| meet(span, &region.span)) {
+            if span.is_none_or(|span| overlaps(span, &region.span)) {
                 region.accessed[storage] = after;
             }
         }
@@ -175,7 +175,8 @@ impl Walk<'_> {
     fn write(&mut self, storage: usize, span: Option<&[Span]>, before: usize) {
         let departures = &mut self.departures;
         self.leaving.retain(|leaving| {
-            let is_written = leaving.storage == storage && span.is_none_or(|span| meet(span, &leaving.span));
+            let is_written =
+                leaving.storage == storage && span.is_none_or(|span| overlaps(span, &leaving.span));
             if is_written {
                 departures[leaving.departure].before = before;
             }

@@ -4,10 +4,10 @@
 //! a field before everything else, and `L{field}` reads it after everything, both where the element lives. Time has
 //! 2 d + 1 coordinates for bodies in d loops: place in the text and value of a loop's variable in turn.
 
-use crate::error::{Error, Result};
+use crate::expressions::{Writer, all, home, inside, names};
 use crate::geometry::Geometry;
-use crate::program::{Access, Body, Bounds, Expr, Node, Program, Sizes, first_site};
-use crate::text::{Writer, all, home, inside, names};
+use crate::program::{Access, Body, Bounds, Expr, Node, Operator, Program, Sizes, first_site};
+use crate::{Error, Result};
 use spinneret_isl::{Map, Set, UnionMap};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -162,7 +162,7 @@ impl<'a> Nest<'a> {
         2 * self.depth + 1
     }
 
-    /// A place in the text behind all others.
+    /// A place in the text after all others.
     pub(crate) fn end(&self) -> i64 {
         self.program.nodes.len() as i64 + self.statements.len() as i64
     }
@@ -212,7 +212,7 @@ impl<'a> Nest<'a> {
         let around = [&statement.domain[..], &inner].concat();
         for (dim, subscript) in access.subscripts.iter().enumerate() {
             inner.push(match subscript {
-                Expr::Rem(of, by) => self.rest(
+                Expr::Op(Operator::Rem, of, by) => self.rest(
                     &writer,
                     &around,
                     statement.depth + access.inner.len(),
@@ -252,7 +252,7 @@ impl<'a> Nest<'a> {
         (of, by): (&Expr, &Expr),
     ) -> Result<String> {
         const MOST_CASES: usize = 4;
-        let whole = Expr::Rem(Box::new(of.clone()), Box::new(by.clone()));
+        let whole = of.clone().rem_euclid(by.clone());
         let (Some(size), of) = (writer.constant(by)?.filter(|size| *size > 0), writer.expr(of)?) else {
             return Ok(format!("e{dim} = {}", writer.expr(&whole)?));
         };

@@ -5,21 +5,20 @@
 //! their order does not matter. That is much less work than isl's code generation for all bodies and messages at once, and
 //! leaves fewer cases in the innermost loops.
 
+use crate::Result;
 use crate::channels::Messages;
-use crate::error::Result;
+use crate::expressions::{Op, Value, names};
 use crate::flow::Level;
 use crate::nest::Nest;
 use crate::overlap::Split;
 use crate::scan::{Scan, all_of};
-use crate::text::names;
 use crate::tree::{Call, Tree};
-use crate::value::{Op, Value};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
 
 /// Something that happens, at some times.
 #[derive(Debug, Clone)]
-struct Piece {
+struct Fragment {
     call: Call,
     /// Its places in the text, each before a loop but the last one of a body.
     places: Vec<i64>,
@@ -44,16 +43,16 @@ pub(crate) fn order(
         nest,
         grid: nest.geometry.extents().len(),
     };
-    let mut pieces = Vec::new();
+    let mut fragments = Vec::new();
     for body in 0..nest.statements.len() {
         if !exchanges.iter().any(|exchange| exchange.body == body) {
-            order.of_body(body, splits, &mut pieces)?;
+            order.of_body(body, splits, &mut fragments)?;
         }
     }
     for (number, exchange) in exchanges.iter().enumerate() {
         let ranks = Set::parse(&format!("{{ [{}] }}", names("p", order.grid).join(", ")))?;
         let set = events(nest, exchange)?.beside(ranks)?;
-        order.of_moments(Call::Exchange(number), exchange.depth, set, &mut pieces)?;
+        order.of_moments(Call::Exchange(number), exchange.depth, set, &mut fragments)?;
     }
     let mut around = [const { Vec::new() }; 4];
     for (number, messages) in messages.iter().enumerate() {
@@ -61,8 +60,8 @@ pub(crate) fn order(
         let (send, receive) = (Call::Send(number), Call::Receive(number));
         match messages.channel.level {
             Level::Time(_) => {
-                order.of_moments(receive, depth, messages.received_by.clone(), &mut pieces)?;
-                order.of_moments(send, depth, messages.sent_by.clone(), &mut pieces)?;
+                order.of_moments(receive, depth, messages.received_by.clone(), &mut fragments)?;
+                order.of_moments(send, depth, messages.sent_by.clone(), &mut fragments)?;
             }
             level => {
                 let first = if level == Level::Initial { 0 } else { 2 };
@@ -72,7 +71,7 @@ pub(crate) fn order(
         }
     }
     let [first, second, third, fourth] = around;
-    let Some(within) = order.at(0, pieces)? else {
+    let Some(within) = order.at(0, fragments)? else {
         return Ok(None);
     };
     let all = [first, second, within, third, fourth].concat();
@@ -91,13 +90,14 @@ type Trees = Result<Option<Vec<Tree>>>;
 
 impl Order<'_> {
     /// The parts of a body that come before different messages.
-    fn of_body(&self, body: usize, splits: &[Split], pieces: &mut Vec<Piece>) -> Result<()> {
+    fn of_body(&self, body: usize, splits: &[Split], fragments: &mut Vec<Fragment>) -> Result<()> {
         let statement = &self.nest.statements[body];
         let time = self.nest.time(body);
         let variables = (0..statement.depth).map(|number| 2 * number + 1);
         let reversed: Vec<bool> = variables.map(|at| time[at].starts_with('-')).collect();
         let domain = self.nest.instances(body)?.disjoint()?;
-        // Parts that have no points in common, of all values of the loops' variables in bounds: conditions with divisions are left
+        // Parts that have no points in common, of all values of the loops' variables in bounds: conditions with
+        // divisions are left
         // to the domain, as isl would cut parts along them.
         let mut parts = vec![(domain.clone().without_divisions()?.disjoint()?, Vec::new())];
         for split in splits {
@@ -139,7 +139,7 @@ impl Order<'_> {
                 );
                 set = set.apply(self.nest.relation(&format!("{{ [{from}] -> [{to}] }}"))?)?;
             }
-            pieces.push(Piece {
+            fragments.push(Fragment {
                 call: Call::Body(body),
                 places: time[..=2 * statement.depth]
                     .iter()
@@ -156,7 +156,7 @@ impl Order<'_> {
     }
 
     /// Messages or exchanges at beginnings of time, `[p, t]`, for each combination of places.
-    fn of_moments(&self, call: Call, depth: usize, set: Set, pieces: &mut Vec<Piece>) -> Result<()> {
+    fn of_moments(&self, call: Call, depth: usize, set: Set, fragments: &mut Vec<Fragment>) -> Result<()> {
         let mut parts = vec![(Vec::new(), set)];
         // Where a place has a number, its coordinate is left out, so those that follow are one further in front.
         for level in 0..depth.div_ceil(2) {
@@ -170,7 +170,7 @@ impl Order<'_> {
             parts = next;
         }
         for (places, set) in parts {
-            pieces.push(Piece {
+            fragments.push(Fragment {
                 call,
                 places,
                 reversed: vec![false; depth / 2],
@@ -184,21 +184,21 @@ impl Order<'_> {
 
     /// What happens where time begins with `n` coordinates that are known: what comes before messages, messages to receive,
     /// the rest, messages to send.
-    fn at(&self, n: usize, pieces: Vec<Piece>) -> Trees {
+    fn at(&self, n: usize, fragments: Vec<Fragment>) -> Trees {
         let (mut early, mut receives, mut rest, mut sends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for piece in pieces {
-            match piece.call {
-                Call::Receive(_) if piece.end == n => receives.push(piece),
-                Call::Send(_) if piece.end == n => sends.push(piece),
-                _ if piece.early.contains(&n) => early.push(piece),
-                _ => rest.push(piece),
+        for fragment in fragments {
+            match fragment.call {
+                Call::Receive(_) if fragment.end == n => receives.push(fragment),
+                Call::Send(_) if fragment.end == n => sends.push(fragment),
+                _ if fragment.early.contains(&n) => early.push(fragment),
+                _ => rest.push(fragment),
             }
         }
         let mut trees = Vec::new();
-        for (pieces, is_message) in [(early, false), (receives, true), (rest, false), (sends, true)] {
+        for (fragments, is_message) in [(early, false), (receives, true), (rest, false), (sends, true)] {
             let found = match is_message {
-                true => self.calls(pieces),
-                false => self.within(n, pieces),
+                true => self.calls(fragments),
+                false => self.within(n, fragments),
             };
             match found? {
                 Some(more) => trees.extend(more),
@@ -208,8 +208,9 @@ impl Order<'_> {
         Ok(Some(trees))
     }
 
-    fn within(&self, n: usize, pieces: Vec<Piece>) -> Trees {
-        let (ending, mut rest): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| piece.end == n);
+    fn within(&self, n: usize, fragments: Vec<Fragment>) -> Trees {
+        let (ending, mut rest): (Vec<_>, Vec<_>) =
+            fragments.into_iter().partition(|fragment| fragment.end == n);
         let Some(mut trees) = self.calls(ending)? else {
             return Ok(None);
         };
@@ -217,7 +218,7 @@ impl Order<'_> {
             return Ok(Some(trees));
         }
         if n.is_multiple_of(2) {
-            rest.sort_by_key(|piece| piece.places[n / 2]);
+            rest.sort_by_key(|fragment| fragment.places[n / 2]);
             for same in rest.chunk_by(|a, b| a.places[n / 2] == b.places[n / 2]) {
                 match self.at(n + 1, same.to_vec())? {
                     Some(more) => trees.extend(more),
@@ -234,20 +235,20 @@ impl Order<'_> {
     }
 
     /// A nest of one body without messages in it, if its parts can be scanned one behind the other.
-    fn nest_of(&self, n: usize, pieces: &[Piece]) -> Trees {
-        let first = &pieces[0];
+    fn nest_of(&self, n: usize, fragments: &[Fragment]) -> Trees {
+        let first = &fragments[0];
         let Call::Body(body) = first.call else {
             return Ok(None);
         };
-        if pieces
+        if fragments
             .iter()
-            .any(|piece| piece.call != first.call || piece.early.iter().any(|depth| *depth > n))
+            .any(|fragment| fragment.call != first.call || fragment.early.iter().any(|depth| *depth > n))
         {
             return Ok(None);
         }
         let mut set = first.set.clone();
-        for piece in &pieces[1..] {
-            set = set.union(piece.set.clone())?;
+        for fragment in &fragments[1..] {
+            set = set.union(fragment.set.clone())?;
         }
         let parts = set.parts()?;
         if parts.len() > 1 && !self.is_free(body, n)? {
@@ -288,12 +289,12 @@ impl Order<'_> {
     }
 
     /// A loop over all values for which something happens.
-    fn looped(&self, n: usize, pieces: Vec<Piece>) -> Trees {
+    fn looped(&self, n: usize, fragments: Vec<Fragment>) -> Trees {
         let variable = self.grid + n / 2;
         let mut values: Option<Set> = None;
-        for piece in &pieces {
-            let behind = piece.set.dims()? - variable - 1;
-            let of_piece = piece
+        for fragment in &fragments {
+            let behind = fragment.set.dims()? - variable - 1;
+            let of_piece = fragment
                 .set
                 .clone()
                 .project_out(variable as u32 + 1, behind as u32)?;
@@ -302,7 +303,7 @@ impl Order<'_> {
                 None => of_piece,
             });
         }
-        let (Some(values), Some(inner)) = (values, self.at(n + 1, pieces)?) else {
+        let (Some(values), Some(inner)) = (values, self.at(n + 1, fragments)?) else {
             return Ok(None);
         };
         let scan = Scan::around_all(&values.coalesce()?.hull()?, variable)?;
@@ -310,12 +311,12 @@ impl Order<'_> {
     }
 
     /// Calls all of whose coordinates of time are known, one after the other.
-    fn calls(&self, pieces: Vec<Piece>) -> Trees {
+    fn calls(&self, fragments: Vec<Fragment>) -> Trees {
         let mut trees = Vec::new();
-        for same in pieces.chunk_by(|a, b| a.call == b.call) {
+        for same in fragments.chunk_by(|a, b| a.call == b.call) {
             let mut cases = Vec::new();
-            for piece in same {
-                for part in piece.set.clone().parts()? {
+            for fragment in same {
+                for part in fragment.set.clone().parts()? {
                     let Some(scan) = Scan::exact(&part, part.dims()?)? else {
                         return Ok(None);
                     };
@@ -333,26 +334,26 @@ impl Order<'_> {
         Ok(Some(trees))
     }
 
-    /// The call of a piece: bodies are told the values of loops' variables, all others the beginning of time.
-    fn call(&self, piece: &Piece) -> Tree {
-        let variable = |number: usize| match piece.reversed[number] {
+    /// The call of a fragment: bodies are told the values of loops' variables, all others the beginning of time.
+    fn call(&self, fragment: &Fragment) -> Tree {
+        let variable = |number: usize| match fragment.reversed[number] {
             true => Value::Op(Op::Neg, vec![Value::Slot(self.grid + number)]),
             false => Value::Slot(self.grid + number),
         };
-        let arguments = match piece.call {
+        let arguments = match fragment.call {
             Call::Body(body) => {
                 let hidden = self.nest.hidden.get(body).copied().flatten();
-                let told = (0..piece.reversed.len()).filter(|number| Some(*number) != hidden);
+                let told = (0..fragment.reversed.len()).filter(|number| Some(*number) != hidden);
                 told.map(variable).collect()
             }
-            _ => (0..piece.end)
+            _ => (0..fragment.end)
                 .map(|at| match at.is_multiple_of(2) {
-                    true => Value::Number(piece.places[at / 2]),
+                    true => Value::Number(fragment.places[at / 2]),
                     false => variable(at / 2),
                 })
                 .collect(),
         };
-        Tree::Call(piece.call, arguments)
+        Tree::Call(fragment.call, arguments)
     }
 }
 

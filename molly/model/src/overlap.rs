@@ -1,4 +1,4 @@
-//! Work while messages are under way: which instances of a chunk can come before it is received.
+//! Overlap of work and messages: instances of a chunk that can run before it is received.
 //!
 //! Those that access nothing that is received in the chunk, the interior, come first; then the chunk is waited for; then comes
 //! the rest, the border. That is right if no instance of the border has to come before one of the interior. So the border gets
@@ -6,11 +6,11 @@
 //! instance of the border accesses too, if one of both writes it. It also gets all that comes after other messages of the same
 //! time, and after exchanges of fields.
 
+use crate::Result;
 use crate::channels::Messages;
-use crate::error::Result;
+use crate::expressions::{all, names};
 use crate::flow::Level;
 use crate::nest::Nest;
-use crate::text::{all, names};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
 use std::cell::RefCell;
@@ -222,7 +222,7 @@ impl Instances<'_> {
     }
 
     /// Instances to who they belong to, when they are, and elements: `[p, i] -> [p, k, r, e]`, where k is the beginning of time,
-    /// and r the `rest` coordinates behind it.
+    /// and r the `rest` coordinates after it.
     fn elements(&self, body: usize, at: usize, rest: usize) -> Result<Map> {
         if let Some(known) = self.known.borrow().get(&(body, at, rest)) {
             return Ok(known.clone());

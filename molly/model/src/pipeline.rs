@@ -1,8 +1,8 @@
-//! Sweeps in turns: which loops send their values in rows, one rank after the other.
+//! Pipelined sweeps: loops in which one rank runs after the other, some rows at a time.
 //!
 //! In place, a sweep such as that of Gauss and Seidel reads what it has written, and what one rank writes, the next one needs in
 //! the same sweep, element by element. In turns each rank waits for all of it before its part of the sweep, and sends all of its
-//! own after it. Strips of rows make such parts short, so that ranks work at the same time.
+//! own after it. Tiled of rows make such parts short, so that ranks work at the same time.
 //!
 //! Each loop decides for itself, the outermost one first; inside of a loop that does not qualify, its inner loops are tried. So a
 //! sweep forwards and one backwards in the same function each have their turns. A loop qualifies if
@@ -14,11 +14,11 @@
 //! - what waits for the end of the sweep to be sent with such values is not overwritten until then;
 //! - there are fewer messages.
 
-use crate::error::Result;
+use crate::Result;
+use crate::expressions::{all, names};
 use crate::flow::{Known, Level, Remote, coordinates};
 use crate::nest::Nest;
 use crate::program::{Node, Site, bodies};
-use crate::text::{all, names};
 use spinneret_isl::Set;
 use std::cmp::Ordering;
 use std::num::NonZeroU32;
@@ -234,8 +234,9 @@ impl Sweep {
 
     /// How many rows are best, in time counted in instances.
     ///
-    /// In a sweep over R rows of w instances, in strips of k rows, a rank has the messages of R / k strips. And the next sweep
-    /// begins when all have ended this one, the last rank after as many strips of k w instances as ranks stand before it beside the
+    /// In a sweep over R rows of w instances, in tiles of k rows, a rank has the messages of R / k tiles. And the next sweep
+    /// begins when all have ended this one, the last rank after as many tiles of k w instances as ranks stand before
+    /// it beside the
     /// rows. The sum is least where both are the same.
     pub(crate) fn best_rows(&self, nest: &Nest<'_>, message: NonZeroU32) -> NonZeroU32 {
         let (mut rows, mut instances, mut ahead) = (1, 0, 0);
@@ -261,9 +262,9 @@ impl Sweep {
         }
         let messages = rows as f64 * f64::from(message.get());
         let best = (messages / (ahead as f64 * instances as f64).max(1.0)).sqrt();
-        // Strips of the same height.
-        let strips = ((rows as f64 / best).round() as i64).clamp(1, rows);
-        let rows = ((rows + strips - 1) / strips).clamp(1, i64::from(u32::MAX));
+        // Tiled of the same height.
+        let tiles = ((rows as f64 / best).round() as i64).clamp(1, rows);
+        let rows = ((rows + tiles - 1) / tiles).clamp(1, i64::from(u32::MAX));
         NonZeroU32::new(rows as u32).unwrap_or(NonZeroU32::MIN)
     }
 }
@@ -372,7 +373,8 @@ impl Part<'_> {
         Ok(true)
     }
 
-    /// Whether what was written before a part, and is sent after it with such values, is not overwritten by the sender until then.
+    /// Whether what was written before a part, and is sent after it with such values, is not overwritten by the sender
+    /// until then.
     fn is_kept(&self, early: Set, late: Set) -> Result<bool> {
         let (nest, [q, _, p, k, e]) = (self.nest, coordinates(self.nest, self.field));
         if late.is_empty()? {

@@ -1,20 +1,18 @@
 //! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
 
 use crate::channels::{Channel, Messages, elements, merge};
-use crate::columns::Columns;
-use crate::error::{Error, Result};
+use crate::expressions::names;
 use crate::flow::{Flow, Known, Remote, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
 use crate::pipeline::{Flows, Pipeline, Sweep, Turns, sweeps};
-use crate::program::{Program, Sizes};
+use crate::program::{Cut, Program, Sizes, Tiled, tile};
 use crate::schedule::schedule;
-use crate::strips::{Cut, Strips, strips};
-use crate::text::names;
 use crate::tree::{Call, Points, Row, Run, Tree};
 use crate::versions::{Exchange, Group, exchanges};
+use crate::{Error, Result};
 use spinneret_isl::{Set, limited};
 
 /// What every rank does. One plan serves all of them.
@@ -95,6 +93,30 @@ impl Default for Options {
     }
 }
 
+/// What is done with messages under MPI, whose elements may lie apart in the memory of a field, as those of a column do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Columns {
+    /// They are copied to a buffer before they are sent, and out of one when they have come.
+    Packed,
+    /// They go straight out of the field and into it, by MPI's vector types, wherever that is right.
+    Vector,
+    /// Those of one piece go straight, which saves a copy on each side, and all others are packed: short columns take
+    /// less time so, and for long ones a step takes as long in both ways (docs/molly.md, "Columns").
+    #[default]
+    Chosen,
+}
+
+impl Columns {
+    /// Whether messages in `pieces` pieces of a field's memory go straight.
+    pub fn go_straight(self, pieces: usize) -> bool {
+        match self {
+            Self::Packed => false,
+            Self::Vector => true,
+            Self::Chosen => pieces <= 1,
+        }
+    }
+}
+
 impl Plan {
     /// Analyses a program.
     ///
@@ -126,7 +148,7 @@ impl Plan {
         plan.ok_or_else(|| spinneret_isl::Error::Isl("no loops for an order of time".to_owned()).into())
     }
 
-    /// A plan in which ranks take turns; nothing if there are no sweeps for that, or they are not found to be right in strips.
+    /// A plan in which ranks take turns; nothing if there are no sweeps for that, or they are not found to be right in tiles.
     fn in_turns(nest: &Nest<'_>, flows: &Flows, options: Options) -> Result<Option<Self>> {
         let sweeps = match options.pipeline {
             Pipeline::Off => Vec::new(),
@@ -145,13 +167,13 @@ impl Plan {
             };
             cuts.push(Cut { bodies, number, rows });
         }
-        let Strips { program, hidden } = strips(nest.program, &cuts);
+        let Tiled { program, hidden } = tile(nest.program, &cuts);
         let mut nest = Nest::new(&program, nest.sizes, nest.geometry)?;
         nest.hidden = hidden;
         let mut found = self::flows(&nest)?;
         let mut in_strips = Vec::new();
         for sweep in &sweeps {
-            // The loop over strips has one loop in it, so its variable is enough.
+            // The loop over tiles has one loop in it, so its variable is enough.
             let depth = sweep.depth + 1;
             let sweep = Sweep {
                 depth,
@@ -427,7 +449,7 @@ mod tests {
     use super::{Span, span};
 
     #[test]
-    fn spans_go_over_the_end_only_if_that_is_shorter() {
+    fn spans_wrap_around_only_if_shorter() {
         let of = |runs: &[(i64, i64)], size| span(runs.to_vec(), size);
         assert_eq!(of(&[(3, 4), (2, 2)], 10), Span { from: 2, len: 3 });
         assert_eq!(of(&[(0, 3), (9, 9)], 10), Span { from: 9, len: 5 });

@@ -5,9 +5,9 @@
 //! with nothing in them, and no point is visited that is not in the set. isl's own code generation gives tidier loops for more
 //! sets, and takes a hundred times as long.
 
-use crate::error::Result;
-use crate::tree::{Call, Tree};
-use crate::value::{Op, Value};
+use crate::Result;
+use crate::expressions::{Op, Value};
+use crate::tree::{Call, LoopRange, Tree};
 use spinneret_isl::{Condition, Conditions, Kind, Set};
 
 /// Conditions on coordinates that are given, and those on each of the others.
@@ -96,7 +96,8 @@ impl Scan {
         for (level, conditions) in self.levels.iter().enumerate().rev() {
             let slot = self.given + level;
             let (from, to, step) = range(conditions, slot);
-            tree = Tree::looped(slot, from, to, step, tree);
+            let values = LoopRange { slot, from, to, step };
+            tree = Tree::looped(values, tree);
         }
         match all_of(&self.guard) {
             Some(condition) => Tree::If(condition, Box::new(tree), None),

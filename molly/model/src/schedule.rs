@@ -1,11 +1,11 @@
 //! Bodies and messages in one order of time, as loops of a rank.
 
+use crate::Result;
 use crate::channels::Messages;
-use crate::error::Result;
+use crate::expressions::{all as all_of, names};
 use crate::flow::Level;
 use crate::nest::Nest;
 use crate::overlap::Split;
-use crate::text::{all as all_of, names};
 use crate::tree::Tree;
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set, UnionMap, loops};

@@ -1,7 +1,7 @@
-//! Loops as data: what a rank does, or the elements of a message, visited row by row.
+//! Loops as data: the work of a rank, or the elements of a message, visited row by row.
 
-use crate::error::Result;
-use crate::value::{Op, Value};
+use crate::Result;
+use crate::expressions::{Op, Value};
 use spinneret_isl::{Ast, Expr};
 use std::convert::Infallible;
 
@@ -20,64 +20,51 @@ pub enum Call {
     Element,
 }
 
+/// The values of a loop's variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopRange {
+    /// The slot of the variable.
+    pub slot: usize,
+    /// The first value.
+    pub from: Value,
+    /// The last possible value.
+    pub to: Value,
+    /// The distance from one value to the next.
+    pub step: i64,
+}
+
 /// Loops over slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     /// One after the other.
     Block(Vec<Tree>),
     /// A loop.
-    For {
-        /// Where its variable is.
-        slot: usize,
-        /// The first value,
-        from: Value,
-        /// the last possible one,
-        to: Value,
-        /// and from one to the next.
-        step: i64,
-        /// What is repeated.
-        body: Box<Tree>,
-    },
+    For(LoopRange, Box<Tree>),
     /// One of two.
     If(Value, Box<Tree>, Option<Box<Tree>>),
     /// A call with these arguments.
     Call(Call, Vec<Value>),
     /// A loop around one call in which only the last argument changes, always by the same.
-    Row {
-        /// Where the variable of the loop is.
-        slot: usize,
-        /// The first value,
-        from: Value,
-        /// the last possible one,
-        to: Value,
-        /// and from one to the next.
-        step: i64,
-        /// What is called.
-        call: Call,
-        /// With which arguments.
-        arguments: Vec<Value>,
-    },
+    Row(LoopRange, Call, Vec<Value>),
     /// A loop around a row that is the same each time but for one argument, which changes by the same.
-    Rows {
-        /// Where the variable of the loop is.
-        slot: usize,
-        /// The first value,
-        from: Value,
-        /// the last possible one,
-        to: Value,
-        /// and from one to the next.
-        step: i64,
-        /// The argument.
-        argument: usize,
-        /// The row.
-        row: Box<Tree>,
-    },
+    Rows(LoopRange, usize, Box<Tree>),
+}
+
+impl LoopRange {
+    fn uses(&self, slot: usize) -> bool {
+        self.from.uses(slot) || self.to.uses(slot)
+    }
+
+    /// The first and the last possible value.
+    fn ends(&self, slots: &[i64]) -> (i64, i64) {
+        (self.from.get(slots), self.to.get(slots))
+    }
 }
 
 /// Calls of which only the last argument differs, and that several times, with another argument that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// What is called.
+    /// The function that is called.
     pub call: Call,
     /// The arguments of the first call.
     pub arguments: &'a [i64],
@@ -89,7 +76,7 @@ pub struct Row<'a> {
     pub again: Again,
 }
 
-/// How often there is a row, one behind the other.
+/// Repetition of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Again {
     /// The argument that differs from row to row,
@@ -291,43 +278,26 @@ impl Tree {
                 let to = last(condition, &variable, &from, slots)?;
                 let body = Self::read_within(*body, slots);
                 slots.pop();
-                Self::looped(slot, from, to, step, body?)
+                let range = LoopRange { slot, from, to, step };
+                Self::looped(range, body?)
             }
         })
     }
 
     /// A loop around something.
-    pub(crate) fn looped(slot: usize, from: Value, to: Value, step: i64, body: Self) -> Self {
+    pub(crate) fn looped(range: LoopRange, body: Self) -> Self {
         match body {
-            Self::Call(call, arguments) if is_row(&arguments, slot) => Self::Row {
-                slot,
-                from,
-                to,
-                step,
-                call,
-                arguments,
-            },
-            body => match same_row(&body, slot) {
-                Some(argument) => Self::Rows {
-                    slot,
-                    from,
-                    to,
-                    step,
-                    argument,
-                    row: Box::new(body),
-                },
-                None => Self::For {
-                    slot,
-                    from,
-                    to,
-                    step,
-                    body: Box::new(body),
-                },
+            Self::Call(call, arguments) if is_row(&arguments, range.slot) => {
+                Self::Row(range, call, arguments)
+            }
+            body => match same_row(&body, range.slot) {
+                Some(argument) => Self::Rows(range, argument, Box::new(body)),
+                None => Self::For(range, Box::new(body)),
             },
         }
     }
 
-    /// Visits all calls in their order. `slots` begins with the parameters; loops put their variables behind.
+    /// Visits all calls in their order. `slots` starts with the parameters; loops append their variables.
     ///
     /// # Errors
     /// The first one of `visit`.
@@ -338,21 +308,15 @@ impl Tree {
     ) -> std::result::Result<(), E> {
         match self {
             Self::Block(parts) => parts.iter().try_for_each(|part| part.visit(slots, visit)),
-            Self::For {
-                slot,
-                from,
-                to,
-                step,
-                body,
-            } => {
-                let (mut at, to) = (from.get(slots), to.get(slots));
+            Self::For(range, body) => {
+                let (mut at, to) = range.ends(slots);
                 while at <= to {
-                    slots.truncate(*slot);
+                    slots.truncate(range.slot);
                     slots.push(at);
                     body.visit(slots, visit)?;
-                    at += step;
+                    at += range.step;
                 }
-                slots.truncate(*slot);
+                slots.truncate(range.slot);
                 Ok(())
             }
             Self::If(condition, then, otherwise) => match (condition.get(slots) != 0, otherwise) {
@@ -370,7 +334,7 @@ impl Tree {
                     again: Again::ONCE,
                 })
             }
-            Self::Row { .. } => match self.row(slots) {
+            Self::Row(..) => match self.row(slots) {
                 Some((call, arguments, step, count)) => visit(Row {
                     call,
                     arguments: &arguments,
@@ -380,24 +344,17 @@ impl Tree {
                 }),
                 None => Ok(()),
             },
-            Self::Rows {
-                slot,
-                from,
-                to,
-                step,
-                argument,
-                row,
-            } => {
-                let (from, to) = (from.get(slots), to.get(slots));
+            Self::Rows(range, argument, row) => {
+                let (from, to) = range.ends(slots);
                 if from > to {
                     return Ok(());
                 }
-                slots.truncate(*slot);
-                slots.push(from + step);
+                slots.truncate(range.slot);
+                slots.push(from + range.step);
                 let second = row.argument(*argument, slots);
-                slots[*slot] = from;
+                slots[range.slot] = from;
                 let first = row.row(slots);
-                slots.truncate(*slot);
+                slots.truncate(range.slot);
                 let Some((call, arguments, row_step, row_count)) = first else {
                     return Ok(());
                 };
@@ -409,7 +366,7 @@ impl Tree {
                     again: Again {
                         argument: *argument,
                         step: second - arguments[*argument],
-                        count: (to - from) / step + 1,
+                        count: (to - from) / range.step + 1,
                     },
                 })
             }
@@ -418,35 +375,27 @@ impl Tree {
 
     /// The calls of a row: what is called, the first arguments, the last one's step, and how many there are.
     fn row(&self, slots: &mut Vec<i64>) -> Option<(Call, Vec<i64>, i64, i64)> {
-        let Self::Row {
-            slot,
-            from,
-            to,
-            step,
-            call,
-            arguments,
-        } = self
-        else {
+        let Self::Row(range, call, arguments) = self else {
             return None;
         };
-        let (from, to) = (from.get(slots), to.get(slots));
+        let (from, to) = range.ends(slots);
         if from > to {
             return None;
         }
-        slots.truncate(*slot);
+        slots.truncate(range.slot);
         slots.push(from);
         let first: Vec<i64> = arguments.iter().map(|argument| argument.get(slots)).collect();
-        slots[*slot] = from + step;
+        slots[range.slot] = from + range.step;
         let second = arguments.last().map_or(0, |argument| argument.get(slots));
-        slots.truncate(*slot);
+        slots.truncate(range.slot);
         let row_step = first.last().map_or(0, |first| second - first);
-        Some((*call, first, row_step, (to - from) / step + 1))
+        Some((*call, first, row_step, (to - from) / range.step + 1))
     }
 
     /// An argument of a row that does not depend on its variable.
     fn argument(&self, argument: usize, slots: &[i64]) -> i64 {
         match self {
-            Self::Row { arguments, .. } => arguments[argument].get(slots),
+            Self::Row(_, _, arguments) => arguments[argument].get(slots),
             _ => 0,
         }
     }
@@ -455,17 +404,14 @@ impl Tree {
         let any = |values: &[Value]| values.iter().any(|value| value.uses(slot));
         match self {
             Self::Block(parts) => parts.iter().any(|part| part.uses(slot)),
-            Self::For { from, to, body, .. } => from.uses(slot) || to.uses(slot) || body.uses(slot),
+            Self::For(range, body) | Self::Rows(range, _, body) => range.uses(slot) || body.uses(slot),
             Self::If(condition, then, otherwise) => {
                 condition.uses(slot)
                     || then.uses(slot)
                     || otherwise.as_ref().is_some_and(|otherwise| otherwise.uses(slot))
             }
             Self::Call(_, arguments) => any(arguments),
-            Self::Row {
-                from, to, arguments, ..
-            } => from.uses(slot) || to.uses(slot) || any(arguments),
-            Self::Rows { from, to, row, .. } => from.uses(slot) || to.uses(slot) || row.uses(slot),
+            Self::Row(range, _, arguments) => range.uses(slot) || any(arguments),
         }
     }
 
@@ -476,22 +422,7 @@ impl Tree {
                 let parts: Vec<Self> = parts.iter().filter_map(|part| part.only(wanted)).collect();
                 (!parts.is_empty()).then_some(Self::Block(parts))
             }
-            Self::For {
-                slot,
-                from,
-                to,
-                step,
-                body,
-            } => {
-                let (from, to, body) = (from.clone(), to.clone(), Box::new(body.only(wanted)?));
-                Some(Self::For {
-                    slot: *slot,
-                    from,
-                    to,
-                    step: *step,
-                    body,
-                })
-            }
+            Self::For(range, body) => Some(Self::For(range.clone(), Box::new(body.only(wanted)?))),
             Self::If(condition, then, otherwise) => {
                 let otherwise = otherwise
                     .as_ref()
@@ -505,8 +436,8 @@ impl Tree {
                     }
                 }
             }
-            Self::Call(call, _) | Self::Row { call, .. } => wanted(*call).then(|| self.clone()),
-            Self::Rows { row, .. } => row.only(wanted).map(|_| self.clone()),
+            Self::Call(call, _) | Self::Row(_, call, _) => wanted(*call).then(|| self.clone()),
+            Self::Rows(_, _, row) => row.only(wanted).map(|_| self.clone()),
         }
     }
 }
@@ -521,21 +452,13 @@ fn is_row(arguments: &[Value], slot: usize) -> bool {
 
 /// The only argument of a body's row that changes with the slot, if it changes evenly and is not the last one.
 fn same_row(row: &Tree, slot: usize) -> Option<usize> {
-    let Tree::Row {
-        slot: inner,
-        from,
-        to,
-        call: Call::Body(_),
-        arguments,
-        ..
-    } = row
-    else {
+    let Tree::Row(range, Call::Body(_), arguments) = row else {
         return None;
     };
     let mut changing = (0..arguments.len()).filter(|at| arguments[*at].uses(slot));
     let (argument, others) = (changing.next()?, changing.next());
-    let is_even = arguments[argument].is_linear_in(slot) && !arguments[argument].uses(*inner);
-    let is_same = !from.uses(slot) && !to.uses(slot) && others.is_none();
+    let is_even = arguments[argument].is_linear_in(slot) && !arguments[argument].uses(range.slot);
+    let is_same = !range.uses(slot) && others.is_none();
     (is_even && is_same && argument + 1 < arguments.len()).then_some(argument)
 }
 

@@ -1,4 +1,4 @@
-//! Copies that are not made: two fields exchange what is stored of them.
+//! Avoided copies: two fields swap their storage instead.
 //!
 //! In `for i { b = f(a); a = b }` the second nest only copies. Instead the fields exchange their storage, and versions of `a`
 //! are in two places in turn. That is right if
@@ -8,13 +8,12 @@
 //!
 //! At the end `b` gets what it would have: elements that were copied from `a`, the others as they were.
 
+use crate::Result;
 use crate::channels::elements;
-use crate::error::Result;
+use crate::expressions::names;
 use crate::flow::Known;
 use crate::nest::Nest;
 use crate::pipeline::Sweep;
-use crate::program::Expr;
-use crate::text::names;
 use crate::tree::Points;
 use spinneret_isl::{Map, Set};
 
@@ -120,7 +119,11 @@ fn candidate(nest: &Nest<'_>, flows: &[Known], body: usize) -> Result<Option<Can
         return Ok(None);
     }
     let (from, to) = (read.field, write.field);
-    let is_used = |number: &usize| read.subscripts.iter().any(|subscript| uses(subscript, *number));
+    let is_used = |number: &usize| {
+        read.subscripts
+            .iter()
+            .any(|subscript| subscript.uses(&|depth| depth == *number))
+    };
     let outer = (0..statement.depth).take_while(|number| !is_used(number)).count();
     let depth = 2 * outer + 1;
     let time = &nest.time(body)[..depth];
@@ -256,19 +259,4 @@ fn group(nest: &Nest<'_>, members: &[Candidate]) -> Result<Option<Group>> {
         elements: elements(copied.clone(), 0)?,
         fields,
     }))
-}
-
-/// Whether an expression has the variable of a loop.
-fn uses(expr: &Expr, number: usize) -> bool {
-    match expr {
-        Expr::Loop(at) => *at == number,
-        Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => false,
-        Expr::Add(a, b)
-        | Expr::Sub(a, b)
-        | Expr::Mul(a, b)
-        | Expr::Div(a, b)
-        | Expr::Rem(a, b)
-        | Expr::Min(a, b)
-        | Expr::Max(a, b) => uses(a, number) || uses(b, number),
-    }
 }

@@ -53,7 +53,7 @@ pub(crate) struct Sending {
     pub(crate) buffer: Buffer,
     /// The request, if the message in the buffer may still be on its way.
     pub(crate) active: Option<Request>,
-    /// The request for messages of so many bytes.
+    /// The request for messages of `bytes` bytes.
     prepared: Option<(Request, usize)>,
 }
 
@@ -82,7 +82,7 @@ impl Sending {
         (0..2 * line.buffers).map(buffer).collect()
     }
 
-    /// Sends so many bytes of what is in the buffer.
+    /// Sends the first `bytes` bytes of the buffer.
     pub(crate) fn start<D: Device>(
         &mut self,
         rank: &mut Rank<D>,

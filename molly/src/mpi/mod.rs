@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use straight::{Fields, Straight};
 
 /// A line that is opened once more, for longer messages, has another tag: a message for it cannot come into a buffer of the
-/// old one. After so many times tags come again, when nobody waits for the first any more.
+/// old one. Tags repeat after that many, when no rank waits for the first one any more.
 const GENERATIONS: usize = 64;
 
 /// Tests of a message before others get the processor: with as many ranks as processors that is never needed.
@@ -68,7 +68,8 @@ pub fn ranks<R>(
     each(&mut rank)
 }
 
-/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by themselves and rank
+/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by
+/// themselves and rank
 /// 0 says. Anything else is said by the rank that has met it, which ends all of them with 1, as they would wait for it.
 pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
     match result {
@@ -77,7 +78,8 @@ pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
             if world.rank() == 0 {
                 eprintln!("{error}");
             }
-            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever cannot wait
+            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever
+            // cannot wait
             // for the others ends all the same.
             let _ = world.barrier();
             ExitCode::from(2)
@@ -159,7 +161,7 @@ impl Messages {
         act(opened, next).map_err(|error| failed(rank, &error))
     }
 
-    /// Tests until something has happened, and nobody's patience has ended.
+    /// Tests until something has happened, or a rank has waited for too long.
     fn until(&mut self, line: usize, what: &'static str) -> Result<()> {
         let (mut turns, mut begun) = (0u32, None);
         while !self.test(line)? {
@@ -208,7 +210,7 @@ impl Messages {
             self.answer()?;
             if self.questions.iprobe(Some(peer), Some(ANSWER))?.is_some() {
                 let (call, _) = self.questions.recv_any(Some(peer), Some(ANSWER))?;
-                // The other one may have waited in vain for this one as well.
+                // The other rank may have waited for this one without success as well.
                 self.answer()?;
                 return Ok(Some(String::from_utf8_lossy(&call).into_owned()));
             }
@@ -224,7 +226,7 @@ impl Transport for Messages {
     }
 
     fn last_call(&self, peer: usize) -> Option<String> {
-        // There is an error to be told already.
+        // There is an error to report already.
         self.ask(peer).ok().flatten()
     }
 

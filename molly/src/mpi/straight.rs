@@ -1,9 +1,8 @@
-//! Messages that MPI takes straight out of fields, and puts straight into them, by its datatypes.
+//! Zero-copy messages under MPI: sent from fields and received into them by datatypes.
 
 use super::{Ends, Messages, failed};
 use crate::error::{Error, Result};
-use crate::memory::Memory;
-use crate::strides::{Stride, strides};
+use crate::memory::{Memory, Stride, strides};
 use crate::transport::{Line, Place, Placing};
 use spinneret_molly_model::Columns;
 use spinneret_mpi_sys::{Datatype, Mpi, Request, Shared};

@@ -3,7 +3,7 @@
 use super::Rank;
 use crate::error::{Error, Result};
 use crate::field::Storage;
-use crate::strides::Stride;
+use crate::memory::Stride;
 use crate::transport::{Line, Place};
 use spinneret_molly_model::{
     Again, Call, Departure, Group, Lifetimes, Message, Plan, Program, Room, Row, Run,
@@ -214,7 +214,7 @@ impl Execution<'_> {
         self.holds.swap(exchange.from, exchange.to);
     }
 
-    /// Waits until messages are gone out of places in which something is written after so many rows.
+    /// Waits until messages have left places that are written after `rows` rows.
     fn depart(&mut self, rows: usize) -> Result<()> {
         let lifetimes = Rc::clone(&self.lifetimes);
         while let Some(Departure { message, before, .. }) = lifetimes.departures.get(self.departed)

@@ -1,13 +1,12 @@
-//! A rank: its fields, and how it executes plans.
+//! A rank: its fields, and the execution of plans.
 
 mod execution;
 
 pub use execution::{Traffic, Work};
 
-use crate::element::{Element, Sealed};
 use crate::error::{Error, Result};
 use crate::field::Field;
-use crate::memory::has_room;
+use crate::memory::{Element, Sealed, has_room};
 use crate::transport::{Line, Transport};
 use execution::{End, execute};
 use spinneret_molly_model::{Geometry, Lifetimes, Options, Plan, Program, Sizes};
@@ -94,7 +93,7 @@ impl Rank {
         self.transport.enter(&self.call);
     }
 
-    /// An error with the calls of both ranks, if one waited for the other in vain.
+    /// Names the blocked calls of both ranks in the error, if one waited for the other without success.
     pub(crate) fn located(&self, error: Error) -> Error {
         match error {
             Error::TimeOut { rank, peer, .. } => Error::Absent {
@@ -126,7 +125,7 @@ impl Rank {
     /// This rank's block of a field, filled. All ranks make the same fields.
     ///
     /// # Panics
-    /// If a size is negative, or there is no memory for so many elements.
+    /// If a size is negative, or the elements do not fit into memory.
     #[track_caller]
     pub fn field<T, const D: usize>(&self, shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Field<T, D> {
         Field::block(shape, &self.geometry, self.rank, fill)

@@ -1,6 +1,6 @@
 //! Persistent receives and sends.
 
-use crate::{Failed, Inner, mpi, spinneret_rank, with};
+use crate::rank::{Failed, Inner, mpi, spinneret_rank, with};
 use spinneret::ffi::{Failure, SPINNERET_OK, bytes, check_place, put};
 use spinneret_mpi::Layout;
 use spinneret_mpi::library::{Buffer, Copies, NOBODY, Request, Status};
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
 pub const SPINNERET_EQUAL_COPIES: u32 = 1;
 
-/// What came of a request.
+/// The result of a request.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct spinneret_status {
@@ -24,7 +24,8 @@ pub struct spinneret_status {
 }
 
 /// Prepares a receive of `count` elements of a type into memory of `spinneret_rank_alloc`, from a rank of a communicator with a
-/// tag, or `MPI_ANY_SOURCE` and `MPI_ANY_TAG`; from `MPI_PROC_NULL` nothing comes, so that it ends when it is started. `type` is `spinneret_type` of it; it need not be committed, and may be freed afterwards. `flags` is 0
+/// tag, or `MPI_ANY_SOURCE` and `MPI_ANY_TAG`; from `MPI_PROC_NULL` nothing comes, so that it ends when it is started.
+/// `type` is `spinneret_type` of it; it need not be committed, and may be freed afterwards. `flags` is 0
 /// or `SPINNERET_EQUAL_COPIES`.
 ///
 /// # Safety
@@ -132,7 +133,7 @@ pub unsafe extern "C" fn spinneret_rank_test(
     })
 }
 
-/// Waits until a request has ended, for so many nanoseconds at most.
+/// Waits until a request has ended, for at most this many nanoseconds.
 ///
 /// # Safety
 /// As for `spinneret_rank_test`.
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn spinneret_rank_wait(
     })
 }
 
-/// Takes a receive back that has no message yet, as `MPI_Cancel`: 1 if it is inactive then, 0 if it ends as ever.
+/// Cancels a receive that has no message yet, as `MPI_Cancel`: 1 if it is inactive then, 0 if it completes normally.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rank_cancel(rank: *mut spinneret_rank, request: u64) -> c_int {
     with(rank, |open| {
@@ -207,7 +208,7 @@ unsafe fn elements(
     Ok((layout, buffer, origin))
 }
 
-/// A rank of a communicator, or nobody.
+/// A rank of a communicator, or `MPI_PROC_NULL`.
 fn rank_of(value: c_int, what: &str, wildcards: &Wildcards) -> Result<usize, Failed> {
     let Wildcards {
         any_source,
@@ -317,7 +318,7 @@ pub unsafe extern "C" fn spinneret_rank_test_all(
     })
 }
 
-/// Waits until all of these requests have ended, for so many nanoseconds at most.
+/// Waits until all of these requests have ended, for at most this many nanoseconds.
 ///
 /// # Safety
 /// As for `spinneret_rank_test_all`.

@@ -1,4 +1,4 @@
-//! `mpi/include/spinneret_rank.h` is what the sources say, and good C and C++ with both MPIs.
+//! `mpi/include/spinneret_rank.h` is up to date, and valid C and C++ with both MPIs.
 
 #[path = "../../../host/c/tests/header/header.rs"]
 mod header;
@@ -52,7 +52,7 @@ static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Sta
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret_rank.h",
-    sources: &["open", "rank", "requests"],
+    sources: &["rank", "requests"],
     introduction: INTRODUCTION,
     guard: "SPINNERET_RANK_H",
     includes: [&["mpi.h", "stddef.h", "stdint.h", "string.h"], &["spinneret.h"]],

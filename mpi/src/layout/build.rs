@@ -322,7 +322,7 @@ impl Form {
         }
     }
 
-    /// The same, so many bytes further.
+    /// The same, moved by `bytes` bytes.
     pub(super) fn shift(mut self, bytes: i64) -> Result<Self, LayoutError> {
         let runs = match &mut self {
             Self::Empty => &mut [],
@@ -335,7 +335,7 @@ impl Form {
         Ok(self)
     }
 
-    /// So many of it, at a stride.
+    /// Repeats it `count` times at a stride.
     pub(super) fn repeat(&self, count: u64, stride: i64) -> Result<Self, LayoutError> {
         match (self, count) {
             (Self::Empty, _) | (_, 0) => Ok(Self::Empty),
@@ -483,7 +483,7 @@ pub(super) fn nest(runs: &[Run]) -> Option<Nest> {
     Some(Nest { run: first, levels })
 }
 
-/// Whether all groups of so many starts have that stride.
+/// Whether all groups of `count` starts have that stride.
 fn is_grouped(starts: &[i64], count: usize, stride: i64) -> bool {
     starts.len().is_multiple_of(count)
         && starts.chunks_exact(count).all(|group| {

@@ -1,4 +1,4 @@
-//! Where the bytes of a message belong, in one form for all types that mean the same.
+//! Layouts: where the bytes of a message belong, in one form for all equivalent types.
 //!
 //! A message is a stream of bytes; in memory it is made of runs. [`Shape::Strided`] is runs of one length, nested in up to
 //! four levels of strides, in which a type, its parts and the count of elements are merged as far as they can be.
@@ -9,8 +9,7 @@
 mod build;
 mod place;
 
-pub use place::Overlap;
-pub use place::{Piece, Pieces};
+pub use place::{Overlap, Piece, Pieces};
 
 use build::Form;
 use spinneret_mpi_sys::Tree;
@@ -138,7 +137,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of so many elements of a type.
+    /// The layout of `count` elements of a type.
     ///
     /// # Errors
     /// If it has too many runs, or reaches too far.
@@ -176,7 +175,7 @@ impl Layout {
         })
     }
 
-    /// Bytes one behind the other, from the address on.
+    /// Contiguous bytes from the address on.
     pub fn contiguous(bytes: u32) -> Self {
         let run = Run {
             start: 0,
@@ -264,7 +263,7 @@ impl Layout {
         self.first
     }
 
-    /// The byte behind the highest one that is touched.
+    /// The byte after the highest one that is touched.
     pub fn end(&self) -> i64 {
         self.end
     }
@@ -274,7 +273,7 @@ impl Layout {
         place::overlap(self)
     }
 
-    /// The pieces of memory of a part of the message, in the order of the stream. What lies behind the message has none.
+    /// The pieces of memory of a part of the message, in the order of the stream. Bytes after the message have none.
     pub fn place(&self, offset: u64, bytes: u64) -> Pieces<'_> {
         Pieces::new(self, offset, bytes)
     }

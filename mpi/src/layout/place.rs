@@ -262,7 +262,7 @@ fn neighbours_meet(runs: &[Run]) -> bool {
         .any(|pair| end(pair[0]) > i128::from(pair[1].start))
 }
 
-/// Whether sorted runs meet themselves so many bytes further.
+/// Whether sorted runs overlap themselves when moved by `distance` bytes.
 fn meets(runs: &[Run], shift: i128) -> bool {
     let mut others = runs.iter().peekable();
     for run in runs {

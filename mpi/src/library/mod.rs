@@ -1,4 +1,4 @@
-//! Receives that land in place: what an MPI program uses, on one rank with its NIC.
+//! Zero-copy receives for an MPI program, on one rank with its NIC.
 //!
 //! ```text
 //! sender                                   receiver
@@ -39,10 +39,9 @@ mod slots;
 pub use control::PORT;
 pub use error::Error;
 pub use receive::{Copies, From};
-pub use requests::{NOBODY, Status};
 pub use send::To;
 
-/// Frames that are taken before other things are done, so that a host that sends without end keeps nobody from them.
+/// Frames that are taken before other work, so that a host that floods this one cannot block it.
 const FRAMES_AT_ONCE: usize = 1024;
 
 /// How a library is opened.
@@ -56,7 +55,7 @@ pub struct Config {
     pub sender: SenderConfig,
     /// Time after which an announcement is repeated if it was not granted; each time twice as long, up to 16 times that.
     pub repeat: Duration,
-    /// Time after which a message that nobody has granted is given up.
+    /// Time after which a message that was not granted fails.
     pub patience: Duration,
 }
 
@@ -108,7 +107,7 @@ pub struct Request {
     is_receive: bool,
 }
 
-/// What the library has done, and what the handlers have counted.
+/// Counters of the library and of the handlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages that handlers have put in place.
@@ -236,7 +235,7 @@ impl<D: Device> Library<D> {
         self.check_range(buffer, at(layout.first()), at(layout.end()))
     }
 
-    /// Checks that there is such a rank, or nobody is meant.
+    /// Checks that the rank exists, or is [`NOBODY`].
     fn check_rank(&self, rank: usize) -> Result<(), Error> {
         let ranks = self.ranks.len();
         match rank < ranks || rank == NOBODY {
@@ -295,7 +294,7 @@ impl<D: Device> Library<D> {
     }
 
     /// Takes a frame that came. Switches send those to everybody whose address they do not know yet, so it may be for another.
-    /// In this rank's own name nobody else speaks.
+    /// Frames with this rank's own address are ignored.
     fn take_frame(&mut self, frame: &[u8]) {
         let own = self.own.ip;
         let rank_of = |ranks: &[Host], [from, to]: [Ipv4Addr; 2]| {
@@ -328,7 +327,7 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// What was done so far.
+    /// Returns the counters.
     pub fn counts(&self) -> Counts {
         Counts {
             words_written: self.slots.words_written(),
@@ -336,7 +335,7 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// What the handlers have counted under a name, of all HPUs.
+    /// Returns a counter of the handlers, summed over all HPUs.
     ///
     /// # Errors
     /// If the NIC does not answer.
@@ -409,7 +408,7 @@ impl<D: Device> Library<D> {
     }
 }
 
-/// What tells the buffers and requests of a library from those of others in this process.
+/// A number that distinguishes the buffers and requests of a library from those of others in this process.
 fn next_name() -> u64 {
     static NAMES: AtomicU64 = AtomicU64::new(0);
     NAMES.fetch_add(1, Ordering::Relaxed)
@@ -433,4 +432,37 @@ fn segments() -> Ruleset {
         .rule(Rule::ip_protocol(17, 17))
         .rule(Rule::udp_destination_port(wire::PORT, wire::PORT))
         .end_of_message(Rule::NEVER)
+}
+
+// How far a request is, and what came of it.
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    Inactive,
+    GoesOn,
+    HasEnded,
+}
+
+/// The null rank, as `MPI_PROC_NULL`: messages to it and from it complete at once.
+pub const NOBODY: usize = usize::MAX;
+
+/// The result of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Bytes of the message; elements are these by the type's size.
+    pub bytes: u32,
+    /// The other rank.
+    pub rank: usize,
+    /// The tag; -1 if there was no message.
+    pub tag: i32,
+}
+
+impl Status {
+    /// The status of a message to or from [`NOBODY`].
+    const NOTHING: Self = Self {
+        bytes: 0,
+        rank: NOBODY,
+        tag: -1,
+    };
 }

@@ -1,10 +1,9 @@
-//! Receives: what a program says of them, and how far they are.
+//! Receives: their parameters and state, and incoming announcements.
 
 use super::control::{Announcement, Control, Grant, MOST};
 use super::error::Error;
-use super::requests::{Activity, NOBODY, Status};
 use super::slots::Words;
-use super::{Buffer, Library, Request};
+use super::{Activity, Buffer, Library, NOBODY, Request, Status};
 use crate::layout::{Layout, Overlap, Shape};
 use crate::nic::memory::{MOST_BYTES, RUN_BYTES, request};
 use crate::nic::{NicLayout, NicLayoutError};
@@ -22,7 +21,7 @@ pub struct From {
     pub communicator: u32,
 }
 
-/// What the program says of bytes of a message that belong to the same place.
+/// How the program treats bytes of a message that belong to the same place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// There are none; a type that has some is refused, as MPI says.
@@ -76,7 +75,8 @@ impl From {
 }
 
 impl<D: Device> Library<D> {
-    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled of the type is kept; the type itself is
+    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled
+    /// of the type is kept; the type itself is
     /// not needed any more. Nothing is asked of the NIC here, so no time passes.
     ///
     /// # Errors
@@ -268,7 +268,7 @@ const AHEAD: usize = 1024;
 /// Announcements of a rank that wait for their receives, at most. Its host says the others again.
 const UNMATCHED: usize = 4096;
 
-/// What is announced.
+/// Announcements of incoming messages.
 #[derive(Debug)]
 pub(super) struct Inbox {
     ranks: Vec<FromRank>,
@@ -276,7 +276,7 @@ pub(super) struct Inbox {
     pub(super) unmatched: VecDeque<(usize, Announcement)>,
     /// Receives that were started.
     pub(super) starts: u64,
-    /// What is to be answered, for each rank.
+    /// Grants to send, for each rank.
     answers: BTreeMap<usize, Vec<Grant>>,
 }
 
@@ -286,7 +286,7 @@ struct FromRank {
     unmatched: usize,
     /// The number of the next announcement.
     next: u32,
-    /// Those that came before their turn.
+    /// Announcements that arrived out of order.
     ahead: BTreeMap<u32, Announcement>,
     grants: VecDeque<Grant>,
 }
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn announcements_without_end_are_kept_up_to_a_bound_and_go_on_from_there() {
+    fn announcements_are_bounded_per_rank() {
         let mut inbox = Inbox::new(2);
         let most = UNMATCHED as u32;
         for number in 0..most + 1000 {
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_that_is_said_many_times_is_answered_once() {
+    fn repeated_announcement_is_answered_once() {
         let mut inbox = Inbox::new(1);
         inbox.announce(0, announcement(0));
         inbox.grant(0, 0, 7);

@@ -1,9 +1,9 @@
-//! What a program does with a request, whatever it is.
+//! Operations on requests: start, test, wait, cancel, free.
 
 use super::control::Announcement;
 use super::error::Error;
 use super::receive::{Receiving, State};
-use super::{Library, Request};
+use super::{Activity, Library, Request, Status};
 use crate::nic::Segments;
 use crate::nic::memory::request;
 use spinneret_host::Device;
@@ -124,7 +124,7 @@ impl<D: Device> Library<D> {
     }
 
     /// Takes a receive back that has no message yet: it is inactive then, and what would have come goes to another one.
-    /// Says whether that was so; a send, and a receive that has its message, end as ever.
+    /// Returns whether it was; a send, and a receive that has its message, complete normally.
     ///
     /// # Errors
     /// If the request is not active.
@@ -168,7 +168,7 @@ impl<D: Device> Library<D> {
         Ok(true)
     }
 
-    /// What came of a request, if it has ended; it is inactive then.
+    /// Returns the result of a request if it has ended; it is inactive then.
     fn take(&mut self, request: Request) -> Result<Option<Status>, Error> {
         match request.is_receive {
             true => self.test_receive(request.number),
@@ -195,39 +195,6 @@ impl<D: Device> Library<D> {
     }
 }
 
-// How far a request is, and what came of it.
-
-/// How far a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activity {
-    Inactive,
-    GoesOn,
-    HasEnded,
-}
-
-/// The rank of nobody, as `MPI_PROC_NULL`: what goes there, or is to come from there, has ended when it has begun.
-pub const NOBODY: usize = usize::MAX;
-
-/// What came of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Bytes of the message; elements are these by the type's size.
-    pub bytes: u32,
-    /// The other rank.
-    pub rank: usize,
-    /// The tag; -1 if there was no message.
-    pub tag: i32,
-}
-
-impl Status {
-    /// That of a message from nobody or to nobody.
-    pub(super) const NOTHING: Self = Self {
-        bytes: 0,
-        rank: NOBODY,
-        tag: -1,
-    };
-}
-
 // Arriving messages: they are matched, a slot of the NIC is armed, and its completion is seen.
 
 impl<D: Device> Library<D> {
@@ -250,7 +217,7 @@ impl<D: Device> Library<D> {
             if self.own_rank == Some(rank) {
                 self.deliver(number, rank, &announcement)?;
             } else if !self.arm(number, rank, &announcement)? {
-                // No slot is free: nobody may be overtaken by another message.
+                // No slot is free, and messages must not overtake each other.
                 break;
             }
             self.inbox.take(index);

@@ -2,8 +2,7 @@
 
 use super::control::{Announcement, Control, Grant, Host, MOST, PORT};
 use super::error::Error;
-use super::requests::{Activity, Status};
-use super::{Buffer, Config, Library, Request};
+use super::{Activity, Buffer, Config, Library, Request, Status};
 use crate::layout::Layout;
 use crate::nic::Segments;
 use spinneret_host::{Device, HostMemory};
@@ -88,7 +87,7 @@ impl<D: Device> Library<D> {
     }
 }
 
-/// What handlers or the sender refuse of a message is found out before it is sent.
+/// Checks a message against the limits of the handlers and of the sender before it is sent.
 fn check_segments(config: SenderConfig, layout: &Layout) -> Result<(), Error> {
     Segments::new(
         layout.bytes(),
@@ -268,7 +267,7 @@ impl Outbox {
             let Some(send) = &mut self.sends[index] else {
                 continue;
             };
-            // Nobody is sent anything.
+            // Sends to `NOBODY` have no frames.
             let Some(to) = ranks.get(send.to.rank).copied() else {
                 continue;
             };
@@ -361,7 +360,7 @@ impl Sending {
         Some(self.announcement())
     }
 
-    /// What its announcement says.
+    /// Its announcement.
     pub(super) fn announcement(&self) -> Announcement {
         Announcement {
             number: self.number,

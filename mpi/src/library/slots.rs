@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Words of a request.
 pub(super) type Words = [u32; request::SIZE / 4];
 
-/// What is known of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// The request whose words are there.
@@ -86,7 +86,7 @@ impl<D: Device> Slots<D> {
         }
     }
 
-    /// A slot in which no message is to come: that of the request, or one of nobody, or any.
+    /// A free slot: the one of the request, or an unbound one, or any.
     pub(super) fn find(&self, receive: usize) -> Option<usize> {
         let free = |is_good: &dyn Fn(&Slot) -> bool| {
             let mut slots = self.slots.iter();
@@ -128,7 +128,7 @@ impl<D: Device> Slots<D> {
                 .collect()
         };
         if !offsets.is_empty() {
-            // Nobody copies a request while it changes.
+            // Handlers do not copy a request while it changes.
             self.store(at + request::ID as u32, 0)?;
         }
         for offset in offsets {
@@ -169,7 +169,7 @@ impl<D: Device> Slots<D> {
     }
 }
 
-// Who has which part of a memory.
+// Allocation of memory.
 
 /// Parts begin at multiples of this: a line, so that two buffers never share one.
 const LINE: u32 = 64;
@@ -227,7 +227,7 @@ mod tests {
     use super::Area;
 
     #[test]
-    fn parts_are_apart_and_come_back() {
+    fn allocations_are_disjoint_and_reusable() {
         let mut area = Area::new(10, 64 * 5);
         assert_eq!(
             [area.take(1), area.take(65), area.take(64), area.take(1)],

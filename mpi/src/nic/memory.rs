@@ -4,7 +4,7 @@
 
 use std::fmt::{self, Write};
 
-/// What the first word of the memory holds: "MPIT".
+/// The first word of the memory: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
 pub const VERSION: u32 = 4;
@@ -313,7 +313,7 @@ mod tests {
     use super::{SLOTS, message_id, slot_of};
 
     #[test]
-    fn the_first_byte_of_an_id_on_the_wire_says_its_slot() {
+    fn first_byte_of_an_id_encodes_the_slot() {
         for slot in 0..SLOTS {
             let ids = [0, 1, 0x123_4567, u32::MAX].map(|generation| message_id(generation, slot));
             for id in ids {
@@ -324,5 +324,20 @@ mod tests {
         // The lowest 28 bits of a generation make ids of their own, but for 0, which is taken for 1.
         assert_eq!(message_id(0, 3), message_id(1, 3));
         assert_ne!(message_id(1, 3), message_id(1 << 27, 3));
+    }
+
+    #[test]
+    fn c_header_is_up_to_date() {
+        let mut wanted = String::new();
+        super::c_header(&mut wanted).expect("strings take every text");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include/mpi_types.h");
+        if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &wanted).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap_or_default() == wanted,
+            "runtime/include/mpi_types.h differs from the tables of spinneret-mpi: \
+             run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-mpi --lib c_header`"
+        );
     }
 }

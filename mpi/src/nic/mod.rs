@@ -29,7 +29,7 @@ pub enum NicLayoutError {
     TooFar {
         /// The lowest byte.
         first: i64,
-        /// The byte behind the highest.
+        /// The byte after the highest.
         end: i64,
     },
     /// Segments are too short or too long for the message.
@@ -57,7 +57,7 @@ pub struct Divisor {
 }
 
 impl Divisor {
-    /// That of a number from 1 to [`MOST_BYTES`].
+    /// The divisor for a number from 1 to [`MOST_BYTES`].
     pub fn new(number: u32) -> Self {
         let number = u64::from(number).clamp(1, MOST_BYTES);
         let shift = u64::BITS - (number - 1).leading_zeros();
@@ -142,7 +142,7 @@ impl NicLayout {
         })
     }
 
-    /// That of so many bytes in one piece.
+    /// The layout of `bytes` bytes in one piece.
     pub fn contiguous(bytes: u32) -> Self {
         Self::plain(bytes, 0)
     }

@@ -56,7 +56,7 @@ impl Library {
     fn load(compiler: &Compiler, cache: Option<&Path>) -> Result<Self, Error> {
         let key = compiler.key(SOURCES);
         let built = cache.and_then(|cache| Place::kept(cache, &key));
-        // What was kept may be for a library that has gone since.
+        // The cached layer may belong to a library that was removed.
         let functions = match built.map(|place| load(place.file())) {
             Some(Ok(functions)) => functions,
             _ => {
@@ -121,7 +121,7 @@ impl Compiler {
         Self::choose(named.as_deref(), launcher, env::var_os("PATH").as_deref())
     }
 
-    /// That of a path, or of a name.
+    /// The compiler at a path, or with a name.
     fn named(name: &Path) -> Result<Self, Error> {
         Self::choose(Some(name.as_os_str()), None, env::var_os("PATH").as_deref())
     }
@@ -239,7 +239,7 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
 // Where compiled layers are kept.
 //
 // A layer is `<cache>/spinneret/mpi/<key>/libspinneret_mpi.so`. It is made in a folder of its own beside that name, and
-// renamed: ranks that start together may all make it, and whoever is last replaces a file by an equal one.
+// renamed: ranks that start together may all build it, and the last one replaces a file by an equal one.
 
 /// The name of the library in the folder of its key.
 const FILE: &str = "libspinneret_mpi.so";
@@ -330,7 +330,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn takes_what_the_user_names_then_what_the_launcher_means() {
+    fn prefers_the_named_compiler_then_the_one_of_the_launcher() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["mpicc", "mpicc.mpich", "own"] {
             let file = folder.path().join(name);

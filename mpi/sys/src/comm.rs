@@ -82,7 +82,7 @@ impl Comm {
     /// The same ranks, with messages of their own. All of them have to call this.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If MPI refuses.
     pub fn dup(&self) -> Result<Self, Error> {
         let mut raw = 0;
         // SAFETY: the handle is alive, and the copy has a place.
@@ -104,14 +104,14 @@ impl Drop for Comm {
 
 // Messages that are waited for.
 
-/// What is known of a message.
+/// The envelope of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// The sender.
     pub source: usize,
-    /// What it is called.
+    /// The tag.
     pub tag: u32,
-    /// How long it is.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
@@ -126,7 +126,7 @@ impl Status {
 }
 
 impl Session {
-    /// What a receive into so many bytes has come to.
+    /// The result of a receive into `fits` bytes.
     pub(crate) fn received(
         &self,
         call: &'static str,
@@ -159,7 +159,7 @@ pub(crate) fn tag(tag: u32) -> Result<i32, Error> {
     int("a tag", tag as usize)
 }
 
-/// Who and what a receive is for, as the layer takes it.
+/// Source and tag of a receive, as the layer takes them.
 pub(crate) fn wanted(source: Option<usize>, tag_: Option<u32>) -> Result<(i32, i32), Error> {
     let source = source.map_or(Ok(-1), rank)?;
     let tag = tag_.map_or(Ok(-1), tag)?;
@@ -182,7 +182,7 @@ impl Comm {
     /// Takes a message of some rank, or of any, with some tag, or any. It may be shorter than the area.
     ///
     /// # Errors
-    /// If it is longer ([`Error::Truncated`]: it is gone then, and the area holds some of it or not), or there is no such rank.
+    /// If it is longer ([`Error::Truncated`]: the message is lost, and the area may hold a part of it), or there is no such rank.
     pub fn recv(&self, bytes: &mut [u8], source: Option<usize>, tag: Option<u32>) -> Result<Status, Error> {
         let count = int("bytes of a message", bytes.len())?;
         let (source, tag) = wanted(source, tag)?;
@@ -275,7 +275,7 @@ impl Comm {
     /// Waits until all ranks have come here.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If MPI refuses.
     pub fn barrier(&self) -> Result<(), Error> {
         // SAFETY: the handle is alive.
         let code = unsafe { (self.session.functions.barrier)(self.raw) };
@@ -289,7 +289,7 @@ impl Comm {
     pub fn allgather(&self, bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let count = int("bytes of a gather", bytes.len())?;
         let mut all = vec![0; self.size() * bytes.len()];
-        // SAFETY: both areas have the bytes that are told.
+        // SAFETY: both areas have the bytes that are passed.
         let code =
             unsafe { (self.session.functions.allgather)(self.raw, first(bytes), count, first_mut(&mut all)) };
         self.session.check("MPI_Allgather", code)?;

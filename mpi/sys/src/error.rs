@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! Errors.
 
 use crate::Family;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What failed, where, and what can be done.
+/// An error: what failed, where, and what to do.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,7 +27,7 @@ pub enum Error {
     Compiler {
         /// Its path.
         compiler: PathBuf,
-        /// What it said.
+        /// Its output.
         output: String,
     },
     /// Neither the cache nor a temporary folder could be written.
@@ -35,10 +35,10 @@ pub enum Error {
     Folder {
         /// The last folder that was tried.
         folder: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// What was compiled does not load.
+    /// The compiled layer does not load.
     #[error(
         "the layer over MPI that {} made does not load: {reason}; is the MPI library of this compiler installed \
          completely?",
@@ -47,7 +47,7 @@ pub enum Error {
     Load {
         /// The compiler it was made with.
         compiler: PathBuf,
-        /// What the loader said.
+        /// The message of the loader.
         reason: String,
     },
     /// The process has another MPI already.
@@ -75,7 +75,7 @@ pub enum Error {
         launcher: Family,
         /// How many ranks it started.
         launched: usize,
-        /// What the library calls itself.
+        /// The name of the library.
         library: String,
     },
     /// MPI refused a call.
@@ -119,7 +119,7 @@ pub enum Error {
     },
 }
 
-/// Reads as the sentence: that is what a program shows whose `main` returns it.
+/// Same as `Display`, because a program whose `main` returns the error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -3,7 +3,7 @@
 use libloading::os::unix::Library;
 use std::sync::atomic::AtomicU64;
 
-/// What the layer says of a message.
+/// The status of a message, as the layer returns it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RawStatus {
@@ -13,7 +13,7 @@ pub(crate) struct RawStatus {
     pub(crate) cancelled: i32,
 }
 
-/// What pointers of empty areas point to. Rust's are small numbers, and one of them is `MPI_IN_PLACE` in Open MPI.
+/// The target of pointers to empty areas. Rust's are small numbers, and one of them is `MPI_IN_PLACE` in Open MPI.
 static NOTHING: AtomicU64 = AtomicU64::new(0);
 
 /// Where an area begins, for MPI to read.

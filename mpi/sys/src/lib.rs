@@ -1,7 +1,7 @@
-//! The one binding of spinneret to MPI, for everything that runs as several ranks or speaks of MPI's datatypes.
+//! The only binding of spinneret to MPI, for everything that runs as several ranks or uses MPI's datatypes.
 //!
 //! A small layer in C (`shim/`) is compiled with the user's own `mpicc` when a program first starts MPI, kept in the user's
-//! cache, and loaded. So nobody needs MPI to build spinneret, and one binary works with Open MPI, MPICH and whatever else
+//! cache, and loaded. So building spinneret needs no MPI, and one binary works with Open MPI, MPICH and any other MPI that
 //! brings an `mpicc` ([why](../../../docs/decisions/0016-mpi-by-a-shim.md)).
 //!
 //! ```no_run

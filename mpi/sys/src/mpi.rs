@@ -23,7 +23,7 @@ pub struct Mpi {
     pub(crate) session: Rc<Session>,
 }
 
-/// What an MPI says of itself.
+/// The version of an MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     /// The first line of the library's own words.
@@ -132,7 +132,7 @@ impl Mpi {
         Comm::foreign(&self.session, handle)
     }
 
-    /// What this MPI says of itself.
+    /// Returns the version of this MPI.
     ///
     /// # Errors
     /// If it does not.
@@ -153,7 +153,7 @@ impl Mpi {
         })
     }
 
-    /// What the programs of this MPI say for any source, nobody and any tag.
+    /// Returns the wildcards of this MPI: `MPI_ANY_SOURCE`, `MPI_PROC_NULL` and `MPI_ANY_TAG`.
     pub fn wildcards(&self) -> Wildcards {
         let mut three = [0; 3];
         // SAFETY: the argument has room for three numbers. The call cannot fail.
@@ -196,7 +196,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// What MPI's code of a call means.
+    /// Converts MPI's code of a call to a result.
     pub(crate) fn check(&self, call: &'static str, code: i32) -> Result<(), Error> {
         check(self.functions, call, code)
     }
@@ -245,7 +245,7 @@ impl Drop for Session {
     }
 }
 
-/// What MPI's code of a call means, before there is a session.
+/// Converts MPI's code of a call to a result, before there is a session.
 pub(crate) fn check(functions: &Functions, call: &'static str, code: i32) -> Result<(), Error> {
     if code == 0 {
         return Ok(());
@@ -268,7 +268,7 @@ pub(crate) fn one_line(text: &[u8]) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What started this process as one of several.
+/// The launcher of this process, one of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launcher {
     /// The kind of launcher, which says which MPI is meant.
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_believe_nonsense() {
+    fn ignores_invalid_launcher_variables() {
         for variables in [
             &[][..],
             &[("PMI_RANK", "1")],

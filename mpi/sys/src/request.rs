@@ -294,7 +294,7 @@ impl Comm {
 }
 
 impl Request {
-    /// Starts a persistent request. Until it is done, nobody may access its part of shared memory.
+    /// Starts a persistent request. Its part of shared memory must not be accessed until it is done.
     ///
     /// # Errors
     /// If it is in flight or not persistent, or MPI refuses.
@@ -386,7 +386,7 @@ impl Request {
         self.wait()
     }
 
-    /// Whether it is in flight, as far as [`Request::test`] and [`Request::wait`] have told.
+    /// Whether it is in flight, as far as [`Request::test`] and [`Request::wait`] have reported.
     pub fn is_active(&self) -> bool {
         self.is_active
     }
@@ -453,7 +453,7 @@ impl Drop for Request {
         if self.is_active && thread::panicking() {
             self.comm.session.abort_by_panic();
         }
-        // A receive might wait for ever. If it cannot be cancelled, it is waited for as well; nobody is told how it ended.
+        // A receive might wait for ever, so it is cancelled; if that fails, it is waited for. Its result is dropped.
         if self.is_receive {
             let _ = self.cancel();
         }

@@ -1,4 +1,4 @@
-//! How a datatype was made.
+//! Contents of datatypes: constructors and their numbers.
 
 use crate::mpi::{Session, one_line};
 use crate::types::bounds;
@@ -13,85 +13,66 @@ const NODES: usize = 1 << 20;
 /// Bytes for a type's name; MPI's limit is 128.
 const NAME_BYTES: usize = 512;
 
-/// How a type is made of others: MPI's constructors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Combiner {
+macro_rules! combiners {
+    ($($(#[$doc:meta])* $name:ident = $call:literal,)*) => {
+        /// MPI's constructors of types.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Combiner {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Combiner {
+            /// In the order of the table in `shim/types.c`.
+            const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// MPI's function.
+            pub(crate) fn call(self) -> &'static str {
+                match self {
+                    $(Self::$name => $call,)*
+                }
+            }
+        }
+    };
+}
+
+combiners! {
     /// MPI brings it.
-    Named,
+    Named = "a predefined type",
     /// No numbers; one child.
-    Dup,
+    Dup = "MPI_Type_dup",
     /// Count.
-    Contiguous,
+    Contiguous = "MPI_Type_contiguous",
     /// Count, length of a block, stride in extents.
-    Vector,
+    Vector = "MPI_Type_vector",
     /// Count, length of a block; address: stride in bytes.
-    Hvector,
+    Hvector = "MPI_Type_create_hvector",
     /// Count, lengths, starts in extents.
-    Indexed,
+    Indexed = "MPI_Type_indexed",
     /// Count, lengths; addresses: starts in bytes.
-    Hindexed,
+    Hindexed = "MPI_Type_create_hindexed",
     /// Count, length of all blocks, starts in extents.
-    IndexedBlock,
+    IndexedBlock = "MPI_Type_create_indexed_block",
     /// Count, length of all blocks; addresses: starts in bytes.
-    HindexedBlock,
+    HindexedBlock = "MPI_Type_create_hindexed_block",
     /// Count, lengths; addresses: starts in bytes; a child for each.
-    Struct,
+    Struct = "MPI_Type_create_struct",
     /// Dimensions, sizes, lengths of the part, its starts, order (0 as in C, 1 as in Fortran).
-    Subarray,
+    Subarray = "MPI_Type_create_subarray",
     /// Processes, rank, dimensions, sizes, distributions (0 block, 1 cyclic, 2 none), their arguments (-1 if MPI chooses),
     /// processes of the dimensions, order (as for a subarray).
-    Darray,
+    Darray = "MPI_Type_create_darray",
     /// Addresses: lower bound, extent.
-    Resized,
+    Resized = "MPI_Type_create_resized",
     /// Fortran's, of a precision and a range; no children.
-    F90Real,
+    F90Real = "a predefined type",
     /// Fortran's, of a precision and a range; no children.
-    F90Complex,
+    F90Complex = "a predefined type",
     /// Fortran's, of a range; no children.
-    F90Integer,
+    F90Integer = "a predefined type",
 }
 
 impl Combiner {
-    /// In the order of the table in `shim/types.c`.
-    const ALL: [Self; 16] = [
-        Self::Named,
-        Self::Dup,
-        Self::Contiguous,
-        Self::Vector,
-        Self::Hvector,
-        Self::Indexed,
-        Self::Hindexed,
-        Self::IndexedBlock,
-        Self::HindexedBlock,
-        Self::Struct,
-        Self::Subarray,
-        Self::Darray,
-        Self::Resized,
-        Self::F90Real,
-        Self::F90Complex,
-        Self::F90Integer,
-    ];
-
-    /// MPI's function.
-    pub(crate) fn call(self) -> &'static str {
-        match self {
-            Self::Dup => "MPI_Type_dup",
-            Self::Contiguous => "MPI_Type_contiguous",
-            Self::Vector => "MPI_Type_vector",
-            Self::Hvector => "MPI_Type_create_hvector",
-            Self::Indexed => "MPI_Type_indexed",
-            Self::Hindexed => "MPI_Type_create_hindexed",
-            Self::IndexedBlock => "MPI_Type_create_indexed_block",
-            Self::HindexedBlock => "MPI_Type_create_hindexed_block",
-            Self::Struct => "MPI_Type_create_struct",
-            Self::Subarray => "MPI_Type_create_subarray",
-            Self::Darray => "MPI_Type_create_darray",
-            Self::Resized => "MPI_Type_create_resized",
-            Self::Named | Self::F90Real | Self::F90Complex | Self::F90Integer => "a predefined type",
-        }
-    }
-
-    /// Whether it is MPI's own, so that nobody may ask for its parts or free it.
+    /// Whether it is predefined, so that its contents cannot be read and it must not be freed.
     fn is_predefined(self) -> bool {
         matches!(
             self,
@@ -108,9 +89,9 @@ pub struct Tree {
     pub combiner: Combiner,
     /// Counts and the like, in the constructor's order.
     pub integers: Vec<i64>,
-    /// What is in bytes.
+    /// Numbers in bytes, in the constructor's order.
     pub addresses: Vec<i64>,
-    /// What it was made of.
+    /// The types that it was made of.
     pub children: Vec<Tree>,
     /// The name, such as `MPI_INT`, of a type that MPI brings; see [`Mpi::named`](crate::Mpi::named).
     pub name: Option<String>,
@@ -249,7 +230,7 @@ mod tests {
     use super::{Combiner, merge};
 
     #[test]
-    fn large_counts_stand_where_small_ones_do() {
+    fn large_counts_are_merged_into_integers() {
         for (combiner, integers, counts, expected) in [
             (Combiner::Contiguous, vec![], vec![5], (vec![5], vec![])),
             (Combiner::Hvector, vec![], vec![2, 3, -8], (vec![2, 3], vec![-8])),

@@ -93,7 +93,7 @@ impl Datatype {
     /// Lets MPI prepare the type for messages, unless it has. [`Datatype::pack`] and [`Datatype::unpack`] call it.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If MPI refuses.
     pub fn commit(&self) -> Result<(), Error> {
         if !self.is_committed.get() {
             // SAFETY: the handle is alive.
@@ -107,7 +107,7 @@ impl Datatype {
     /// Returns the sizes.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If MPI refuses.
     pub fn bounds(&self) -> Result<Bounds, Error> {
         bounds(&self.session, self.raw)
     }
@@ -158,7 +158,7 @@ impl Datatype {
     /// The same elements, with another lower bound and extent in bytes.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If MPI refuses.
     pub fn resized(&self, lower_bound: i64, extent: i64) -> Result<Self, Error> {
         self.make(Combiner::Resized, &[], &[lower_bound, extent])
     }
@@ -417,7 +417,7 @@ mod tests {
     use crate::Bounds;
 
     #[test]
-    fn elements_may_lie_before_and_behind_their_address() {
+    fn span_covers_elements_before_and_after_their_address() {
         let bounds = |extent, true_lower_bound| Bounds {
             size: 4,
             lower_bound: 0,

@@ -1,12 +1,26 @@
-//! Whole programs under each MPI of this machine, with several ranks, and what they say if something is wrong.
+//! Whole programs under each MPI of this machine, with several ranks, and their error messages.
 
-#[path = "support/mod.rs"]
-mod support;
+#[path = "support/launch.rs"]
+mod launch;
 
+use launch::{Ended, Installed, Program, each_mpi};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use support::{Ended, Program, each_mpi};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_spinneret-mpi-check");
+
+impl Installed {
+    /// The one that this is not, if it is installed.
+    pub(crate) fn other(self) -> Option<Self> {
+        let other = if self == Self::OpenMpi {
+            Self::Mpich
+        } else {
+            Self::OpenMpi
+        };
+        other.is_there().then_some(other)
+    }
+}
 
 /// The words of a rank that fails.
 fn sentences(ended: &Ended) -> Vec<&str> {
@@ -20,8 +34,8 @@ fn write_program(path: &Path, text: &str) {
 }
 
 #[test]
-fn every_function_does_what_it_says() {
-    each_mpi("every_function_does_what_it_says", |mpi| {
+fn all_checks_pass_under_each_mpi() {
+    each_mpi("all_checks_pass_under_each_mpi", |mpi| {
         for ranks in [1, 2, 4] {
             let ended = mpi.run(ranks, &[]);
             assert_eq!(ended.code, Some(0), "{mpi:?}, {ranks} ranks: {ended:?}");
@@ -47,8 +61,8 @@ fn a_program_can_start_mpi_itself() {
 }
 
 #[test]
-fn a_rank_that_goes_ends_all() {
-    each_mpi("a_rank_that_goes_ends_all", |mpi| {
+fn failing_rank_ends_all_ranks() {
+    each_mpi("failing_rank_ends_all_ranks", |mpi| {
         let panicked = "spinneret: rank 1 of 2: it panicked; all ranks are ended";
         let left = "spinneret: rank 1 ended without ending MPI, so all ranks are ended";
         let failed = "spinneret: rank 1 of 2: it is out of luck; all ranks are ended";
@@ -68,8 +82,8 @@ fn a_rank_that_goes_ends_all() {
 }
 
 #[test]
-fn ranks_that_do_not_find_one_another_say_so() {
-    each_mpi("ranks_that_do_not_find_one_another_say_so", |mpi| {
+fn reports_launcher_of_another_mpi() {
+    each_mpi("reports_launcher_of_another_mpi", |mpi| {
         let Some(other) = mpi.other() else {
             return;
         };
@@ -133,8 +147,8 @@ fn says_what_is_wrong_with_a_compiler() {
 }
 
 #[test]
-fn works_where_nothing_can_be_kept() {
-    each_mpi("works_where_nothing_can_be_kept", |mpi| {
+fn works_without_a_writable_cache() {
+    each_mpi("works_without_a_writable_cache", |mpi| {
         let folder = tempfile::tempdir().unwrap();
         // Not even root can make a folder in a file.
         let file = folder.path().join("file");

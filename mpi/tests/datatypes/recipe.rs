@@ -194,10 +194,7 @@ impl Faults {
     }
 }
 
-#[allow(
-    dead_code,
-    reason = "some test programs use one MPI"
-)]
+#[allow(dead_code, reason = "some test programs use one MPI")]
 impl Faults {
     /// Those of Open MPI 4.1.4.
     pub(crate) const OPEN_MPI: Self = Self {

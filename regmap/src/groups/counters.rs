@@ -1,5 +1,5 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
-//! clusters begins the levels of slots anew and nothing else.
+//! clusters resets only the levels of slots.
 
 use crate::REGISTER_BYTES;
 use crate::register::Register;
@@ -28,9 +28,9 @@ pub mod ingress {
         packets 7, "dropped_write_error", "Packets that the packet buffer refused.";
         packets 8, "dropped_no_context", "Packets that no enabled context serves.";
         packets 9, "dropped_reset", "Packets that a reset of the clusters took away.";
-        slots 10, "refused_no_start", "Slots given back at an address where no slot starts.";
-        slots 11, "refused_not_out", "Slots given back that were not out.";
-        slots 12, "refused_early", "Slots given back before all slots were in their lists.";
+        slots 10, "refused_no_start", "Frees of an address at which no slot starts.";
+        slots 11, "refused_not_out", "Frees of slots that were not out.";
+        slots 12, "refused_early", "Frees before all slots were in their lists.";
         slots LEVELS.start, "large_used", "Large slots that are in use.";
         slots LEVELS.start + 1, "large_peak", "Most large slots that were in use at once.";
         slots LEVELS.start + 2, "small_used", "Small slots that are in use.";
@@ -66,7 +66,7 @@ pub mod egress {
         egress 1, "read_errors", "commands", "Commands whose data could not be read; nothing was sent.";
         egress 2, "refused", "commands", "Commands that were refused.";
         egress 3, "completions", "frames", "Completions of our own frames, which the host does not see.";
-        egress 4, "tag_conflicts", "frames", "Frames of the host with a tag of ours.";
+        egress 4, "tag_conflicts", "frames", "Frames of the host with a tag of the cluster's frames.";
     };
 
     /// Offset of a counter, named as in the table; `None` if there is none of that name.

@@ -1,7 +1,7 @@
 //! Groups that the public design does not have.
 
 pub mod guard {
-    //! Windows of host memory that the host DMA is held to, one for each execution context.
+    //! Windows of host memory that confine the host DMA, one for each execution context.
 
     use crate::register::{Bits, Field, Register};
     use crate::{CONTEXTS, REGISTER_BYTES};
@@ -30,12 +30,12 @@ pub mod guard {
         }
     }
 
-    /// Whether the host DMA is held to the windows at all.
+    /// Whether the windows confine the host DMA.
     pub const ENFORCE: Register = Register {
         bits: Bits::All(1),
         unit: "flag",
-        description: "1: the host DMA is held to the windows as `guard.by_context` says; 0: it is not limited.",
-        fields: &[Field::flag("enforce", 0, "the host DMA is held to the windows")],
+        description: "1: the windows confine the host DMA as `guard.by_context` says; 0: it is not limited.",
+        fields: &[Field::flag("enforce", 0, "the windows confine the host DMA")],
         ..register("enforce", 0x5000, 1)
     };
     /// Whether a window contains anything.
@@ -61,16 +61,16 @@ pub mod guard {
     );
     /// Sizes of the windows.
     pub const SIZE: Register = window(3, "size", "bytes", "Size of the window; 0: it contains nothing.");
-    /// Which window a transfer is held to.
+    /// Which window confines a transfer.
     pub const BY_CONTEXT: Register = Register {
         bits: Bits::All(1),
         unit: "flag",
-        description: "1: a transfer lies in the window of its context, which the lowest bits of AWUSER or ARUSER name; \
+        description: "1: a transfer must be in the window of its context, which the lowest bits of AWUSER or ARUSER name; \
                   0: in any window, for clusters that do not say who asks.",
         fields: &[Field::flag(
             "by_context",
             0,
-            "a transfer is held to the window of its context",
+            "the window of its context confines a transfer",
         )],
         ..register("by_context", 0x5044, 1)
     };
@@ -166,7 +166,7 @@ pub mod events {
 }
 
 pub mod caps {
-    //! What hardware was generated: constants that software reads before it relies on anything else.
+    //! Properties of the generated hardware: constants that software reads before it relies on anything else.
 
     use crate::REGISTER_BYTES;
     use crate::register::{Field, Register, Reset};
@@ -214,7 +214,7 @@ pub mod caps {
                 0,
                 "rules can count from the IP payload (`me.relative`)",
             ),
-            Field::flag("guard", 1, "the host DMA can be held to windows (`guard.*`)"),
+            Field::flag("guard", 1, "windows can confine the host DMA (`guard.*`)"),
             Field::flag(
                 "atomics_answered",
                 2,

@@ -262,7 +262,7 @@ pub mod her {
 }
 
 pub mod her_meta {
-    //! What a handler execution request carries, for each execution context.
+    //! Fields of handler execution requests, for each execution context.
 
     use crate::register::Register;
     use crate::{CONTEXTS, REGISTER_BYTES};

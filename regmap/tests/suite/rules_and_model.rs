@@ -84,7 +84,7 @@ fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
 }
 
 #[test]
-fn never_cannot_match_and_always_can() {
+fn never_and_always_rules_are_correct() {
     assert!(!Rule::NEVER.can_match() && !Rule::NEVER.matches_word(0));
     assert!(Rule::ALWAYS.can_match() && Rule::ALWAYS.matches_word(u32::MAX));
     assert!(
@@ -264,7 +264,7 @@ fn pulses_are_counted_and_read_as_zero() {
 }
 
 #[test]
-fn what_the_hardware_shows_outlives_a_reset() {
+fn hardware_state_survives_a_reset() {
     let mut registers = Registers::new(Variant::Extended);
     assert!(registers.show(stats::EGRESS_DMA_ERROR, 0xffff_ffff));
     assert!(registers.show(caps::FEATURES.offset, 0x1f));

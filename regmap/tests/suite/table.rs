@@ -169,7 +169,7 @@ fn words_are_the_elements_in_order() {
 }
 
 #[test]
-fn extensions_lie_behind_what_the_public_design_has() {
+fn extensions_follow_the_registers_of_fpspin() {
     let base = |offset: u32| find(offset).map(|(register, index)| (register.to_string(), index));
     let is =
         |offset, name: &str, index| assert_eq!(base(offset), Some((name.to_owned(), index)), "{offset:#x}");

@@ -1,4 +1,4 @@
-//! What handlers get: a header with a function in C for each one of the trait.
+//! The generated header: a function in C for each function of the trait.
 
 use crate::parse::sentence;
 use crate::types::{Kind, Word, kind_name, loud};
@@ -29,7 +29,7 @@ pub(crate) fn c_header(interface: &Interface) -> String {
     text
 }
 
-/// Documentation, line by line behind a prefix.
+/// Documentation, each line after a prefix.
 fn comment(documentation: &[Attribute], before: &str) -> String {
     let lines = documentation.iter().filter_map(sentence);
     lines.fold(String::new(), |text, line| {

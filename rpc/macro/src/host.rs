@@ -1,12 +1,11 @@
-//! What the host gets: the trait, and the service that packs and unpacks for whatever implements it.
+//! The generated Rust code: the trait, and the service that packs and unpacks for its implementors.
 
-use crate::header;
-use crate::header::{canonical, hash};
+use crate::header::{self, canonical, hash};
 use crate::types::{Kind, kind_name, loud, snake};
 use crate::{Direction, Form, Function, Interface, Parameter};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Error, Ident, Result, TraitItem, parse_quote};
+use syn::{Ident, TraitItem, parse_quote};
 
 /// All of it.
 pub(crate) fn expand(interface: &Interface) -> TokenStream {
@@ -291,40 +290,4 @@ fn unpack(interface: &Interface, function: &Function, parameter: &Parameter) -> 
             }
         }
     }
-}
-
-/// Bytes of a packet.
-const PACKET_BYTES: u32 = 64;
-/// Bytes before the first value of a request.
-const REQUEST_HEAD: u32 = 4;
-/// Bytes before the first value of an answer.
-const ANSWER_HEAD: u32 = 16;
-/// Bytes of a slice, and what it is aligned to.
-const SLICE_BYTES: u32 = 8;
-const SLICE_ALIGNMENT: u32 = 4;
-/// What data of any length are aligned to.
-const DATA_ALIGNMENT: u32 = 4;
-
-/// Gives everything its place.
-pub(crate) fn place(function: &mut Function) -> Result<()> {
-    let (mut request, mut answer) = (REQUEST_HEAD, ANSWER_HEAD);
-    for parameter in &mut function.parameters {
-        let (end, bytes, alignment) = match &parameter.form {
-            Form::Value(word) => (&mut request, word.bytes(), word.bytes()),
-            Form::Text(_) | Form::Data(..) => (&mut request, SLICE_BYTES, SLICE_ALIGNMENT),
-            Form::Out(word) => (&mut answer, word.bytes(), word.bytes()),
-        };
-        parameter.at = end.next_multiple_of(alignment);
-        *end = parameter.at + bytes;
-        if *end > PACKET_BYTES {
-            let why = format!(
-                "up to `{}` the values need {end} bytes, and a packet has {PACKET_BYTES}: pass them as data",
-                parameter.name
-            );
-            return Err(Error::new(parameter.name.span(), why));
-        }
-    }
-    function.request_bytes = request.next_multiple_of(DATA_ALIGNMENT);
-    function.answer_bytes = answer.next_multiple_of(DATA_ALIGNMENT);
-    Ok(())
 }

@@ -15,8 +15,6 @@ use syn::{Attribute, Ident, ItemTrait, Visibility, parse_macro_input};
 mod header;
 mod host;
 mod parse;
-#[cfg(test)]
-mod tests;
 mod types;
 
 /// Makes a service that handlers call of a trait: see `spinneret_rpc::typed`.
@@ -74,14 +72,14 @@ pub(crate) struct Parameter {
     pub(crate) at: u32,
 }
 
-/// What a parameter is.
+/// The form of a parameter.
 #[derive(Debug)]
 pub(crate) enum Form {
     /// Goes to the host in the request.
     Value(Word),
     /// Comes back in the answer.
     Out(Word),
-    /// A string of at most so many bytes with its NUL; its slice stands in the request.
+    /// A string of at most this many bytes with its NUL; the request has its slice.
     Text(u32),
     /// Elements, as many as the length says; their slice stands in the request.
     Data(Scalar, Direction, Length),
@@ -123,4 +121,42 @@ impl Function {
         };
         self.result.is_none() && !self.parameters.iter().any(|parameter| gives(&parameter.form))
     }
+}
+
+// Where values stand in the packets of a function.
+
+/// Bytes of a packet.
+const PACKET_BYTES: u32 = 64;
+/// Bytes before the first value of a request.
+const REQUEST_HEAD: u32 = 4;
+/// Bytes before the first value of an answer.
+const ANSWER_HEAD: u32 = 16;
+/// Bytes of a slice, and what it is aligned to.
+const SLICE_BYTES: u32 = 8;
+const SLICE_ALIGNMENT: u32 = 4;
+/// The alignment of data of any length.
+const DATA_ALIGNMENT: u32 = 4;
+
+/// Gives everything its place.
+pub(crate) fn place(function: &mut Function) -> syn::Result<()> {
+    let (mut request, mut answer) = (REQUEST_HEAD, ANSWER_HEAD);
+    for parameter in &mut function.parameters {
+        let (end, bytes, alignment) = match &parameter.form {
+            Form::Value(word) => (&mut request, word.bytes(), word.bytes()),
+            Form::Text(_) | Form::Data(..) => (&mut request, SLICE_BYTES, SLICE_ALIGNMENT),
+            Form::Out(word) => (&mut answer, word.bytes(), word.bytes()),
+        };
+        parameter.at = end.next_multiple_of(alignment);
+        *end = parameter.at + bytes;
+        if *end > PACKET_BYTES {
+            let why = format!(
+                "up to `{}` the values need {end} bytes, and a packet has {PACKET_BYTES}: pass them as data",
+                parameter.name
+            );
+            return Err(syn::Error::new(parameter.name.span(), why));
+        }
+    }
+    function.request_bytes = request.next_multiple_of(DATA_ALIGNMENT);
+    function.answer_bytes = answer.next_multiple_of(DATA_ALIGNMENT);
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a parameter can be: what has the same width on the NIC and on the host.
+//! Types of parameters: those with the same width on the NIC and on the host.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

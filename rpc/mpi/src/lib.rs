@@ -5,8 +5,10 @@
 //!                                                          ^ advance: tests all, wakes what is parked
 //! ```
 //!
-//! All of it is on the server's thread, which is the one that started MPI. Nothing here blocks it: a receive is one that is tested in
-//! the server's loop, a send is one from a copy, and what all ranks do together likewise. A handler that dies leaves its call behind: a
+//! All of it is on the server's thread, which is the one that started MPI. Nothing here blocks it: a receive is one
+//! that is tested in
+//! the server's loop, a send is one from a copy, and what all ranks do together likewise. A handler that dies leaves
+//! its call behind: a
 //! receive is called off, and what cannot be called off goes on until it ends.
 
 use spinneret_rpc::{Memory, Server, Status, opcode};
@@ -97,7 +99,7 @@ pub trait Messages {
         comm: Comm,
     ) -> Result<Request, Status>;
 
-    /// MPI_Irecv of at most so many bytes, which MPI_Test gives.
+    /// MPI_Irecv of at most this many bytes, which MPI_Test returns.
     #[call(5)]
     fn irecv(&self, room: u32, source: i32, tag: i32, comm: Comm) -> Result<Request, Status>;
 
@@ -146,4 +148,23 @@ pub trait Messages {
     /// MPI_Comm_size.
     #[call(11)]
     fn comm_size(&self, comm: Comm) -> Result<u32, Status>;
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_header_of_handlers_is_up_to_date() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/include/spin_mpi.h");
+        let wanted = super::messages::C_HEADER;
+        if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
+            std::fs::write(&path, wanted)
+                .unwrap_or_else(|error| panic!("{} cannot be written: {error}", path.display()));
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == wanted,
+            "runtime/include/spin_mpi.h differs from the trait Messages: \
+             run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-rpc-mpi --lib`"
+        );
+    }
 }

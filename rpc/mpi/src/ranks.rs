@@ -1,4 +1,4 @@
-//! The host's side: what is under way, tested in the server's loop.
+//! The host's side: pending operations, tested in the server's loop.
 
 use crate::{
     COMM_SELF, COMM_WORLD, Comm, DATATYPE_DOUBLE, DATATYPE_FLOAT, DATATYPE_INT8, DATATYPE_INT16,
@@ -8,7 +8,7 @@ use crate::{
 use spinneret_mpi_sys::{Comm as Ours, Error, Number, Reduction, Request as Transfer, Status as Received};
 use spinneret_rpc::handle::Handles;
 use spinneret_rpc::server::Answer;
-use spinneret_rpc::{Call, Service, Status, CallMode};
+use spinneret_rpc::{Call, CallMode, Service, Status};
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ const MOST_BYTES: u32 = spinneret_rpc::layout::MOST_BULK_BYTES;
 pub struct Ranks {
     world: Rc<Ours>,
     alone: Rc<Ours>,
-    /// What handlers ask for by MPI_Test.
+    /// Requests that handlers test by MPI_Test.
     requests: RefCell<Handles<Transfer>>,
     /// Operations that parked calls wait for.
     parked: RefCell<Vec<Option<Parked>>>,
@@ -94,7 +94,7 @@ impl Ranks {
         self.parked.borrow().iter().all(Option::is_none)
     }
 
-    /// Tests everything, wakes calls whose turn it is, and forgets what nobody waits for any more.
+    /// Tests all operations, wakes calls that can continue, and drops abandoned ones.
     fn advance(&self) {
         for place in &mut *self.parked.borrow_mut() {
             let Some(parked) = place else { continue };

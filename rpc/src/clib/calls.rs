@@ -1,12 +1,12 @@
-//! The packets of each call, in the order in which they come and go.
+//! The calls of libc: packets of each call, in their order.
 
 use crate::clib::files::{Failure, STDERR, STDOUT};
 use crate::clib::format::{Item, Packing, argument_bytes, bind, render};
-use crate::clib::stream::BlockingTask;
-use crate::clib::stream::Stream;
+use crate::clib::stream::{BlockingTask, Stream};
 use crate::clib::{Libc, refused};
-use crate::opcode;
-use crate::server::{Call, End, Refusal};
+use crate::layout::Packet;
+use crate::opcode::{self, TEST_INCREMENT, TEST_INTERFACE, TEST_STREAM};
+use crate::server::{Answer, Call, CallMode, End, Refusal, Service};
 use std::ffi::OsStr;
 use std::future::poll_fn;
 use std::io;
@@ -48,7 +48,7 @@ pub(super) async fn line(libc: Rc<Libc>, mut call: Call) {
     call.send_stream(&line).await;
 }
 
-/// Reads up to so many bytes, or to one that ends the reading.
+/// Reads up to `wanted` bytes, or to a delimiter.
 async fn take(libc: &Libc, call: &Call, name: u64, wanted: u64, last: Option<u8>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let wanted = usize::try_from(wanted)
@@ -116,7 +116,7 @@ pub(super) async fn of_stream(libc: Rc<Libc>, mut call: Call) {
         None => {
             call.refuse(refused::HANDLE);
             match call.opcode() {
-                // Whoever reads until the end or an error has to come to one.
+                // A loop that reads until the end or an error has to terminate.
                 opcode::FEOF | opcode::FERROR => 1,
                 _ => FAILED,
             }
@@ -190,7 +190,8 @@ fn write_text(libc: &Libc, call: &Call, name: u64, text: Option<Vec<u8>>) -> u64
     }
 }
 
-/// `> S(u32 stream, u32 bytes of the format, format, arguments packed, strings) < result`: [`opcode::PRINT`]. The strings are those
+/// `> S(u32 stream, u32 bytes of the format, format, arguments packed, strings) < result`: [`opcode::PRINT`]. The
+/// strings are those
 /// that are not null, in their order, each up to its NUL.
 pub(super) async fn print_short(libc: Rc<Libc>, mut call: Call) {
     let most = HEAD_BYTES + libc.limits.format + libc.limits.stream;
@@ -423,4 +424,70 @@ pub(super) async fn free(libc: Rc<Libc>, mut call: Call) {
     if !is_freed && address != 0 {
         call.refuse(refused::NOT_ALLOWED);
     }
+}
+
+// The opcodes of LLVM's tests of its RPC.
+
+/// Longest stream that is sent back.
+const STREAM_BYTES: usize = 1 << 20;
+
+/// The calls of LLVM's own tests, for the class of libc.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TestCalls;
+
+impl Service for TestCalls {
+    fn handles(&self, opcode: u32) -> Option<CallMode> {
+        match opcode {
+            TEST_INCREMENT => Some(CallMode::Immediate),
+            TEST_INTERFACE | TEST_STREAM => Some(CallMode::Async),
+            _ => None,
+        }
+    }
+
+    fn at_once(&self, _: u32, request: &Packet) -> Option<Packet> {
+        Some(Packet::of(&[request.0[0].wrapping_add(1)]))
+    }
+
+    fn call(self: Rc<Self>, call: Call) -> Answer {
+        match call.opcode() {
+            TEST_INTERFACE => Box::pin(interface(call)),
+            _ => Box::pin(stream(call)),
+        }
+    }
+}
+
+/// What one side does in [`TEST_INTERFACE`] after the flag, but for the last step, which the flag chooses.
+const STEPS: [Step; 8] = {
+    use Step::{Receive, Send};
+    [Receive, Send, Receive, Send, Receive, Receive, Send, Send]
+};
+
+#[derive(Clone, Copy)]
+enum Step {
+    Receive,
+    Send,
+}
+
+/// Sends and receives in every order. Each side sends the number after the newest one that it knows.
+async fn interface(mut call: Call) {
+    let [ends_with_receive, ..] = call.receive().await.0;
+    let last = match ends_with_receive {
+        0 => Step::Send,
+        _ => Step::Receive,
+    };
+    let mut count = 0_u64;
+    for step in STEPS.into_iter().chain([last]) {
+        match step {
+            Step::Receive => [count, ..] = call.receive().await.0,
+            Step::Send => {
+                count = count.wrapping_add(1);
+                call.send(&[count]).await;
+            }
+        }
+    }
+}
+
+async fn stream(mut call: Call) {
+    let bytes = call.receive_stream(STREAM_BYTES).await.unwrap_or_default();
+    call.send_stream(&bytes).await;
 }

@@ -12,10 +12,10 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// What tells handles of files from others.
+/// The kind of file handles.
 const KIND: u32 = 1;
 
-/// What the low two bits of a stream say.
+/// The low two bits of a stream's handle.
 const TAG: u64 = 3;
 
 /// Why a file is not opened, removed or renamed.
@@ -88,7 +88,7 @@ impl Folder {
             .truncate(mode.first == b'w' && !mode.is_exclusive)
             .create(mode.first != b'r')
             .create_new(mode.first != b'r' && mode.is_exclusive)
-            // A pipe that nobody has opened at its other end must not hold the server.
+            // A pipe without a peer must not block the server.
             .custom_flags(OFlags::NONBLOCK.bits() as i32);
         let file = self.dir.open_with(path, &options)?;
         match file.metadata()?.is_file() {
@@ -106,7 +106,7 @@ impl Folder {
     }
 }
 
-/// What streams are made of.
+/// The parts of the standard streams and of the folder.
 pub(super) struct Streams {
     pub(super) folder: Option<Folder>,
     pub(super) input: Option<Box<dyn Read + Send>>,

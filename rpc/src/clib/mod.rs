@@ -23,8 +23,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 #[cfg(feature = "nic")]
-use std::io::Write;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -33,6 +32,7 @@ mod files;
 mod format;
 mod stream;
 
+pub use calls::TestCalls;
 pub use stream::Output;
 
 /// The calls of LLVM's libc, as a service for [`opcode::LIBC`]; for [`opcode::SPINNERET`] that of our own `printf`.
@@ -131,13 +131,13 @@ pub type HostFunction = Box<dyn FnMut(&[u8]) -> u64>;
 
 /// Memory that handlers take from the host in large pieces. Addresses are the device's, and only numbers here.
 pub trait Heap {
-    /// A piece of so many bytes, if there is one.
+    /// Allocates `bytes` bytes, if there is such a piece.
     fn allocate(&mut self, bytes: u64) -> Option<u64>;
     /// Takes a piece back, and says whether it was one.
     fn free(&mut self, address: u64) -> bool;
 }
 
-/// What may be done with files of the folder.
+/// Access to the files of the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// They are read.
@@ -186,12 +186,12 @@ impl Default for Limits {
     }
 }
 
-/// What an application allows, and gives. By default nothing is allowed but standard output and standard error of the
+/// The configuration of [`Libc`]. By default nothing is allowed but standard output and standard error of the
 /// process, and standard input is empty.
 pub struct Config {
     /// Where files are opened, and nowhere else. None are without it.
     pub folder: Option<PathBuf>,
-    /// What may be done with them.
+    /// The access to them.
     pub access: Access,
     /// Calls that are off otherwise.
     pub permissions: Permissions,
@@ -199,7 +199,7 @@ pub struct Config {
     pub limits: Limits,
     /// Standard input. It is read on another thread, so a call that waits for it holds no other one.
     pub input: Option<Box<dyn Read + Send>>,
-    /// Standard output: [`Shown`](Shown) for people, or any `Write` for the bytes as they are. Writing must not block
+    /// Standard output: [`TerminalOutput`] for people, or any `Write` for the bytes as they are. Writing must not block
     /// for long: all calls wait meanwhile.
     pub output: Box<dyn Output>,
     /// Standard error, likewise.
@@ -211,8 +211,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and removed; `exit` and
-    /// `abort`; and text at standard error, as it is [`Shown`].
+    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and
+    /// removed; `exit` and
+    /// `abort`; and text at standard error, as it is [`TerminalOutput`].
     #[cfg(feature = "nic")]
     pub fn of_folder(folder: Option<PathBuf>) -> Self {
         let is_there = folder.is_some();
@@ -226,8 +227,8 @@ impl Config {
                 abort: true,
                 ..Permissions::default()
             },
-            output: Box::new(Shown::new(io::stderr())),
-            errors: Box::new(Shown::new(io::stderr())),
+            output: Box::new(TerminalOutput::new(io::stderr())),
+            errors: Box::new(TerminalOutput::new(io::stderr())),
             ..Self::default()
         }
     }
@@ -260,7 +261,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// What calls use of the host, besides streams.
+/// Host resources of calls besides streams.
 struct Host {
     folder: Option<PathBuf>,
     functions: HashMap<u64, HostFunction>,
@@ -303,9 +304,9 @@ pub mod refused {
     pub const PATH: Refusal = Refusal::new("no path");
     /// A mode of `fopen` that C does not have.
     pub const MODE: Refusal = Refusal::new("no such mode");
-    /// What a path names is no regular file.
+    /// The path names something that is no regular file.
     pub const NO_FILE: Refusal = Refusal::new("not a regular file");
-    /// So many files are open already.
+    /// Too many files are open already.
     pub const FILES: Refusal = Refusal::new("too many files");
     /// A standard stream cannot be closed.
     pub const STANDARD: Refusal = Refusal::new("standard stream");
@@ -319,20 +320,20 @@ pub mod refused {
 
 // Text of handlers for people.
 
-/// Text of handlers in lines, each of one HPU and after its name, without characters that a terminal obeys: as `[1.3] text`, as
-/// what the NIC itself prints is shown. So no handler takes a terminal over, or writes a line that looks like another
-/// one's or the program's. A line without an end is shown when the handler flushes it, or at the end.
+/// Output of handlers for a terminal, in lines with the HPU as prefix: `[1.3] text`. Control characters are escaped, so a
+/// handler can neither control the terminal nor forge lines of other handlers or of the program. An unfinished line is
+/// written when the handler flushes it, or at the end.
 ///
 /// Each HPU has one port here, as [`Offer`](crate::Offer) has it by default.
 #[cfg(feature = "nic")]
-pub struct Shown<W: Write> {
+pub struct TerminalOutput<W: Write> {
     writer: W,
     lines: Lines,
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> Shown<W> {
-    /// Shows lines by a writer.
+impl<W: Write> TerminalOutput<W> {
+    /// Writes lines to a writer.
     pub fn new(writer: W) -> Self {
         Self {
             writer,
@@ -349,7 +350,7 @@ impl<W: Write> Shown<W> {
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> Output for Shown<W> {
+impl<W: Write> Output for TerminalOutput<W> {
     fn write_of(&mut self, port: u32, text: &[u8]) -> io::Result<usize> {
         let hpu = (port / HPUS_OF_CLUSTER) << 16 | (port % HPUS_OF_CLUSTER) << 8;
         let words = text.iter().map(|character| hpu | u32::from(*character));
@@ -373,9 +374,9 @@ impl<W: Write> Output for Shown<W> {
 }
 
 #[cfg(feature = "nic")]
-impl<W: Write> fmt::Debug for Shown<W> {
+impl<W: Write> fmt::Debug for TerminalOutput<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shown")
+        f.debug_struct("TerminalOutput")
             .field("lines", &self.lines)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! A stream, as C has it.
+//! Streams with the state of C's `FILE`, and tasks that block.
 
 use cap_std::fs::File;
 use std::collections::VecDeque;
@@ -200,7 +200,7 @@ impl Stream {
 
 type Reader = Box<dyn Read + Send>;
 
-/// Standard input. What has been read and nobody has taken yet is kept by its owner.
+/// Standard input. Bytes that were read and not consumed stay in its buffer.
 pub(super) struct Source {
     state: State,
     /// Calls that wait for the same read.
@@ -262,7 +262,7 @@ fn read(mut reader: Reader) -> (Reader, io::Result<Vec<u8>>) {
 
 /// Where standard output or standard error of handlers goes. Whatever is [`Write`] gets the bytes as they are, from all
 /// handlers as they come: right for a file or a pipe of one's own, and wrong for a terminal, which obeys some of them.
-/// [`Shown`](super::Shown) is for people.
+/// [`TerminalOutput`](super::TerminalOutput) is for people.
 pub trait Output {
     /// Takes text of the handler that calls by a port, and says how many bytes were taken.
     ///
@@ -289,7 +289,7 @@ impl<W: Write> Output for W {
 
 // Work that blocks, on threads of its own.
 
-/// Work on another thread; it goes on if nobody waits for it any more. Its result comes once.
+/// A task on another thread. It continues if it is dropped. It yields its result once.
 #[derive(Debug)]
 pub(super) struct BlockingTask<T>(Arc<Mutex<Place<T>>>);
 

@@ -46,7 +46,7 @@ pub mod refused {
     pub const ARGUMENTS: Refusal = Refusal::new("arguments malformed");
     /// Transfers without address or length, over one another, too long, or not of the length that was said.
     pub const TRANSFERS: Refusal = Refusal::new("transfers malformed");
-    /// Nobody has registered the API.
+    /// The API is not registered.
     pub const API: Refusal = Refusal::new("no such API");
     /// The API has no such function.
     pub const FUNCTION: Refusal = Refusal::new("no such function of the API");
@@ -60,7 +60,7 @@ pub mod refused {
     pub const RESULT: Refusal = Refusal::new("result cannot be said");
 }
 
-/// What comes of a function: its result, or why there is none.
+/// The outcome of a function: its result, or a refusal.
 pub type Outcome<'a> = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + 'a>>;
 
 /// Host functions that handlers call. It runs on the server's thread and must not block it; what it awaits parks the
@@ -95,7 +95,7 @@ impl Default for Emissary {
 }
 
 impl Emissary {
-    /// A service without APIs, for calls that transfer so many bytes at most.
+    /// A service without APIs, for calls that transfer at most `most_bytes` bytes.
     pub fn with_transfers(most_bytes: usize) -> Self {
         Self {
             apis: RefCell::default(),
@@ -204,7 +204,7 @@ mod field {
     pub(super) const KEYS: usize = 8;
 }
 
-/// What keys say of values.
+/// The type of a value, by its key.
 mod key {
     pub(super) const DOUBLE: u32 = 0x0001_0040;
     pub(super) const INTEGER_32: u32 = 0x0002_0020;
@@ -213,7 +213,7 @@ mod key {
     pub(super) const STRING: u32 = 0x0003_0001;
 }
 
-/// What is called, and how many transfers there are: the first argument.
+/// The first argument: the function, and the numbers of transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
     /// The API.
@@ -250,7 +250,7 @@ impl Id {
     }
 }
 
-/// What is wrong with a buffer.
+/// Why a buffer is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// It ends too early.
@@ -282,10 +282,10 @@ pub enum Malformed {
     DataBytes {
         /// Where they end.
         end: usize,
-        /// What the buffer says.
+        /// The key in the buffer.
         said: usize,
     },
-    /// There is more behind the last string.
+    /// There are bytes after the last string.
     #[error("{0} B are left behind the last string")]
     Rest(usize),
 }
@@ -350,12 +350,12 @@ impl<'b> Head<'b> {
         })
     }
 
-    /// What is called.
+    /// The function that is called.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// Everything behind the id.
+    /// The arguments after the id.
     ///
     /// # Errors
     /// If anything is not what the encoding says.

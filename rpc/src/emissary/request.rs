@@ -1,11 +1,10 @@
-//! A call as an API sees it.
+//! Requests: a call as an API sees it.
 
-use super::refused;
-use super::{Argument, Head, Id};
+use super::{Argument, Head, Id, refused};
 use crate::server::Refusal;
 use std::ops::Range;
 
-/// What a function gives.
+/// The result of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reply {
     /// An integer of any width.
@@ -33,7 +32,7 @@ impl Reply {
     }
 }
 
-/// A call: its function, and arguments behind those of transfers, from 0 on.
+/// A call: its function, and the arguments after those of transfers, from 0 on.
 #[derive(Debug)]
 pub struct Request {
     id: Id,
@@ -149,7 +148,7 @@ impl Request {
         }
     }
 
-    /// Says that only so many bytes from a pointer on go back; the device's memory behind them stays as it is.
+    /// Limits the bytes that go back to a pointer; the device's memory after them stays as it is.
     ///
     /// # Errors
     /// As [`output`](Self::output), or if there are fewer.
@@ -285,7 +284,7 @@ impl Areas {
         self.areas[index].bytes.get_mut(range)
     }
 
-    /// Only so many bytes from an address on go back; says whether that many can.
+    /// Limits the bytes that go back to an address, and returns whether there are that many.
     pub(super) fn fill(&mut self, address: u64, bytes: usize) -> bool {
         match self.going(address) {
             Some((index, range)) if bytes <= range.len() => {

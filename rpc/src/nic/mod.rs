@@ -6,7 +6,8 @@
 //!    waits <---------------------- copies of inboxes <----- Services: Server <---->
 //! ```
 //!
-//! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
+//! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host
+//! memory. So that memory
 //! is exactly LLVM's at any time.
 
 use crate::layout::{Announcement, LayoutError, MOST_BULK_BYTES, Version};
@@ -33,7 +34,7 @@ const DRAIN: Duration = Duration::from_millis(10);
 /// Between two looks at whether they have.
 const DRAIN_LOOK: Duration = Duration::from_micros(10);
 
-/// Most answers that wait to be told together, if there is more to do: as long as two words take on their way to the NIC.
+/// Most answers that are announced together while there is more to do: as many as fit into the time of two writes to the NIC.
 const MOST_UNTOLD: u32 = 8;
 
 /// How services are offered.
@@ -41,11 +42,13 @@ const MOST_UNTOLD: u32 = 8;
 pub struct Offer {
     /// The layout of the buffer.
     pub version: Version,
-    /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these are under way.
+    /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these
+    /// are under way.
     pub ports_per_hpu: u32,
     /// Where handlers see that they are answered.
     pub copies: Copies,
-    /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It lies behind the
+    /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It
+    /// lies behind the
     /// buffer, as far as the context has so much.
     pub bulk_bytes: u32,
 }
@@ -56,7 +59,8 @@ pub struct Offer {
 pub enum Copies {
     /// There alone: they ask host memory.
     Host = place::NO_COPIES,
-    /// In a word for each port in the NIC's memory, in which a small answer has room, too: best for few HPUs, and for calls with answers.
+    /// In a word for each port in the NIC's memory, in which a small answer has room, too: best for few HPUs, and for
+    /// calls with answers.
     Words = place::WORDS,
     /// In a bit for each port, so that a word tells eight HPUs: best for many that do not ask for answers.
     Bits = place::BITS,
@@ -81,7 +85,7 @@ pub enum ServicesError {
     #[error(transparent)]
     Host(#[from] Error),
     /// The NIC does not take a word.
-    #[error("a handler cannot be answered: {0}")]
+    #[error("cannot write an answer to the NIC: {0}")]
     Device(#[from] DeviceError),
     /// The layout.
     #[error(transparent)]
@@ -103,7 +107,7 @@ pub enum ServicesError {
     },
     /// The program has room for fewer ports.
     #[error(
-        "{ports} ports are wanted, and the program has room for {room}: give each HPU fewer, or build it for this NIC \
+        "{ports} ports requested, but the program has room for {room}: use fewer ports per HPU, or build it for this NIC \
          (make CLUSTERS=N)"
     )]
     Ports {
@@ -146,25 +150,25 @@ pub enum ServicesError {
         /// The function in C.
         function: String,
     },
-    /// What a handler's program says of its calls cannot be read.
+    /// The stubs of a handler's program cannot be read.
     #[error("{program}: its section .spin_services is cut short: build it again")]
     Stubs {
         /// The program.
         program: String,
     },
     /// There is no thread for the server.
-    #[error("there is no thread for the server: {0}")]
+    #[error("cannot start the thread of the server: {0}")]
     Thread(#[from] io::Error),
 }
 
 /// Services for the handlers of a context, until they are closed or dropped.
 #[derive(Debug)]
 pub struct Services<D: Device = OpenDevice> {
-    // Whoever looks at host memory goes before the context that has it.
+    // Fields that access host memory are dropped before the context that owns it.
     server: Option<Where>,
     context: Option<Context<D>>,
     place: Place<D>,
-    /// Steps whose answers handlers have not been told.
+    /// Steps whose answers were not announced to handlers yet.
     untold: u32,
 }
 
@@ -248,7 +252,7 @@ impl<D: Device> Services<D> {
         }
     }
 
-    /// The server, to be told of calls, if it is not on another thread.
+    /// The server, mutably, if it is not on another thread.
     pub fn server_mut(&mut self) -> Option<&mut Server<Window>> {
         match &mut self.server {
             Some(Where::Here(server)) => Some(server),
@@ -265,7 +269,7 @@ impl<D: Device> Services<D> {
     }
 
     /// The same for one port that has something to do. While others have, handlers may be told later, several by one word;
-    /// whoever finds nothing to do [tells](Self::tell) them.
+    /// a caller that finds nothing to do [tells](Self::tell) them.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -302,7 +306,8 @@ impl<D: Device> Services<D> {
         Ok(())
     }
 
-    /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread forgets it when
+    /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread
+    /// forgets it when
     /// the HPU calls again.
     ///
     /// # Errors
@@ -331,7 +336,7 @@ impl<D: Device> Services<D> {
         let nic = self.context().nic().clone();
         let end = nic.now() + time;
         loop {
-            // Who writes to mailboxes again and again keeps nobody here for longer.
+            // A client that keeps writing to mailboxes cannot extend the wait.
             while self.poll()? && nic.now() <= end {}
             let left = end.saturating_sub(nic.now());
             if left.is_zero() {
@@ -344,7 +349,8 @@ impl<D: Device> Services<D> {
         }
     }
 
-    /// Leads no more packets to the handlers, answers what they still ask for, and closes the context. Gives what was done, and how a
+    /// Leads no more packets to the handlers, answers what they still ask for, and closes the context. Gives what was
+    /// done, and how a
     /// handler has ended itself.
     ///
     /// # Errors
@@ -389,7 +395,7 @@ impl<D: Device> Services<D> {
 
 impl<D: Device> Drop for Services<D> {
     fn drop(&mut self) {
-        // Handlers that wait find out, and whoever wants to know calls `close`.
+        // Waiting handlers are released; errors are reported by `close` only.
         if self.context.is_some() {
             let _ = self.place.close();
         }
@@ -399,14 +405,14 @@ impl<D: Device> Drop for Services<D> {
 /// Services on a thread of their own, until they are closed or dropped. The context is not closed with them.
 #[derive(Debug)]
 pub struct BackgroundService<D: Device = OpenDevice> {
-    // Whoever looks at host memory goes before the context that has it.
+    // Fields that access host memory are dropped before the context that owns it.
     running: Option<Running<Infallible>>,
     place: Place<D>,
     context: Arc<Context<D>>,
 }
 
 impl<D: Device> BackgroundService<D> {
-    /// Offers services as [`Services::on_thread`](Services::on_thread) does.
+    /// Offers services as [`Services::on_thread`] does.
     ///
     /// # Errors
     /// As there.
@@ -426,7 +432,8 @@ impl<D: Device> BackgroundService<D> {
         Ok(services)
     }
 
-    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how a handler has
+    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how
+    /// a handler has
     /// ended itself.
     ///
     /// # Errors
@@ -444,7 +451,7 @@ impl<D: Device> BackgroundService<D> {
 
 impl<D: Device> Drop for BackgroundService<D> {
     fn drop(&mut self) {
-        // Handlers that wait find out, and whoever wants to know calls `close`.
+        // Waiting handlers are released; errors are reported by `close` only.
         if self.running.is_some() {
             let _ = self.place.close();
         }
@@ -468,7 +475,7 @@ fn start<D: Device>(
     let running = Running::start(move || {
         let mut server = Server::new(window, layout).expect("the buffer was cleared, and has this layout");
         add(&mut server);
-        // Whoever opens services waits for this.
+        // The opener waits for this.
         let _ = checked.send(stubs.check(|opcode| server.version(opcode)));
         server
     })?;

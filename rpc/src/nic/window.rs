@@ -1,9 +1,9 @@
-//! The buffer in the host memory of a context, as the server reaches it.
+//! The buffer in the host memory of a context, and its announcement to handlers.
 
 use super::{Copies, HPUS_OF_CLUSTER, Offer, ServicesError};
 use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, MAILBOX_BYTES, PACKET_BYTES};
 use crate::memory::{Memory, Words};
-use crate::{packet, place};
+use crate::{layout, place};
 use spinneret_host::{Context, Device, Error, HandlerMemory, ProgramNotes};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -20,22 +20,22 @@ const PAGE_BYTES: u32 = 4096;
 pub struct Window {
     first: NonNull<AtomicU32>,
     layout: Layout,
-    /// Of the buffer, and of what lies behind it for data of calls.
+    /// Bytes of the buffer and of the memory after it for data of calls.
     bytes: u32,
     copies: Option<InboxCopies>,
 }
 
-/// What has to be written to the NIC.
+/// Pending writes to the NIC.
 #[derive(Debug)]
 struct InboxCopies {
     session: u32,
     /// HPUs whose inboxes are told by bits; else each port has a word.
     hpus: Option<u32>,
     /// The packet that was written last, and its port.
-    packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
+    packet: Cell<Option<(u32, [u64; layout::WORDS])>>,
     /// Words, by their place, and what they hold from now on.
     noted: RefCell<Vec<(u32, u32)>>,
-    /// What words of bits hold.
+    /// The content of words of bits.
     bits: RefCell<BTreeMap<u32, u32>>,
 }
 
@@ -77,7 +77,8 @@ impl Window {
     /// The buffer at an address; the session, if there are copies on the NIC, and of how many HPUs if by bits.
     ///
     /// # Safety
-    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is there, and this process
+    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is
+    /// there, and this process
     /// accesses them by atomic operations only.
     pub(super) unsafe fn new(
         first: NonNull<u8>,
@@ -95,12 +96,14 @@ impl Window {
 
     fn words(&self) -> Words<'_> {
         let words = self.bytes / MAILBOX_BYTES;
-        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only atomic operations
+        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only
+        // atomic operations
         // change them; the NIC and other processes are no part of this program.
         Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
     }
 
-    /// Words that have changed since the last call, in the order in which they did: their place behind the head, and what they hold.
+    /// Words that have changed since the last call, in the order in which they did: their place behind the head, and
+    /// what they hold.
     pub(super) fn take_copies(&self) -> Vec<(u32, u32)> {
         let copies = self.copies.as_ref();
         copies.map_or_else(Vec::new, |copies| mem::take(&mut copies.noted.borrow_mut()))
@@ -156,7 +159,7 @@ impl Memory for Window {
 // | version: the hash of the function's canonical text | 8 |
 // | name in C, with its NUL | any |
 
-/// What the stubs of a program say.
+/// The stubs of a program.
 #[derive(Debug)]
 pub(super) struct Stubs {
     program: String,
@@ -184,7 +187,7 @@ impl Stubs {
         Ok(Self { program, stubs })
     }
 
-    /// Whether all stubs are of the versions that are offered. What nobody offers is answered so when it is called.
+    /// Checks that all stubs have the offered versions. A call of a function that is not offered is refused at run time.
     pub(super) fn check(self, version: impl Fn(u32) -> Option<u64>) -> Result<(), ServicesError> {
         let is_other = |stub: &Stub| version(stub.opcode).is_some_and(|version| version != stub.version);
         match self.stubs.into_iter().find(is_other) {
@@ -198,7 +201,7 @@ impl Stubs {
 }
 
 impl Stub {
-    /// The first one, and what is behind it.
+    /// The first one, and the rest.
     fn first(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (opcode, bytes) = bytes.split_first_chunk()?;
         let (version, bytes) = bytes.split_first_chunk()?;
@@ -214,7 +217,7 @@ impl Stub {
 
 // The place where a context tells its handlers about the buffer.
 
-/// What a context's handlers are told, and where.
+/// The announcement of services to a context's handlers, and where it is written.
 #[derive(Debug)]
 pub(super) struct Place<D: Device> {
     memory: HandlerMemory<D>,
@@ -297,7 +300,8 @@ impl<D: Device> Place<D> {
             Copies::Words => Some((self.session, None)),
             Copies::Bits => Some((self.session, Some(self.hpus))),
         };
-        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
+        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which
+        // the server is.
         // Only the library writes there by other means, and nobody asks it to while services are open.
         Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
     }
@@ -362,7 +366,7 @@ impl<D: Device> Place<D> {
         Ok(())
     }
 
-    /// Tells handlers that nobody answers any more, also those that wait.
+    /// Tells handlers, also waiting ones, that the services are closed.
     pub(super) fn close(&self) -> Result<(), Error> {
         self.memory.store(self.head(place::SESSION), 0_u32)?;
         self.write_copies(place::copy(0, 0, None))

@@ -1,8 +1,7 @@
-//! One call, as a service sees it.
+//! Calls: one call as a service sees it.
 
 use super::running::{Board, End, Refusal};
-use crate::layout::Bulk;
-use crate::packet::{Cut, Join, Packet};
+use crate::layout::{Bulk, Cut, Join, Packet};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -12,7 +11,7 @@ use std::task::Poll;
 /// What memory beside the buffer is reached in.
 const WORD_BYTES: u32 = 8;
 
-/// What a call waits for.
+/// The condition that a call waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Want {
     /// Nothing of the client's: it runs, or is parked until its service wakes it.
@@ -20,7 +19,7 @@ pub(crate) enum Want {
     Nothing,
     /// The next packet.
     Receive,
-    /// That its packet can be sent.
+    /// Its packet can be sent.
     Send,
     /// Words of memory beside the buffer, which are there in any case.
     Read,
@@ -71,7 +70,7 @@ impl Call {
         }
     }
 
-    /// What is called.
+    /// The function that is called.
     pub fn opcode(&self) -> u32 {
         self.opcode
     }
@@ -81,7 +80,7 @@ impl Call {
         self.port
     }
 
-    /// The next packet. It is a copy, which nobody changes any more.
+    /// Receives the next packet, as a private copy.
     pub async fn receive(&mut self) -> Packet {
         self.wait(Want::Receive).await;
         self.slot.packet.get()
@@ -97,7 +96,7 @@ impl Call {
         self.send(words).await;
     }
 
-    /// Receives a stream of at most so many bytes. A longer one is received to its end, so that the client finds the answer
+    /// Receives a stream of at most `most` bytes. A longer one is received to its end, so that the client finds the answer
     /// where it expects it, but not kept; it is counted, and there is nothing to return.
     pub async fn receive_stream(&mut self, most: usize) -> Option<Vec<u8>> {
         let kept = self.stream(Some(most as u64)).await;
@@ -167,7 +166,7 @@ impl Call {
         true
     }
 
-    /// Where so many bytes of the port's part lie, if they do.
+    /// Where `bytes` bytes of the port's part lie, if they are inside.
     fn place(&self, at: u32, bytes: u32) -> Option<u32> {
         let is_inside = at.checked_add(bytes)? <= self.bulk.port_bytes && at.is_multiple_of(WORD_BYTES);
         is_inside.then(|| self.bulk.offset + self.port * self.bulk.port_bytes + at)
@@ -198,7 +197,7 @@ impl Call {
     }
 }
 
-// What answers calls.
+// Services.
 
 /// The work of one call.
 pub type Answer = Pin<Box<dyn Future<Output = ()>>>;
@@ -212,7 +211,7 @@ pub enum CallMode {
     Async,
 }
 
-/// What answers the calls of a class: libc's, or an application's own.
+/// A service: answers the calls of a class, libc's or an application's own.
 ///
 /// A service runs on the server's thread and must not block it: what takes long is done elsewhere and awaited. All calls of
 /// all ports share a service, so state is kept in cells that are not borrowed across an `await`.

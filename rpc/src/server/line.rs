@@ -1,10 +1,10 @@
-//! One port, as the server drives it.
+//! Ports: one port as the server drives it.
 
 use super::call::{Answer, Slot, Transfer, Want};
+use crate::layout::Packet;
 use crate::memory::Memory;
-use crate::packet::Packet;
+use crate::opcode::Fault;
 use crate::process::{Header, Process, State};
-use crate::status::Fault;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ impl Active {
     }
 }
 
-/// What the server knows of a port.
+/// The server's state of a port.
 pub(crate) struct Line {
     pub(crate) state: State,
     pub(crate) slot: Rc<Slot>,
@@ -247,7 +247,7 @@ pub(super) enum Progress {
     WantsClient,
 }
 
-/// What is left of a call behind its answer.
+/// The rest of a call after its answer.
 pub(super) struct Tail {
     answer: Answer,
     slot: Rc<Slot>,

@@ -1,4 +1,4 @@
-//! The side that answers.
+//! The server: answers the calls of all ports.
 //!
 //! ```text
 //!  Server::poll: each port in turn
@@ -18,22 +18,15 @@ mod call;
 mod line;
 mod running;
 
-pub use call::Call;
-pub use call::{Answer, CallMode, Service};
-pub use running::Running;
-pub use running::{Counts, End, Refusal};
-pub use running::{Moment, Step};
+pub use call::{Answer, Call, CallMode, Service};
+pub use running::{Counts, End, Moment, Refusal, Running, Step};
 
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, Packet};
 use crate::memory::Memory;
-use crate::opcode;
-use crate::packet::Packet;
+use crate::opcode::{self, Fault};
 use crate::process::{Header, Process};
-use crate::status::Fault;
-use line::Line;
-use line::{Progress, Tail};
-use running::Board;
-use running::Watch;
+use line::{Line, Progress, Tail};
+use running::{Board, Watch};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -82,7 +75,7 @@ pub enum ServerError<E> {
     Mailbox {
         /// The port.
         port: u32,
-        /// What stands in the mailbox.
+        /// The value in the mailbox.
         value: u32,
     },
 }
@@ -142,7 +135,7 @@ impl<M: Memory> Server<M> {
         &self.process
     }
 
-    /// What was done and refused so far.
+    /// Returns the counters of calls and refusals.
     pub fn counts(&self) -> Counts {
         self.board.counts()
     }
@@ -157,7 +150,7 @@ impl<M: Memory> Server<M> {
         self.watch.as_mut().map_or_else(Vec::new, Watch::take)
     }
 
-    /// Whether a client has ended itself, by a call that was allowed. The server goes on; whoever has it ends the context.
+    /// Whether a client has ended itself, by a call that was allowed. The server keeps running; its owner closes the context.
     pub fn ended(&self) -> Option<End> {
         self.board.ended()
     }

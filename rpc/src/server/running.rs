@@ -19,7 +19,7 @@ const LOOKS: u32 = 64;
 /// How long calls may go on when it is stopped.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// What a server has done, and how a client has ended itself.
+/// The counters of a server, and how a client has ended itself.
 type Done = (Counts, Option<End>);
 
 /// A server on a thread of its own, until it is stopped or dropped.
@@ -90,7 +90,7 @@ impl<E> Drop for Running<E> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Nobody is left to tell.
+            // The error cannot be reported.
             let _ = thread.join();
         }
     }
@@ -132,7 +132,7 @@ impl<M: Memory> Server<M> {
 
 // When calls begin and end, for those who want to know.
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Its first packet was taken. The number is its opcode.
@@ -150,7 +150,7 @@ pub struct Moment {
     pub step: Step,
 }
 
-/// What happened since somebody asked. On a port, beginnings and ends take turns.
+/// Events since the last query. On a port, beginnings and ends take turns.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     moments: Vec<Moment>,
@@ -180,7 +180,7 @@ impl Watch {
     }
 }
 
-// What was not done, by its name.
+// Refusals by name.
 
 /// Why something was not done. A service declares those of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -215,7 +215,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a server has done and refused so far.
+/// Counters of calls and refusals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Calls that a service got.
@@ -240,7 +240,7 @@ pub enum End {
     Abort,
 }
 
-/// What all calls of a server write to.
+/// State that all calls of a server share.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     pub(crate) calls: Cell<u64>,

@@ -1,4 +1,4 @@
-//! Services that go on after their answer, and clients that are gone: clients of ours write a generation for each call, and
+//! Services that continue after their answer, and clients that died: our clients write a generation for each call, and
 //! those of LLVM none.
 
 use crate::services::Driven;
@@ -21,7 +21,7 @@ const RECEIVES: u32 = 0x7600_0003;
 /// Rounds in which a port at which something was refused has rested.
 const ROUNDS: u32 = 300;
 
-/// What such calls wait for, and how many have come to their end.
+/// The event that such calls wait for, and the number of finished calls.
 #[derive(Default)]
 struct Works {
     is_over: Cell<bool>,
@@ -148,7 +148,7 @@ fn each_client(run: impl Fn(&mut Peer<'_>, bool)) {
 }
 
 #[test]
-fn a_service_that_goes_on_after_its_answer_holds_no_call_of_another_opcode() {
+fn service_that_continues_after_its_answer_does_not_block_other_opcodes() {
     for first in [WAITS, LETS_GO, RECEIVES] {
         each_client(|peer, _| {
             assert_eq!(peer.call(first, 1), Some(2));
@@ -213,7 +213,7 @@ fn calls_that_go_on_are_bounded() {
 
 /// A stream of 1000 bytes of which one packet comes, before the server looks or after: the next client begins afresh.
 #[test]
-fn a_client_that_dies_in_mid_stream_spoils_nothing_for_the_next() {
+fn client_that_dies_mid_stream_does_not_affect_the_next() {
     for looks in [0, 1, 3] {
         for next in [opcode::TEST_STREAM, opcode::TEST_INCREMENT] {
             each_client(|peer, _| {
@@ -237,7 +237,7 @@ fn a_client_that_dies_in_mid_stream_spoils_nothing_for_the_next() {
 
 /// If nobody says that the client is gone, another opcode tells it; of the same one, another generation.
 #[test]
-fn the_header_tells_that_a_client_has_begun_anew() {
+fn new_header_abandons_the_previous_call() {
     each_client(|peer, is_ours| {
         peer.ask(opcode::TEST_STREAM, &[1000, 1]);
         let Ok(_) = peer.server().poll();

@@ -1,12 +1,11 @@
-//! The layouts, number by number, as LLVM's headers give them.
+//! Layouts, compared with the offsets in LLVM's headers.
 
-use crate::support::Handler;
-use crate::support::{Bench, from_environment};
+use crate::support::{Bench, Handler, from_environment};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use spinneret_rpc::clib::Config;
-use spinneret_rpc::{Announcement, Layout, LayoutError, Version, packet};
+use spinneret_rpc::{Announcement, Layout, LayoutError, Version, layout};
 use std::thread;
 use std::time::Duration;
 
@@ -116,13 +115,13 @@ proptest! {
 
     #[test]
     fn streams_come_back_in_as_many_packets_as_llvm_sends(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
-        let (mut join, mut back, mut packets) = (packet::Join::default(), Vec::new(), 0);
-        for part in packet::Cut::new(&bytes) {
+        let (mut join, mut back, mut packets) = (layout::Join::default(), Vec::new(), 0);
+        for part in layout::Cut::new(&bytes) {
             packets += 1;
             let is_last = join.take(&part, |now| back.extend_from_slice(now));
             prop_assert_eq!(is_last, back.len() == bytes.len());
         }
-        prop_assert_eq!(packets, packet::packets(bytes.len() as u64));
+        prop_assert_eq!(packets, layout::packets(bytes.len() as u64));
         prop_assert_eq!(join.length(), Some(bytes.len() as u64));
         prop_assert_eq!(back, bytes);
     }
@@ -140,13 +139,13 @@ fn packets_of_a_stream() {
         (1024, 17),
         (64 << 10, 1025),
     ] {
-        assert_eq!(packet::packets(bytes), packets, "{bytes} bytes");
+        assert_eq!(layout::packets(bytes), packets, "{bytes} bytes");
     }
 }
 
 // What LLVM's own tests of its RPC check, with our client against our server: threads for threads of a GPU.
 
-/// Runs this in so many threads, each with its number, against a server of each version.
+/// Runs `run` in `threads` threads, each with its number, against a server of each version.
 fn in_threads(ports: u32, threads: u64, run: impl Fn(&Bench, u64) + Sync) {
     for version in Version::ALL {
         let bench = Bench::start(version, ports, Config::default);
@@ -239,4 +238,21 @@ fn more_threads_than_ports_take_turns() {
             );
         }
     });
+}
+
+#[test]
+fn the_header_of_handlers_is_up_to_date() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/include/spin_rpc_abi.h");
+    let mut wanted = String::new();
+    spinneret_rpc::place::c_header(&mut wanted).expect("strings take every text");
+    if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &wanted)
+            .unwrap_or_else(|error| panic!("{} cannot be written: {error}", path.display()));
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "runtime/include/spin_rpc_abi.h differs from the tables of spinneret-rpc: \
+         run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-rpc --test rpc up_to_date`"
+    );
 }

@@ -1,6 +1,5 @@
 //! The protocol, the server and the calls of libc.
 
-mod adversarial;
 mod answered;
 mod emissary;
 mod layout;

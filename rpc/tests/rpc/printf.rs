@@ -2,7 +2,7 @@
 
 use crate::support::Argument::{Double, Int, Long, String};
 use crate::support::{Argument, Bench, Captured, Handler, STDERR, STDOUT};
-use spinneret_rpc::clib::{Config, Output as _, Shown};
+use spinneret_rpc::clib::{Config, Output as _, TerminalOutput};
 use spinneret_rpc::{Version, opcode};
 
 fn captured(version: Version) -> (Bench, Captured) {
@@ -163,7 +163,7 @@ fn a_missing_argument_reads_as_minus_one() {
 #[test]
 fn lines_have_the_name_of_their_hpu_and_no_characters_that_a_terminal_obeys() {
     let captured = Captured::default();
-    let mut shown = Shown::new(captured.clone());
+    let mut shown = TerminalOutput::new(captured.clone());
     let cases: [(u32, &[u8], &str); 9] = [
         (0, b"plain\n", "[0.0] plain\n"),
         (
@@ -206,7 +206,7 @@ fn lines_have_the_name_of_their_hpu_and_no_characters_that_a_terminal_obeys() {
 #[test]
 fn lines_of_several_handlers_are_joined_and_ended_each_for_itself() {
     let captured = Captured::default();
-    let mut shown = Shown::new(captured.clone());
+    let mut shown = TerminalOutput::new(captured.clone());
     for (port, text) in [
         (0, "one "),
         (1, "two "),
@@ -231,8 +231,8 @@ fn calls_of_libc_are_shown_and_nothing_is_lost() {
     let captured = Captured::default();
     let [output, errors] = [captured.clone(), captured.clone()];
     let bench = Bench::start(Version::V23, 1, || Config {
-        output: Box::new(Shown::new(output)),
-        errors: Box::new(Shown::new(errors)),
+        output: Box::new(TerminalOutput::new(output)),
+        errors: Box::new(TerminalOutput::new(errors)),
         ..Config::default()
     });
     let handler = Handler(&bench.client);

@@ -1,4 +1,4 @@
-//! The state machines, step by step, as LLVM's headers behave.
+//! The state machines, step by step, compared with LLVM's headers; processes that share memory.
 
 use crate::support::{Argument, Bench, ChildProcess, Handler, STDOUT};
 use spinneret_rpc::clib::Config;
@@ -237,7 +237,7 @@ fn an_unknown_call_gets_its_own_packet_back() {
 }
 
 #[test]
-fn a_server_goes_on_where_another_one_left_idle_ports() {
+fn server_resumes_idle_ports_of_a_previous_server() {
     let buffer = buffer(Version::V23);
     let client = Client::new(buffer.words(), layout(Version::V23)).unwrap();
     for round in 0..4 {
@@ -254,7 +254,7 @@ fn a_server_goes_on_where_another_one_left_idle_ports() {
 }
 
 #[test]
-fn what_fits_no_side_is_refused() {
+fn mismatched_layouts_are_refused() {
     let small = Buffer::new(64);
     let needs = layout(Version::V22).bytes();
     let refused = Client::new(small.words(), layout(Version::V22)).unwrap_err();
@@ -327,7 +327,7 @@ impl Memory for &Device {
 }
 
 #[test]
-fn memory_of_a_device_is_as_good_and_may_be_gone() {
+fn device_memory_works_and_reports_loss() {
     for version in Version::ALL {
         let device = Device {
             bytes: RefCell::new(vec![0; layout(version).bytes() as usize]),
@@ -418,7 +418,7 @@ fn two_processes_share_a_buffer() {
             let client = Command::new(std::env::current_exe().unwrap())
                 .args([
                     "--exact",
-                    "processes::client_of_another_process",
+                    "protocol::client_of_another_process",
                     "--test-threads=1",
                 ])
                 .env(VARIABLE, format!("{path} {} {dies}", version.number()))
@@ -441,7 +441,7 @@ fn two_processes_share_a_buffer() {
 }
 
 #[test]
-fn a_server_on_a_thread_is_told_that_its_client_is_gone() {
+fn background_server_abandons_calls_of_a_dead_client() {
     let bench = Bench::start(Version::V23, 1, Config::default);
     let mut port = bench.client.open(opcode::TEST_STREAM).unwrap();
     port.send(&[1000, 1]).unwrap();

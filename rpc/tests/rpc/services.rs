@@ -1,7 +1,6 @@
-//! Services of an application: calls that are parked, clients that begin anew, refusals.
+//! Services of an application: parked calls, clients that restart, refusals.
 
-use crate::support::Bench;
-use crate::support::Handler;
+use crate::support::{Bench, Handler};
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::server::{Answer, Refusal};
 use spinneret_rpc::{
@@ -79,7 +78,7 @@ fn with_gate(ports: u32) -> Bench {
 }
 
 #[test]
-fn parked_calls_hold_nobody_and_are_not_asked_again() {
+fn parked_calls_do_not_block_others() {
     let bench = with_gate(4);
     let handler = Handler(&bench.client);
     let mut looks = 1;
@@ -152,7 +151,7 @@ fn driven(ports: u32, run: impl Fn(&mut Driven<'_>)) {
 }
 
 #[test]
-fn a_call_whose_client_is_gone_is_abandoned_by_the_host() {
+fn host_abandons_the_call_of_a_dead_client() {
     driven(1, |driven| {
         let Ok(mut port) = driven.client.open(WAIT);
         port.send(&[0]).unwrap();
@@ -173,7 +172,7 @@ fn a_call_whose_client_is_gone_is_abandoned_by_the_host() {
 }
 
 #[test]
-fn the_server_forgets_what_a_client_of_another_generation_left() {
+fn new_generation_drops_state_of_the_old_client() {
     driven(1, |driven| {
         let Ok(mut port) = driven.client.open(opcode::TEST_STREAM);
         port.send(&[1000, 1]).unwrap();
@@ -189,7 +188,7 @@ fn the_server_forgets_what_a_client_of_another_generation_left() {
 }
 
 #[test]
-fn all_calls_of_a_client_that_is_gone_are_abandoned() {
+fn all_calls_of_a_dead_client_are_abandoned() {
     driven(2, |driven| {
         for _ in 0..2 {
             let Ok(mut port) = driven.client.open(WAIT);
@@ -216,7 +215,7 @@ fn a_mailbox_out_of_range_stops_its_port_only_and_only_as_long() {
         let place = driven.layout.secondary(0);
         for round in 1..=3 {
             let Ok(()) = driven.buffer.words().store(place, 7);
-            // So many rounds are more than a rest.
+            // That many rounds are more than a rest.
             for _ in 0..500 {
                 assert_eq!(driven.server.poll(), Ok(false));
             }

@@ -1,7 +1,6 @@
-//! libc's calls, as a handler makes them.
+//! Calls of libc by a handler: files, streams, commands.
 
-use crate::support::{Argument, Handler, STDERR, STDIN, STDOUT};
-use crate::support::{Bench, Captured};
+use crate::support::{Argument, Bench, Captured, Handler, STDERR, STDIN, STDOUT};
 use spinneret_rpc::clib::{Access, Config, Heap, Permissions, refused};
 use spinneret_rpc::{Version, opcode};
 use std::collections::HashMap;
@@ -125,7 +124,7 @@ fn files_are_renamed_and_removed() {
 }
 
 #[test]
-fn a_command_runs_in_the_folder_and_holds_nobody() {
+fn command_runs_in_the_folder_without_blocking() {
     in_folder(|handler, folder| {
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| handler.system("while ! test -e go; do sleep 0.01; done; exit 3"));
@@ -144,7 +143,7 @@ fn a_command_runs_in_the_folder_and_holds_nobody() {
 }
 
 #[test]
-fn output_goes_where_the_application_wants_it() {
+fn output_goes_to_the_configured_writers() {
     for version in Version::ALL {
         let (output, errors) = (Captured::default(), Captured::default());
         let (out, err) = (output.clone(), errors.clone());
@@ -190,7 +189,7 @@ impl Read for Pipe {
 }
 
 #[test]
-fn who_waits_for_input_holds_nobody() {
+fn waiting_for_input_does_not_block_others() {
     for version in Version::ALL {
         let (send, receive) = mpsc::channel();
         let bench = Bench::start(version, 3, move || Config {
@@ -255,7 +254,7 @@ impl Heap for Numbers {
 }
 
 #[test]
-fn functions_and_memory_are_the_applications() {
+fn host_functions_and_heap_are_configurable() {
     let bench = Bench::start(Version::V22, 1, || Config {
         functions: HashMap::from([(
             7,

@@ -1,4 +1,4 @@
-//! What the tests share: a server on a thread, and the calls of libc as a handler makes them.
+//! The test kit: a server on a thread, and the calls of libc as a handler makes them.
 
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::client::ClientPort;
@@ -57,7 +57,7 @@ impl Bench {
         }
     }
 
-    /// Says that the client is gone.
+    /// Reports that the client has died.
     pub(crate) fn abandon_all(&self) {
         self.running.abandon_all();
     }

@@ -7,7 +7,7 @@
 #include <handler.h>
 #include <packets.h>
 
-/* Operations, by their numbers in packets; sim/interop/src/costs.rs has the same list. */
+/* Operations, by their numbers in packets; sim/interop/src/probes.rs has the same list. */
 enum {
     NOTHING,        /* the loop around each block, and nothing in it */
     ALU,            /* 32-bit additions */

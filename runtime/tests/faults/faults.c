@@ -53,7 +53,7 @@ __handler__ void faults_ph(handler_args_t *args) {
     case 19: spin_guard_leave(); break;                                             /* 8: not in the guard */
     case 20: spin_guard_enter(); for (;;) {} break;                                 /* 24: watchdog, in the guard */
     case 21: spin_guard_enter(); break;                                             /* none: it is let out */
-    /* Atomic instructions where the public cluster has none that are right: 7, 7, 5. */
+    /* Atomic instructions where the PULP cluster has none that are right: 7, 7, 5. */
     case 22: asm volatile("amoadd.w %0, %1, (%2)" : "=r"(value) : "r"(1), "r"(args->task->pkt_mem) : "memory"); break;
     case 23: asm volatile("amoswap.w zero, %0, (%1)" : : "r"(1), "r"(args->task->pkt_mem) : "memory"); break;
     case 24: value = load_reserved(args->task->pkt_mem); break;

@@ -6,7 +6,7 @@
 
 /* The host counts it up: each time it gets an answer, with all bits set it ends the handler. */
 volatile uint32_t asked;
-/* Bytes of an answer, PAGE at the most. */
+/* Bytes of an answer, PAGE at most. */
 volatile uint32_t bytes = sizeof(uint32_t);
 
 /* One packet is enough: the handlers of others end at once. */

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fifth_command_is_told_its_number_but_for_the_public_driver() {
+    fn fifth_command_returns_its_number_unless_strict() {
         assert_eq!(fifth(false), [1, 1]);
         assert_eq!(fifth(true), [1, 3]);
     }
@@ -474,13 +474,13 @@ mod tests {
     }
 
     #[test]
-    fn a_command_behind_feedback_is_told_its_number_but_for_the_public_driver() {
+    fn command_after_feedback_returns_its_number_unless_strict() {
         assert_eq!(behind_feedback(false), [0, 0]);
         assert_eq!(behind_feedback(true), [0, 2]);
     }
 
     #[test]
-    fn a_command_is_asked_for_by_its_number_but_for_the_public_driver() {
+    fn test_register_uses_the_command_number_unless_strict() {
         for (is_strict, wanted) in [(false, 1), (true, 0)] {
             let mut driver = with_task(is_strict);
             issue(&mut driver);

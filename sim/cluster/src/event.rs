@@ -1,6 +1,5 @@
 //! Events, traces and profiles of the cluster.
 
-use crate::hpu::Outcome;
 use crate::rv::Trap;
 use crate::task::{CommandId, Stage};
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
@@ -157,7 +156,7 @@ pub enum TraceEvent {
         message: u32,
         /// It ends the message.
         is_last: bool,
-        /// Where the packet lies in L2.
+        /// Address of the packet in L2.
         address: u32,
         /// Bytes of the packet.
         size: u32,
@@ -251,16 +250,9 @@ impl Profile {
     }
 
     /// Counts one step of an HPU at `pc` in clock `now`; its next step is in clock `next`.
-    pub(crate) fn note(
-        &mut self,
-        hpu: usize,
-        pc: u32,
-        [now, next]: [u64; 2],
-        outcome: &Outcome,
-        waits: bool,
-    ) {
+    pub(crate) fn note(&mut self, hpu: usize, pc: u32, [now, next]: [u64; 2], in_handler: bool, waits: bool) {
         if waits {
-            if outcome.in_handler && self.waits[hpu].is_none() {
+            if in_handler && self.waits[hpu].is_none() {
                 self.waits[hpu] = Some((pc, now));
             }
             return;

@@ -131,7 +131,7 @@ impl Hpu {
     }
 }
 
-/// What all HPUs share.
+/// State shared by all HPUs.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) memory: Memory,

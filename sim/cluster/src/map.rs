@@ -22,7 +22,7 @@ pub enum Place {
     Program(usize),
 }
 
-/// What an address refers to, as seen by an HPU.
+/// The target of an address, as seen by an HPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Memory.

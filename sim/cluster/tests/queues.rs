@@ -27,7 +27,7 @@ fn meta(handlers: [bool; 3], number: u32) -> Meta {
     }
 }
 
-/// What has happened to the message of a queue.
+/// The state of the message of a queue.
 #[derive(Debug, Default)]
 struct Seen {
     /// Packets of the message that were given to the payload handler or needed none.
@@ -187,7 +187,7 @@ fn packet(message: u32, handlers: [bool; 3], is_last: bool) -> Her {
 }
 
 #[test]
-fn a_full_queue_keeps_only_its_own_packets_out() {
+fn full_queue_blocks_only_its_own_packets() {
     let mut queues = Queues::new(QUEUES, 2, CLUSTERS);
     for _ in 0..3 {
         assert!(queues.has_room());
@@ -208,7 +208,7 @@ fn a_full_queue_keeps_only_its_own_packets_out() {
 }
 
 #[test]
-fn a_packet_keeps_its_place_until_its_last_task_is_given_out() {
+fn packet_keeps_its_entry_until_its_last_task_is_scheduled() {
     use Stage::{Header, Payload, Tail};
     // With completion handler the last packet waits for it; without one its payload handler is the last task.
     for (handlers, stages) in [
@@ -261,7 +261,7 @@ fn held(config: Config, messages: u32) -> u64 {
 
 /// Seen on the PULP cluster: the messages of a context have 4 queues, and 173 packets were inside when HERs waited.
 #[test]
-fn as_many_packets_are_inside_as_in_the_public_cluster() {
+fn holds_as_many_packets_as_the_pulp_cluster() {
     for (messages, packets) in [(1, 170), (4, 173), (16, 185)] {
         assert_eq!(held(Config::default(), messages), packets, "{messages} messages");
     }
@@ -372,7 +372,7 @@ fn follow(is_strict: bool, while_it_ends: bool) -> (Queues, Vec<(Stage, u64)>) {
 }
 
 #[test]
-fn messages_of_one_queue_are_told_apart_but_for_the_public_scheduler() {
+fn messages_of_one_queue_are_distinct_unless_strict() {
     use Stage::{Payload, Tail};
     for while_it_ends in [false, true] {
         let (queues, order) = follow(false, while_it_ends);

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_happen_as_often_as_they_should_and_are_counted() {
+    fn faults_have_the_configured_probability_and_are_counted() {
         let mut cable = cable(Faults {
             loss: 0.05,
             duplication: 0.02,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What a process reports at the end of an epoch.
+/// The report of a process at the end of an epoch.
 #[derive(Debug)]
 pub struct Local {
     /// Time of the next event, here or in the frames for others; `Ps::MAX`: none.
@@ -17,7 +17,7 @@ pub struct Local {
     pub frames: Vec<Vec<Delivery>>,
 }
 
-/// What all processes reported.
+/// The reports of all processes.
 #[derive(Debug)]
 pub struct Peers {
     /// When something happens next, anywhere.
@@ -54,7 +54,7 @@ pub trait Ranks: fmt::Debug {
     fn gather(&mut self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, RanksError>;
 }
 
-/// A process by itself.
+/// A single process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
@@ -88,7 +88,7 @@ const EAGER: Duration = Duration::from_micros(300);
 /// Between two questions after that: an application may take its time, and its processor.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// What one rank sends to another.
+/// The message of one rank to another.
 type Said = (Ps, bool, Vec<Delivery>);
 
 /// All ranks of a communicator.

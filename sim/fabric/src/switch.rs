@@ -333,21 +333,21 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_sent_on_when_it_is_there() {
+    fn a_frame_is_forwarded_once_it_has_arrived() {
         let mut switch = switch(Mode::StoreAndForward, Table::Learning, 2, 1 << 20);
         switch.arrive(0, delivery(0, frame(9, 1, 1000)));
         assert_eq!(out(&mut switch), [(1, 1024 * BYTE_PS + DELAY + LATENCY)]);
     }
 
     #[test]
-    fn a_cut_through_switch_waits_for_the_header_only() {
+    fn a_cut_through_switch_waits_only_for_the_header() {
         let mut switch = switch(Mode::CutThrough, Table::Learning, 2, 1 << 20);
         switch.arrive(0, delivery(0, frame(9, 1, 1000)));
         assert_eq!(out(&mut switch), [(1, 72 * BYTE_PS + DELAY + LATENCY)]);
     }
 
     #[test]
-    fn a_cut_through_switch_does_not_run_out_of_a_slow_frame() {
+    fn a_cut_through_switch_does_not_underrun_on_a_slow_input() {
         let mut switch = switch(Mode::CutThrough, Table::Learning, 2, 1 << 20);
         let mut slow = delivery(0, frame(9, 1, 1000));
         slow.last_ps *= 10;
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_learned_and_others_are_flooded() {
+    fn addresses_are_learned_and_unknown_ones_are_flooded() {
         let mut switch = switch(Mode::StoreAndForward, Table::Learning, 3, 1 << 20);
         switch.arrive(0, delivery(0, frame(2, 1, 60)));
         switch.arrive(1, delivery(10_000_000, frame(1, 2, 60)));
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_and_the_other_ports_do_not_care() {
+    fn a_full_queue_drops_without_affecting_other_ports() {
         let mut switch = switch(Mode::StoreAndForward, Table::Learning, 3, 10_000);
         switch.arrive(2, delivery(0, frame(0xff, 3, 60)));
         switch.run(1 << 40, |_, _, _, _| {});
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_frames_end_where_they_are_seen_to_be_wrong() {
+    fn corrupt_frames_are_dropped_where_they_are_detected() {
         for (mode, passes) in [(Mode::StoreAndForward, 0), (Mode::CutThrough, 1)] {
             let mut switch = switch(mode, Table::Learning, 2, 1 << 20);
             let mut bad = delivery(0, frame(9, 1, 100));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_spread_over_equal_ways_and_stay_together() {
+    fn flows_are_spread_over_equal_paths_and_stay_together() {
         let mut switch = switch(Mode::StoreAndForward, Table::Static, 5, 1 << 30);
         switch.table.insert([2, 0, 0, 0, 0, 9], vec![1, 2, 3, 4]);
         let mut used = [0; 5];

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused() {
+    fn everything_else_is_rejected() {
         for text in [
             "",
             "100",
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC{0,12}") {
+        fn any_text_is_accepted_or_rejected(text in "\\PC{0,12}") {
             let _ = (rate(&text), time(&text), size(&text), share(&text));
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use support::{Threads, chatter, random_topology, simulate};
 
 #[test]
-fn every_frame_is_accounted_for_and_threads_change_nothing() {
+fn every_frame_is_accounted_for_with_any_number_of_threads() {
     for seed in 0..40 {
         let topology = random_topology(seed);
         let one = simulate(&topology, 1, &mut Alone);
@@ -28,7 +28,7 @@ fn every_frame_is_accounted_for_and_threads_change_nothing() {
 }
 
 #[test]
-fn ranks_change_nothing() {
+fn results_do_not_depend_on_ranks() {
     for seed in 0..20 {
         let topology = random_topology(seed);
         let one = simulate(&topology, 2, &mut Alone);
@@ -56,7 +56,7 @@ fn pair() -> Topology {
 }
 
 #[test]
-fn a_nic_that_fails_ends_it_with_a_sentence() {
+fn a_failing_nic_ends_the_run_with_a_message() {
     let member = |name: &str, _: &NicConfig| -> NodeTask<'_> {
         let fails = name == "nic1";
         Box::new(move |mut port| {
@@ -78,7 +78,7 @@ fn a_nic_that_fails_ends_it_with_a_sentence() {
 }
 
 #[test]
-fn a_rank_that_fails_ends_all() {
+fn a_failing_rank_ends_all() {
     let topology = pair();
     let ended: Vec<_> = std::thread::scope(|scope| {
         let ranks: Vec<_> = Threads::new(2)
@@ -129,7 +129,7 @@ impl Observer for Noted {
 }
 
 #[test]
-fn who_holds_the_others_is_named_and_uses_no_processor() {
+fn a_blocking_node_is_named_and_uses_no_processor() {
     let (free, held) = mpsc::channel();
     let held = std::sync::Mutex::new(held);
     let member = |name: &str, _: &NicConfig| -> NodeTask<'_> {
@@ -158,7 +158,7 @@ fn who_holds_the_others_is_named_and_uses_no_processor() {
 }
 
 #[test]
-fn frames_for_a_nic_that_is_gone_are_counted() {
+fn frames_for_a_terminated_nic_are_counted() {
     let member = |name: &str, config: &NicConfig| -> NodeTask<'_> {
         let (sends, number) = (name == "nic0", config.number);
         Box::new(move |port| match sends {
@@ -172,7 +172,7 @@ fn frames_for_a_nic_that_is_gone_are_counted() {
 }
 
 #[test]
-fn captures_hold_what_passes_in_the_order_of_time() {
+fn captures_contain_all_frames_in_time_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = "[[nic]]\nname = 'a'\n[[nic]]\nname = 'b'\n[[nic]]\nname = 'c'\n[[switch]]\nname = 's'\n\
                 [[cable]]\nbetween = ['a', 's']\n[[cable]]\nbetween = ['b', 's']\n[[cable]]\nbetween = ['s', 'c']\n\

@@ -65,7 +65,7 @@ struct Current {
     is_over: bool,
 }
 
-/// Drives a target; `progress` hears of each case.
+/// Drives a target; `progress` is called for each case.
 ///
 /// # Errors
 /// If an input breaks the target; the text says how, and how to reproduce it. A hang terminates the process.

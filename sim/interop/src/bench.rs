@@ -130,7 +130,7 @@ impl Happened {
         all.find_map(|traced| matches!(traced.what, TraceEvent::Her { .. }).then_some(traced.clock))
     }
 
-    /// Returns when packets were given back.
+    /// Returns when packets were freed.
     pub fn freed(&self) -> Vec<u64> {
         let all = self.passed.iter();
         all.filter_map(|traced| matches!(traced.what, TraceEvent::Feedback { .. }).then_some(traced.clock))

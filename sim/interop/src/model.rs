@@ -1,4 +1,4 @@
-//! A Verilated model of the application block with the PULP cluster, and a NIC made of it.
+//! A Verilated model of the application block with the PULP cluster, and a NIC with this model.
 
 use crate::rtl_backend::RtlBackend;
 use crate::top;
@@ -33,7 +33,7 @@ const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
 /// The model of a checkout's cluster in our application block.
 ///
 /// # Errors
-/// If a file of the checkout cannot be read, or a block of ours cannot be generated.
+/// If a file of the checkout cannot be read, or a block cannot be generated.
 pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
     let list = pspin.simulation()?;
     let mut sources = vec![(HINTS.0.to_owned(), HINTS.1.to_owned())];
@@ -185,7 +185,7 @@ mod tests {
     use super::translated;
 
     #[test]
-    fn leaves_out_scratchpads_of_clusters_that_there_are_not() {
+    fn omits_scratchpads_of_missing_clusters() {
         let text = "assign a.mpq_meta.scratchpad_addr[1] = b;\nassign a.mpq_meta.scratchpad_size[2] = b;\nassign c[2] = d;\n";
         assert_eq!(
             translated(text),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_synthesis_does() {
+    fn omits_code_excluded_from_synthesis() {
         let text =
             "a\n  // synopsys translate_off\nb\n//pragma translate_on\nc // synthesis translate_off\nd\n";
         assert_eq!(translated(text), "a\n\n\n\nc // synthesis translate_off\nd\n");

@@ -5,7 +5,7 @@
 //!                            recorded/accesses.csv    what came of an access
 //!                            recorded/EXAMPLE.csv     clocks of packets, by size
 //!                            recorded/traces/...      what passed for the first packets
-//!                        --> docs/interop.md          the same for people, beside the model
+//!                        --> docs/interop.md          the same as a page, with the results of the model
 //! ```
 
 use crate::compare::summary;

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_reads_as_it_was_written() {
+    fn a_trace_survives_a_round_trip() {
         let text = write(&trace());
         assert!(text.contains("1,23,HPU 0.3 reads 0x10: packet+0\n"), "{text}");
         assert!(

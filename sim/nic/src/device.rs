@@ -1,4 +1,4 @@
-//! The simulated NIC as software has it.
+//! The simulated NIC as a device for software.
 
 use crate::net::{Interrupt, picoseconds};
 use crate::nic::{ClusterBackend, ControlError, LAST_PS, ModelBackend, Nic, NicConfig, NicError};
@@ -14,29 +14,29 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Where the host memory of the first context is; an address above 4 GiB, so that no upper half is forgotten.
+/// Address of the host memory of the first context; above 4 GiB, to test the upper halves of addresses.
 pub const HOST_BASE: u64 = 0x1_0000_0000;
-/// From one context's host memory to the next one's, and the most that each can have.
+/// Distance between the host memories of contexts, and the maximum size of each.
 pub const HOST_STRIDE: u64 = 0x1000_0000;
 
-/// Host memory is a multiple of this.
+/// Granularity of host memory.
 const PAGE_BYTES: u32 = 4096;
 
-/// Frames of a program that wait to be sent, at most.
+/// Queued frames of a program at most.
 const TRANSMIT_FRAMES: usize = 64;
 /// Bytes of an Ethernet header, which every frame has.
 const HEADER_BYTES: usize = 14;
 
-/// A simulated NIC, in several hands of one thread: software has one, and whoever feeds it with packets another.
+/// A shared handle of a simulated NIC within one thread: software and the source of packets have one each.
 ///
-/// Nothing happens on it but while one of them lets time pass.
+/// Simulated time passes only in their calls.
 #[derive(Debug)]
 pub struct Simulated<B = ModelBackend> {
     nic: Rc<RefCell<Nic<B>>>,
-    /// Host memory of each context, which the simulated DMA, this program and maybe another one have.
+    /// Host memory of each context, shared with the simulated DMA and maybe another process.
     areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
     address: Option<Address>,
-    /// Whoever waits stops at this one.
+    /// Waiting stops at this interrupt.
     interrupt: Rc<RefCell<Option<Interrupt>>>,
 }
 
@@ -86,34 +86,34 @@ impl<B: ClusterBackend> Simulated<B> {
         }
     }
 
-    /// To look at it.
+    /// Shared access.
     pub fn borrow(&self) -> Ref<'_, Nic<B>> {
         self.nic.borrow()
     }
 
-    /// To use it. No other hand may use it meanwhile.
+    /// Exclusive access; other handles must not be in use.
     pub fn borrow_mut(&self) -> RefMut<'_, Nic<B>> {
         self.nic.borrow_mut()
     }
 
-    /// The NIC itself, if nobody else has it.
+    /// The NIC itself, if this is the last handle.
     pub fn into_nic(self) -> Option<Nic<B>> {
         Rc::into_inner(self.nic).map(RefCell::into_inner)
     }
 
-    /// The same NIC, which tells its addresses.
+    /// Makes the addresses of host memory visible.
     #[must_use]
     pub fn with_address(mut self, address: Address) -> Self {
         self.address = Some(address);
         self
     }
 
-    /// From now on software waits no longer once there was this interrupt, or as long as it likes again.
+    /// Sets or removes the interrupt that stops waiting.
     pub(crate) fn wait_unless(&self, interrupt: Option<Interrupt>) {
         *self.interrupt.borrow_mut() = interrupt;
     }
 
-    /// Whether software shall wait no longer.
+    /// Whether waiting was interrupted.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.borrow().as_ref().is_some_and(Interrupt::is_set)
     }
@@ -138,7 +138,7 @@ impl<B: ClusterBackend> Device for Simulated<B> {
 
     fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
         let mut nic = self.borrow_mut();
-        // The simulation reads what is printed by itself, because HPUs wait for somebody who does.
+        // The simulation reads standard output automatically, because HPUs wait while the FIFO is full.
         match offset == cl::FIFO.offset {
             true => Ok(nic.read_printed().unwrap_or(NOTHING_PRINTED)),
             false => nic.get(offset).map_err(refused),
@@ -188,7 +188,7 @@ impl<B: ClusterBackend> Device for Simulated<B> {
         }
         let address = Self::host(context, 0);
         self.close_area(context);
-        // What is behind it is 0 as well: handlers of a cluster that tells no contexts reach it.
+        // The padding is cleared as well: handlers of a cluster without context numbers reach it.
         self.borrow().host_memory().zero(address..address + HOST_STRIDE);
         if bytes == 0 {
             return Ok(Area { address, bytes });

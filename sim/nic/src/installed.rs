@@ -1,7 +1,7 @@
-//! Where the files are that go with the program: headers, start-up code and linker script of handlers, and examples.
+//! Location of the data files: headers, start-up code and linker script of handlers, and examples.
 //!
-//! Looked for in this order: what [`VARIABLE`] names; `share/spinneret` beside the folder of the program, as `./dev install`
-//! and archives have it, wherever they were put; the checkout that the program was built in.
+//! Searched in this order: the folder in [`VARIABLE`]; `share/spinneret` next to the folder of the program, as in installations
+//! and archives; the checkout that the program was built in.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use std::sync::OnceLock;
 /// The variable that names the folder with `runtime/`.
 pub const VARIABLE: &str = "SPINNERET_DATA";
 
-/// The variable by which make learns where the runtime is.
+/// The variable of make with the folder of the runtime.
 pub const RUNTIME_VARIABLE: &str = "SPINNERET_RUNTIME";
 
-/// By this file a folder is known.
+/// The file that identifies the folder.
 const MARK: &str = "runtime/spin.mk";
 
-/// Where a library looks that is in no folder of a program's.
+/// Folder for a library outside of a program's folder.
 static BESIDE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Why the files are not there.
+/// Why the files were not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     /// The variable names another folder.
@@ -27,23 +27,23 @@ pub enum DataError {
         "{VARIABLE} is {path}, where there is no {MARK}: set it to the share/spinneret of an installation, or unset it"
     )]
     Variable {
-        /// What it names.
+        /// The folder in it.
         path: PathBuf,
     },
-    /// They are nowhere.
+    /// The files were not found.
     #[error(
         "the files of spinneret are neither in {installed} nor in {checkout}: unpack the whole archive, or set {VARIABLE} to \
          the share/spinneret of an installation"
     )]
     Nowhere {
-        /// Where they are if the program was installed.
+        /// Folder of an installation.
         installed: PathBuf,
-        /// Where they were when it was built.
+        /// Folder of the checkout.
         checkout: PathBuf,
     },
 }
 
-/// Names the folder that is looked at in place of the one beside the program, once.
+/// Sets the folder to search in place of the program's, once.
 pub fn set_beside(folder: PathBuf) {
     let _ = BESIDE.set(folder);
 }
@@ -51,7 +51,7 @@ pub fn set_beside(folder: PathBuf) {
 /// The folder with headers, linker script, rules of make and examples.
 ///
 /// # Errors
-/// If it is nowhere.
+/// If it was not found.
 pub fn runtime() -> Result<PathBuf, DataError> {
     let variable = env::var_os(VARIABLE).map(PathBuf::from);
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -77,7 +77,7 @@ fn beside() -> PathBuf {
 
 fn find(variable: Option<PathBuf>, beside: &Path, checkout: &Path) -> Result<PathBuf, DataError> {
     let is_there = |folder: &Path| folder.join(MARK).is_file();
-    // Make has other ideas of the folder that it is in.
+    // Make sets these variables for its own folder.
     let whole = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     match variable {
         Some(path) if is_there(&path) => Ok(whole(&path)),
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_variable_counts_before_the_installation_and_that_before_the_checkout() {
+    fn the_search_order_is_variable_installation_checkout() {
         let folder = tempfile::tempdir().expect("there is room");
         let folders = ["named", "beside", "checkout"].map(|name| folder.path().join(name));
         let [named, beside, checkout] = &folders;

@@ -1,4 +1,4 @@
-//! The NIC on a laptop, and the `spinneret` command.
+//! The simulated NIC, and the `spinneret` command.
 
 mod attach;
 pub mod cli;

@@ -1,7 +1,7 @@
-//! The common part of all pictures: colours, marks, axes that say their numbers in words, legends that cover nothing.
+//! Common parts of plots: colours, marks, axes with formatted numbers, and legends outside of the panels.
 //!
-//! What was simulated here has lines and colours. What was published elsewhere is grey and has no line, or a dashed one, or is a
-//! tint with its name in it, so that both are told apart in print, too.
+//! Simulated values have lines and colours. Published values are grey without a line or with a dashed one, or a
+//! labelled tint, so that both can be distinguished in print.
 
 mod panel;
 
@@ -16,7 +16,7 @@ use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-/// Colours that are told apart by most eyes, and on paper (Okabe and Ito, without the yellow).
+/// Colours that are distinguishable for most people and in print (Okabe and Ito, without the yellow).
 pub const COLORS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -27,10 +27,10 @@ pub const COLORS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// Of what was published elsewhere.
+/// Colour of published values.
 pub const PUBLISHED: RGBColor = RGBColor(90, 90, 90);
 
-/// The font of everything.
+/// The font.
 pub const FONT: &str = "sans-serif";
 
 /// A part of a picture.
@@ -42,7 +42,7 @@ pub type Painted = Result<(), Box<dyn Error>>;
 /// The picture as SVG.
 ///
 /// # Errors
-/// What painting gives.
+/// If drawing fails.
 pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area<'_>) -> Painted) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {
@@ -54,10 +54,10 @@ pub fn svg(size: (u32, u32), paint: impl FnOnce(&Area<'_>) -> Painted) -> Result
     Ok(text)
 }
 
-/// Writes the picture, or leaves what was there.
+/// Writes the picture; an existing file is only replaced by a complete one.
 ///
 /// # Errors
-/// What painting gives, or that the file cannot be written.
+/// If drawing fails, or the file cannot be written.
 pub(crate) fn save(path: &Path, size: (u32, u32), paint: impl FnOnce(&Area<'_>) -> Painted) -> Painted {
     let text = svg(size, paint)?;
     let mut whole = WholeFile::create(path)?;
@@ -65,10 +65,10 @@ pub(crate) fn save(path: &Path, size: (u32, u32), paint: impl FnOnce(&Area<'_>) 
     Ok(whole.finish()?)
 }
 
-/// Most numbers at an axis.
+/// Maximum number of labels at an axis.
 const MOST: usize = 9;
 
-/// An axis: what it shows, from where to where, and how its numbers read.
+/// An axis: title, range, and format of its numbers.
 #[derive(Clone, Debug)]
 pub struct Axis {
     label: String,
@@ -79,7 +79,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Equal distances for equal differences.
+    /// A linear axis.
     pub fn linear(label: impl Into<String>, range: Range<f64>) -> Self {
         Self {
             label: label.into(),
@@ -90,7 +90,7 @@ impl Axis {
         }
     }
 
-    /// Equal distances for equal factors; the range is above zero.
+    /// A logarithmic axis; the range is above zero.
     pub fn log(label: impl Into<String>, range: Range<f64>) -> Self {
         Self {
             label: label.into(),
@@ -101,7 +101,7 @@ impl Axis {
         }
     }
 
-    /// With other words for its numbers.
+    /// With another format of its numbers.
     pub fn with_words(self, words: fn(f64) -> String) -> Self {
         Self { words, ..self }
     }
@@ -160,7 +160,7 @@ fn plain(value: f64) -> String {
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
-/// Bytes in the unit in which they are read best.
+/// Bytes in a suitable unit.
 pub fn bytes(value: f64) -> String {
     let units = [("B", 1.0), ("kB", 1e3), ("MB", 1e6)];
     let fits = units.into_iter().find(|(_, unit)| value < 1000.0 * unit);

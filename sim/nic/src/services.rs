@@ -1,4 +1,4 @@
-//! Services for handlers of a simulated NIC, by a host that takes time for its work.
+//! Services for handlers of a simulated NIC, with the latencies of a host processor.
 
 use crate::Simulated;
 use crate::report::Call;
@@ -8,10 +8,10 @@ use spinneret_rpc::{Services, ServicesError, opcode};
 use std::collections::BTreeMap;
 use std::mem;
 
-/// A port: whose services, and its number there.
+/// A port: index of the context's services, and its number there.
 type Place = (usize, u32);
 
-/// A call that was taken and not answered yet: its opcode, since when it waited, and when it was taken.
+/// A call that is not answered yet: opcode, time of the request, and time of its start.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     opcode: u32,
@@ -19,17 +19,17 @@ struct UnderWay {
     taken_ps: u64,
 }
 
-/// What is known of calls.
+/// Log of calls.
 #[derive(Debug, Default)]
 struct Calls {
-    /// Since when requests wait.
+    /// Times of waiting requests.
     asked: BTreeMap<Place, u64>,
     under_way: BTreeMap<Place, UnderWay>,
     done: Vec<Call>,
 }
 
 impl Calls {
-    /// A look at ports whose requests the host has not begun to work on.
+    /// Polls ports whose requests the host has not started.
     fn look(&mut self, place: usize, services: &Services<Simulated>, now_ps: u64) {
         let Some(server) = services.server() else { return };
         for port in 0..services.announcement().layout.ports() {
@@ -40,7 +40,7 @@ impl Calls {
         }
     }
 
-    /// The work of one port, from one time to another.
+    /// Work on a port, from start to end.
     fn note(&mut self, place: usize, services: &mut Services<Simulated>, [from_ps, to_ps]: [u64; 2]) {
         let Some(server) = services.server_mut() else {
             return;
@@ -66,7 +66,7 @@ impl Calls {
         }
     }
 
-    /// Those that have ended since the last time.
+    /// Calls that ended since the last call.
     fn take(&mut self) -> Vec<Call> {
         mem::take(&mut self.done)
     }
@@ -85,12 +85,12 @@ fn whole(services: &Services<Simulated>, port: u32, call: UnderWay, ended_ps: u6
     }
 }
 
-/// How long things take on the host, in picoseconds. What is left out: the processor's caches, and other work of its own.
+/// Service times on the host in picoseconds. Not modelled: caches, and other load of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceTimes {
-    /// A look at all mailboxes.
+    /// A poll of all mailboxes.
     pub look_ps: u64,
-    /// The work of one port, after which its answer is in host memory and on its way to the NIC.
+    /// The work on a port until its answer is in host memory and on the way to the NIC.
     pub work_ps: u64,
 }
 
@@ -104,24 +104,24 @@ impl Default for ServiceTimes {
     }
 }
 
-/// Services of one or more contexts on one processor of the host: a look at all mailboxes, then the ports that have something to do, one after the
-/// other, and again.
+/// Services of one or more contexts on one processor of the host: it polls all mailboxes, then serves ports with requests
+/// one after the other, and starts again.
 #[derive(Debug)]
 pub struct TimedServices {
     services: Vec<Services<Simulated>>,
     pace: ServiceTimes,
-    /// When the look or the work that is under way is done.
+    /// End of the current poll or work.
     done_ps: u64,
-    /// Whose work it is, if it is work.
+    /// The port of the current work.
     works: Option<usize>,
-    /// Where the search for work begins.
+    /// The port at which the next search starts.
     next: usize,
-    /// What calls come and go, if somebody wants to know.
+    /// The log of calls, if enabled.
     calls: Option<Calls>,
 }
 
 impl TimedServices {
-    /// Begins with a look.
+    /// Begins with a poll.
     pub fn new(services: Vec<Services<Simulated>>, pace: ServiceTimes) -> Self {
         Self {
             services,
@@ -133,7 +133,7 @@ impl TimedServices {
         }
     }
 
-    /// Notes from now on which calls come and go, for [`take_calls`](Self::take_calls).
+    /// Enables the log of calls, which [`take_calls`](Self::take_calls) returns.
     pub fn watch(&mut self) {
         self.calls.get_or_insert_default();
         for services in &mut self.services {
@@ -144,15 +144,15 @@ impl TimedServices {
         }
     }
 
-    /// Calls that have ended since the last time, if they are [watched](Self::watch).
+    /// Calls that ended since the last call, if the log is [enabled](Self::watch).
     pub fn take_calls(&mut self) -> Vec<Call> {
         self.calls.as_mut().map_or_else(Vec::new, Calls::take)
     }
 
-    /// Goes on, if it is time, and gives when to call again.
+    /// Continues the work, and returns the time of the next call.
     ///
     /// # Errors
-    /// If the NIC does not take an answer.
+    /// If an answer cannot be written.
     pub fn poll(&mut self, now_ps: u64) -> Result<u64, ServicesError> {
         if now_ps < self.done_ps {
             return Ok(self.done_ps);
@@ -183,7 +183,7 @@ impl TimedServices {
         Ok(self.done_ps)
     }
 
-    /// Forgets the call of a port of one of them, whose handler has died. Says whether there was one.
+    /// Cancels the call of a port whose handler has died: whether there was one.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -191,7 +191,7 @@ impl TimedServices {
         self.services[services].abandon(port)
     }
 
-    /// The next ones that have something to do.
+    /// The next port with a request.
     fn wanted(&mut self) -> Option<usize> {
         let count = self.services.len();
         let found = (self.next..count).chain(0..self.next).find(|place| {
@@ -204,7 +204,7 @@ impl TimedServices {
         Some(found)
     }
 
-    /// Whether nothing is under way, as far as the last look told.
+    /// Whether all ports were idle at the last poll.
     pub fn is_idle(&self) -> bool {
         let is_idle = |services: &Services<Simulated>| {
             services.server().is_none_or(|server| {
@@ -220,7 +220,7 @@ impl TimedServices {
         &self.services
     }
 
-    /// The services, to end them.
+    /// Returns the services.
     pub fn into_services(self) -> Vec<Services<Simulated>> {
         self.services
     }

@@ -1,4 +1,4 @@
-//! What all commands share: how they fail, which files they may touch, what they print, and values of their options.
+//! Shared by all commands: errors, checks of files, output, and values of options.
 
 use anyhow::{Result, anyhow, bail};
 use spinneret_host::harmless;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Why a command did not succeed, by exit code.
+/// Failure of a command, by exit code.
 #[derive(Debug)]
 pub enum Failure {
-    /// The work could not begin as asked; nothing was written.
+    /// The arguments cannot be used; nothing was written.
     Usage(anyhow::Error),
     /// The work began and failed.
     Work(anyhow::Error),
@@ -26,7 +26,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The work could not begin as asked.
+    /// The arguments cannot be used.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self::Usage(error.into())
     }
@@ -64,7 +64,7 @@ pub(crate) fn print_folded(text: impl Display) -> Result<()> {
     print(spinneret_table::for_people(&text.to_string(), &stdout()))
 }
 
-/// Prints a result as it is, for programs. Whoever reads the output and goes has seen enough of it, so that is no failure.
+/// Prints a result unchanged, for programs. A closed pipe is no failure.
 ///
 /// # Errors
 /// If it cannot be written, as on a full disk.
@@ -79,12 +79,12 @@ pub(crate) fn print(text: impl Display) -> Result<()> {
     }
 }
 
-/// Tells people something beside the result; where nobody can read it, nothing is lost.
+/// Prints a note on standard error; errors of writing are ignored.
 pub(crate) fn tell(text: impl Display) {
     spinneret_table::tell(harmless(&text.to_string()));
 }
 
-/// Tells why a command did not succeed: in red on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
+/// Prints the error of a command: in red on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
 pub(crate) fn tell_failure(failure: impl Display) {
     spinneret_table::tell(spinneret_table::error_line(&harmless(&failure.to_string())));
 }
@@ -122,10 +122,10 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Where the command prints its result.
+/// Standard output.
 const OUTPUT: &str = "/dev/stdout";
 
-/// Files by the options that name them, or by the lines of other files.
+/// Files, named by options or by lines of other files.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     named: Vec<Named>,
@@ -140,17 +140,17 @@ struct Named {
     place: Option<String>,
 }
 
-/// What is the same for all names of a file.
+/// Identity of a file.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Identity {
     /// Device and inode of a file that exists.
     Existing(u64, u64),
-    /// Where a file would be made.
+    /// Path of a file that does not exist.
     New(PathBuf),
 }
 
 impl Files {
-    /// What every command writes: standard output, if that is a file.
+    /// Starts with standard output, if that is a file.
     pub(crate) fn of_command() -> Self {
         let output = Path::new(OUTPUT);
         Self::default().writes("standard output", Some(output).filter(|output| output.is_file()))
@@ -172,7 +172,7 @@ impl Files {
         self.with(option.into(), path, true)
     }
 
-    /// A file that is written because a line of another file says so.
+    /// A file that is written, named by a line of another file.
     pub(crate) fn writes_by(mut self, place: String, what: String, path: &Path) -> Self {
         self = self.writes(what, Some(path));
         if let Some(named) = self.named.last_mut() {
@@ -200,10 +200,10 @@ impl Files {
         self
     }
 
-    /// Whether nothing that is read or written would be destroyed.
+    /// Checks that no input or output would be overwritten.
     ///
     /// # Errors
-    /// If two names lead to a file that is written, or one to something that cannot be a regular file.
+    /// If two names lead to the same output, or one to something that cannot be a regular file.
     pub(crate) fn check(&self) -> Result<()> {
         // Of several names of a file, none of which is written, the first.
         let mut seen: HashMap<Identity, &Named> = HashMap::new();
@@ -247,7 +247,7 @@ fn existing(metadata: &Metadata) -> Identity {
     Identity::Existing(metadata.dev(), metadata.ino())
 }
 
-/// Where a file would be made: its folder without links, and its name.
+/// Path of a file that does not exist: its canonical folder, and its name.
 fn future(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -265,7 +265,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn values_are_what_people_write() {
+    fn option_values_are_parsed() {
         assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         assert_eq!(seconds("0"), Ok(Duration::ZERO));
         assert_eq!(megahertz("40"), Ok(25_000));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_cannot_be_is_refused() {
+    fn invalid_option_values_are_refused() {
         for text in ["nan", "inf", "-inf", "", "1s", "-1", "1e400"] {
             assert!(seconds(text).is_err(), "{text}");
             assert!(megahertz(text).is_err(), "{text}");
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// What is said about an output beside an input and another output.
+    /// The message about an output that is also an input or another output.
     fn refused(input: &Path, output: &Path, other: &Path) -> Option<String> {
         let files = Files::default()
             .reads("--pcap", Some(input))
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_no_input_and_no_other_output_under_any_name() {
+    fn an_output_is_no_input_or_other_output_under_any_name() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("in"), "").expect("there is room");
@@ -315,7 +315,7 @@ mod tests {
                 "--pcap and --out are the same file, {}: name another one",
                 path.display()
             );
-            // `folder/..` is another folder than it looks like.
+            // `folder/..` may lead through a link.
             match path.exists() {
                 true => assert_eq!(said, Some(wanted)),
                 false => assert_eq!(said, None),
@@ -329,7 +329,7 @@ mod tests {
             );
         }
         assert_eq!(refused(&at("in"), &at("out"), &at("new")), None);
-        // Reading a file twice harms nobody.
+        // Reading a file twice is harmless.
         let twice = Files::default()
             .reads("--pcap", Some(&at("in")))
             .reads("--rules", Some(&at("soft")));
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_no_device_and_no_folder() {
+    fn an_output_is_no_device_or_folder() {
         let folder = tempfile::tempdir().expect("there is room");
         let input = folder.path().join("in");
         for path in [Path::new("/dev/null"), Path::new("/dev/full"), folder.path()] {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_a_line_names_is_refused_with_the_line() {
+    fn files_named_by_lines_are_refused_with_the_line() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("in"), "").expect("there is room");

@@ -1,9 +1,9 @@
-//! Packets that tests and benches send, and a check of those that come back.
+//! Packets for tests and benches, and a check of checksums.
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{NetSlice, PacketBuilder, PacketBuilderStep, SlicedPacket, ip_number};
 
-/// A UDP packet between two hosts to a port, with right lengths and checksums; its payload begins at byte 42.
+/// Returns a UDP packet to a port with correct lengths and checksums; its payload starts at byte 42.
 ///
 /// # Panics
 /// If the payload is too long for a packet.
@@ -22,7 +22,7 @@ pub fn udp_from(source: u16, port: u16, payload: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// An ICMP echo request between the hosts of [`udp`], with right lengths and checksums; its payload begins at byte 42.
+/// Returns an ICMP echo request between the hosts of [`udp`]; its payload starts at byte 42.
 ///
 /// # Panics
 /// If the payload is too long for a packet.
@@ -41,12 +41,13 @@ fn fits<E: std::fmt::Display>(written: Result<(), E>) {
     written.unwrap_or_else(|error| panic!("the payload fits into no packet: {error}"));
 }
 
-/// The Internet checksum of bytes (RFC 1071), which is 0 for bytes that contain their own right checksum.
+/// Returns the Internet checksum (RFC 1071); 0 for bytes that include their own correct checksum.
 pub fn checksum(bytes: &[u8]) -> u16 {
     Sum16BitWords::new().add_slice(bytes).ones_complement().to_be()
 }
 
-/// The protocol of a frame whose checksums are all right; `None` if it has none of ARP, ICMP, TCP and UDP as a whole.
+/// Returns the protocol of a frame whose checksums are correct; `None` if it contains no whole ARP, ICMP, TCP or UDP
+/// packet.
 ///
 /// # Errors
 /// If the frame is damaged or a checksum is wrong.

@@ -1,5 +1,5 @@
-//! Packets, whoever makes or judges them: captures, the reference of the matching engine, and frames through the
-//! reference or the Verilated block.
+//! Packets: captures, the reference model of the matching engine, and frames through the model or the Verilated
+//! block.
 //!
 //! ```text
 //! pcap, pcapng --capture--> frames --matching--> reference, or the block in Verilator --> decisions

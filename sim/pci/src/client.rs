@@ -1,4 +1,4 @@
-//! One client: what it may ask for, and what it gets.
+//! One client: its requests and the replies.
 
 use crate::function::{Application, Function, INTERRUPTS, REGIONS};
 use crate::memory::{MAX_MAPPINGS, Reach};
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 /// Version of the protocol.
 const MAJOR: u16 = 0;
 const MINOR: u16 = 1;
-/// How long a client may take to say its version.
+/// Time limit for a client to send its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The device can be reset, and is a PCI device.
 const DEVICE_FLAGS: u32 = 0b11;
 /// A region can be read and written.
 const REGION_FLAGS: u32 = 0b11;
-/// Bytes of what is said about a region.
+/// Bytes of a region's description.
 const REGION_INFO_BYTES: u32 = 32;
 /// Interrupts are eventfds, and their number is set as a whole.
 const INTERRUPT_FLAGS: u32 = 0b1001;
@@ -29,13 +29,13 @@ const ACTION_TRIGGER: u32 = 1 << 5;
 /// Of a request to unmap: everything.
 const UNMAP_ALL: u32 = 1 << 1;
 
-/// Who has the device.
+/// The connected client.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) channel: Channel,
     is_known: bool,
     since: Instant,
-    /// Memory of it cannot be reached, which is told once.
+    /// Unreachable guest memory, which is reported once.
     pub(crate) warning: Warning,
 }
 
@@ -52,7 +52,7 @@ impl Client {
     /// Answers the next request, if one is there.
     ///
     /// # Errors
-    /// If the client is gone or does not keep to the protocol (`Break::Client`), or the application fails.
+    /// If the client disconnects or violates the protocol (`Break::Client`), or the application fails.
     pub(crate) fn serve(
         &mut self,
         function: &mut Function,
@@ -73,7 +73,7 @@ impl Client {
             Ok(request) => self.answer(request, files, function, application)?,
             Err(error) => Err(error),
         };
-        // Who is answered has what the request made possible.
+        // Deliver pending interrupts and DMA before replying, so that the client sees the effects of its request.
         function.deliver();
         let is_over = !self.is_known;
         if header.wants_reply() || is_over {
@@ -85,7 +85,7 @@ impl Client {
         }
     }
 
-    /// What a request comes to: the outer error ends the client or the device, the inner one is told to the client.
+    /// Result of a request: the outer error drops the client or ends the device, the inner one is sent to the client.
     fn answer(
         &mut self,
         request: Request<'_>,
@@ -97,7 +97,7 @@ impl Client {
             Request::Version { major, minor, .. } => {
                 let greeting = self.greet(major, minor);
                 if greeting.is_ok() {
-                    // It finds nothing of who was there before.
+                    // A new client must not see state of the previous one.
                     function.reset(application).map_err(Break::Application)?;
                 }
                 greeting
@@ -192,7 +192,7 @@ impl Client {
         })
     }
 
-    /// Agrees on a version; the limits of this side are told with it.
+    /// Negotiates the version, and announces the limits of this side.
     fn greet(&mut self, major: u16, minor: u16) -> Result<Vec<u8>, Errno> {
         if major != MAJOR || self.is_known {
             return Err(Errno::INVAL);
@@ -211,7 +211,7 @@ impl Client {
     }
 }
 
-/// What whoever looks at the server is told of a client's memory.
+/// Warnings about a client's memory for the owner of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warning {
     None,
@@ -223,7 +223,7 @@ pub(crate) enum Warning {
 /// Why no further request is answered.
 #[derive(Debug)]
 pub(crate) enum Break {
-    /// The client is gone, or is not talked to any more.
+    /// The client disconnected, or is dropped.
     Client(io::Error),
     /// The device itself failed.
     Application(io::Error),
@@ -246,7 +246,7 @@ fn set_interrupts(
     }
     let is_disabling = flags == DATA_NONE | ACTION_TRIGGER && count == 0;
     if function.vectors(index) == 0 {
-        // Whoever switches everything off does so for what is not there as well.
+        // Disabling all vectors includes those that do not exist.
         return if is_disabling { Ok(()) } else { Err(Errno::INVAL) };
     }
     let interrupts = &mut function.interrupts;

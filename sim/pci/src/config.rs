@@ -1,4 +1,4 @@
-//! Configuration space: what a function says of itself, and the few bits that software sets there.
+//! Configuration space: the identity of a function, and the few bits that software can set.
 //!
 //! Layouts are those of the PCI Local Bus specification 3.0 (header, power management, MSI, MSI-X) and of the PCI Express Base
 //! specification 3.0, section 7 (the PCI Express capability).
@@ -11,7 +11,7 @@ pub(crate) const CONFIG_BYTES: usize = 4096;
 const COMMAND: usize = 0x04;
 const COMMAND_MEMORY: u16 = 1 << 1;
 const COMMAND_MASTER: u16 = 1 << 2;
-/// Bits of the command register that there are: memory, master, parity, system errors, no INTx.
+/// Writable bits of the command register: memory, master, parity, system errors, no INTx.
 const COMMAND_BITS: u16 = 0x0546;
 const STATUS: usize = 0x06;
 const STATUS_CAPABILITIES: u16 = 1 << 4;
@@ -31,7 +31,7 @@ pub(crate) struct ConfigSpace {
     express: usize,
 }
 
-/// What a write asks of the function itself.
+/// Effect of a write on the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Nothing,
@@ -149,12 +149,12 @@ impl ConfigSpace {
         self.half(COMMAND) & COMMAND_MASTER != 0
     }
 
-    /// Reads bytes that are within the space.
+    /// Reads bytes; they must be inside of the space.
     pub(crate) fn read(&self, offset: usize, bytes: &mut [u8]) {
         bytes.copy_from_slice(&self.bytes[offset..offset + bytes.len()]);
     }
 
-    /// Writes bytes that are within the space.
+    /// Writes bytes; they must be inside of the space.
     pub(crate) fn write(&mut self, offset: usize, bytes: &[u8]) -> Effect {
         for (at, value) in (offset..).zip(bytes) {
             let writable = self.writable[at];
@@ -184,7 +184,7 @@ impl ConfigSpace {
 /// Bytes of the application BAR.
 const APPLICATION_BYTES: u64 = 16 << 20;
 
-/// Which function the device is.
+/// Identity of a function: its ids, BARs and interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub(crate) vendor: u16,
@@ -197,7 +197,7 @@ pub struct Identity {
     pub(crate) messages: Messages,
 }
 
-/// A base address register, and what is behind it.
+/// A base address register and its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     pub(crate) number: u32,
@@ -207,28 +207,28 @@ pub(crate) struct Bar {
     pub(crate) content: Content,
 }
 
-/// What is behind a BAR.
+/// Contents of a BAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// The application BAR.
     Application,
     /// Table and pending bits of MSI-X.
     Table,
-    /// These words at these offsets, which nobody can change.
+    /// Constant words at these offsets.
     Words(&'static [(u32, u32)]),
 }
 
-/// How interrupts are told.
+/// Kind of interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Messages {
-    /// MSI-X with so many vectors.
+    /// MSI-X and its number of vectors.
     Table {
         vectors: u32,
         bar: u32,
         table: u32,
         pending: u32,
     },
-    /// MSI with so many vectors.
+    /// MSI and its number of vectors.
     Plain { vectors: u32 },
 }
 
@@ -296,7 +296,7 @@ impl Identity {
     };
 }
 
-/// The register blocks that `mqnic` looks for: type, version, offset of the next, and their registers.
+/// The register blocks that `mqnic` looks for: type, version, offset of the next block, registers.
 const MQNIC_BLOCKS: &[(u32, u32)] = &[
     // Firmware: its id, version 0.0.1.0, and the board's vendor and device.
     (0x000, 0xffff_ffff),
@@ -313,7 +313,7 @@ const MQNIC_BLOCKS: &[(u32, u32)] = &[
     (0x108, 0x200),
     (0x10c, 0),
     (0x110, 0),
-    // Application: its id, after which the auxiliary device is named.
+    // Application: its id, from which the auxiliary device gets its name.
     (0x200, 0x0000_c005),
     (0x204, 0x0000_0200),
     (0x208, 0),

@@ -1,4 +1,4 @@
-//! The function behind the socket: configuration space, BARs, interrupts.
+//! The PCI function: configuration space, BARs, interrupts.
 
 use crate::config::{CONFIG_BYTES, ConfigSpace, Content, Effect, Identity, Messages};
 use crate::memory::GuestMemory;
@@ -23,7 +23,7 @@ const ENTRY_MASK: usize = 12;
 pub(crate) struct Function {
     identity: Identity,
     config: ConfigSpace,
-    /// The table of MSI-X, for who looks at it: a virtual machine has its own.
+    /// The MSI-X table as stored here; a virtual machine keeps its own.
     table: Vec<u8>,
     pub(crate) interrupts: Interrupts,
     pub(crate) memory: Rc<GuestMemory>,
@@ -41,7 +41,7 @@ impl Function {
         }
     }
 
-    /// Bytes of a region; 0 if there is none.
+    /// Returns the bytes of a region; 0 if it does not exist.
     pub(crate) fn region_bytes(&self, region: u32) -> u64 {
         match region {
             CONFIG_REGION => CONFIG_BYTES as u64,
@@ -60,7 +60,7 @@ impl Function {
         }
     }
 
-    /// Reads bytes that are within a region; all ones where nobody answers.
+    /// Reads bytes inside of a region; all ones where nothing responds.
     pub(crate) fn read(
         &mut self,
         application: &mut impl Application,
@@ -86,7 +86,7 @@ impl Function {
         Ok(())
     }
 
-    /// Writes bytes that are within a region; nothing happens where nobody answers.
+    /// Writes bytes inside of a region; ignored where nothing responds.
     pub(crate) fn write(
         &mut self,
         application: &mut impl Application,
@@ -113,7 +113,7 @@ impl Function {
         Ok(())
     }
 
-    /// What is behind a BAR that answers.
+    /// Returns the contents of a BAR that is enabled.
     fn content(&self, region: u32) -> Option<Content> {
         let bar = self.identity.bars.iter().find(|bar| bar.number == region);
         bar.filter(|_| self.config.has_memory()).map(|bar| bar.content)
@@ -147,7 +147,7 @@ impl Function {
         application.reset()
     }
 
-    /// The client is gone: what it gave goes with it.
+    /// Drops everything that the disconnected client provided.
     pub(crate) fn disconnect(&mut self, application: &mut impl Application) -> io::Result<()> {
         self.memory.clear();
         self.interrupts.disconnect();
@@ -169,9 +169,9 @@ fn masked(identity: &Identity) -> Vec<u8> {
     table
 }
 
-/// What is behind the application BAR, which is accessed in words.
+/// The device behind the application BAR, accessed in words.
 pub trait Application {
-    /// Reads the word at an offset, which is a multiple of 4; all ones if nobody answers.
+    /// Reads the word at an offset, a multiple of 4; all ones if nothing responds.
     ///
     /// # Errors
     /// If there can be no more accesses.
@@ -183,7 +183,7 @@ pub trait Application {
     /// As [`read`](Self::read).
     fn write(&mut self, offset: u32, word: u32, strobes: u8) -> io::Result<()>;
 
-    /// Ends what the client has begun: it is gone. Everything else stays as it is, for who looks at it.
+    /// Stops what the disconnected client started. Everything else stays, so that it can be inspected.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -198,7 +198,7 @@ pub trait Application {
 
 const WORD: usize = 4;
 
-/// Reads bytes: every word that has one of them is read once, lowest first.
+/// Reads bytes; each word that contains one of them is read once, in ascending order.
 pub(crate) fn read_words(
     application: &mut impl Application,
     offset: u32,
@@ -217,7 +217,7 @@ pub(crate) fn read_words(
     Ok(())
 }
 
-/// Writes bytes: every word that has one of them is written once, lowest first, with strobes for its bytes.
+/// Writes bytes; each word that contains one of them is written once, in ascending order, with strobes for its bytes.
 pub(crate) fn write_words(application: &mut impl Application, offset: u32, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     let mut at = offset;
@@ -254,21 +254,21 @@ impl Interrupts {
         }
     }
 
-    /// Sends a message as soon as somebody takes it.
+    /// Sends a message as soon as the client can take it.
     pub(crate) fn raise(&mut self, vector: u32) {
         if let Some(vector) = self.vectors.get_mut(vector as usize) {
             vector.is_pending = true;
         }
     }
 
-    /// Whether there are vectors with these numbers.
+    /// Returns whether vectors with these numbers exist.
     pub(crate) fn has(&self, start: u32, count: u32) -> bool {
         start
             .checked_add(count)
             .is_some_and(|end| end as usize <= self.vectors.len())
     }
 
-    /// Gives vectors their files, or takes them away.
+    /// Sets or removes the eventfds of vectors.
     pub(crate) fn set(&mut self, start: u32, count: u32, files: Vec<OwnedFd>) {
         let vectors = self.vectors.iter_mut().skip(start as usize).take(count as usize);
         let mut files = files.into_iter();
@@ -287,7 +287,7 @@ impl Interrupts {
             .for_each(|vector| vector.is_pending = false);
     }
 
-    /// Sends what can be sent.
+    /// Sends the messages that can be sent.
     pub(crate) fn deliver(&mut self) {
         for vector in self.vectors.iter_mut().filter(|vector| vector.is_pending) {
             if let Some(file) = &vector.file {
@@ -304,13 +304,12 @@ impl Interrupts {
     }
 }
 
-/// Counts an eventfd up, if that does not have to be waited for: one that nobody reads is full some time, and a client may
-/// have sent any file.
+/// Increments an eventfd without blocking: one that is never read fills up, and a client may have sent any file.
 fn signal(file: &OwnedFd) {
     let mut files = [PollFd::new(file, PollFlags::OUT)];
     let at_once = Timespec::default();
     if poll(&mut files, Some(&at_once)) == Ok(1) && files[0].revents() == PollFlags::OUT {
-        // Who does not take it does not want it.
+        // Ignore errors: a client that does not read the message does not need it.
         let _ = rustix::io::write(file, &1_u64.to_ne_bytes());
     }
 }

@@ -6,9 +6,9 @@
 //!   its memory    <== mapped by both ====> GuestMemory <-- the DMA of the simulation
 //! ```
 //!
-//! The protocol is that of QEMU's `docs/interop/vfio-user.rst`. Nothing here waits: who simulates looks at the server now and
-//! then, and everything happens in that one thread ([why](../../docs/decisions/0010-host-software.md)). What is
-//! behind the BARs is an [`Application`]; this crate knows no NIC but by the numbers of its function.
+//! The protocol is that of QEMU's `docs/interop/vfio-user.rst`. Nothing here blocks: the simulation polls the server
+//! now and then, in its own thread ([why](../../docs/decisions/0010-host-software.md)). An [`Application`] is behind
+//! the BARs; this crate knows only the ids of a NIC's function.
 
 mod client;
 mod config;

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::rc::{Rc, Weak};
 
-/// Most mappings at once: what the protocol says if nothing else was agreed on.
+/// Most simultaneous mappings: the protocol's default.
 pub(crate) const MAX_MAPPINGS: usize = 65_535;
 /// The device may read a mapping, and write it.
 const READABLE: u32 = 1;
 const WRITABLE: u32 = 2;
 
-/// Guest memory that is mapped for the device, and by whom it is shared.
+/// Guest memory that the device can reach; shared with the DMA.
 ///
-/// A transfer is split where mappings end: a virtual IOMMU maps page by page. One that reaches a byte that is not mapped, or not
-/// for its direction, is refused as a whole with the code of an unsupported request, and so are all while the function is no bus
-/// master. Nobody keeps an address: what is unmapped is not accessed any more when [`unmap`](Self::unmap) returns.
+/// Transfers are split at mappings, because a virtual IOMMU maps page by page. A transfer fails as a whole, as an
+/// unsupported request, if one of its bytes is not mapped for its direction, or if the function is not bus master. No
+/// address is kept: after [`unmap`](Self::unmap) returns, that memory is not accessed any more.
 #[derive(Debug, Default)]
 pub struct GuestMemory {
     state: RefCell<State>,
@@ -30,7 +30,7 @@ struct State {
     is_master: bool,
     /// By their first addresses; none overlaps another one.
     mappings: BTreeMap<u64, Mapped>,
-    /// Files that are mapped, by device and inode: each once, whatever the number of its mappings.
+    /// Mapped files by device and inode, each once.
     files: Vec<([u64; 2], Weak<Mapping>)>,
 }
 
@@ -39,16 +39,16 @@ struct Mapped {
     /// The last address.
     last: u64,
     flags: u32,
-    /// The file, and where the mapping begins in it; none if its bytes cannot be reached.
+    /// The file and the offset of the mapping; none if its bytes cannot be reached.
     file: Option<(Rc<Mapping>, u64)>,
 }
 
 impl GuestMemory {
-    /// Lets the device reach a part of a file. Without a file the addresses are taken, and nobody answers there.
+    /// Maps a part of a file. Without a file the addresses are reserved, and nothing responds there.
     ///
     /// # Errors
-    /// `EINVAL` for what is no range of addresses or beyond the end of the file, `EEXIST` if some of it is mapped, `ENOSPC` if there are
-    /// too many mappings.
+    /// `EINVAL` for an invalid range or one beyond the end of the file, `EEXIST` if it overlaps a mapping, `ENOSPC`
+    /// if there are too many mappings.
     pub(crate) fn map(
         &self,
         flags: u32,
@@ -75,10 +75,10 @@ impl GuestMemory {
         Ok(reach)
     }
 
-    /// Takes addresses away from the device; parts of mappings that are not among them stay.
+    /// Unmaps a range; other parts of the mappings stay.
     ///
     /// # Errors
-    /// `EINVAL` for what is no range of addresses.
+    /// `EINVAL` for an invalid range.
     pub(crate) fn unmap(&self, address: u64, bytes: u64) -> Result<(), Errno> {
         let last = last(address, bytes)?;
         let mut state = self.state.borrow_mut();
@@ -100,23 +100,23 @@ impl GuestMemory {
         Ok(())
     }
 
-    /// Takes all of it away.
+    /// Unmaps everything.
     pub(crate) fn clear(&self) {
         self.state.borrow_mut().mappings.clear();
     }
 
-    /// Says whether the device may send requests.
+    /// Sets whether the device may send requests.
     pub(crate) fn set_master(&self, is_master: bool) {
         self.state.borrow_mut().is_master = is_master;
     }
 }
 
-/// What became of a mapping.
+/// Result of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The device reaches its bytes.
     Mapped,
-    /// It came without a file, or with one that cannot be mapped safely.
+    /// The mapping has no file, or one that cannot be mapped safely.
     Nothing,
 }
 
@@ -135,7 +135,7 @@ impl State {
         mappings.map(|(first, mapped)| (*first, mapped))
     }
 
-    /// A file as memory, if nobody can make it shorter: that would end this process at the next access.
+    /// Maps a file if it cannot shrink: after that, the next access would kill this process.
     fn file(&mut self, file: &OwnedFd, offset: u64, bytes: u64) -> Result<Option<Rc<Mapping>>, Errno> {
         let found = fstat(file)?;
         let size = u64::try_from(found.st_size).map_err(|_| Errno::INVAL)?;

@@ -1,4 +1,4 @@
-//! A client's end of the socket: whole messages with the files that came with them, and answers.
+//! The vfio-user protocol on a client's socket: messages with their files, and replies.
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -9,10 +9,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// Most files that come with one message.
+/// Most files of a message.
 pub(crate) const MAX_FILES: usize = 16;
 
-/// A message that has come whole.
+/// A complete message.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) header: Header,
@@ -20,11 +20,11 @@ pub(crate) struct Message {
     pub(crate) files: Vec<OwnedFd>,
 }
 
-/// A stream that is never waited for.
+/// A nonblocking stream.
 #[derive(Debug)]
 pub(crate) struct Channel {
     stream: UnixStream,
-    /// What has come of the header and of the message, and what is known of its length.
+    /// Received bytes of the header and the message, and its length if known.
     header: [u8; HEADER_BYTES],
     body: Vec<u8>,
     come: usize,
@@ -43,11 +43,11 @@ impl Channel {
         })
     }
 
-    /// The next message, if all of it has come. It is read in two parts, of which none reaches into the next message: so the
-    /// files that come with it are its own.
+    /// Returns the next message if it is complete. Header and body are read separately and never beyond the message,
+    /// so that its files are its own.
     ///
     /// # Errors
-    /// If the client is gone, or sends what is no message.
+    /// If the client disconnects or sends an invalid message.
     pub(crate) fn next(&mut self) -> io::Result<Option<Message>> {
         while self.come < HEADER_BYTES {
             if !self.receive()? {
@@ -72,7 +72,7 @@ impl Channel {
         }))
     }
 
-    /// Receives some of what is missing; whether something has come.
+    /// Receives missing bytes; returns whether any came.
     fn receive(&mut self) -> io::Result<bool> {
         let missing = match self.come.checked_sub(HEADER_BYTES) {
             None => &mut self.header[self.come..],
@@ -100,10 +100,10 @@ impl Channel {
         Ok(true)
     }
 
-    /// Sends an answer. The client asks for one thing after the other, so there is room for it.
+    /// Sends a reply. The client sends one request at a time, so the socket has room.
     ///
     /// # Errors
-    /// If the client is gone, or does not take its answers.
+    /// If the client disconnects or does not read its replies.
     pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         match send(&self.stream, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Ok(sent) if sent == bytes.len() => Ok(()),
@@ -128,19 +128,19 @@ pub(crate) fn nonsense(what: &str) -> io::Error {
 pub(crate) const HEADER_BYTES: usize = 16;
 /// Longest message: the longest write with its header, or a version with capabilities.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 8192;
-/// Most bytes of a BAR that are read or written at once.
+/// Most bytes of a BAR access.
 pub(crate) const MAX_TRANSFER_BYTES: u32 = 4096;
 
 /// The message is an answer.
 const IS_REPLY: u32 = 1;
-/// The bits that say what a message is; 0 is a command.
+/// Flags of a message; 0 is a command.
 const TYPE: u32 = 0xf;
-/// Nobody waits for the answer.
+/// No reply wanted.
 const NO_REPLY: u32 = 1 << 4;
 /// The answer is that it failed.
 const IS_ERROR: u32 = 1 << 5;
 
-/// What stands before a message.
+/// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     id: u16,
@@ -161,7 +161,7 @@ impl Header {
         }
     }
 
-    /// Bytes of the message behind the header, if it is a command of a possible size.
+    /// Returns the length of a command's body, if it is valid.
     pub(crate) fn body_bytes(&self) -> Option<usize> {
         let size = self.size as usize;
         let is_possible = self.flags & TYPE == 0 && (HEADER_BYTES..=MAX_MESSAGE_BYTES).contains(&size);
@@ -173,7 +173,7 @@ impl Header {
         self.flags & NO_REPLY == 0
     }
 
-    /// The whole answer: what was asked for, or why not.
+    /// Builds a reply: the result or the error.
     pub(crate) fn answer(&self, answer: Result<Vec<u8>, Errno>) -> Vec<u8> {
         let (flags, error, body) = match answer {
             Ok(body) => (IS_REPLY, 0, body),
@@ -187,7 +187,7 @@ impl Header {
     }
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request<'b> {
     Version {
@@ -233,7 +233,7 @@ pub(crate) enum Request<'b> {
 }
 
 impl<'b> Request<'b> {
-    /// What a message asks for.
+    /// Parses a message.
     ///
     /// # Errors
     /// If it is too short, or nothing that this device does, such as migration.
@@ -307,7 +307,7 @@ impl<'b> Request<'b> {
     }
 }
 
-/// What of a message was not looked at yet.
+/// The rest of a message that is not parsed yet.
 struct Parser<'b>(&'b [u8]);
 
 impl Parser<'_> {

@@ -1,4 +1,4 @@
-//! The device's end of the socket: one client at a time, and what the others hear.
+//! The device's socket: serves one client at a time, and rejects others.
 
 use crate::client::{Break, Client, Warning};
 use crate::config::Identity;
@@ -13,23 +13,23 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// For how long requests are answered before others get on.
+/// Time for which requests are answered before other work continues.
 const TURN: Duration = Duration::from_millis(1);
-/// Most clients that are waited for to hear that the device is in use.
+/// Maximum number of clients that wait for the answer that the device is in use.
 const TURNED_AWAY: usize = 8;
 
-/// What is told of memory that is not reached.
+/// Error text for guest memory that cannot be mapped.
 const SHORT_FILE: &str = "memory of the client is in a file that can become shorter, so the device does not reach it: use a memfd that is \
                           sealed (QEMU: memory-backend-memfd with share=on)";
 
-/// What came of a look at the socket.
+/// Result of polling the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Served {
-    /// Nobody wants anything.
+    /// No request.
     Nothing,
     /// Requests were answered.
     Requests,
-    /// The client is gone, and what it had begun is stopped. The next one finds the device as after power-up.
+    /// The client disconnected, and what it started is stopped. The next one finds the device as after power-up.
     Gone,
 }
 
@@ -39,7 +39,7 @@ pub struct Server {
     listener: Listener,
     function: Function,
     client: Option<Client>,
-    /// Those who came while the device was in use, until they have asked for something.
+    /// Clients that connected while the device is in use, until they send a request.
     turned_away: Vec<Channel>,
     notes: Vec<String>,
 }
@@ -64,7 +64,7 @@ impl Server {
         Rc::clone(&self.function.memory)
     }
 
-    /// Whether somebody has the device.
+    /// Returns whether a client is connected.
     pub fn has_client(&self) -> bool {
         self.client.is_some()
     }
@@ -75,12 +75,12 @@ impl Server {
         self.function.deliver();
     }
 
-    /// What has happened that whoever looks at the server should know, since this was last asked.
+    /// Returns messages for the owner of the server since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// What to wait for while there is nothing to do.
+    /// Returns what to wait for while idle.
     pub fn wakes(&self) -> Vec<BorrowedFd<'_>> {
         let client = self.client.as_ref().map(|client| client.channel.as_fd());
         let turned_away = self.turned_away.iter().map(Channel::as_fd);
@@ -91,7 +91,7 @@ impl Server {
             .collect()
     }
 
-    /// Answers what has been asked, without waiting.
+    /// Serves pending requests without blocking.
     ///
     /// # Errors
     /// If the socket or the application itself fails.
@@ -102,7 +102,7 @@ impl Server {
         Ok(served)
     }
 
-    /// Answers the client, for a turn at the most.
+    /// Serves the client, for a limited time.
     fn answer(&mut self, application: &mut impl Application) -> io::Result<Served> {
         let mut served = Served::Nothing;
         let begun = Instant::now();
@@ -140,7 +140,7 @@ impl Server {
             let channel = Channel::new(stream)?;
             match self.client {
                 None => self.client = Some(Client::new(channel)),
-                // Who comes when too many have come hears nothing.
+                // Further clients are dropped without a reply.
                 Some(_) if self.turned_away.len() < TURNED_AWAY => self.turned_away.push(channel),
                 Some(_) => {}
             }
@@ -148,12 +148,12 @@ impl Server {
         Ok(())
     }
 
-    /// Tells those who have asked for something that the device is in use.
+    /// Tells waiting clients that sent a request that the device is in use.
     fn turn_away(&mut self) {
         self.turned_away.retain_mut(|channel| match channel.next() {
             Ok(None) => true,
             Ok(Some(message)) => {
-                // Who has gone again need not hear it.
+                // Ignore errors: the client has disconnected.
                 let _ = channel.send(&message.header.answer(Err(Errno::BUSY)));
                 false
             }

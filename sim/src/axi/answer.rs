@@ -1,4 +1,4 @@
-//! What slaves answer, when, and which bursts fail.
+//! How slaves respond to bursts: with which response, after which latency, in which order.
 
 use super::burst::Burst;
 use rand::RngExt;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-/// What a slave says about a burst, or about a beat that is read.
+/// The response of a slave to a burst, or to one beat of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Response {
     /// It is done.
@@ -18,7 +18,7 @@ pub enum Response {
     ExclusiveOkay,
     /// The slave could not do it (SLVERR).
     SlaveError,
-    /// There is no slave at the address (DECERR).
+    /// No slave is mapped at the address (DECERR).
     DecodeError,
 }
 
@@ -60,12 +60,11 @@ impl Response {
 
 /// Cycles until a slave answers a burst, each burst at random between two bounds.
 ///
-/// For a write they count from its last transfer to a valid response, for a read from the transfer of
-/// its address to its first valid beat: 1 is the next cycle. An answer that waits for an earlier one
-/// comes later.
+/// Counted from the last transfer of a write to its valid response, or from the transfer of a read's address to its
+/// first valid beat: 1 is the next cycle. A response that waits for an earlier one comes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// Fewest cycles; 0 is taken as 1, as an answer may not come earlier.
+    /// Minimum, in cycles; 0 is taken as 1, as a response must not come earlier.
     pub least: u64,
     /// Most cycles; less than `least` is taken as `least`.
     pub most: u64,
@@ -94,7 +93,7 @@ impl Default for Latency {
     }
 }
 
-/// Which bursts fail. Of a write that fails nothing is written; of a read that fails, one of its beats or more do.
+/// Which bursts fail. A write that fails writes nothing; of a read that fails, at least one beat has an error.
 #[derive(Clone, Debug, Default)]
 pub enum Faults {
     /// None.
@@ -107,26 +106,26 @@ pub enum Faults {
     },
     /// Writes of a byte in one of these ranges, and beats that read one, with the response of the first such range.
     At(Vec<(RangeInclusive<u64>, Response)>),
-    /// As the test says for each beat; the worst counts for a write.
-    Chosen(BeatJudge),
+    /// A function of the test chooses the response of each beat; a write takes the worst of its beats.
+    PerBeat(BeatResponder),
 }
 
-/// Says how each beat of a burst is answered; clones share one state.
+/// Chooses the response of each beat of a burst; clones share one state.
 #[derive(Clone)]
-pub struct BeatJudge(Rc<RefCell<Judge>>);
+pub struct BeatResponder(Rc<RefCell<RespondFn>>);
 
-type Judge = dyn FnMut(&Burst, u64) -> Response;
+type RespondFn = dyn FnMut(&Burst, u64) -> Response;
 
-impl BeatJudge {
-    /// Asks a function, once for each beat when a read begins or a write ends, first beat (0) first.
-    pub fn new(judge: impl FnMut(&Burst, u64) -> Response + 'static) -> Self {
-        Self(Rc::new(RefCell::new(judge)))
+impl BeatResponder {
+    /// Calls a function once per beat, from beat 0 on, when a read begins or a write ends.
+    pub fn new(respond: impl FnMut(&Burst, u64) -> Response + 'static) -> Self {
+        Self(Rc::new(RefCell::new(respond)))
     }
 }
 
-impl fmt::Debug for BeatJudge {
+impl fmt::Debug for BeatResponder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BeatJudge").finish_non_exhaustive()
+        f.debug_struct("BeatResponder").finish_non_exhaustive()
     }
 }
 
@@ -138,9 +137,9 @@ impl Faults {
             Self::Random { percent } if rng.random_range(0..100) < *percent => random(burst.beats, rng),
             Self::Random { .. } => Vec::new(),
             Self::At(ranges) => (0..burst.beats).map(|number| at(ranges, burst, number)).collect(),
-            Self::Chosen(BeatJudge(judge)) => {
-                let mut judge = judge.borrow_mut();
-                (0..burst.beats).map(|number| judge(burst, number)).collect()
+            Self::PerBeat(BeatResponder(respond)) => {
+                let mut respond = respond.borrow_mut();
+                (0..burst.beats).map(|number| respond(burst, number)).collect()
             }
         }
     }
@@ -176,10 +175,10 @@ fn at(ranges: &[(RangeInclusive<u64>, Response)], burst: &Burst, number: u64) ->
     hit.map_or(Response::Okay, |(_, response)| *response)
 }
 
-/// In which order bursts are answered; those of one id always in theirs.
+/// In which order bursts are answered. Bursts with the same id always stay in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerOrder {
-    /// In the order in which they came.
+    /// In the order of arrival.
     #[default]
     InOrder,
     /// Bursts of different ids overtake each other at random; each is answered as a whole.
@@ -188,15 +187,15 @@ pub enum AnswerOrder {
     Interleaved,
 }
 
-/// A burst that is not answered completely; a write is answered as a read of one beat.
+/// A burst that is not answered completely; a write is answered like a read of one beat.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     burst: Burst,
-    /// The first cycle in which its first beat may be valid.
+    /// The earliest cycle in which its first beat may be valid.
     due: u64,
-    /// Beats that were given out.
+    /// Number of beats already sent.
     done: u64,
-    /// Of its beats; OKAY for those beyond the end.
+    /// The responses of its beats; beats beyond the end of the list get OKAY.
     responses: Vec<Response>,
 }
 
@@ -209,13 +208,13 @@ pub(super) struct NextBeat {
     pub(super) is_last: bool,
 }
 
-/// Bursts that wait for their answer, in the order in which they came.
+/// Bursts that wait for their answer, in the order of arrival.
 #[derive(Debug)]
 pub(super) struct AnswerQueue {
     order: AnswerOrder,
     rng: ChaCha8Rng,
     pending: VecDeque<Pending>,
-    /// The index of the read whose last beat is not given out, unless beats may be mixed.
+    /// The index of the read that is being sent, unless beats may be interleaved.
     current: Option<usize>,
 }
 
@@ -285,7 +284,7 @@ impl AnswerQueue {
         }
     }
 
-    /// One at random of those that are due and the oldest of their id.
+    /// A random one of those that are due and are the oldest with their id.
     fn choose_any(&mut self, cycle: u64) -> Option<usize> {
         let may_go = |index: &usize| {
             let candidate = &self.pending[*index];
@@ -302,11 +301,13 @@ impl AnswerQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnswerOrder, AnswerQueue, BeatJudge, Burst, Faults, Latency, NextBeat, Pending, Response};
+    use super::{
+        AnswerOrder, AnswerQueue, BeatResponder, Burst, Faults, Latency, NextBeat, Pending, Response,
+    };
     use crate::seed::Seed;
 
     #[test]
-    fn codes_are_those_of_the_bus() {
+    fn response_codes_match_the_specification() {
         for code in 0..4 {
             let response = Response::from_code(code);
             assert_eq!(u64::from(response.code()), code);
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn random_faults_hit_as_many_reads_as_asked_for() {
+    fn random_faults_have_the_configured_probability() {
         let mut rng = Seed(1).rng("test");
         for (percent, expected) in [(0, 0..=0), (30, 240..=360), (100, 1000..=1000)] {
             let faults = Faults::Random { percent };
@@ -365,7 +366,7 @@ mod tests {
             [SlaveError]
         );
         let mut calls = 0;
-        let judge = BeatJudge::new(move |_, number| {
+        let responder = BeatResponder::new(move |_, number| {
             calls += 1;
             if calls == 5 {
                 assert_eq!(number, 1);
@@ -374,7 +375,7 @@ mod tests {
                 Okay
             }
         });
-        let faults = Faults::Chosen(judge);
+        let faults = Faults::PerBeat(responder);
         assert_eq!(
             faults.responses(&Burst::words(0, 0, 3), &mut rng),
             [Okay, Okay, Okay]
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_keeps_that_of_each_id() {
+    fn bursts_with_the_same_id_stay_in_order() {
         let in_order = run(AnswerOrder::InOrder);
         assert!(addresses(&in_order).is_sorted());
         for order in [AnswerOrder::Reordered, AnswerOrder::Interleaved] {
@@ -427,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn older_reads_of_an_id_are_waited_for() {
+    fn reads_wait_for_older_ones_with_the_same_id() {
         let mut queue = AnswerQueue::new(AnswerOrder::Interleaved, Seed(3).rng("test"));
         queue.push(Pending::new(Burst::words(0, 0, 1), 20, Vec::new()));
         queue.push(Pending::new(Burst::words(0, 64, 1), 5, Vec::new()));

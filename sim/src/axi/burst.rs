@@ -1,27 +1,27 @@
-//! Bursts: which bytes each of their beats addresses, and which bursts are possible.
+//! Bursts: which bytes each beat addresses, and which bursts are legal.
 
 use std::ops::Range;
 
 /// No burst may touch two blocks of this size (AMBA IHI 0022, section A3.4.1).
 const BOUNDARY: u64 = 4096;
 
-/// The bit of AWATOP that says that the operation returns what was there before.
+/// The bit of AWATOP that marks operations which return the old value.
 const LOADS: u8 = 0b10_0000;
-/// AWATOP of the only operation whose data to write is twice as long as what it returns.
+/// AWATOP of atomic compare, the only operation that writes twice as much data as it returns.
 const COMPARE: u8 = 0b11_0001;
 
-/// How the address goes on from beat to beat.
+/// How the address changes from beat to beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BurstKind {
     /// Every beat at the same address.
     Fixed,
-    /// Each beat behind the one before.
+    /// Each beat follows the one before.
     Incrementing,
-    /// As incrementing, but from the end of an aligned block back to its start.
+    /// Like incrementing, but wraps around at the end of an aligned block.
     Wrapping,
     /// The encoding that no master may use.
     Reserved,
-    /// The aligned word around the address, whole: a beat of AXI4-Lite, which has no kinds.
+    /// The whole aligned word that contains the address: a beat of AXI4-Lite, which has no burst types.
     Word,
 }
 
@@ -47,7 +47,7 @@ impl BurstKind {
     }
 }
 
-/// A burst, as its address says.
+/// A burst, as its address channel describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
     /// AWID or ARID.
@@ -58,11 +58,11 @@ pub struct Burst {
     pub beats: u64,
     /// Bytes that a beat can carry (2 to the power of AxSIZE).
     pub size: u64,
-    /// How the address goes on.
+    /// How the address changes.
     pub kind: BurstKind,
 }
 
-/// What an address channel transfers.
+/// A beat of an address channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) burst: Burst,
@@ -70,9 +70,9 @@ pub(super) struct Request {
     pub(super) exclusive: bool,
     /// AWATOP; 0 where the design has none.
     pub(super) atop: u8,
-    /// AxPROT; of a master that was not told, and where the design has none, it may have any value.
+    /// AxPROT. `None`: the design has none, or the master may choose any value.
     pub(super) protection: Option<u8>,
-    /// AxUSER that a master was told; without, it may have any value.
+    /// AxUSER. `None`: the master may choose any value.
     pub(super) user: Option<u64>,
 }
 
@@ -89,8 +89,8 @@ impl Request {
         }
     }
 
-    /// How many beats of data come back on the read channel for a write: none unless it is an atomic
-    /// operation that returns the old value (AMBA IHI 0022, section E1.1).
+    /// The number of beats that a write returns on the read channel: none, unless it is an atomic operation that
+    /// returns the old value (AMBA IHI 0022, section E1.1).
     pub(super) fn loaded_beats(&self) -> Option<u64> {
         match self.atop {
             COMPARE => Some(self.burst.beats.div_ceil(2)),
@@ -99,7 +99,7 @@ impl Request {
         }
     }
 
-    /// Checks that what is compared and what replaces it are equally long.
+    /// Checks that the compare value and the swap value of an atomic compare have the same length.
     pub(super) fn check_comparison(&self) -> Result<(), String> {
         let beats = self.burst.beats;
         if self.atop != COMPARE || beats == 1 || beats.is_multiple_of(2) {
@@ -140,8 +140,8 @@ impl Burst {
         }
     }
 
-    /// The lanes of a bus of that many bytes that the beat with that number addresses. Of a beat that is
-    /// wider than the bus, those that there are.
+    /// The byte lanes that a beat uses on a bus with that many bytes. Of a beat wider than the bus, the lanes that
+    /// exist.
     pub fn lane_range(&self, number: u64, bus_bytes: u64) -> Range<usize> {
         let first = self.beat_address(number);
         let low = first % bus_bytes;
@@ -164,7 +164,7 @@ impl Burst {
             ));
         }
         match self.kind {
-            BurstKind::Reserved => Err("its kind of burst is 3, which is reserved".to_owned()),
+            BurstKind::Reserved => Err("burst type 3 is reserved".to_owned()),
             BurstKind::Fixed if self.beats > 16 => {
                 Err(format!("a FIXED burst has {} beats, not 1 to 16", self.beats))
             }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_go_on_as_the_kind_says() {
+    fn addresses_follow_the_burst_type() {
         assert_eq!(
             addresses(burst(0x103, 3, 8, BurstKind::Incrementing)),
             [0x103, 0x108, 0x110]
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_those_that_the_beat_addresses() {
+    fn lanes_match_the_address_of_the_beat() {
         let wide = burst(0x103, 2, 8, BurstKind::Incrementing);
         assert_eq!((wide.lanes(0, 8), wide.lanes(1, 8)), (0xf8, 0xff));
         let narrow = burst(0x105, 3, 2, BurstKind::Incrementing);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_end_before_the_boundary() {
+    fn bursts_do_not_cross_4_kib() {
         for (address, beats, size, good) in [
             (0xfc0, 1, 64, true),
             (0xfc1, 1, 64, true),
@@ -267,16 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn impossible_bursts_are_refused() {
+    fn illegal_bursts_are_rejected() {
         let text = |address, beats, size, kind| burst(address, beats, size, kind).check(8).unwrap_err();
         assert_eq!(
             text(0, 1, 16, BurstKind::Incrementing),
             "beats of 16 bytes do not fit a bus of 8"
         );
-        assert_eq!(
-            text(0, 1, 8, BurstKind::Reserved),
-            "its kind of burst is 3, which is reserved"
-        );
+        assert_eq!(text(0, 1, 8, BurstKind::Reserved), "burst type 3 is reserved");
         assert_eq!(
             text(0, 17, 8, BurstKind::Fixed),
             "a FIXED burst has 17 beats, not 1 to 16"

@@ -1,4 +1,4 @@
-//! A master in front of a design that is a slave.
+//! AXI4 master that drives a design which is a slave.
 
 mod half;
 mod request;
@@ -23,12 +23,12 @@ use std::rc::Rc;
 
 /// Writes to and reads from a design that is a slave; clones share one state.
 ///
-/// Writes are sent in their order, reads in theirs, and neither waits for the other: except that an
-/// atomic operation has its id for itself, as AXI demands. Where the design has the ports, AxPROT, AxQOS
-/// and the user signals are random, but for AxUSER of a burst that says what it is. Whatever is sent is checked against the rules of the bus, unless it
-/// breaks them on purpose; the monitors then watch what the design does.
+/// Writes are sent in order, reads are sent in order, and neither waits for the other; only an atomic operation has
+/// its id to itself, as AXI requires. AxPROT, AxQOS and the user signals are random where the design has them, except
+/// for the AxUSER that a request sets. Requests are checked against the rules of the bus unless they break them on
+/// purpose; the monitors check the design.
 ///
-/// A reset forgets what the design has seen a part of; the rest is sent after it.
+/// A reset discards what the design has seen a part of; the rest is sent after the reset.
 ///
 /// ```no_run
 /// # fn example<M: spinneret_sim::model::Model>(sim: &mut spinneret_sim::simulation::Simulation<M>) {
@@ -59,8 +59,8 @@ pub struct AxiMaster {
 }
 
 impl AxiMaster {
-    /// Puts a master on the channels of AXI4 with that prefix, and monitors on those that there are: writes,
-    /// reads or both.
+    /// Attaches a master to the AXI4 channels with that prefix, and a monitor to each half that exists: writes, reads
+    /// or both.
     ///
     /// # Errors
     /// If the design is no slave there.
@@ -106,7 +106,7 @@ impl AxiMaster {
         self.bus_bytes
     }
 
-    /// Queues a write; the number by which its answer is known.
+    /// Queues a write; returns the number that identifies its response.
     ///
     /// # Panics
     /// If it breaks a rule and is not marked as illegal, if its values do not fit the ports, or if the
@@ -117,7 +117,7 @@ impl AxiMaster {
         self.state.borrow_mut().queue(Half::Write, address, checked)
     }
 
-    /// Queues a read; the number by which its answer is known.
+    /// Queues a read; returns the number that identifies its response.
     ///
     /// # Panics
     /// As [`write`](Self::write).
@@ -136,8 +136,7 @@ impl AxiMaster {
             .map_or_else(Vec::new, MasterHalf::take_writes)
     }
 
-    /// All reads that were answered and not taken yet, in the order of their last beats; what atomic
-    /// operations loaded is among them.
+    /// Takes all completed reads, in the order of their last beats, with the data that atomic operations returned.
     pub fn take_reads(&self) -> Vec<ReadDone> {
         let mut state = self.state.borrow_mut();
         state
@@ -151,7 +150,8 @@ impl AxiMaster {
         self.state.borrow().writer.as_ref().map_or(0, MasterHalf::left)
     }
 
-    /// Reads that were not answered, sent or not, and atomic operations that wait for what they load.
+    /// Number of reads without a complete response, sent or not, with the atomic operations that wait for returned
+    /// data.
     pub fn reads_left(&self) -> usize {
         self.state.borrow().reader.as_ref().map_or(0, MasterHalf::left)
     }
@@ -161,7 +161,7 @@ impl AxiMaster {
         self.writes_left() == 0 && self.reads_left() == 0
     }
 
-    /// The numbers of writes that were not answered, by id in the order in which they have to be.
+    /// The numbers of the writes without response, by id in the order of the expected responses.
     pub fn expected_writes(&self) -> BTreeMap<u64, Vec<u64>> {
         let state = self.state.borrow();
         state
@@ -170,7 +170,7 @@ impl AxiMaster {
             .map_or_else(BTreeMap::new, MasterHalf::expected)
     }
 
-    /// The numbers of reads that were not answered, by id in the order in which they have to be.
+    /// The numbers of the reads without response, by id in the order of the expected responses.
     pub fn expected_reads(&self) -> BTreeMap<u64, Vec<u64>> {
         let state = self.state.borrow();
         state
@@ -179,7 +179,7 @@ impl AxiMaster {
             .map_or_else(BTreeMap::new, MasterHalf::expected)
     }
 
-    /// Forgets all bursts that were not begun; one that is offered cannot be taken back.
+    /// Discards all bursts that have not started; one that is offered cannot be withdrawn.
     pub fn clear(&self) {
         self.state.borrow_mut().halves().for_each(MasterHalf::clear);
     }
@@ -190,7 +190,7 @@ impl AxiMaster {
         state.halves().for_each(|half| half.set_pauses(pauses));
     }
 
-    /// Changes how far addresses and data are apart, from the next write that is queued.
+    /// Changes the delay between addresses and data, from the next queued write on.
     pub fn set_skew(&self, skew: Skew) {
         if let Some(writer) = &mut self.state.borrow_mut().writer {
             writer.skew = skew;
@@ -218,7 +218,7 @@ struct State {
     ids: Ids,
     /// The number of the next burst.
     number: u64,
-    /// The cycle that is driven next.
+    /// The next cycle to drive.
     cycle: u64,
 }
 
@@ -239,8 +239,8 @@ impl State {
         self.writer.iter_mut().chain(&mut self.reader)
     }
 
-    /// Queues a burst, unless it cannot or must not be sent; its number. Its data come from what checks it, for that
-    /// many bytes in a beat.
+    /// Queues a burst and returns its number. `checked` gets the number of bytes per beat and returns the data, or
+    /// the broken rule.
     fn queue(
         &mut self,
         half: Half,
@@ -312,7 +312,7 @@ pub struct MasterConfig {
     pub skew: Skew,
 }
 
-/// When the channels of a master pause. What is offered stays: pauses only delay the next transfer.
+/// When the channels of a master pause. Offers stay: pauses only delay the next transfer.
 #[derive(Clone, Debug, Default)]
 pub struct MasterPauses {
     /// When no address of a write follows.
@@ -323,7 +323,7 @@ pub struct MasterPauses {
     pub response: Pause,
     /// When no address of a read follows.
     pub read_address: Pause,
-    /// When it is not ready for a beat that is read.
+    /// When it is not ready for a beat of read data.
     pub read_data: Pause,
 }
 
@@ -350,14 +350,15 @@ impl MasterPauses {
 
 /// How far the address of a write and its data are apart.
 ///
-/// Neither ever waits until the design takes the other, which AXI forbids, but only for a time.
+/// Whether address or data of a write comes first. AXI forbids a master to wait until the slave has taken the other,
+/// so either only waits for a number of cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
     /// The first beat is offered in the same cycle as the address, or as soon as the data of all bursts
     /// before is transferred.
     #[default]
     Together,
-    /// Each burst at random: the data comes first, the address comes first, or neither.
+    /// Random for each burst: data first, address first, or both at once.
     Random {
         /// Most cycles between the offer of one and the other.
         most: u32,

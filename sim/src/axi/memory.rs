@@ -1,14 +1,14 @@
-//! A memory that knows which of its bytes were written.
+//! A sparse memory that tracks which of its bytes were written.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::iter;
 use std::rc::Rc;
 
-/// Bytes that are kept together.
+/// Bytes per page.
 const PAGE: usize = 4096;
 
-/// A memory of 2^64 bytes that knows which of them were written.
+/// A memory of 2^64 bytes that tracks which of them were written.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pages: BTreeMap<u64, Box<Page>>,
@@ -37,8 +37,8 @@ impl Memory {
         }
     }
 
-    /// The first address from there on whose byte is not the given one, or was never written; `None` if all
-    /// are there.
+    /// The first address from there on whose byte differs from the given one, or was never written; `None` if all
+    /// match.
     pub fn first_difference(&self, address: u64, bytes: &[u8]) -> Option<u64> {
         for (number, part) in runs(address, bytes.len()) {
             let wanted = &bytes[part.start..part.start + part.count];
@@ -76,8 +76,8 @@ impl Memory {
         (0..count).map(byte).collect()
     }
 
-    /// Puts the bytes from an address on over the given ones; those that were never written leave them
-    /// as they are.
+    /// Copies the bytes from an address on over the given ones; bytes that were never written leave the buffer
+    /// unchanged.
     pub fn overlay(&self, address: u64, bytes: &mut [u8]) {
         for (number, part) in runs(address, bytes.len()) {
             if let Some(page) = self.pages.get(&number) {
@@ -118,7 +118,7 @@ impl Page {
         })
     }
 
-    /// Puts the bytes from an offset on over the given ones, where they were written.
+    /// Copies the bytes from an offset on over the given ones, where they were written.
     fn overlay(&self, offset: usize, bytes: &mut [u8]) {
         let here = offset..offset + bytes.len();
         let written = &self.written[here.clone()];
@@ -133,7 +133,7 @@ impl Page {
         }
     }
 
-    /// Writes the bytes whose strobe is 1 from an offset on.
+    /// Writes the bytes whose strobe is 1, from an offset on.
     fn write(&mut self, offset: usize, bytes: &[u8], strobes: u128) {
         for (lane, byte) in bytes.iter().enumerate() {
             if strobes >> lane & 1 == 1 {
@@ -144,7 +144,7 @@ impl Page {
     }
 }
 
-/// Bytes that lie in one page: where in the page, and which of all bytes they are.
+/// A range of bytes within one page: where it is in the page, and in the whole access.
 struct Run {
     offset: usize,
     start: usize,
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn only_written_bytes_are_put_over_others() {
+    fn only_written_bytes_are_copied() {
         let mut memory = Memory::default();
         memory.fill(0xf80, &[7; 200]);
         memory.forget(0xfff, 1);

@@ -11,10 +11,10 @@
 //!          m_axi_r*           <--
 //! ```
 //!
-//! The data is 8 to 1024 bits wide, the address and the ids at most 64. Signals that a design may lack,
-//! such as `awuser`, are optional. The monitors work in either direction, so they also check a design
-//! that is the slave. Writes and reads are one code with a [`Half`]; AXI4-Lite is the same with the signals that
-//! it lacks at their only value.
+//! The data is 8 to 1024 bits wide, the address and the ids at most 64. Signals that a design may lack, such as
+//! `awuser`, are optional. The monitors work in either direction, so they also check a design that is the slave.
+//! Writes and reads share their code, parametrised by [`Half`]; AXI4-Lite uses it too, with the signals that it lacks
+//! fixed at their only value.
 
 mod answer;
 mod burst;
@@ -27,7 +27,7 @@ mod slave;
 
 pub use crate::handshake::Counts;
 pub use crate::pause::Pause;
-pub use answer::{AnswerOrder, BeatJudge, Faults, Latency, Response};
+pub use answer::{AnswerOrder, BeatResponder, Faults, Latency, Response};
 pub use burst::{Burst, BurstKind};
 pub use master::{
     AxiMaster, MasterConfig, MasterPauses, ReadBeat, ReadDone, ReadRequest, Skew, WriteDone, WriteRequest,
@@ -63,10 +63,10 @@ impl<M: Model> Simulation<M> {
         slave.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Puts a monitor on half of the bus with that prefix, which something else drives.
+    /// Attaches a monitor to half of the bus with that prefix, which another agent drives.
     ///
     /// # Panics
-    /// If there are no such channels; [`AxiMonitor::attach`] returns an error instead.
+    /// If the design has no such channels; [`AxiMonitor::attach`] returns an error instead.
     pub fn axi_monitor(&mut self, prefix: &str, half: Half) -> AxiMonitor {
         AxiMonitor::attach(self, prefix, half).unwrap_or_else(|error| panic!("{error}"))
     }

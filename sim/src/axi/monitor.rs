@@ -32,16 +32,16 @@ use std::rc::Rc;
 /// - A read has as many beats as its address says, and RLAST is high in the last and in no other. Reads
 ///   of one id are answered in their order and not mixed; beats of different ids may be.
 ///
-/// A broken rule names the side whose fault it is. Data before its address is allowed, as in AXI4, and checked when
-/// the address comes. What an exclusive or an atomic access may look like is not checked. Where the design has AWATOP,
-/// an atomic operation that loads is answered with the reads as well, and its id is not used by anything else until
-/// then. Whoever puts a slave or a master on the channels gets a monitor with it.
+/// A violation names the side at fault. Data before its address is allowed, as in AXI4, and checked when the address
+/// comes. The form of exclusive and atomic accesses is not checked. Where the design has AWATOP, an atomic operation
+/// with returned data is expected to respond on the read channel as well, and its id must not be used by others until
+/// then. Slaves and masters attach a monitor themselves.
 #[derive(Clone, Debug)]
 pub struct AxiMonitor {
     state: Rc<RefCell<State>>,
 }
 
-/// What an [`AxiMonitor`] counts.
+/// The counters of an [`AxiMonitor`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AxiCounts {
     /// Address channel; `frames` is the number of bursts.
@@ -66,7 +66,7 @@ struct State {
 /// The rules that join the channels.
 #[derive(Debug)]
 enum Rules {
-    /// With the bursts that are complete, if somebody takes them.
+    /// With the completed bursts, if they are recorded.
     Write(WriteRules, Option<VecDeque<Finished>>),
     Read(ReadRules),
 }
@@ -103,7 +103,7 @@ impl AxiMonitor {
         Ok(Self { state })
     }
 
-    /// What was seen since the start.
+    /// The counters since the start.
     #[inline]
     pub fn counts(&self) -> AxiCounts {
         let state = self.state.borrow();
@@ -119,8 +119,8 @@ impl AxiMonitor {
         self.state.borrow().under_way().0
     }
 
-    /// From now on, lets pass what only a master can do wrong within a burst: its kind, length, size and
-    /// address, WLAST and strobes. Handshakes and everything about answers is checked as before.
+    /// From now on, ignores what only a master can do wrong within a burst: its type, length, size and address, WLAST
+    /// and strobes. Handshakes and responses are checked as before.
     pub fn check_slave_only(&self) {
         match &mut self.state.borrow_mut().rules {
             Rules::Write(rules, _) => rules.check_slave_only(),
@@ -135,7 +135,7 @@ impl AxiMonitor {
         }
     }
 
-    /// The oldest complete write that was not taken yet.
+    /// Takes the oldest completed write.
     pub(super) fn take_finished(&self) -> Option<Finished> {
         match &mut self.state.borrow_mut().rules {
             Rules::Write(_, finished) => finished.as_mut()?.pop_front(),
@@ -230,7 +230,7 @@ impl State {
 const MASTER: &str = "master";
 const SLAVE: &str = "slave";
 
-/// Adds the name of the side whose fault it is.
+/// Adds the name of the side at fault.
 fn blame(side: &str) -> impl Fn(Violation) -> Violation {
     move |violation| Violation {
         rule: format!("{}: a fault of the {side}", violation.rule),
@@ -248,7 +248,7 @@ impl Agent for State {
     fn drive(&mut self, _dut: &mut Instance) {}
 
     fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        // An answer must not come in the cycle of what it answers, so it is looked at before that.
+        // A response must not come in the cycle of its request, so it is checked before that.
         self.check_answer(dut).map_err(blame(SLAVE))?;
         self.check_request(dut).map_err(blame(MASTER))
     }

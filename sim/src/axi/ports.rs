@@ -55,7 +55,7 @@ pub(super) struct AddressPorts {
     pub(super) lock: Option<PortHandle>,
     /// Where the design has atomic operations; never of AR.
     pub(super) atop: Option<PortHandle>,
-    /// AxPROT and AxUSER, where the design has them; also among those that may have any value.
+    /// AxPROT and AxUSER, where the design has them; they are also in the list of free signals.
     pub(super) protection: Option<PortHandle>,
     pub(super) user: Option<PortHandle>,
     /// AxCACHE, where the design has it.
@@ -92,7 +92,7 @@ pub(super) struct Ports {
     pub(super) bytes: usize,
 }
 
-/// AxCACHE of normal memory that is not cached.
+/// AxCACHE of normal non-cacheable memory.
 const NORMAL: u8 = 0b0011;
 
 /// Signals of an address channel that may have any value.
@@ -198,8 +198,8 @@ impl AddressPorts {
 }
 
 impl Ports {
-    /// Looks up the ports and checks that their directions and widths make that half of a bus; without a side it
-    /// is the one that the direction of AxVALID gives.
+    /// Looks up the ports and checks that their directions and widths form that half of a bus; without a side, the
+    /// direction of AxVALID decides.
     pub(super) fn find(
         dut: &Instance,
         prefix: &str,

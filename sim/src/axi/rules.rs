@@ -15,7 +15,7 @@ struct OpenRead {
     atomic: bool,
 }
 
-/// All reads that are under way.
+/// All reads in flight.
 #[derive(Debug)]
 pub(super) struct ReadRules {
     bus_bytes: u64,
@@ -34,12 +34,12 @@ impl ReadRules {
         }
     }
 
-    /// From now on, lets pass what only a master can do wrong within a burst.
+    /// From now on, ignores what only a master can do wrong within a burst.
     pub(super) fn check_slave_only(&mut self) {
         self.checks_master = false;
     }
 
-    /// Forgets everything that is under way.
+    /// Discards everything in flight.
     pub(super) fn reset(&mut self) {
         self.open.clear();
     }
@@ -78,7 +78,7 @@ impl ReadRules {
         });
         if shared && self.checks_master {
             let id = burst.id;
-            return Err(format!("id {id} is not used by one atomic operation alone"));
+            return Err(format!("an atomic operation shares id {id} with another burst"));
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl ReadRules {
     /// A beat is on the bus.
     pub(super) fn offer(&self, id: u64, code: u8, last: bool) -> Result<(), String> {
         let Some(read) = self.open.get(&id).and_then(VecDeque::front) else {
-            return Err(format!("there is a beat for id {id}, which waits for none"));
+            return Err(format!("a beat for id {id}, which has no read under way"));
         };
         let (number, beats, address) = (read.done + 1, read.beats, read.address);
         if last != (number == beats) {
@@ -118,7 +118,7 @@ impl ReadRules {
     }
 }
 
-/// A beat of data that is written.
+/// One beat of write data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteBeat {
     /// All lanes of the bus.
@@ -130,7 +130,7 @@ pub struct WriteBeat {
 }
 
 impl WriteBeat {
-    /// What is wrong with it as the beat with that number of a burst, if anything.
+    /// The rule that it breaks as the beat with that number of a burst, if any.
     pub(super) fn check(&self, burst: &Burst, number: u64) -> Result<(), String> {
         let allowed = burst.lanes(number, self.bytes.len() as u64);
         let name = || format!("beat {} of {} at {:#x}", number + 1, burst.beats, burst.address);
@@ -185,7 +185,7 @@ impl Finished {
     }
 }
 
-/// All bursts that are under way.
+/// All bursts in flight.
 #[derive(Debug)]
 pub(super) struct WriteRules {
     bus_bytes: u64,
@@ -210,12 +210,12 @@ impl WriteRules {
         }
     }
 
-    /// From now on, lets pass what only a master can do wrong within a burst.
+    /// From now on, ignores what only a master can do wrong within a burst.
     pub(super) fn check_slave_only(&mut self) {
         self.checks_master = false;
     }
 
-    /// Forgets everything that is under way.
+    /// Discards everything in flight.
     pub(super) fn reset(&mut self) {
         self.open.clear();
         self.beats.clear();
@@ -237,7 +237,7 @@ impl WriteRules {
         if self.open.len() > 1 {
             return Ok(None);
         }
-        // Data may come before its address; what it broke is known only now.
+        // Data may come before its address; only now can it be checked.
         let early = std::mem::take(&mut self.beats);
         let mut finished = None;
         for beat in early {
@@ -279,11 +279,9 @@ impl WriteRules {
             return Ok(());
         }
         if self.open.iter().any(|request| request.burst.id == id) {
-            return Err(format!(
-                "there is a response for id {id} before its burst is complete"
-            ));
+            return Err(format!("a response for id {id} before its burst is complete"));
         }
-        Err(format!("there is a response for id {id}, which waits for none"))
+        Err(format!("a response for id {id}, which has no write under way"))
     }
 
     /// The response was transferred.
@@ -315,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn beats_of_different_ids_may_be_mixed() {
+    fn beats_of_different_ids_may_be_interleaved() {
         let mut rules = ReadRules::new(8);
         rules.address(Request::words(1, 0, 2)).unwrap();
         rules.address(Request::words(2, 0, 1)).unwrap();
@@ -331,13 +329,13 @@ mod tests {
     }
 
     #[test]
-    fn beats_belong_to_a_read_and_the_last_says_so() {
+    fn beats_need_a_read_and_the_last_has_rlast() {
         let mut rules = ReadRules::new(8);
         rules.address(Request::words(3, 0x80, 2)).unwrap();
         let wrong = |rules: &ReadRules, id, code, last| rules.offer(id, code, last).unwrap_err();
         assert_eq!(
             wrong(&rules, 2, 0, false),
-            "there is a beat for id 2, which waits for none"
+            "a beat for id 2, which has no read under way"
         );
         assert_eq!(
             wrong(&rules, 3, 0, true),
@@ -353,7 +351,7 @@ mod tests {
             "beat 2 of 2 from 0x80 for id 3 comes without RLAST"
         );
         rules.take(3);
-        assert!(wrong(&rules, 3, 0, true).contains("waits for none"));
+        assert!(wrong(&rules, 3, 0, true).contains("has no read under way"));
         rules
             .address(Request {
                 exclusive: true,
@@ -362,11 +360,11 @@ mod tests {
             .unwrap();
         rules.offer(0, 1, true).unwrap();
         rules.reset();
-        assert!(wrong(&rules, 0, 0, true).contains("waits for none"));
+        assert!(wrong(&rules, 0, 0, true).contains("has no read under way"));
     }
 
     #[test]
-    fn impossible_reads_are_faults_of_the_master() {
+    fn illegal_reads_are_faults_of_the_master() {
         let mut rules = ReadRules::new(8);
         assert!(
             rules
@@ -380,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn atomic_operations_that_load_are_answered() {
+    fn atomic_operations_that_load_get_read_data() {
         let mut rules = ReadRules::new(8);
         for (atop, beats, loaded) in [
             (0b00_0000, 1, 0),
@@ -399,8 +397,8 @@ mod tests {
     }
 
     #[test]
-    fn atomic_operations_have_their_id_for_themselves() {
-        let expected = "id 5 is not used by one atomic operation alone";
+    fn atomic_operations_do_not_share_their_id() {
+        let expected = "an atomic operation shares id 5 with another burst";
         let mut rules = ReadRules::new(8);
         rules.atomic(atomic(5, 1, 0x20)).unwrap();
         rules.address(Request::words(4, 0, 1)).unwrap();
@@ -448,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn strobes_stay_inside_of_the_addressed_bytes() {
+    fn strobes_stay_within_the_addressed_bytes() {
         let mut rules = WriteRules::new(8);
         rules.address(Request::words(0, 0x43, 1)).unwrap();
         assert_eq!(
@@ -459,19 +457,19 @@ mod tests {
     }
 
     #[test]
-    fn responses_answer_complete_bursts_once() {
+    fn complete_bursts_get_one_response() {
         let mut rules = WriteRules::new(8);
         rules.address(Request::words(3, 0, 1)).unwrap();
         assert_eq!(
             rules.offer(3, 0).unwrap_err(),
-            "there is a response for id 3 before its burst is complete"
+            "a response for id 3 before its burst is complete"
         );
         rules.data(beat(0, 0xff, true)).unwrap();
         assert!(
             rules
                 .offer(2, 0)
                 .unwrap_err()
-                .contains("id 2, which waits for none")
+                .contains("id 2, which has no write under way")
         );
         assert!(rules.offer(3, 1).unwrap_err().contains("EXOKAY"));
         rules.offer(3, 0).unwrap();
@@ -481,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn exclusive_bursts_may_be_answered_as_such() {
+    fn exclusive_bursts_may_get_exokay() {
         let mut rules = WriteRules::new(8);
         let request = Request {
             exclusive: true,
@@ -493,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_the_master_are_nothing_if_only_the_slave_is_checked() {
+    fn faults_of_the_master_are_ignored_if_only_the_slave_is_checked() {
         let mut rules = WriteRules::new(8);
         rules.check_slave_only();
         assert!(rules.data(beat(0, 0xff, true)).unwrap().is_none());

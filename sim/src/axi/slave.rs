@@ -1,4 +1,4 @@
-//! A slave with a memory behind one half of a bus of the design.
+//! A slave with a memory on one half of a bus of the design.
 
 use super::answer::{AnswerOrder, AnswerQueue, Faults, Latency, NextBeat, Pending, Response};
 use super::burst::{Burst, Request};
@@ -22,12 +22,11 @@ use std::rc::Rc;
 pub struct SlaveConfig {
     /// When the address channel is not ready.
     pub address: Pause,
-    /// When the slave is not ready for data of a write, or no beat of a read follows the one before. A beat that is
-    /// offered stays.
+    /// When the slave is not ready for write data, or delays the next beat of a read. A beat that is offered stays.
     pub data: Pause,
-    /// Cycles from the end of a write to its response, or from the address of a read to its first beat: with the
-    /// transfer in cycle t and a latency of n, the answer is valid in cycle t + n, unless it waits for earlier ones
-    /// or a pause.
+    /// Cycles from the end of a write to its response, or from the address of a read to its first beat: after a
+    /// transfer in cycle t with latency n, the response is valid in cycle t + n, unless it waits for earlier ones or
+    /// a pause.
     pub latency: Latency,
     /// In which order bursts are answered.
     pub order: AnswerOrder,
@@ -35,7 +34,7 @@ pub struct SlaveConfig {
     pub faults: Faults,
 }
 
-/// A write that the slave has seen the end of, or a read whose address it has taken.
+/// A write whose end the slave has seen, or a read whose address it has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlaveBurst {
     /// Its address.
@@ -48,7 +47,7 @@ pub struct SlaveBurst {
     pub cycle: u64,
 }
 
-/// A burst with its request and, if it writes, its first beat: all that there is of one in AXI4-Lite.
+/// A burst with its request and, for a write, its first beat: a complete access of AXI4-Lite.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) address: u64,
@@ -61,7 +60,7 @@ pub(crate) struct Access {
 /// Where slaves note all accesses in their order.
 pub(crate) type AccessLog = Rc<RefCell<VecDeque<Access>>>;
 
-/// A slave with a memory behind the write or the read channels of the design; clones share one state.
+/// A slave with a memory on the write or the read channels of the design; clones share one state.
 ///
 /// One beat of reads is offered every clock while reads are due, also from the last beat of one to the first of the
 /// next. The bytes of a beat are those that the memory holds when the beat is offered. Lanes that the beat
@@ -89,15 +88,15 @@ struct State {
     log: Option<AccessLog>,
     queue: AnswerQueue,
     on_bus: bool,
-    /// The lanes of the beat that is made.
+    /// Byte lanes of the beat being assembled.
     lanes: Vec<u8>,
-    /// The cycle that is driven next.
+    /// The next cycle to drive.
     cycle: u64,
 }
 
 impl AxiSlave {
-    /// Puts a slave and a monitor on that half of the AXI4 bus with that prefix. Slaves that are given the same
-    /// memory read what others write.
+    /// Attaches a slave and a monitor to that half of the AXI4 bus with that prefix. Slaves with the same memory read
+    /// what others write.
     ///
     /// # Errors
     /// If the design is no master there.
@@ -120,8 +119,8 @@ impl AxiSlave {
         (memory, log): (SharedMemory, Option<AccessLog>),
     ) -> Result<Self, ModelError> {
         let ports = Ports::find(sim.dut.instance(), prefix, kind, Some(Side::OutOfDesign))?;
-        // The monitor samples first, so that the slave finds what is complete in the same cycle, and an impossible
-        // burst is found before the slave sees it.
+        // The monitor samples first, so that the slave gets a completed burst in the same cycle, and an illegal burst
+        // is reported before the slave sees it.
         let monitor = AxiMonitor::of(sim, prefix, kind)?;
         monitor.keep_finished();
         let [address, data, answers] = kind.0.letters();
@@ -166,7 +165,7 @@ impl AxiSlave {
         SharedMemory::clone(&self.memory)
     }
 
-    /// All bursts that were not taken yet: writes in the order of their ends, reads in that of their addresses.
+    /// Takes all bursts: writes in the order of their ends, reads in that of their addresses.
     pub fn take_bursts(&self) -> Vec<SlaveBurst> {
         self.state.borrow_mut().seen.drain(..).collect()
     }

@@ -22,7 +22,7 @@ struct SourceState<P: Outgoing> {
     payload: P,
     pauses: Pauses,
     queue: VecDeque<P::Item>,
-    /// Which beat of the first item in the queue is next, or on the bus.
+    /// The index of the next beat of the first item in the queue, or of the one on the bus.
     beat: usize,
     on_bus: bool,
     levels: Levels,
@@ -64,7 +64,7 @@ impl<P: Outgoing> Source<P> {
         Ok(Self { state, monitor })
     }
 
-    /// Queues an item behind those that wait already: values of all fields, or a frame.
+    /// Queues an item: values of all fields, or a frame.
     ///
     /// # Panics
     /// If the ports cannot carry it.
@@ -75,7 +75,7 @@ impl<P: Outgoing> Source<P> {
         state.queue.push_back(item);
     }
 
-    /// Items that are not sent completely.
+    /// Number of items that are not sent completely.
     pub fn waiting(&self) -> usize {
         self.state.borrow().queue.len()
     }
@@ -90,12 +90,12 @@ impl<P: Outgoing> Source<P> {
         self.state.borrow().sent
     }
 
-    /// The cycle in which the first beat of the latest item was taken.
+    /// The cycle in which the first beat of the latest item was transferred.
     pub fn first_cycle(&self) -> u64 {
         self.state.borrow().first_cycle
     }
 
-    /// Forgets all items but one of which a beat was offered, which has to be sent to its end.
+    /// Discards all items, except one that has started, which has to be completed.
     pub fn clear(&self) {
         let mut state = self.state.borrow_mut();
         let begun = usize::from(state.beat > 0 || state.on_bus);
@@ -150,7 +150,7 @@ impl<P: Outgoing> Agent for SourceState<P> {
     }
 
     fn reset(&mut self, dut: &mut Instance) {
-        // An item of several beats that was cut off is not sent again: the design saw its beginning.
+        // An item of several beats that was interrupted is not sent again: the design saw its beginning.
         if !P::RESENDS && (self.beat > 0 || self.on_bus) {
             self.queue.pop_front();
         }
@@ -222,7 +222,7 @@ impl<P: Incoming> Sink<P> {
         Ok(Self { state, monitor })
     }
 
-    /// The first complete item that was not taken yet.
+    /// Takes the next received item.
     pub fn receive(&self) -> Option<P::Item> {
         self.state.borrow_mut().received.pop_front()
     }
@@ -299,7 +299,7 @@ impl<P: Incoming> Agent for SinkState<P> {
         };
         let part = self.payload.partial_bytes().unwrap_or(0);
         format!(
-            "{bus}: sink has received {total} {items}, {waiting} were not looked at, {missing}{part} bytes of the next, \
+            "{bus}: sink has received {total} {items}, {waiting} were not taken, {missing}{part} bytes of the next, \
              {levels}"
         )
     }

@@ -5,9 +5,9 @@
 //!                    Monitor            Monitor
 //! ```
 //!
-//! A [`Payload`] says which ports a beat has and how items become beats; a source, a sink and their queues are the same
-//! for all. [`Fields`] is an item of one beat, a value for each named field, and what they mean is up to the
-//! design; [streams](crate::stream) carry frames. The rules of valid and ready are always checked.
+//! A [`Payload`] defines the ports of a beat and how items become beats; source, sink and queues are the same for
+//! all. [`Fields`] is an item of one beat with a value for each named field; [streams](crate::stream) carry frames.
+//! The rules of valid and ready are always checked.
 
 mod ends;
 
@@ -32,7 +32,7 @@ impl<M: Model> Simulation<M> {
     /// Puts a source on the channel with that prefix and these fields.
     ///
     /// # Panics
-    /// If there is no such channel into the design; [`ChannelSource::attach`] returns an error instead.
+    /// If the design has no such input channel; [`ChannelSource::attach`] returns an error instead.
     pub fn channel_source(&mut self, prefix: &str, fields: &[&str], pause: Pause) -> ChannelSource {
         ChannelSource::attach(self, prefix, fields, pause).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -40,7 +40,7 @@ impl<M: Model> Simulation<M> {
     /// Puts a sink on the channel with that prefix and these fields.
     ///
     /// # Panics
-    /// If there is no such channel out of the design; [`ChannelSink::attach`] returns an error instead.
+    /// If the design has no such output channel; [`ChannelSink::attach`] returns an error instead.
     pub fn channel_sink(&mut self, prefix: &str, fields: &[&str], pause: Pause) -> ChannelSink {
         ChannelSink::attach(self, prefix, fields, pause).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -48,7 +48,7 @@ impl<M: Model> Simulation<M> {
 
 /// The ports of a channel's beats.
 pub trait Payload: fmt::Debug + 'static {
-    /// What is sent or received: one beat or more.
+    /// The unit that is sent or received: one or more beats.
     type Item: fmt::Debug;
     /// Checks the rules of the channel.
     type Monitor: Clone + fmt::Debug;
@@ -67,7 +67,7 @@ pub trait Payload: fmt::Debug + 'static {
 
 /// A payload that can be sent.
 pub trait Outgoing: Payload {
-    /// Whether an item of which a beat was offered in a reset is sent again after it.
+    /// Whether an item of which a beat was offered when a reset began is sent again after it.
     const RESENDS: bool = false;
 
     /// Whether the ports can carry an item.
@@ -88,23 +88,23 @@ pub trait Outgoing: Payload {
 
 /// A payload that can be received.
 pub trait Incoming: Payload {
-    /// Takes the beat on the ports; the item, if it ends one.
+    /// Takes the beat on the ports; returns the item if this beat ends one.
     ///
     /// # Errors
     /// If the beat breaks a rule.
     fn take(&mut self, dut: &Instance, cycle: u64) -> Result<Option<Self::Item>, String>;
 
-    /// Bytes of an item that has arrived in part.
+    /// Number of bytes of an item that has arrived partially.
     fn partial_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// Items that have to come.
+    /// Number of items that are expected.
     fn missing(&self) -> usize {
         0
     }
 
-    /// Forgets an item that has arrived in part.
+    /// Discards an item that has arrived partially.
     fn reset(&mut self) {}
 }
 
@@ -125,7 +125,7 @@ impl ChannelMonitor {
         Self { state }
     }
 
-    /// What was seen since the start.
+    /// The counters since the start.
     pub fn counts(&self) -> Counts {
         self.state.borrow().counts
     }
@@ -168,7 +168,7 @@ pub struct Fields(Handshake);
 pub struct Item {
     /// One value for each field.
     pub values: Vec<u64>,
-    /// The cycle in which it was transferred; 0 of one that is sent.
+    /// The cycle of its transfer; 0 in one that is to be sent.
     pub cycle: u64,
 }
 
@@ -258,7 +258,7 @@ impl ChannelSource {
     /// Puts a source on the channel with that prefix and these fields.
     ///
     /// # Errors
-    /// If the design has no such channel, it goes out of the design, or a field has more than 64 bits.
+    /// If the design has no such channel, it is an output, or a field has more than 64 bits.
     pub fn attach<M: Model>(
         sim: &mut Simulation<M>,
         prefix: &str,
@@ -269,7 +269,7 @@ impl ChannelSource {
         Self::of(sim, fields, pause)
     }
 
-    /// What was seen since the start.
+    /// The counters since the start.
     pub fn counts(&self) -> Counts {
         self.monitor().counts()
     }
@@ -279,7 +279,7 @@ impl ChannelSink {
     /// Puts a sink on the channel with that prefix and these fields.
     ///
     /// # Errors
-    /// If the design has no such channel, it goes into the design, or a field has more than 64 bits.
+    /// If the design has no such channel, it is an input, or a field has more than 64 bits.
     pub fn attach<M: Model>(
         sim: &mut Simulation<M>,
         prefix: &str,
@@ -290,7 +290,7 @@ impl ChannelSink {
         Self::of(sim, fields, pause)
     }
 
-    /// What was seen since the start.
+    /// The counters since the start.
     pub fn counts(&self) -> Counts {
         self.monitor().counts()
     }

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
 
-/// Which way the DMA moves bytes.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// From the RAM to host memory: Corundum's write descriptors.
@@ -32,20 +32,20 @@ impl Transfer {
 pub struct DmaConfig {
     /// When descriptors are not taken.
     pub descriptors: Pause,
-    /// Clocks until bytes begin to move: a descriptor of one line that is taken in cycle t has its status in
-    /// cycle t + 1 + latency at the earliest, and every further line takes one clock more.
+    /// Latency in cycles before bytes begin to move: a descriptor of one line that is accepted in cycle t has its
+    /// status in cycle t + 1 + latency at the earliest; each further line takes one cycle more.
     pub latency: Latency,
-    /// Most clocks that a status comes later than it could, each at random; so statuses overtake each other.
+    /// Maximum random delay of a status in cycles; with it, statuses overtake each other.
     pub spread: u64,
     /// Which descriptors fail.
     pub faults: DmaFaults,
     /// Probability in percent that a cycle without a status has one whose tag is not in flight.
-    pub strays: u32,
+    pub unsolicited: u32,
     /// Number of tags that the design uses, from 0 on.
     pub tags: u64,
     /// The RAM that descriptors have to select.
     pub ram_sel: u64,
-    /// Whether the DMA has a reset of its own, and goes on when the design is reset.
+    /// Whether the DMA has a reset of its own, and keeps running when the design is reset.
     pub survives_reset: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for DmaConfig {
             latency: Latency::exactly(0),
             spread: 0,
             faults: DmaFaults::Never,
-            strays: 0,
+            unsolicited: 0,
             tags: 1 << 16,
             ram_sel: 0,
             survives_reset: false,
@@ -64,8 +64,8 @@ impl Default for DmaConfig {
     }
 }
 
-/// Which descriptors fail. Of a descriptor to the host that fails, nothing, a part or everything is written,
-/// at random; of one from the host, the RAM holds garbage.
+/// Which descriptors fail. A failed descriptor to the host writes nothing, a part or everything, at random; a failed
+/// one from the host leaves garbage in the RAM.
 #[derive(Clone, Debug, Default)]
 pub enum DmaFaults {
     /// None.
@@ -80,12 +80,12 @@ pub enum DmaFaults {
     At(Vec<(RangeInclusive<u64>, u8)>),
 }
 
-/// How the ports of a RAM behave, each segment by itself.
+/// Behaviour of the ports of a RAM, independent for each segment.
 #[derive(Clone, Debug)]
 pub struct RamConfig {
     /// When commands are not taken.
     pub commands: Pause,
-    /// Clocks from a command to `ram_wr_done`, or to the data that was read; at least 1.
+    /// Cycles from a command to `ram_wr_done`, or to the read data; at least 1.
     pub latency: Latency,
 }
 
@@ -113,24 +113,24 @@ pub struct Descriptor {
     pub ram_addr: u64,
     /// Number of bytes.
     pub len: u64,
-    /// By what the status names it.
+    /// Identifies the descriptor in its status.
     pub tag: u64,
 }
 
-/// A descriptor that was taken.
+/// A descriptor that was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// What is asked for.
+    /// The descriptor.
     pub descriptor: Descriptor,
     /// The code of the status that it will get, unless the host refuses it; 0 is success.
     pub code: u8,
     /// How many of its bytes are moved, from the first on: all of them unless it fails.
     pub moved: u64,
-    /// The cycle in which it was taken.
+    /// The cycle in which it was accepted.
     pub cycle: u64,
 }
 
-/// A status that was given.
+/// A status that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The tag of the descriptor.
@@ -138,13 +138,13 @@ pub struct Status {
     /// How it went; 0 is success.
     pub code: u8,
     /// Whether no descriptor with that tag was in flight.
-    pub stray: bool,
+    pub unsolicited: bool,
     /// The cycle in which it was valid.
     pub cycle: u64,
 }
 
 impl Descriptor {
-    /// Checks what every descriptor has to obey; the tag is one of so many.
+    /// Checks the rules for all descriptors; `tags` is the number of tags.
     pub(super) fn check(&self, ram: RamShape, tags: u64) -> Result<(), String> {
         let Self {
             dma_addr,
@@ -167,9 +167,7 @@ impl Descriptor {
             ));
         }
         if tag >= tags {
-            return Err(format!(
-                "tag {tag} of a descriptor is none of the {tags} that it may have"
-            ));
+            return Err(format!("tag {tag} of a descriptor is not less than {tags}"));
         }
         Ok(())
     }
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dma_can_do_is_allowed() {
+    fn legal_descriptors_are_accepted() {
         for (dma_addr, ram_addr, len, tag) in [
             (0, 0, 1, 0),
             (0xfff, 1023, 1, 3),
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_must_not_do_is_named() {
+    fn illegal_descriptors_are_reported() {
         let text = |dma_addr, ram_addr, len, tag| check(dma_addr, ram_addr, len, tag).unwrap_err();
         assert_eq!(text(0, 0, 0, 0), "a descriptor has no bytes");
         assert_eq!(
@@ -219,9 +217,6 @@ mod tests {
             text(0, 1020, 5, 0),
             "a descriptor of 5 bytes at 0x3fc of the RAM leaves the 1024 bytes that it may use"
         );
-        assert_eq!(
-            text(0, 0, 1, 4),
-            "tag 4 of a descriptor is none of the 4 that it may have"
-        );
+        assert_eq!(text(0, 0, 1, 4), "tag 4 of a descriptor is not less than 4");
     }
 }

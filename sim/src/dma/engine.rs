@@ -18,28 +18,28 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// The DMA of one direction: takes descriptors, moves bytes between a RAM and host memory, gives statuses.
+/// The DMA of one direction: accepts descriptors, moves bytes between a RAM and host memory, and sends statuses.
 ///
 /// - A descriptor that is taken in cycle t with latency L and touches n lines of the RAM (all segments) has
 ///   moved, and has its status, in cycle t + L + n at the earliest; lines move one a clock, descriptor by
 ///   descriptor in their order, so also writes to host memory take effect in that order.
 /// - A status is valid for one cycle, and no cycle has two.
-/// - A descriptor has to stay while it waits for ready, to select the RAM of the configuration, to lie in the
+/// - A descriptor has to stay while it waits for ready, to select the RAM of the configuration, to be in the
 ///   bytes of the RAM that the design may use and in one page of host memory, and to have a tag that is not
 ///   in flight. Immediate data must not be enabled.
 /// - When a descriptor becomes valid its bytes of the RAM must be there (to the host) or free (from the host).
 ///
-/// With `survives_reset` it goes on while the design is reset, without taking descriptors; one that is valid has
-/// to stay so. Else a reset forgets what is in flight.
+/// With `survives_reset` it keeps running while the design is reset, without accepting descriptors; a valid
+/// descriptor has to stay valid. Otherwise a reset discards what is in flight.
 ///
-/// It keeps what it took and gave until that is fetched.
+/// Accepted descriptors and statuses are kept until the test takes them.
 #[derive(Clone, Debug)]
 pub struct CorundumDma {
     state: Rc<RefCell<State>>,
 }
 
 impl CorundumDma {
-    /// Puts a DMA behind the descriptor and status ports with those prefixes.
+    /// Attaches a DMA to the descriptor and status ports with those prefixes.
     ///
     /// # Errors
     /// If the design has no such ports, or their widths do not fit.
@@ -51,15 +51,15 @@ impl CorundumDma {
         ram: &SegmentedRam,
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
-        let ram_access = RamAccess::Beside(ram.clone());
+        let ram_access = RamAccess::Outside(ram.clone());
         Self::with(sim, transfer, [descriptors, status], host, ram_access, config)
     }
 
-    /// Puts a DMA behind the descriptor and status ports of an application block, and in front of the ports of the RAM in it:
-    /// `data_dma_ram_rd_*` for a DMA to the host, `data_dma_ram_wr_*` for one from it.
+    /// Attaches a DMA to the descriptor and status ports of an application block, and to the ports of the RAM inside
+    /// it: `data_dma_ram_rd_*` for a DMA to the host, `data_dma_ram_wr_*` for one from it.
     ///
-    /// Bytes begin to move after the latency, and move as fast as the ports let them. It is reset with the design,
-    /// whatever `survives_reset` says.
+    /// Bytes begin to move after the latency, and move as fast as the ports allow. It is reset with the design,
+    /// regardless of `survives_reset`.
     ///
     /// # Errors
     /// If the design has no such ports, or their widths do not fit.
@@ -112,12 +112,12 @@ impl CorundumDma {
         self.state.borrow_mut().set_ram_pauses(pauses);
     }
 
-    /// The next descriptor that was taken and not fetched.
+    /// Takes the next accepted descriptor.
     pub fn next_accepted(&self) -> Option<Accepted> {
         self.state.borrow_mut().accepted.pop_front()
     }
 
-    /// The next status that was given and not fetched.
+    /// Takes the next status.
     pub fn next_status(&self) -> Option<Status> {
         self.state.borrow_mut().statuses.pop_front()
     }
@@ -127,17 +127,17 @@ impl CorundumDma {
         self.state.borrow().tags.len()
     }
 
-    /// Whether a descriptor is valid that was not taken.
+    /// Whether a descriptor is valid and not accepted.
     pub fn is_offered(&self) -> bool {
         self.state.borrow().offered.is_some()
     }
 
-    /// Gives a status that nobody waits for, in the next cycle that has none.
+    /// Sends a status that belongs to no descriptor, in the next cycle that has none.
     ///
     /// # Panics
-    /// If the tag is in flight when its turn comes.
-    pub fn send_stray(&self, tag: u64, code: u8) {
-        self.state.borrow_mut().strays.push_back((tag, code));
+    /// If the tag is in flight by then.
+    pub fn send_unsolicited_status(&self, tag: u64, code: u8) {
+        self.state.borrow_mut().unsolicited.push_back((tag, code));
     }
 
     /// Changes when descriptors are not taken, from the next cycle on.
@@ -150,7 +150,7 @@ impl CorundumDma {
         self.state.borrow_mut().config.latency = latency;
     }
 
-    /// Changes how much later statuses come than they could, from the next one on.
+    /// Changes the maximum random delay of statuses, from the next one on.
     pub fn set_spread(&self, cycles: u64) {
         self.state.borrow_mut().config.spread = cycles;
     }
@@ -160,17 +160,17 @@ impl CorundumDma {
         self.state.borrow_mut().config.faults = faults;
     }
 
-    /// Changes how many cycles without a status have one that nobody waits for, in percent.
-    pub fn set_strays(&self, percent: u32) {
-        self.state.borrow_mut().config.strays = percent;
+    /// Changes the probability of unsolicited statuses (see [`DmaConfig::unsolicited`]).
+    pub fn set_unsolicited(&self, percent: u32) {
+        self.state.borrow_mut().config.unsolicited = percent;
     }
 
-    /// Changes whether the DMA goes on when the design is reset.
+    /// Changes whether the DMA keeps running when the design is reset.
     pub fn set_survives_reset(&self, survives: bool) {
         self.state.borrow_mut().config.survives_reset = survives;
     }
 
-    /// What was seen of the descriptors since the start.
+    /// The counters of descriptors since the start.
     pub fn counts(&self) -> Counts {
         self.state.borrow().watch.counts
     }
@@ -187,17 +187,17 @@ pub(super) struct State {
     pub(super) config: DmaConfig,
     pub(super) pauses: Pauses,
     rng: ChaCha8Rng,
-    /// The descriptor that is valid and was not taken.
+    /// The descriptor that is valid and not accepted.
     pub(super) offered: Option<Descriptor>,
     schedule: Schedule<Accepted>,
     pub(super) tags: BTreeSet<u64>,
     last_tag: Option<u64>,
-    pub(super) strays: VecDeque<(u64, u8)>,
+    pub(super) unsolicited: VecDeque<(u64, u8)>,
     pub(super) accepted: VecDeque<Accepted>,
     pub(super) statuses: VecDeque<Status>,
     /// The status on the bus.
     on_bus: Option<(u64, u8, bool)>,
-    /// The cycle that is driven next.
+    /// The next cycle to drive.
     cycle: u64,
 }
 
@@ -209,7 +209,7 @@ impl State {
         }
     }
 
-    /// A DMA behind the descriptor and status ports with those prefixes.
+    /// A DMA on the descriptor and status ports with those prefixes.
     pub(super) fn new<M: Model>(
         sim: &Simulation<M>,
         transfer: Transfer,
@@ -235,7 +235,7 @@ impl State {
             schedule: Schedule::new(),
             tags: BTreeSet::new(),
             last_tag: None,
-            strays: VecDeque::new(),
+            unsolicited: VecDeque::new(),
             accepted: VecDeque::new(),
             statuses: VecDeque::new(),
             on_bus: None,
@@ -243,7 +243,7 @@ impl State {
         })
     }
 
-    /// Looks at the descriptor that has just become valid.
+    /// Checks and records the descriptor that has just become valid.
     fn offer(&mut self, dut: &Instance) -> Result<(), String> {
         let value = |port| dut.value(port) as u64;
         let descriptor = Descriptor {
@@ -261,7 +261,7 @@ impl State {
             ));
         }
         if self.ports.imm_en.is_some_and(|port| dut.is_high(port)) {
-            return Err("a descriptor has immediate data, which the model does not know".to_owned());
+            return Err("a descriptor has immediate data, which the model does not support".to_owned());
         }
         if self.tags.contains(&descriptor.tag) {
             return Err(format!("tag {} of a descriptor is in flight", descriptor.tag));
@@ -272,7 +272,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes a descriptor, and decides how it goes.
+    /// Accepts a descriptor, and draws its latency and outcome.
     fn accept(&mut self, descriptor: Descriptor, cycle: u64) {
         let code = self.draw_code(&descriptor);
         let moved = match (code, self.rng.random_range(0..3)) {
@@ -311,7 +311,7 @@ impl State {
         }
     }
 
-    /// What a descriptor from the host brings: the host's bytes, and garbage where it fails.
+    /// The bytes of a descriptor from the host: the host's bytes, and garbage where it fails.
     fn brought(&mut self, job: &mut Accepted) -> Vec<u8> {
         let mut bytes = vec![0; job.descriptor.len as usize];
         let done = self.host.dma_read(job.descriptor.dma_addr, &mut bytes);
@@ -320,7 +320,7 @@ impl State {
         bytes
     }
 
-    /// Moves the bytes of a descriptor, or begins to move them; whether they are moved.
+    /// Moves the bytes of a descriptor, or begins to move them; returns whether they have moved.
     fn move_bytes(&mut self, job: &mut Accepted) -> bool {
         let Descriptor {
             dma_addr,
@@ -337,12 +337,12 @@ impl State {
                 ram.begin(*job, &bytes);
                 return false;
             }
-            RamAccess::Beside(ram) if bytes.is_empty() => {
+            RamAccess::Outside(ram) if bytes.is_empty() => {
                 let host = &self.host;
                 let done = ram.with_bytes(ram_addr, job.moved, |bytes| host.dma_write(dma_addr, bytes));
                 note_refusal(job, done);
             }
-            RamAccess::Beside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
+            RamAccess::Outside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
         }
         true
     }
@@ -353,7 +353,7 @@ impl State {
         self.schedule.wait(job, self.cycle + later);
     }
 
-    /// Moves what is due in this cycle, and puts a status on the bus.
+    /// Moves what is due in this cycle, and drives the status.
     fn step(&mut self, dut: &mut Instance) {
         while let Some(mut job) = self.schedule.next_moved(self.cycle) {
             if self.move_bytes(&mut job) {
@@ -376,19 +376,19 @@ impl State {
         let job = self.schedule.next_status(self.cycle, reorder, &mut self.rng);
         self.on_bus = match job {
             Some(job) => Some(self.end(&job)),
-            None => self.next_stray().map(|(tag, code)| (tag, code, true)),
+            None => self.next_unsolicited().map(|(tag, code)| (tag, code, true)),
         };
         if let Some((tag, code, _)) = self.on_bus {
             dut.set_value(self.status.tag, tag.into());
             dut.set_value(self.status.error, code.into());
         }
         dut.set_high(self.status.valid, self.on_bus.is_some());
-        if let Some((tag, code, stray)) = self.on_bus {
+        if let Some((tag, code, unsolicited)) = self.on_bus {
             let cycle = self.cycle;
             self.statuses.push_back(Status {
                 tag,
                 code,
-                stray,
+                unsolicited,
                 cycle,
             });
         }
@@ -405,15 +405,15 @@ impl State {
         (tag, job.code, false)
     }
 
-    fn next_stray(&mut self) -> Option<(u64, u8)> {
-        if let Some((tag, code)) = self.strays.pop_front() {
+    fn next_unsolicited(&mut self) -> Option<(u64, u8)> {
+        if let Some((tag, code)) = self.unsolicited.pop_front() {
             assert!(
                 !self.tags.contains(&tag),
-                "tag {tag} is in flight, so it is no stray"
+                "tag {tag} is in flight, so its status is not unsolicited"
             );
             return Some((tag, code));
         }
-        if self.config.strays == 0 || self.rng.random_range(0..100) >= self.config.strays {
+        if self.config.unsolicited == 0 || self.rng.random_range(0..100) >= self.config.unsolicited {
             return None;
         }
         let (width, tags) = (self.status.tag.width(), &self.tags);
@@ -424,7 +424,7 @@ impl State {
         Some((tag, self.rng.random_range(0..16)))
     }
 
-    /// Forgets all descriptors that are offered or in flight.
+    /// Discards all descriptors that are offered or in flight.
     fn forget(&mut self, dut: &mut Instance) {
         if let Some(Descriptor { ram_addr, len, .. }) = self.offered.take() {
             self.ram.end(ram_addr, len, false);
@@ -437,14 +437,14 @@ impl State {
             ram.reset(dut);
         }
         self.tags.clear();
-        self.strays.clear();
+        self.unsolicited.clear();
         self.accepted.clear();
         self.statuses.clear();
         self.last_tag = None;
     }
 }
 
-/// A transfer that the host refuses moves nothing, and its status says so.
+/// A transfer that the host rejects moves nothing, and its status reports it.
 fn note_refusal(job: &mut Accepted, done: Result<(), Refused>) {
     if let Err(Refused { code }) = done {
         (job.code, job.moved) = (code, 0);
@@ -493,7 +493,7 @@ impl Agent for State {
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        // To a DMA that is not reset, a descriptor that is valid has to stay so.
+        // A DMA that is not reset requires that a valid descriptor stays valid.
         if self.config.survives_reset {
             return Ok(());
         }
@@ -504,7 +504,7 @@ impl Agent for State {
     }
 
     fn unfinished(&self) -> Option<String> {
-        let left = self.schedule.len() + self.strays.len() + self.ram.len();
+        let left = self.schedule.len() + self.unsolicited.len() + self.ram.len();
         (left > 0 || self.watch.is_waiting()).then(|| self.describe())
     }
 

@@ -1,4 +1,4 @@
-//! Host memory, byte by byte, with what the test expects there.
+//! Host memory, byte by byte, with the contents that the test expects.
 
 use super::page::{PAGE_BYTES, Page, Wrong};
 use std::cell::RefCell;
@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use thiserror::Error;
 
-/// Host memory of 2^64 bytes, with what the test expects there; clones share one state.
+/// Host memory of 2^64 bytes, with the contents that the test expects; clones share one state.
 ///
-/// The test says which bytes the DMA has to write ([`expect`](Self::expect)); [`check`](Self::check) compares
-/// that with what the DMA has written. Bytes that nobody has written depend on their address and the seed,
-/// so that a byte from a wrong address is noticed.
+/// The test declares which bytes the DMA has to write ([`expect`](Self::expect)); [`check`](Self::check) compares
+/// them with what the DMA has written. Bytes that were never written depend on their address and the seed, so that a
+/// byte from a wrong address is noticed.
 ///
 /// ```
 /// use spinneret_sim::dma::HostMemory;
@@ -34,20 +34,20 @@ pub struct HostMemory {
 #[derive(Debug)]
 struct State {
     seed: u64,
-    /// Whether what the DMA writes is compared with what is expected of it.
+    /// Whether what the DMA writes is compared with the expected contents.
     is_compared: bool,
     pages: BTreeMap<u64, Box<Page>>,
-    /// Numbers of pages that are 0 until somebody writes them.
+    /// Numbers of pages that are 0 until they are written.
     zeros: Vec<Range<u64>>,
-    /// Numbers of pages whose bytes are elsewhere.
+    /// Numbers of pages whose bytes are in a [`Backing`].
     backed: Vec<(Range<u64>, Rc<dyn Backing>)>,
-    /// Who has all of it instead, as far as the DMA goes.
+    /// A bus that serves all accesses of the DMA instead.
     bus: Option<Rc<dyn HostBus>>,
-    /// Numbers of the pages that may differ from what is wanted, each once.
+    /// Numbers of the pages that may differ from the expected contents, each once.
     touched: Vec<u64>,
 }
 
-/// Memory that somebody else has as well, such as another process. It is written and read at once, and never compared.
+/// Memory shared with something else, such as another process. It is read and written directly, and never compared.
 pub trait Backing: fmt::Debug {
     /// Reads bytes from an offset on.
     fn read(&self, offset: u64, bytes: &mut [u8]);
@@ -55,33 +55,33 @@ pub trait Backing: fmt::Debug {
     fn write(&self, offset: u64, bytes: &[u8]);
 }
 
-/// How many bytes are listed of those that are wrong.
+/// How many wrong bytes are listed.
 const LISTED: usize = 4;
 
-/// The DMA has not written what it had to, or something else as well.
+/// The DMA did not write what it had to, or wrote something else.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("host memory: {}", Listing(self))]
 pub struct Difference {
     /// How many bytes are wrong.
     pub bytes: usize,
-    /// The first of them, each with what is wrong.
+    /// The first wrong bytes, each with the reason.
     first: Vec<(u64, Wrong)>,
 }
 
 impl Difference {
-    /// The lowest address at which a byte is wrong.
+    /// The lowest address with a wrong byte.
     pub fn address(&self) -> u64 {
         self.first.first().map_or(0, |(address, _)| *address)
     }
 }
 
 impl HostMemory {
-    /// A memory that nobody has written yet.
+    /// A memory that was never written.
     pub fn new(seed: u64) -> Self {
         Self::with(seed, true)
     }
 
-    /// The same for hardware of which nobody knows what it will write: it takes no more memory than what is written.
+    /// The same without expectations, for hardware whose writes are unknown: it uses no more memory than is written.
     pub fn not_compared(seed: u64) -> Self {
         Self::with(seed, false)
     }
@@ -149,7 +149,7 @@ impl HostMemory {
         bytes
     }
 
-    /// Forgets an area of whole pages: they are as if nobody had ever written them.
+    /// Discards an area of whole pages: they are as if never written.
     pub fn forget(&self, area: Range<u64>) {
         let numbers = pages(&area);
         let mut state = self.state.borrow_mut();
@@ -160,19 +160,19 @@ impl HostMemory {
         state.backed.retain(|(area, _)| is_apart(area));
     }
 
-    /// Makes an area of whole pages 0, which takes no memory until somebody uses it.
+    /// Zeroes an area of whole pages, which uses no memory until it is accessed.
     pub fn zero(&self, area: Range<u64>) {
         self.forget(area.clone());
         self.state.borrow_mut().zeros.push(pages(&area));
     }
 
-    /// Lets an area of whole pages be memory that somebody else has as well; nothing can be
-    /// expected there. [`forget`](Self::forget) ends it.
+    /// Backs an area of whole pages with shared memory; nothing can be expected there. [`forget`](Self::forget) ends
+    /// it.
     pub fn back(&self, area: Range<u64>, backing: Rc<dyn Backing>) {
         self.state.borrow_mut().backed.push((pages(&area), backing));
     }
 
-    /// Lets the DMA move bytes to and from a host that is somewhere else, whatever is here. Nothing is compared then.
+    /// Routes all accesses of the DMA to a bus instead of this memory. Nothing is compared then.
     pub fn connect(&self, bus: Rc<dyn HostBus>) {
         self.state.borrow_mut().bus = Some(bus);
     }
@@ -203,10 +203,10 @@ impl HostMemory {
 
     /// Compares what the DMA has written since the last comparison with what it had to write.
     ///
-    /// What is there is what is wanted afterwards, and a new comparison begins.
+    /// The contents become the expected ones, and a new comparison begins.
     ///
     /// # Errors
-    /// If a byte was not written, was written with another value, or was written although nobody expected it.
+    /// If a byte was not written, was written with another value, or was written unexpectedly.
     pub fn check(&self) -> Result<(), Difference> {
         let mut state = self.state.borrow_mut();
         let mut difference = Difference {
@@ -230,13 +230,13 @@ impl HostMemory {
         }
     }
 
-    /// Takes what is there as what is wanted: for after a reset, when nobody knows how much was written.
+    /// Accepts the contents as expected, for after a reset, when it is unknown how much was written.
     pub fn adopt(&self) {
-        // What differs is given up on purpose.
+        // The differences are ignored on purpose.
         self.check().ok();
     }
 
-    /// Forgets everything that was written, set or expected.
+    /// Discards everything that was written, set or expected.
     pub fn clear(&self) {
         let mut state = self.state.borrow_mut();
         state.pages.clear();
@@ -246,18 +246,18 @@ impl HostMemory {
     }
 }
 
-/// The pages that lie in an area as a whole.
+/// The pages that an area contains completely.
 fn pages(area: &Range<u64>) -> Range<u64> {
     area.start.div_ceil(PAGE_BYTES)..area.end / PAGE_BYTES
 }
 
 impl State {
-    /// Whether a page that nobody has written is 0.
+    /// Whether a page is 0 until it is written.
     fn is_zero(&self, number: u64) -> bool {
         self.zeros.iter().any(|area| area.contains(&number))
     }
 
-    /// Where a page is that is elsewhere, and at which offset.
+    /// The backing of a page and the offset in it, if it has one.
     fn backing(&self, number: u64) -> Option<(&Rc<dyn Backing>, u64)> {
         let found = self.backed.iter().find(|(area, _)| area.contains(&number));
         found.map(|(area, backing)| (backing, (number - area.start) * PAGE_BYTES))
@@ -271,7 +271,7 @@ impl State {
         })
     }
 
-    /// Does something with bytes, page by page; `touch` says that they are to be compared.
+    /// Applies a function page by page; `touch` marks the pages for comparison.
     fn each_page(
         &mut self,
         address: u64,
@@ -324,7 +324,7 @@ impl fmt::Display for Listing<'_> {
             match wrong {
                 Wrong::Missing { wanted } => write!(f, "was not written, {wanted:#04x} was expected")?,
                 Wrong::Unexpected { found } => {
-                    write!(f, "was written with {found:#04x}, and nobody expected that")?;
+                    write!(f, "was written with {found:#04x}, which was not expected")?;
                 }
                 Wrong::Different { found, wanted } => write!(f, "is {found:#04x}, not {wanted:#04x}")?,
             }
@@ -336,7 +336,7 @@ impl fmt::Display for Listing<'_> {
     }
 }
 
-/// Bytes from an address on, page by page: number of the page, offset in it, and which of the bytes.
+/// Splits bytes from an address on into pages: number of the page, offset in it, and range of the bytes.
 fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<usize>)> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -351,7 +351,7 @@ fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<
 
 /// Memory of a host, by the addresses that the device has for it.
 ///
-/// Bytes are moved all or none: an access that is refused has changed nothing.
+/// A bus in front of host memory. Bytes are moved all or none: a rejected access changes nothing.
 pub trait HostBus: fmt::Debug {
     /// Reads bytes from an address on.
     ///
@@ -369,12 +369,12 @@ pub trait HostBus: fmt::Debug {
 /// The host refused an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The code of Corundum's status that says why.
+    /// The reason, as a code of Corundum's status.
     pub code: u8,
 }
 
 impl Refused {
-    /// Nobody answers to that address: an unsupported request of PCI Express.
+    /// No device responds at that address: an unsupported request of PCI Express.
     pub const UNSUPPORTED_REQUEST: Self = Self { code: 10 };
 }
 
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_nobody_wrote_depend_on_address_and_seed() {
+    fn unwritten_bytes_depend_on_address_and_seed() {
         let (one, other) = (HostMemory::new(1), HostMemory::new(2));
         assert_eq!(one.read(0xffa, 12), HostMemory::new(1).read(0xffa, 12));
         assert_ne!(one.read(0xffa, 12), other.read(0xffa, 12));
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_elsewhere_are_read_and_written_there_until_they_are_forgotten() {
+    fn backed_bytes_are_read_and_written_in_the_backing_until_they_are_forgotten() {
         let host = HostMemory::not_compared(1);
         let before = host.read(0x2ffe, 4);
         let elsewhere = Rc::new(Elsewhere(RefCell::new(vec![0; 0x2000])));
@@ -431,24 +431,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_and_written_is_right() {
+    fn expected_writes_pass_the_check() {
         let host = HostMemory::new(1);
         host.expect(0xffe, &[1, 2, 3, 4]);
         host.write(0xffe, &[1, 2]);
         host.write(0x1000, &[3, 4]);
         assert_eq!(text(&host), "right");
         assert_eq!(host.read(0xffe, 4), [1, 2, 3, 4]);
-        // The next comparison begins: the same bytes once more are not expected.
+        // A new comparison begins: the same bytes written again are unexpected.
         host.write(0x1000, &[3]);
         assert_eq!(
             text(&host),
-            "host memory: 1 byte is wrong: 0x1000 was written with 0x03, and nobody expected that"
+            "host memory: 1 byte is wrong: 0x1000 was written with 0x03, which was not expected"
         );
         assert_eq!(text(&host), "right", "it was said once");
     }
 
     #[test]
-    fn every_kind_of_difference_is_named_with_its_address() {
+    fn every_kind_of_difference_is_reported_with_its_address() {
         let host = HostMemory::new(1);
         host.expect(0x2000, &[1, 2, 3]);
         host.write(0x2001, &[2, 4, 5, 6, 7]);
@@ -457,17 +457,17 @@ mod tests {
         assert_eq!(
             difference.to_string(),
             "host memory: 5 bytes are wrong: 0x2000 was not written, 0x01 was expected; 0x2002 is 0x04, \
-             not 0x03; 0x2003 was written with 0x05, and nobody expected that; 0x2004 was written with \
-             0x06, and nobody expected that; and more"
+             not 0x03; 0x2003 was written with 0x05, which was not expected; 0x2004 was written with \
+             0x06, which was not expected; and more"
         );
     }
 
     #[test]
-    fn a_byte_that_is_rewritten_with_what_was_there_is_noticed() {
+    fn rewriting_a_byte_with_the_same_value_is_reported() {
         let host = HostMemory::new(1);
         let there = host.read(0x10, 1);
         host.write(0x10, &there);
-        assert!(text(&host).contains("nobody expected"));
+        assert!(text(&host).contains("was not expected"));
         host.expect(0x10, &there);
         assert!(text(&host).contains("was not written"));
     }
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_sets_is_read_and_not_expected() {
+    fn bytes_set_by_the_host_are_read_and_not_expected() {
         let host = HostMemory::new(1);
         host.set(0xfff, &[7, 8]);
         assert_eq!(host.read(0xfff, 2), [7, 8]);
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_can_be_taken_as_wanted() {
+    fn the_contents_can_be_accepted_as_expected() {
         let host = HostMemory::new(1);
         host.expect(0, &[1, 2]);
         host.write(0, &[1]);
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_bytes_of_memory_can_be_reached() {
+    fn the_last_bytes_of_memory_are_accessible() {
         let host = HostMemory::new(1);
         host.expect(u64::MAX, &[1]);
         host.write(u64::MAX, &[1]);
@@ -523,7 +523,7 @@ mod tests {
         assert_eq!(host.read(0x2000, 8), noise);
         assert!(
             host.check().is_err(),
-            "what was written outside is still to be compared"
+            "bytes written outside the area are still compared"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Corundum's segmented DMA: descriptors and statuses, the segmented RAM beside the design, and host memory.
+//! Corundum's segmented DMA: descriptors and statuses, the segmented RAM next to the design, and host memory.
 //!
 //! ```text
 //!            ram_wr_cmd_*, ram_wr_done          m_axis_write_desc_*, s_axis_write_desc_status_*
@@ -7,14 +7,13 @@
 //!            ram_rd_cmd_*, ram_rd_resp_*        m_axis_read_desc_*, s_axis_read_desc_status_*
 //! ```
 //!
-//! The DMA moves one line of the RAM (all segments) a clock and direction, after a latency, and answers
-//! every descriptor with one status; statuses may overtake each other, fail, and be joined by statuses that
-//! nobody waits for. The agents check what a design has to know: which bytes of the RAM are complete, which
-//! are in use, which tags are in flight.
+//! The DMA moves one line of the RAM (all segments) per clock and direction, after a latency, and answers every
+//! descriptor with one status; statuses may overtake each other, fail, and be mixed with unsolicited ones. The agents
+//! check what a design has to know: which bytes of the RAM are complete, which are in use, which tags are in flight.
 //!
-//! Not modelled: PCIe (requests, credits, completion boundaries), the arbitration between several users of
-//! one DMA, and immediate data. A RAM beside the design has no ports to the DMA, which reaches the contents at once; a
-//! RAM in the design has, and [`CorundumDma::attach_inside`] puts the DMA in front of them.
+//! Not modelled: PCIe (requests, credits, completion boundaries), the arbitration between several users of one DMA,
+//! and immediate data. The DMA reaches a RAM outside the design directly; a RAM inside the design has ports, to which
+//! [`CorundumDma::attach_inside`] connects the DMA.
 //!
 //! Clones of everything here share one state.
 
@@ -41,7 +40,7 @@ use crate::model::Model;
 use crate::simulation::Simulation;
 
 impl<M: Model> Simulation<M> {
-    /// Puts the DMA of one direction behind the descriptor ports of the design; see [`CorundumDma::attach`].
+    /// Attaches the DMA of one direction to the descriptor ports of the design; see [`CorundumDma::attach`].
     ///
     /// # Panics
     /// If the design has no such ports; [`CorundumDma::attach`] returns an error instead.
@@ -57,7 +56,7 @@ impl<M: Model> Simulation<M> {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Puts a RAM behind the ports with which the design writes, such as `ram_wr`.
+    /// Attaches a RAM to the ports with which the design writes, such as `ram_wr`.
     ///
     /// # Panics
     /// If the design has no such ports; [`RamPort::attach_writes`] returns an error instead.
@@ -65,7 +64,7 @@ impl<M: Model> Simulation<M> {
         RamPort::attach_writes(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Puts a RAM behind the ports with which the design reads, such as `ram_rd`.
+    /// Attaches a RAM to the ports with which the design reads, such as `ram_rd`.
     ///
     /// # Panics
     /// If the design has no such ports; [`RamPort::attach_reads`] returns an error instead.

@@ -1,4 +1,4 @@
-//! A page of host memory: what is in it, what should be, and which of it was written.
+//! A page of host memory: its contents, the expected contents, and which bytes were written.
 
 /// Bytes of a page; no descriptor leaves the page of its first byte.
 pub(super) const PAGE_BYTES: u64 = 4096;
@@ -8,22 +8,22 @@ const BYTES: usize = PAGE_BYTES as usize;
 /// A page of host memory.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
-    /// What is there.
+    /// The contents.
     actual: [u8; BYTES],
-    /// What it is compared with, if anything was written or expected since the last comparison.
+    /// The expected contents, if anything was written or expected since the last comparison.
     compared: Option<Box<Compared>>,
-    /// Whether it may differ from what is wanted.
+    /// Whether it may differ from the expected contents.
     pub(super) touched: bool,
 }
 
-/// What a page is compared with.
+/// The expected contents of a page.
 #[derive(Clone, Debug)]
 struct Compared {
-    /// What has to be there.
+    /// The expected contents.
     wanted: [u8; BYTES],
-    /// What the DMA has written since the last comparison.
+    /// Which bytes the DMA has written since the last comparison.
     written: [bool; BYTES],
-    /// What the DMA has to write until the next comparison.
+    /// Which bytes the DMA has to write until the next comparison.
     expected: [bool; BYTES],
 }
 
@@ -32,19 +32,19 @@ struct Compared {
 pub(super) enum Wrong {
     /// It was not written.
     Missing {
-        /// What has to be there.
+        /// The expected value.
         wanted: u8,
     },
-    /// It was written, and nobody expected it.
+    /// It was written unexpectedly.
     Unexpected {
-        /// What was written.
+        /// The value that was written.
         found: u8,
     },
     /// It was written with another value.
     Different {
-        /// What was written.
+        /// The value that was written.
         found: u8,
-        /// What has to be there.
+        /// The expected value.
         wanted: u8,
     },
 }
@@ -101,14 +101,14 @@ impl Page {
         self.actual[offset..offset + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// The test says what the DMA has to write.
+    /// Records bytes that the DMA has to write.
     pub(super) fn expect(&mut self, offset: usize, bytes: &[u8]) {
         let compared = self.compared();
         compared.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
         compared.expected[offset..offset + bytes.len()].fill(true);
     }
 
-    /// What is there is what is wanted from now on.
+    /// The contents are the expected ones from now on.
     pub(super) fn adopt(&mut self) {
         self.compared = None;
     }
@@ -120,7 +120,7 @@ impl Page {
             .is_none_or(|compared| self.actual == compared.wanted && compared.written == compared.expected)
     }
 
-    /// The bytes that are not as they have to be, each with its offset.
+    /// The wrong bytes, each with its offset.
     pub(super) fn wrong(&self) -> impl Iterator<Item = (usize, Wrong)> {
         let all = self
             .compared

@@ -14,7 +14,7 @@ pub(super) struct DescriptorPorts {
     pub(super) ram_addr: PortHandle,
     pub(super) len: PortHandle,
     pub(super) tag: PortHandle,
-    /// Whether there is immediate data; read descriptors have no such port.
+    /// Whether the descriptor has immediate data; read descriptors have no such port.
     pub(super) imm_en: Option<PortHandle>,
 }
 
@@ -80,7 +80,7 @@ fn at_most_64(dut: &Instance, port: PortHandle) -> Result<(), ModelError> {
     )
 }
 
-/// The error for a port whose width does not fit.
+/// The error for a port with a wrong width.
 pub(super) fn fits(dut: &Instance, port: PortHandle, fits: bool, need: &str) -> Result<(), ModelError> {
     if fits {
         return Ok(());
@@ -92,7 +92,7 @@ pub(super) fn fits(dut: &Instance, port: PortHandle, fits: bool, need: &str) -> 
     })
 }
 
-/// The command ports of all segments, which share them: lowest segment first.
+/// The command ports, shared by all segments, lowest segment first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentPorts {
     pub(super) address: PortHandle,
@@ -103,8 +103,8 @@ pub(super) struct SegmentPorts {
 }
 
 impl SegmentPorts {
-    /// Looks up the ports with that prefix, such as `ram_wr_cmd`, and that direction of commands; `write` says that there
-    /// are data.
+    /// Looks up the ports with that prefix, such as `ram_wr_cmd`, and that direction of commands; `write` means that
+    /// they carry data.
     pub(super) fn find(
         dut: &Instance,
         prefix: &str,
@@ -160,13 +160,13 @@ pub(super) struct Commands {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) line: u64,
-    /// Bytes of the data that are written.
+    /// The bytes of the data that are written.
     pub(super) enables: u128,
     pub(super) data: Vec<u8>,
 }
 
 impl Commands {
-    /// Looks up the ports with that prefix, such as `ram_wr_cmd`; `write` says that there are data.
+    /// Looks up the ports with that prefix, such as `ram_wr_cmd`; `write` means that they carry data.
     pub(super) fn find(
         dut: &Instance,
         prefix: &str,
@@ -191,7 +191,7 @@ impl Commands {
         set_bits(dut, self.ports.ready, self.segments(), ready);
     }
 
-    /// Checks the rules of valid and ready of one segment; the command that is transferred, if one is.
+    /// Checks the rules of valid and ready of one segment; returns the command that is transferred, if any.
     pub(super) fn check(&mut self, dut: &Instance, segment: usize) -> Result<Option<Command>, Violation> {
         let is_high = |port| dut.value(port) >> segment & 1 == 1;
         if !is_high(self.ports.valid) {
@@ -230,7 +230,7 @@ impl Commands {
         self.held.iter().any(Option::is_some)
     }
 
-    /// Forgets what waits.
+    /// Discards what waits.
     pub(super) fn reset(&mut self) {
         self.held.fill(None);
     }

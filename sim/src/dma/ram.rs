@@ -1,4 +1,4 @@
-//! The segmented RAM between the design and the DMA, and who may touch what of it.
+//! The segmented RAM between the design and the DMA, and the checks of who may access which bytes.
 
 use crate::seed::Seed;
 use rand::Rng;
@@ -20,9 +20,9 @@ pub struct RamShape {
     pub bytes: u64,
 }
 
-/// The contents of a RAM of one direction, with what is in use of it; clones share one state.
+/// The contents of a RAM of one direction, and which words are in use; clones share one state.
 ///
-/// The parts that are watched are words: one line of one segment.
+/// Usage is tracked per word: one line of one segment.
 #[derive(Clone, Debug)]
 pub struct SegmentedRam {
     shape: RamShape,
@@ -35,7 +35,7 @@ struct State {
     words: Vec<Word>,
 }
 
-/// What is under way with a word.
+/// The accesses to a word that are in flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     /// Writes of the design that are not done.
@@ -79,7 +79,7 @@ impl RamShape {
 }
 
 impl SegmentedRam {
-    /// A RAM that holds garbage, which depends on the seed.
+    /// A RAM with garbage that depends on the seed.
     ///
     /// # Panics
     /// If the bytes are no whole number of lines.
@@ -105,7 +105,7 @@ impl SegmentedRam {
         self.shape
     }
 
-    /// Says that the design will not read these bytes, which the DMA has brought.
+    /// Declares that the design will not read these bytes, which the DMA has delivered.
     pub fn release(&self, address: u64, len: u64) {
         let mut state = self.state.borrow_mut();
         for word in &mut state.words[self.shape.words(address, len)] {
@@ -113,7 +113,8 @@ impl SegmentedRam {
         }
     }
 
-    /// The design writes the bytes of a word whose enable is 1; its number, for [`write_done`](Self::write_done).
+    /// The design writes the bytes of a word whose enable is 1; returns the number for
+    /// [`write_done`](Self::write_done).
     pub(super) fn design_writes(
         &self,
         segment: usize,
@@ -206,7 +207,7 @@ impl SegmentedRam {
         Ok(())
     }
 
-    /// A descriptor does not cover these bytes any more; `unread` says that the design has to read them.
+    /// A descriptor no longer covers these bytes; `unread` means that the design has to read them.
     pub(super) fn end_transfer(&self, address: u64, len: u64, unread: bool) {
         let mut state = self.state.borrow_mut();
         for word in &mut state.words[self.shape.words(address, len)] {
@@ -215,7 +216,7 @@ impl SegmentedRam {
         }
     }
 
-    /// Nothing that was brought has to be read any more.
+    /// No delivered bytes have to be read any more.
     pub(super) fn forget_unread(&self) {
         for word in &mut self.state.borrow_mut().words {
             word.unread = false;
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_lie_in_segments_by_turns() {
+    fn words_alternate_between_segments() {
         let ram = ram();
         assert_eq!(ram.design_writes(0, 1, &[1, 2, 3, 4], 0xf), Ok(2));
         assert_eq!(ram.design_writes(1, 1, &[5, 6, 7, 8], 0xf), Ok(3));
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_is_refused() {
+    fn accesses_beyond_the_end_are_rejected() {
         let ram = ram();
         assert_eq!(ram.design_writes(1, 7, &[0; 4], 0xf), Ok(15));
         assert_eq!(
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_descriptor_in_flight_are_not_touched() {
+    fn bytes_of_a_descriptor_in_flight_must_not_be_accessed() {
         let ram = ram();
         ram.begin_to_host(3, 2).unwrap();
         ram.begin_to_host(0, 1).unwrap();
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_was_brought_is_read_before_more_comes() {
+    fn delivered_data_must_be_read_before_the_next_transfer() {
         let ram = ram();
         ram.begin_from_host(0, 8).unwrap();
         assert_eq!(

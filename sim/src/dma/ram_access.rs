@@ -9,25 +9,25 @@ use crate::pause::{Pause, Pauses};
 use crate::seed::Seed;
 use std::collections::VecDeque;
 
-/// The ports of one direction, and the transfers that are under way at them.
+/// The ports of one direction, and the transfers in flight at them.
 #[derive(Debug)]
 pub(super) struct InsideRam {
     shape: RamShape,
-    orders: Orders,
+    queues: CommandQueues,
     answers: Answers,
-    /// Transfers in their order, the first with that number.
+    /// Transfers in order; `first` is the number of the first.
     jobs: VecDeque<Job>,
     first: u64,
     /// For each segment the commands that were taken and not answered.
-    taken: Vec<VecDeque<Order>>,
+    taken: Vec<VecDeque<SegmentCommand>>,
 }
 
 #[derive(Debug)]
 struct Job {
     accepted: Accepted,
-    /// Commands that are not answered.
+    /// Commands without answer.
     left: usize,
-    /// What was read.
+    /// The bytes read so far.
     bytes: Vec<u8>,
 }
 
@@ -64,7 +64,7 @@ impl InsideRam {
         let write = transfer == Transfer::FromHost;
         let half = format!("{prefix}_{}", if write { "wr" } else { "rd" });
         let commands = (&pauses.commands, seed);
-        let orders = Orders::find(dut, &format!("{half}_cmd"), (shape, select), write, commands)?;
+        let queues = CommandQueues::find(dut, &format!("{half}_cmd"), (shape, select), write, commands)?;
         let output = |signal: &str| dut.port(&format!("{half}_{signal}"), Direction::Output);
         let answers = if write {
             Answers::Done(output("done")?)
@@ -90,7 +90,7 @@ impl InsideRam {
         fits(dut, port, port.width() == segments, "each segment has 1")?;
         Ok(Self {
             shape,
-            orders,
+            queues,
             answers,
             jobs: VecDeque::new(),
             first: 0,
@@ -107,7 +107,7 @@ impl InsideRam {
     pub(super) fn begin(&mut self, accepted: Accepted, bytes: &[u8]) {
         let number = self.first + self.jobs.len() as u64;
         let (address, len) = (accepted.descriptor.ram_addr, accepted.descriptor.len);
-        let left = self.orders.push(number, address, len, bytes);
+        let left = self.queues.push(number, address, len, bytes);
         let bytes = if bytes.is_empty() {
             vec![0; len as usize]
         } else {
@@ -120,7 +120,7 @@ impl InsideRam {
         });
     }
 
-    /// The oldest transfer with what was read, if all of its commands are answered.
+    /// Takes the oldest transfer, with the bytes it read, once all of its commands are answered.
     pub(super) fn next_done(&mut self) -> Option<(Accepted, Vec<u8>)> {
         let job = self.jobs.pop_front_if(|job| job.left == 0)?;
         self.first += 1;
@@ -134,7 +134,7 @@ impl InsideRam {
 
     /// Forgets everything; the transfers that were under way.
     pub(super) fn reset(&mut self, dut: &mut Instance) -> Vec<Accepted> {
-        self.orders.reset(dut);
+        self.queues.reset(dut);
         self.taken.iter_mut().for_each(VecDeque::clear);
         if let Answers::Data(data) = &mut self.answers {
             data.held.fill(None);
@@ -146,7 +146,7 @@ impl InsideRam {
 
     /// Changes the pauses from the next cycle on.
     pub(super) fn set_pauses(&mut self, pauses: &RamPauses) {
-        self.orders.set_pause(&pauses.commands);
+        self.queues.set_pause(&pauses.commands);
         if let Answers::Data(data) = &mut self.answers {
             for segment in &mut data.pauses {
                 segment.set(pauses.responses.clone());
@@ -156,7 +156,7 @@ impl InsideRam {
 
     /// Drives the ports in this cycle.
     pub(super) fn drive(&mut self, dut: &mut Instance) {
-        self.orders.drive(dut);
+        self.queues.drive(dut);
         if let Answers::Data(data) = &mut self.answers {
             let mut ready = 0u64;
             for (number, pauses) in data.pauses.iter_mut().enumerate() {
@@ -168,20 +168,20 @@ impl InsideRam {
         }
     }
 
-    /// Looks at the ports before the rising edge.
+    /// Samples the ports before the rising edge.
     pub(super) fn sample(&mut self, dut: &Instance) -> Result<(), Violation> {
-        for number in 0..self.orders.segments() {
+        for number in 0..self.queues.segments() {
             let answer = match &mut self.answers {
                 Answers::Done(done) => (dut.value(*done) >> number & 1 == 1).then(Vec::new),
                 Answers::Data(data) => data
                     .check(dut, number)
-                    .map_err(|rule| self.orders.violation(rule))?,
+                    .map_err(|rule| self.queues.violation(rule))?,
             };
             if let Some(bytes) = answer {
                 self.answer(number, &bytes)?;
             }
-            if let Some(order) = self.orders.taken(dut, number) {
-                self.taken[number].push_back(order);
+            if let Some(command) = self.queues.taken(dut, number) {
+                self.taken[number].push_back(command);
             }
         }
         Ok(())
@@ -193,19 +193,19 @@ impl InsideRam {
         if dut.value(*port) == 0 {
             return Ok(());
         }
-        Err(self.orders.violation("a command is answered in reset".to_owned()))
+        Err(self.queues.violation("a command is answered in reset".to_owned()))
     }
 
     /// The oldest command of a segment is answered.
     fn answer(&mut self, number: usize, word: &[u8]) -> Result<(), Violation> {
-        let Some(order) = self.taken[number].pop_front() else {
+        let Some(command) = self.taken[number].pop_front() else {
             let rule = format!("segment {number} answers without a command");
-            return Err(self.orders.violation(rule));
+            return Err(self.queues.violation(rule));
         };
-        let job = &mut self.jobs[(order.job - self.first) as usize];
+        let job = &mut self.jobs[(command.job - self.first) as usize];
         job.left -= 1;
         for (lane, byte) in word.iter().enumerate() {
-            let place = usize::try_from(order.offset + lane as i64).ok();
+            let place = usize::try_from(command.offset + lane as i64).ok();
             if let Some(place) = place.and_then(|place| job.bytes.get_mut(place)) {
                 *place = *byte;
             }
@@ -215,7 +215,7 @@ impl InsideRam {
 }
 
 impl Data {
-    /// Checks valid and ready of one segment; what is transferred, if something is.
+    /// Checks valid and ready of one segment; returns the word that is transferred, if any.
     fn check(&mut self, dut: &Instance, number: usize) -> Result<Option<Vec<u8>>, String> {
         let held = self.held[number].take();
         if dut.value(self.valid) >> number & 1 == 0 {
@@ -242,12 +242,12 @@ impl Data {
     }
 }
 
-/// When the DMA pauses at the ports of a RAM, each segment by itself.
+/// Pauses of the DMA at the ports of a RAM, independent for each segment.
 #[derive(Clone, Debug)]
 pub struct RamPauses {
     /// Commands.
     pub commands: Pause,
-    /// Ready for what was read.
+    /// Ready for read data.
     pub responses: Pause,
 }
 
@@ -262,28 +262,28 @@ impl Default for RamPauses {
 
 /// A command for one segment.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct SegmentCommand {
     pub(super) line: u64,
-    /// Bytes of the data that are written.
+    /// The bytes of the data that are written.
     pub(super) enables: u128,
-    /// What is written; empty in a read.
+    /// The data to write; empty in a read.
     pub(super) data: Vec<u8>,
     /// Number of the job that it is a part of.
     pub(super) job: u64,
-    /// Where in the job's bytes the segment's word begins; less than 0 if it begins before them.
+    /// Offset of the segment's word in the job's bytes; negative if the word begins before them.
     pub(super) offset: i64,
 }
 
 /// The command ports of all segments.
 #[derive(Debug)]
-pub(super) struct Orders {
+pub(super) struct CommandQueues {
     pub(super) bus: String,
     shape: RamShape,
     ports: SegmentPorts,
-    /// Which RAM is meant; always the one of the configuration.
+    /// The number of the RAM; always that of the configuration.
     select: Option<(PortHandle, u64)>,
     segments: Vec<Segment>,
-    /// What is driven on the ports.
+    /// The values driven on the ports.
     addresses: u128,
     enables: u128,
     data: Vec<u8>,
@@ -291,14 +291,14 @@ pub(super) struct Orders {
 
 #[derive(Debug)]
 struct Segment {
-    queue: VecDeque<Order>,
+    queue: VecDeque<SegmentCommand>,
     on_bus: bool,
     taken: u64,
     pauses: Pauses,
 }
 
-impl Orders {
-    /// Looks up the ports with that prefix, such as `data_dma_ram_wr_cmd`; `write` says that there are data.
+impl CommandQueues {
+    /// Looks up the ports with that prefix, such as `data_dma_ram_wr_cmd`; `write` means that they carry data.
     pub(super) fn find(
         dut: &Instance,
         prefix: &str,
@@ -340,7 +340,7 @@ impl Orders {
         self.segments.len()
     }
 
-    /// Queues the commands that bytes of a job need; how many there are. `bytes` is empty in a read.
+    /// Queues the commands for the bytes of a job and returns their number. `bytes` is empty in a read.
     pub(super) fn push(&mut self, job: u64, address: u64, len: u64, bytes: &[u8]) -> usize {
         let size = self.shape.segment_bytes;
         let words = address / size..=(address + len - 1) / size;
@@ -359,7 +359,7 @@ impl Orders {
                 }
             }
             let segment = (word % self.shape.segments) as usize;
-            self.segments[segment].queue.push_back(Order {
+            self.segments[segment].queue.push_back(SegmentCommand {
                 line: word / self.shape.segments,
                 enables,
                 data,
@@ -377,15 +377,15 @@ impl Orders {
         let mut changed = false;
         for (number, segment) in self.segments.iter_mut().enumerate() {
             let paused = segment.pauses.next(segment.taken);
-            let Some(order) = segment.queue.front().filter(|_| !paused && !segment.on_bus) else {
+            let Some(command) = segment.queue.front().filter(|_| !paused && !segment.on_bus) else {
                 continue;
             };
             let ones = |bits: usize| u128::MAX >> (128 - bits);
             self.addresses &= !(ones(width) << (number * width));
-            self.addresses |= u128::from(order.line) << (number * width);
+            self.addresses |= u128::from(command.line) << (number * width);
             self.enables &= !(ones(size) << (number * size));
-            self.enables |= order.enables << (number * size);
-            self.data[number * size..][..order.data.len()].copy_from_slice(&order.data);
+            self.enables |= command.enables << (number * size);
+            self.data[number * size..][..command.data.len()].copy_from_slice(&command.data);
             (segment.on_bus, changed) = (true, true);
         }
         if changed {
@@ -404,7 +404,7 @@ impl Orders {
     }
 
     /// The command of that segment that the design takes in this cycle.
-    pub(super) fn taken(&mut self, dut: &Instance, number: usize) -> Option<Order> {
+    pub(super) fn taken(&mut self, dut: &Instance, number: usize) -> Option<SegmentCommand> {
         let segment = &mut self.segments[number];
         if !segment.on_bus || dut.value(self.ports.ready) >> number & 1 == 0 {
             return None;
@@ -442,8 +442,8 @@ impl Orders {
 /// How the DMA of one direction reaches the RAM.
 #[derive(Debug)]
 pub(super) enum RamAccess {
-    /// It is beside the design, and the DMA reaches its contents at once.
-    Beside(SegmentedRam),
+    /// Outside the design: the DMA accesses its contents directly.
+    Outside(SegmentedRam),
     /// It is in the design, and the DMA reaches it through ports.
     Inside(Box<InsideRam>),
 }
@@ -452,7 +452,7 @@ impl RamAccess {
     /// How its bytes are spread over its segments.
     pub(super) fn shape(&self) -> RamShape {
         match self {
-            Self::Beside(ram) => ram.shape(),
+            Self::Outside(ram) => ram.shape(),
             Self::Inside(ram) => ram.shape(),
         }
     }
@@ -460,23 +460,23 @@ impl RamAccess {
     /// Clocks that the DMA itself needs for these bytes; those at ports follow from the ports.
     pub(super) fn clocks(&self, address: u64, len: u64) -> u64 {
         match self {
-            Self::Beside(ram) => ram.shape().lines(address, len),
+            Self::Outside(ram) => ram.shape().lines(address, len),
             Self::Inside(_) => 0,
         }
     }
 
-    /// A descriptor covers these bytes from now on. What is in use of a RAM in the design is the design's business.
+    /// A descriptor covers these bytes from now on. A RAM inside the design tracks its own usage.
     pub(super) fn begin(&self, transfer: Transfer, address: u64, len: u64) -> Result<(), String> {
         match (self, transfer) {
-            (Self::Beside(ram), Transfer::ToHost) => ram.begin_to_host(address, len),
-            (Self::Beside(ram), Transfer::FromHost) => ram.begin_from_host(address, len),
+            (Self::Outside(ram), Transfer::ToHost) => ram.begin_to_host(address, len),
+            (Self::Outside(ram), Transfer::FromHost) => ram.begin_from_host(address, len),
             (Self::Inside(_), _) => Ok(()),
         }
     }
 
-    /// A descriptor does not cover these bytes any more; `unread` says that the design has to read them.
+    /// A descriptor no longer covers these bytes; `unread` means that the design has to read them.
     pub(super) fn end(&self, address: u64, len: u64, unread: bool) {
-        if let Self::Beside(ram) = self {
+        if let Self::Outside(ram) = self {
             ram.end_transfer(address, len, unread);
         }
     }
@@ -484,7 +484,7 @@ impl RamAccess {
     /// Transfers under way at the ports of the RAM.
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Beside(_) => 0,
+            Self::Outside(_) => 0,
             Self::Inside(ram) => ram.len(),
         }
     }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 ///
 /// Each segment takes commands when it likes. A write has one pulse of done, a read one answer, in order, one clock or
 /// more after the command; an answer stays until the design is ready for it. A command has to stay while it waits for
-/// ready, has to lie in the bytes that the design may use, and must not touch a word that a descriptor in flight
+/// ready, has to be in the bytes that the design may use, and must not touch a word that a descriptor in flight
 /// covers.
 #[derive(Clone, Debug)]
 pub struct RamPort {
@@ -35,9 +35,9 @@ struct State {
     rng: ChaCha8Rng,
     stalls: u64,
     survives_reset: bool,
-    /// The last cycle was one of reset, in which answers are not looked at.
+    /// The last cycle was one of reset, in which answers are not checked.
     in_reset: bool,
-    /// The cycle that is driven next.
+    /// The next cycle to drive.
     cycle: u64,
 }
 
@@ -56,17 +56,17 @@ enum Answers {
     },
 }
 
-/// What is under way in a segment.
+/// The accesses of a segment that are in flight.
 #[derive(Debug)]
 struct Segment {
     pauses: Pauses,
     taken: u64,
-    /// Commands that are not answered; the first may be on the bus.
+    /// Commands without answer; the answer of the first may be on the bus.
     pending: VecDeque<Pending>,
     on_bus: bool,
 }
 
-/// A command that is not answered.
+/// A command without answer.
 #[derive(Debug)]
 struct Pending {
     /// The cycle of the earliest answer.
@@ -78,7 +78,7 @@ struct Pending {
 }
 
 impl RamPort {
-    /// Puts a RAM behind the ports with that prefix, such as `ram_wr`, with which the design writes.
+    /// Attaches a RAM to the ports with that prefix, such as `ram_wr`, with which the design writes.
     ///
     /// # Errors
     /// If the design has no such ports, or their widths are not those of the RAM.
@@ -100,7 +100,7 @@ impl RamPort {
         ))
     }
 
-    /// Puts a RAM behind the ports with that prefix, such as `ram_rd`, with which the design reads.
+    /// Attaches a RAM to the ports with that prefix, such as `ram_rd`, with which the design reads.
     ///
     /// # Errors
     /// If the design has no such ports, or their widths are not those of the RAM.
@@ -169,7 +169,7 @@ impl RamPort {
         self.state.borrow().taken()
     }
 
-    /// Cycles in which the design was not ready for what a segment has read.
+    /// Number of cycles in which the design was not ready for read data.
     pub fn stalls(&self) -> u64 {
         self.state.borrow().stalls
     }
@@ -186,8 +186,8 @@ impl RamPort {
         self.state.borrow_mut().latency = latency;
     }
 
-    /// Changes whether the RAM goes on when the design is reset: what it took before is done or answered all the same,
-    /// and an answer that comes in reset counts as taken.
+    /// Changes whether the RAM keeps running when the design is reset: commands accepted before are completed or
+    /// answered all the same, and an answer during reset counts as accepted.
     pub fn set_survives_reset(&self, survives: bool) {
         self.state.borrow_mut().survives_reset = survives;
     }
@@ -198,7 +198,7 @@ impl State {
         self.segments.iter().map(|segment| segment.taken).sum()
     }
 
-    /// Gives the pulses that are due, or puts the answers that are due on the bus.
+    /// Drives the `done` pulses that are due, or the data that is due.
     fn answer(&mut self, dut: &mut Instance) {
         let count = self.segments.len();
         match &mut self.answers {

@@ -1,14 +1,14 @@
-//! When bytes move and when statuses come, also those that nobody waits for.
+//! When bytes move and when statuses come, including unsolicited ones.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// Jobs in the order in which they were taken: their bytes move one after the other, and after that each has
-/// its status, possibly behind that of a later one.
+/// Jobs in the order of acceptance: their bytes move one job after the other; then each gets its status, possibly
+/// after that of a later job.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule<T> {
-    /// Jobs whose bytes have not moved, each with the cycle in which they have.
+    /// Jobs whose bytes have not moved, each with the cycle in which they will have.
     moving: VecDeque<(u64, T)>,
     /// Jobs without status, each with the cycle of its earliest.
     moved: VecDeque<(u64, T)>,
@@ -25,24 +25,24 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// Takes a job in a cycle; its bytes begin to move after the latency, and move for so many cycles.
+    /// Accepts a job in a cycle; its bytes begin to move after the latency, and move for `clocks` cycles.
     pub(super) fn accept(&mut self, job: T, cycle: u64, latency: u64, clocks: u64) {
         self.free = self.free.max(cycle + latency) + clocks;
         self.moving.push_back((self.free, job));
     }
 
-    /// The next job whose bytes are where they belong at the start of that cycle.
+    /// Takes the next job whose bytes have arrived by the start of that cycle.
     pub(super) fn next_moved(&mut self, cycle: u64) -> Option<T> {
         let next = self.moving.pop_front_if(|(end, _)| *end <= cycle);
         next.map(|(_, job)| job)
     }
 
-    /// A job whose bytes have moved waits for its status, which may come in that cycle or later.
+    /// A job whose bytes have moved waits for its status, which is due in that cycle.
     pub(super) fn wait(&mut self, job: T, due: u64) {
         self.moved.push_back((due, job));
     }
 
-    /// The job that has its status in that cycle: the oldest, or with `reorder` any that is due.
+    /// Takes the job that gets its status in that cycle: the oldest, or with `reorder` any that is due.
     pub(super) fn next_status(&mut self, cycle: u64, reorder: bool, rng: &mut ChaCha8Rng) -> Option<T> {
         let chosen = if reorder {
             let due = |(_, (due, _)): &(usize, &(u64, T))| *due <= cycle;
@@ -70,13 +70,13 @@ impl<T> Schedule<T> {
     }
 }
 
-/// Fewest tags with which some of them surely are not given again soon.
+/// Minimum number of tags with which some are surely not reused soon.
 const MANY: u64 = 16;
 
-/// A tag that is not in flight: half of them are none of the design's tags, the others were given lately.
+/// A tag that is not in flight: half of them are outside the design's range, the others were used recently.
 ///
-/// Tags that the design may be about to give are left out, all of them if they are few: the model cannot see when
-/// the design has decided on one.
+/// Tags that the design may be about to use are left out, all of them if there are few: the model cannot see when the
+/// design has chosen one.
 pub(super) fn draw_tag(
     rng: &mut ChaCha8Rng,
     tags: u64,
@@ -101,7 +101,7 @@ mod tests {
     use super::{Schedule, draw_tag};
     use crate::seed::Seed;
 
-    /// The cycles in which jobs have their status: each is taken in a cycle, and moves for some.
+    /// The cycle of each job's status; a job is given as its acceptance cycle and its clocks.
     fn statuses(latency: u64, jobs: &[(u64, u64)]) -> Vec<u64> {
         let mut schedule = Schedule::new();
         let mut rng = Seed(1).rng("test");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_overtake_each_other_if_they_may() {
+    fn statuses_overtake_each_other_only_with_reorder() {
         let mut rng = Seed(1).rng("test");
         let mut orders = std::collections::BTreeSet::new();
         for _ in 0..100 {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_due_waits() {
+    fn jobs_wait_until_they_are_due() {
         let mut rng = Seed(1).rng("test");
         let mut schedule = Schedule::new();
         schedule.wait('a', 5);
@@ -178,12 +178,12 @@ mod tests {
             seen.extend(tag);
         }
         assert!(!seen.contains(&1));
-        // The last four that were given, and those that the design does not have.
+        // The last four that were used, and those outside the design's range.
         assert!(seen.into_iter().eq([0, 2, 15].into_iter().chain(16..32)));
     }
 
     #[test]
-    fn there_may_be_none() {
+    fn all_tags_may_be_excluded() {
         let mut rng = Seed(1).rng("test");
         assert_eq!(draw_tag(&mut rng, 16, 4, Some(0), |_| true), None);
         assert_eq!(draw_tag(&mut rng, 4, 2, Some(0), |_| false), None, "too few");

@@ -1,6 +1,6 @@
 //! Reading and driving the ports of an [`Instance`].
 //!
-//! The `unsafe` here relies on what `instance.rs` says about the addresses of ports.
+//! The `unsafe` here relies on the guarantees about port addresses in `instance.rs`.
 
 use super::instance::Changed;
 use super::{Direction, Instance, PortHandle, RawPort};
@@ -12,12 +12,12 @@ impl Instance {
     #[inline]
     pub fn bytes(&self, port: PortHandle) -> &[u8] {
         let raw = self.storage[port.index];
-        // SAFETY: the model stores the port in that many bytes, and nobody writes to it before this
-        // borrow of the instance ends.
+        // SAFETY: the model stores the port in that many bytes, and they are not written before this borrow of the
+        // instance ends.
         unsafe { slice::from_raw_parts(raw.data, raw.bytes) }
     }
 
-    /// Drives an input with little-endian bytes; what is missing is zero.
+    /// Drives an input with little-endian bytes; missing bytes are zero.
     ///
     /// # Panics
     /// If the port is an output, or the bytes have ones beyond the port's width.
@@ -38,8 +38,8 @@ impl Instance {
         }
         let raw = self.storage[port.index];
         let count = value.len().min(raw.bytes);
-        // SAFETY: the model stores the port in that many bytes, and nobody else reads or writes it while
-        // the instance is borrowed exclusively.
+        // SAFETY: the model stores the port in that many bytes, and they are not accessed otherwise while the
+        // instance is borrowed exclusively.
         let storage = unsafe { slice::from_raw_parts_mut(raw.data, raw.bytes) };
         let is_same = storage[..count] == value[..count] && storage[count..].iter().all(|byte| *byte == 0);
         if !is_same {
@@ -65,7 +65,7 @@ impl Instance {
     /// If the port is wider.
     #[inline]
     pub fn value(&self, port: PortHandle) -> u128 {
-        // Most ports are small; copies whose length is known take one instruction.
+        // Most ports are small; copies of a constant length take one instruction.
         match *self.bytes(port) {
             [byte] => byte.into(),
             [a, b] => u16::from_le_bytes([a, b]).into(),
@@ -86,13 +86,13 @@ impl Instance {
         u128::from_le_bytes(value)
     }
 
-    /// Drives an input; what is wider than 128 bits is filled with zeros.
+    /// Drives an input; bits above 128 are zero.
     ///
     /// # Panics
     /// If the port is an output or the value does not fit.
     #[inline]
     pub fn set_value(&mut self, port: PortHandle, value: u128) {
-        // What is driven again and again mostly stays as it is.
+        // Inputs that are driven every cycle mostly keep their value.
         let stays = port.width <= 128 && self.value(port) == value;
         if !stays || self.infos[port.index].direction != Direction::Input {
             self.set_bytes(port, &value.to_le_bytes());
@@ -120,13 +120,13 @@ impl Instance {
     /// The value of the port with that number, as the typed accessors read it.
     ///
     /// # Panics
-    /// If there is no such port or the type is not that of its storage.
+    /// If there is no such port, or the type is not that of its storage.
     #[inline]
     pub fn get<V: Value>(&self, index: usize) -> V {
         let raw = self.storage[index];
         assert_eq!(raw.bytes, size_of::<V::Raw>(), "the type does not fit the port");
-        // SAFETY: the model stores the port in as many bytes as the type has; every bit pattern is valid
-        // for the raw type, and nothing is assumed about alignment.
+        // SAFETY: the model stores the port in as many bytes as the type has; every bit pattern is valid for the raw
+        // type, and no alignment is assumed.
         V::from_raw(unsafe { raw.data.cast::<V::Raw>().read_unaligned() })
     }
 
@@ -143,7 +143,7 @@ impl Instance {
         }
         // SAFETY: as for reading, and the instance is borrowed exclusively.
         unsafe { raw.data.cast::<V::Raw>().write_unaligned(value.into_raw()) };
-        // Comparing would take longer than most designs that are driven in this way.
+        // For most designs that are driven in this way, a comparison would take longer than the evaluation.
         self.changes(raw);
     }
 }

@@ -28,8 +28,8 @@ pub trait Model: Send + Sized {
     /// All ports of the top module.
     const PORTS: &'static [PortInfo];
 
-    /// A new instance: inputs are zero, registers and memories hold random values drawn from the seed, so
-    /// that a design that relies on them without a reset does not work by luck.
+    /// A new instance: inputs are zero, registers and memories hold random values drawn from the seed, so that a
+    /// design that relies on them without a reset fails.
     fn with_seed(seed: u64) -> Self;
 
     /// The design behind the typed accessors.
@@ -92,7 +92,7 @@ pub trait Model: Send + Sized {
     }
 }
 
-/// What can go wrong with a model.
+/// An error of a model.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -101,19 +101,19 @@ pub enum ModelError {
     UnknownPort {
         /// Name of the model.
         model: &'static str,
-        /// The name that was looked for.
+        /// The name that was looked up.
         port: String,
         /// All names, separated by commas.
         known: String,
     },
-    /// A port exists, but cannot be used for what it was meant for.
+    /// A port exists, but cannot be used for this purpose.
     #[error("port `{port}` of {model} {reason}")]
     UnfitPort {
         /// Name of the model.
         model: &'static str,
         /// Name of the port.
         port: String,
-        /// In which way it does not fit, and what would.
+        /// The mismatch, and the remedy.
         reason: String,
     },
     /// A value has ones beyond the port's width.
@@ -133,15 +133,15 @@ pub enum ModelError {
     Failed {
         /// Name of the model.
         model: &'static str,
-        /// What the simulator says.
+        /// The message of the simulator.
         reason: String,
     },
-    /// A library is not what it should be.
+    /// A library is invalid.
     #[error("cannot load the model {}: {reason}", path.display())]
     Library {
         /// The file.
         path: PathBuf,
-        /// What the loader says.
+        /// The message of the loader.
         reason: String,
     },
     /// The waveform cannot be written.
@@ -149,21 +149,21 @@ pub enum ModelError {
     Wave {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The message of the operating system.
         source: io::Error,
     },
-    /// There is no such part of the design.
+    /// The design has no such module or signal.
     #[error("{model} has no instance or signal `{scope}`")]
     NoScope {
         /// Name of the model.
         model: &'static str,
-        /// What was asked for.
+        /// The name that was looked up.
         scope: String,
     },
 }
 
 impl ModelError {
-    /// A port that goes the wrong way.
+    /// A port with the wrong direction.
     pub(crate) fn wrong_direction(model: &'static str, port: &str, needed: Direction) -> Self {
         let reason = match needed {
             Direction::Input => "is an output of the design; an input is needed",
@@ -178,7 +178,7 @@ impl ModelError {
 }
 
 impl Instance {
-    /// Makes a design out of a library that `spinneret_verilate::build_shared` has built for a model of that name with
+    /// Loads a design from a library that `spinneret_verilate::build_shared` has built for a model with that name and
     /// these ports. The library stays loaded until the program ends.
     ///
     /// # Errors
@@ -194,12 +194,12 @@ impl Instance {
             reason: error.to_string(),
         };
         let function = format!("spinneret_model_{model}");
-        // SAFETY: the library's only code that runs now is what C++ does before main, and Verilator's does nothing but
-        // set up its own tables.
+        // SAFETY: the only code of the library that runs now are its static initialisers, and Verilator's only set up
+        // its own tables.
         let library = unsafe { Library::new(path) }.map_err(failed)?;
         let library = Box::leak(Box::new(library));
-        // SAFETY: `build_shared` exports the function with this signature, under a name that nobody else uses; the table
-        // it gives is constant, and the library is never unloaded.
+        // SAFETY: `build_shared` exports the function with this signature, under a unique name; the table it returns
+        // is constant, and the library is never unloaded.
         let table = unsafe {
             let function: Symbol<'static, extern "C" fn() -> &'static Table> =
                 library.get(function.as_bytes()).map_err(failed)?;
@@ -209,7 +209,7 @@ impl Instance {
     }
 }
 
-/// Which way a port's value goes, as seen from the design.
+/// The direction of a port, as seen from the design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Driven by the testbench.
@@ -218,7 +218,7 @@ pub enum Direction {
     Output,
 }
 
-/// What is known about a port before the model exists.
+/// Properties of a port, known before the model exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortInfo {
     /// Name as in the Verilog text.
@@ -231,8 +231,7 @@ pub struct PortInfo {
 
 /// A port that was looked up once, for fast access by bus models.
 ///
-/// A handle belongs to the design it was looked up in: with another design it names another port, or
-/// one that does not exist.
+/// A handle belongs to the design in which it was looked up: in another design it refers to another port, or to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortHandle {
     index: usize,
@@ -249,10 +248,10 @@ impl PortHandle {
 /// Version of the interface that this file describes.
 const ABI: u32 = 2;
 
-/// What a Verilated model exports.
+/// The exports of a Verilated model.
 ///
-/// Tables are made in C++ only and cannot be put together in Rust: that a table's functions do what is
-/// written in the header is what all `unsafe` code in this crate relies on.
+/// Tables are made in C++ only and cannot be constructed in Rust: all `unsafe` code in this crate relies on a table's
+/// functions doing what the header says.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Table {

@@ -1,4 +1,4 @@
-//! One clock of a design with several: when its edges come.
+//! One clock of a design with several: the times of its edges.
 
 use crate::agent::Agent;
 use crate::model::{Direction, Instance, ModelError, PortHandle};
@@ -8,10 +8,10 @@ use rand_chacha::ChaCha8Rng;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A clock of a design that has several, with the reset that belongs to it.
+/// A clock of a design that has several, with its reset.
 ///
-/// The clock is high for the first half of a period and low for the second. Its first rising edge comes half a
-/// period after its phase.
+/// The clock is high for the first half of a period and low for the second. Its first rising edge comes half a period
+/// after its phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockDomain {
     pub(super) clock: String,
@@ -27,7 +27,10 @@ impl ClockDomain {
     /// # Panics
     /// If the period is less than 2 ps: it has two halves.
     pub fn new(clock: impl Into<String>, period_ps: u64) -> Self {
-        assert!(period_ps >= 2, "a clock of {period_ps} ps has no two halves");
+        assert!(
+            period_ps >= 2,
+            "a clock period of {period_ps} ps is too short, the minimum is 2 ps"
+        );
         Self {
             clock: clock.into(),
             reset: None,
@@ -46,22 +49,13 @@ impl ClockDomain {
         }
     }
 
-    /// The same with a reset at that input, active low.
-    #[must_use]
-    pub fn with_low_reset(self, port: impl Into<String>) -> Self {
-        Self {
-            reset: Some((port.into(), false)),
-            ..self
-        }
-    }
-
     /// The same that many picoseconds later.
     #[must_use]
     pub fn with_phase(self, phase_ps: u64) -> Self {
         Self { phase_ps, ..self }
     }
 
-    /// The same with periods that are longer or shorter by up to that many picoseconds, at random.
+    /// The same with random jitter: periods are longer or shorter by up to that many picoseconds.
     ///
     /// # Panics
     /// If that is half a period or more.
@@ -76,7 +70,7 @@ impl ClockDomain {
     }
 }
 
-/// When the next edge of a clock comes.
+/// The time of the next edge of a clock.
 #[derive(Debug)]
 pub(super) struct Timing {
     domain: ClockDomain,
@@ -85,7 +79,7 @@ pub(super) struct Timing {
     next_ps: Option<u64>,
     /// The next edge rises.
     rises: bool,
-    /// The period that has begun.
+    /// The length of the current period.
     period_ps: u64,
 }
 
@@ -116,7 +110,7 @@ impl Timing {
         self.next_ps == Some(time_ps) && self.rises == rises
     }
 
-    /// Goes on to the edge behind the next one.
+    /// Advances to the next edge.
     pub(super) fn advance(&mut self) {
         let Some(time_ps) = self.next_ps else { return };
         self.rises = !self.rises;
@@ -225,7 +219,7 @@ impl Clocking {
         })
     }
 
-    /// Looks up a clock of that name, and a reset with whether it is active high.
+    /// Looks up a clock by name, and its reset with the polarity (`true`: active high).
     pub(crate) fn named(
         dut: &Instance,
         clock: &str,
@@ -307,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stood_goes_on_where_it_was() {
+    fn a_stopped_clock_resumes_where_it_stopped() {
         let mut timing = Timing::new(ClockDomain::new("clk", 10), Seed(1));
         timing.advance();
         timing.stop();

@@ -5,9 +5,9 @@
 //! m_clk  ‾‾‾\______/‾‾‾‾‾‾\______/‾        sample: right before its rising edge
 //! ```
 //!
-//! Edges happen in the order of their times, and those at the same time together: first the clocks that fall,
-//! then those that rise, all in one step of the design, so that no register sees what another one takes in the same
-//! instant. An agent belongs to one clock: it is driven and sampled with it, and counts its cycles.
+//! Edges happen in the order of their times. Edges at the same time happen together, falling before rising ones, in
+//! one step of the design, so that no register sees what another one takes in the same instant. An agent belongs to
+//! one clock: it is driven and sampled with it, and counts its cycles.
 
 use super::domain::{ClockDomain, Clocking, Domain, Timing};
 use super::{Cause, Failure, Simulation};
@@ -45,7 +45,7 @@ impl<M: Model> Simulation<M> {
         Ok(Self::from_domains(dut, found))
     }
 
-    /// Selects the clock that the agents belong to that are added from now on.
+    /// Selects the clock of the agents that are added from now on.
     ///
     /// # Panics
     /// If the simulation has no such clock.
@@ -68,7 +68,7 @@ impl<M: Model> Simulation<M> {
     /// As [`cycle`](Self::cycle), and if the simulation has no such clock or it stands.
     pub fn run_edges(&mut self, clock: &str, edges: u64) {
         let index = self.domain_index(clock);
-        assert!(self.domains[index].is_running(), "the clock {clock} stands");
+        assert!(self.domains[index].is_running(), "the clock {clock} is stopped");
         let end = self.domains[index].edges + edges;
         while self.domains[index].edges < end {
             self.cycle();
@@ -91,8 +91,8 @@ impl<M: Model> Simulation<M> {
         }
     }
 
-    /// Puts the side of one clock into reset or out of it; its agents are idle meanwhile, and what was in flight
-    /// with them is forgotten.
+    /// Puts the side of one clock into reset or out of it; its agents are idle meanwhile, and what was in flight with
+    /// them is discarded.
     ///
     /// # Panics
     /// If the simulation has no such clock, it has no reset, or a rule of a bus is broken in reset.

@@ -33,7 +33,7 @@ impl<M: Model> Simulation<M> {
     /// Puts a source and a monitor on the stream with that prefix, such as `s_axis`.
     ///
     /// # Panics
-    /// If there is no such stream into the design; [`StreamSource::attach`] returns an error instead.
+    /// If the design has no such input stream; [`StreamSource::attach`] returns an error instead.
     pub fn source(&mut self, prefix: &str, pause: Pause) -> StreamSource {
         StreamSource::attach(self, prefix, pause).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -41,15 +41,15 @@ impl<M: Model> Simulation<M> {
     /// Puts a sink and a monitor on the stream with that prefix, such as `m_axis`.
     ///
     /// # Panics
-    /// If there is no such stream out of the design; [`StreamSink::attach`] returns an error instead.
+    /// If the design has no such output stream; [`StreamSink::attach`] returns an error instead.
     pub fn sink(&mut self, prefix: &str, pause: Pause) -> StreamSink {
         StreamSink::attach(self, prefix, pause).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Puts a monitor on the stream with that prefix, which something else drives.
+    /// Attaches a monitor to the stream with that prefix, which another agent drives.
     ///
     /// # Panics
-    /// If there is no such stream; [`StreamMonitor::attach`] returns an error instead.
+    /// If the design has no such stream; [`StreamMonitor::attach`] returns an error instead.
     pub fn monitor(&mut self, prefix: &str) -> StreamMonitor {
         StreamMonitor::attach(self, prefix).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -66,8 +66,8 @@ pub struct Frame {
     pub dest: u64,
     /// `tuser`, sent with every beat and received with the last; 0 on a stream without.
     pub user: u128,
-    /// Whether the last beat has no bytes at all (`tkeep` is 0), as some cores end frames whose length
-    /// they did not know. A monitor has to be told to allow it. A frame without bytes always has one.
+    /// Whether the last beat has no bytes at all (`tkeep` is 0), as some cores end frames of unknown length. A
+    /// monitor allows it only if configured so. A frame without bytes always has one.
     pub null_last: bool,
 }
 
@@ -186,7 +186,7 @@ impl StreamSource {
     /// Puts a source and a monitor on the stream with that prefix, such as `s_axis`.
     ///
     /// # Errors
-    /// If the design has no such stream, or it goes out of the design.
+    /// If the design has no such stream, or it is an output.
     pub fn attach<M: Model>(sim: &mut Simulation<M>, prefix: &str, pause: Pause) -> Result<Self, ModelError> {
         let ports = StreamPorts::find(sim.dut.instance(), prefix, Some(Side::IntoDesign))?;
         let frames = FramesOut {
@@ -202,7 +202,7 @@ impl StreamSink {
     /// Puts a sink and a monitor on the stream with that prefix, such as `m_axis`.
     ///
     /// # Errors
-    /// If the design has no such stream, or it goes into the design.
+    /// If the design has no such stream, or it is an input.
     pub fn attach<M: Model>(sim: &mut Simulation<M>, prefix: &str, pause: Pause) -> Result<Self, ModelError> {
         let ports = StreamPorts::find(sim.dut.instance(), prefix, Some(Side::OutOfDesign))?;
         let partial = None;
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn adds_a_beat_without_bytes_if_asked_to() {
+    fn adds_a_beat_without_bytes_on_request() {
         assert_eq!(
             beats(&Frame::new([0; 4]).with_null_last(), 4),
             [(4, false, 15), (0, true, 0)]

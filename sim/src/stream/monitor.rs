@@ -16,7 +16,7 @@ use std::rc::Rc;
 ///   least one.
 /// - `tid` and `tdest` are the same in all beats of a frame.
 ///
-/// Whoever puts a source or a sink on a stream gets a monitor with it.
+/// Sources and sinks attach a monitor themselves.
 #[derive(Clone, Debug)]
 pub struct StreamMonitor {
     state: Rc<RefCell<State>>,
@@ -26,9 +26,9 @@ pub struct StreamMonitor {
 struct State {
     ports: StreamPorts,
     watch: Watch,
-    /// `tid` and `tdest` of the frame that is under way.
+    /// `tid` and `tdest` of the frame in progress.
     route: Option<(u64, u64)>,
-    /// Cycles of the frame that is under way, or else of the last complete one.
+    /// The cycles of the frame in progress, or else of the last complete one.
     span: Span,
     /// Whether a beat was not full, so that only a last beat without bytes may follow it.
     ending: bool,
@@ -67,13 +67,12 @@ impl StreamMonitor {
         self.state.borrow_mut().allow_sparse = true;
     }
 
-    /// What was seen since the start or the last [`clear`](Self::clear).
+    /// The counters since the start or the last [`clear`](Self::clear).
     pub fn counts(&self) -> Counts {
         self.state.borrow().watch.counts
     }
 
-    /// When the last complete frame was transferred; `None` before the first one
-    /// that is counted, and within a frame.
+    /// When the last complete frame was transferred; `None` before the first one that is counted, and within a frame.
     pub fn last_frame(&self) -> Option<Span> {
         let state = self.state.borrow();
         (state.watch.counts.frames > 0 && state.route.is_none()).then_some(state.span)
@@ -218,7 +217,7 @@ pub struct StreamBeat {
 }
 
 impl StreamPorts {
-    /// Looks up the ports of a stream of that direction, seen from the design.
+    /// Looks up the ports of a stream with that direction, seen from the design.
     ///
     /// # Errors
     /// If the design has no such stream.
@@ -230,8 +229,8 @@ impl StreamPorts {
         Self::find(dut, prefix, Some(side))
     }
 
-    /// Looks up the ports and checks that their directions and widths make a stream; without a side it is
-    /// the one that the direction of `tvalid` gives.
+    /// Looks up the ports and checks that their directions and widths form a stream; without a side, the direction of
+    /// `tvalid` decides.
     pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
         let names = Names {
             dut,

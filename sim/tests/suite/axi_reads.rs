@@ -51,7 +51,7 @@ impl Bench {
     }
 }
 
-/// What the lanes of a beat have to be, and which of them.
+/// The expected lanes of a beat, and a mask of the lanes that count.
 fn expected_lanes(memory: &Memory, address: u64, size: u64) -> (u64, u64) {
     let mut bytes = [0; 8];
     let first = (address % 8) as usize;
@@ -182,13 +182,13 @@ fn reads_of_one_beat_are_answered_every_clock() {
 
 #[test]
 fn chosen_beats_fail_and_carry_no_data() {
-    let judge = BeatJudge::new(|burst, number| match (burst.address, number) {
+    let responder = BeatResponder::new(|burst, number| match (burst.address, number) {
         (0x40, 1) => Response::SlaveError,
         (0x80, 3) => Response::DecodeError,
         _ => Response::Okay,
     });
     let mut bench = bench(SlaveConfig {
-        faults: Faults::Chosen(judge),
+        faults: Faults::PerBeat(responder),
         ..SlaveConfig::default()
     });
     bench.slave.memory_mut().fill(0, &[0x55; 4096]);
@@ -236,7 +236,7 @@ fn broken(fault: u64) -> String {
 }
 
 #[test]
-fn broken_designs_are_found() {
+fn broken_designs_are_reported() {
     for (fault, expected) in [
         (1, "m_axi_ar: valid went low before ready was high"),
         (
@@ -249,13 +249,13 @@ fn broken_designs_are_found() {
         ),
         (4, "s_axi_r: beat 1 of 4 from 0x100 for id 4 comes with RLAST"),
         (5, "s_axi_r: beat 4 of 4 from 0x100 for id 4 comes without RLAST"),
-        (6, "s_axi_r: there is a beat for id 5, which waits for none"),
+        (6, "s_axi_r: a beat for id 5, which has no read under way"),
         (
             7,
             "s_axi_r: s_axi_rdata changed while valid was high and ready was low",
         ),
         (8, "s_axi_r: RRESP is EXOKAY for a burst that is not exclusive"),
-        (9, "s_axi_r: there is a beat for id 0, which waits for none"),
+        (9, "s_axi_r: a beat for id 0, which has no read under way"),
         (
             10,
             "s_axi: monitor has seen 1 reads, 0 beats; 1 reads and 0 beats are under way",
@@ -267,7 +267,7 @@ fn broken_designs_are_found() {
 }
 
 #[test]
-fn valid_in_reset_is_found() {
+fn valid_in_reset_is_reported() {
     for (fault, expected) in [
         (3, "m_axi_ar: valid is high in reset"),
         (11, "s_axi_r: valid is high in reset"),
@@ -279,7 +279,7 @@ fn valid_in_reset_is_found() {
 }
 
 #[test]
-fn impossible_reads_are_found() {
+fn illegal_reads_are_reported() {
     for (address, expected) in [
         (
             [0, 0xff8, 1, 3, INCR],
@@ -289,7 +289,7 @@ fn impossible_reads_are_found() {
             [0, 0, 0, 4, INCR],
             "m_axi_ar: beats of 16 bytes do not fit a bus of 8",
         ),
-        ([0, 0, 0, 3, 3], "m_axi_ar: its kind of burst is 3"),
+        ([0, 0, 0, 3, 3], "m_axi_ar: burst type 3 is reserved"),
         ([0, 0, 2, 3, 2], "m_axi_ar: a WRAP burst has 3 beats"),
         ([0, 0, 16, 3, 0], "m_axi_ar: a FIXED burst has 17 beats"),
     ] {
@@ -300,7 +300,7 @@ fn impossible_reads_are_found() {
 }
 
 #[test]
-fn impossible_reads_are_answered_if_only_the_slave_is_checked() {
+fn illegal_reads_are_answered_if_only_the_slave_is_checked() {
     let mut bench = bench(SlaveConfig::default());
     bench.monitor.check_slave_only();
     bench.slave.monitor().check_slave_only();
@@ -310,7 +310,7 @@ fn impossible_reads_are_answered_if_only_the_slave_is_checked() {
 }
 
 #[test]
-fn reads_that_are_under_way_are_found_at_the_end() {
+fn reads_in_flight_at_the_end_are_reported() {
     let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(50),
         ..SlaveConfig::default()
@@ -325,7 +325,7 @@ fn reads_that_are_under_way_are_found_at_the_end() {
 }
 
 #[test]
-fn a_reset_forgets_what_is_under_way() {
+fn a_reset_discards_what_is_in_flight() {
     let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(30),
         order: AnswerOrder::Interleaved,
@@ -345,7 +345,7 @@ fn a_reset_forgets_what_is_under_way() {
 }
 
 #[test]
-fn what_is_no_read_channel_is_refused() {
+fn ports_without_read_channels_are_rejected() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Read).expect_err("a stream");
     assert_contains(&error, "fixture_slice has no port `m_axi_arvalid`");

@@ -170,7 +170,7 @@ fn failed_bursts_write_nothing() {
     bench.sim.finish();
 }
 
-/// The message of a master that is told these bursts with a fault.
+/// The message of a master that executes these bursts with a fault.
 fn broken(fault: u128, commands: &[[u64; 7]]) -> String {
     let mut bench = bench(SlaveConfig {
         address: Pause::Cycle([[true; 5].as_slice(), &[false]].concat()),
@@ -183,7 +183,7 @@ fn broken(fault: u128, commands: &[[u64; 7]]) -> String {
 }
 
 #[test]
-fn broken_masters_are_found() {
+fn broken_masters_are_reported() {
     let four = [3, 0x100, 3, 3, INCR, 0xff, 0];
     for (fault, expected) in [
         (1, "m_axi_w: beat 3 of 4 at 0x100 comes with WLAST"),
@@ -204,7 +204,7 @@ fn broken_masters_are_found() {
 }
 
 #[test]
-fn impossible_bursts_are_found() {
+fn illegal_bursts_are_reported() {
     for (command, expected) in [
         (
             [0, 0xff8, 1, 3, INCR, 0xff, 0],
@@ -222,7 +222,7 @@ fn impossible_bursts_are_found() {
             [0, 0, 0, 4, INCR, 0xff, 0],
             "beats of 16 bytes do not fit a bus of 8",
         ),
-        ([0, 0, 0, 3, 3, 0xff, 0], "its kind of burst is 3"),
+        ([0, 0, 0, 3, 3, 0xff, 0], "burst type 3 is reserved"),
         ([0, 0, 2, 3, 2, 0xff, 0], "a WRAP burst has 3 beats"),
         ([0, 0, 16, 3, 0, 0xff, 0], "a FIXED burst has 17 beats"),
     ] {
@@ -232,7 +232,7 @@ fn impossible_bursts_are_found() {
 }
 
 #[test]
-fn valid_in_reset_is_found() {
+fn valid_in_reset_is_reported() {
     let mut sim = limited::<FixtureAxiMaster>(100);
     let _slave = sim.axi_write_slave("m_axi", SlaveConfig::default());
     set_fault(&mut sim, 5);
@@ -263,7 +263,7 @@ fn slave_bench() -> (
 }
 
 #[test]
-fn good_slaves_pass_and_broken_ones_are_found() {
+fn good_slaves_pass_and_broken_ones_are_reported() {
     let (mut sim, address, data, response, monitor) = slave_bench();
     sim.run(100);
     assert!(address.is_idle() && data.is_idle());
@@ -272,16 +272,13 @@ fn good_slaves_pass_and_broken_ones_are_found() {
     assert_eq!((counts.data.beats, counts.data.frames), (6, 3));
     sim.finish();
     for (fault, expected) in [
-        (
-            1,
-            "s_axi_b: there is a response for id 0 before its burst is complete",
-        ),
-        (2, "s_axi_b: there is a response for id 1, which waits for none"),
+        (1, "s_axi_b: a response for id 0 before its burst is complete"),
+        (2, "s_axi_b: a response for id 1, which has no write under way"),
         (
             3,
             "s_axi_b: s_axi_bresp changed while valid was high and ready was low",
         ),
-        (4, "s_axi_b: there is a response for id 0, which waits for none"),
+        (4, "s_axi_b: a response for id 0, which has no write under way"),
         (5, "s_axi_b: BRESP is EXOKAY"),
     ] {
         let (mut sim, ..) = slave_bench();
@@ -291,7 +288,7 @@ fn good_slaves_pass_and_broken_ones_are_found() {
 }
 
 #[test]
-fn bursts_that_are_under_way_are_found_at_the_end() {
+fn bursts_in_flight_at_the_end_are_reported() {
     let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(50),
         ..SlaveConfig::default()
@@ -305,7 +302,7 @@ fn bursts_that_are_under_way_are_found_at_the_end() {
 }
 
 #[test]
-fn a_reset_forgets_what_is_under_way() {
+fn a_reset_discards_what_is_in_flight() {
     let mut bench = bench(SlaveConfig {
         latency: Latency::exactly(30),
         ..SlaveConfig::default()
@@ -324,7 +321,7 @@ fn a_reset_forgets_what_is_under_way() {
 }
 
 #[test]
-fn what_is_no_write_channel_is_refused() {
+fn ports_without_write_channels_are_rejected() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = AxiMonitor::attach(&mut sim, "m_axi", Half::Write).expect_err("a stream");
     assert_contains(&error, "fixture_slice has no port `m_axi_awvalid`");

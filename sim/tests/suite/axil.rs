@@ -20,7 +20,7 @@ fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: MasterConfig, slave: L
     Bench { sim, master, slave }
 }
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 fn calm() -> Bench {
     bench_of(
         limited(100_000),
@@ -43,7 +43,7 @@ fn late() -> Pause {
 }
 
 #[test]
-fn a_calm_pair_moves_a_word_every_clock() {
+fn a_master_and_a_slave_without_pauses_transfer_a_word_every_clock() {
     let mut bench = calm();
     for word in 0..50 {
         bench.master.write(LiteWrite::new(4 * word, word));
@@ -174,7 +174,7 @@ fn random_traffic_reads_what_was_written() {
 }
 
 #[test]
-fn broken_rules_are_found_and_their_side_is_named() {
+fn violations_are_reported_with_the_side_at_fault() {
     for (fault, expected, culprit) in [
         (1, "m_axil_aw: valid went low before ready was high", "master"),
         (
@@ -191,12 +191,12 @@ fn broken_rules_are_found_and_their_side_is_named() {
         ),
         (
             7,
-            "s_axil_b: there is a response for id 0, which waits for none",
+            "s_axil_b: a response for id 0, which has no write under way",
             "slave",
         ),
         (
             8,
-            "s_axil_r: there is a beat for id 0, which waits for none",
+            "s_axil_r: a beat for id 0, which has no read under way",
             "slave",
         ),
         (9, "s_axil_b: s_axil_bresp changed while valid was high", "slave"),
@@ -208,17 +208,17 @@ fn broken_rules_are_found_and_their_side_is_named() {
         (16, "s_axil_b: there is a response", "slave"),
         (
             17,
-            "s_axil_r: there is a beat for id 0, which waits for none",
+            "s_axil_r: a beat for id 0, which has no read under way",
             "slave",
         ),
         (
             18,
-            "s_axil_b: there is a response for id 0, which waits for none",
+            "s_axil_b: a response for id 0, which has no write under way",
             "slave",
         ),
         (
             19,
-            "s_axil_r: there is a beat for id 0, which waits for none",
+            "s_axil_r: a beat for id 0, which has no read under way",
             "slave",
         ),
     ] {
@@ -262,7 +262,7 @@ fn valid_is_low_at_the_end_of_a_reset() {
 }
 
 #[test]
-fn nothing_is_left_at_the_end() {
+fn unfinished_accesses_are_reported() {
     let mut bench = calm();
     bench.slave.set_latency(Latency::exactly(30));
     bench.master.write(LiteWrite::new(0, 1));
@@ -270,7 +270,7 @@ fn nothing_is_left_at_the_end() {
     let message = panic_message(|| bench.sim.finish());
     assert_contains(
         &message,
-        "0 writes are not sent, 1 wait for their answer, 0 answers were not looked at",
+        "0 writes are not sent, 1 wait for a response, 0 responses were not taken",
     );
     assert_contains(
         &message,
@@ -279,7 +279,7 @@ fn nothing_is_left_at_the_end() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn values_that_do_not_fit_are_rejected() {
     let message = |action: &dyn Fn(&LiteMaster) -> u64| {
         let bench = calm();
         panic_message(|| {
@@ -308,7 +308,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn what_is_no_lite_port_is_refused() {
+fn ports_that_are_not_axi4_lite_are_rejected() {
     let mut sim = limited::<FixtureAxilPass>(1);
     let error = LiteMaster::attach(&mut sim, "m_axil", MasterConfig::default()).expect_err("a master");
     assert_eq!(
@@ -322,5 +322,5 @@ fn what_is_no_lite_port_is_refused() {
     assert_contains(&error, "has no port `s_axil_awvalid`");
     let mut sim = limited::<FixtureAxiPass>(1);
     let wide = LiteMaster::attach(&mut sim, "s_axi", MasterConfig::default());
-    assert!(wide.is_ok(), "64 bits are possible, and ids are not looked at");
+    assert!(wide.is_ok(), "64 bits are possible, and ids do not matter");
 }

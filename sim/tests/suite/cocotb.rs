@@ -252,12 +252,12 @@ fn send_frames<M: Model>(mut sim: Simulation<M>, mut rng: ChaCha8Rng) {
 }
 
 #[test]
-fn their_sink_takes_our_frames() {
+fn cocotb_sink_receives_our_frames() {
     with_peer::<FixtureSlice>(send_frames);
 }
 
 #[test]
-fn faults_between_both_ends_are_found() {
+fn faults_between_source_and_sink_are_detected() {
     if env::var_os(VARIABLE).is_none() {
         return;
     }
@@ -279,7 +279,7 @@ fn faults_between_both_ends_are_found() {
 }
 
 #[test]
-fn our_sink_takes_their_frames() {
+fn our_sink_receives_cocotb_frames() {
     with_peer::<FixtureSlice>(|mut sim, mut rng| {
         // It checks the rules.
         sim.monitor("s_axis");
@@ -296,7 +296,7 @@ fn our_sink_takes_their_frames() {
 }
 
 #[test]
-fn their_axi_slave_answers_our_master() {
+fn cocotb_axi_slave_answers_our_master() {
     with_peer::<FixtureAxiPass>(|mut sim, mut rng| {
         let config = master_config(&mut rng);
         let master = sim.axi_master("s_axi", config);
@@ -376,12 +376,12 @@ fn answer_axi_master(mut sim: Simulation<FixtureAxiPass>, mut rng: ChaCha8Rng) {
 }
 
 #[test]
-fn our_axi_slave_answers_their_master() {
+fn our_axi_slave_answers_cocotb_master() {
     with_peer(answer_axi_master);
 }
 
 #[test]
-fn their_lite_slave_answers_our_master() {
+fn cocotb_lite_slave_answers_our_master() {
     with_peer::<FixtureAxilPass>(|mut sim, mut rng| {
         let config = master_config(&mut rng);
         let master = sim.axil_master("s_axil", config);
@@ -432,7 +432,7 @@ fn their_lite_slave_answers_our_master() {
 }
 
 #[test]
-fn our_lite_slave_answers_their_master() {
+fn our_lite_slave_answers_cocotb_master() {
     with_peer::<FixtureAxilPass>(|mut sim, mut rng| {
         let config = LiteSlaveConfig {
             pauses: LiteSlavePauses {

@@ -91,7 +91,7 @@ fn ports_are_listed_as_described() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_refused() {
+fn values_that_do_not_fit_are_rejected() {
     let mut dut = FixtureWide::new();
     let expected = "port `a13` of fixture_wide is 13 bits wide: 0x2000 does not fit";
     assert_eq!(panic_message(|| dut.set_a13(0x2000)), expected);
@@ -112,7 +112,7 @@ fn values_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn wrong_names_and_directions_are_refused() {
+fn wrong_names_and_directions_are_rejected() {
     let mut dut = FixtureLoop::new();
     assert_eq!(
         dut.get("b").expect_err("no such port").to_string(),
@@ -207,7 +207,7 @@ fn a_waveform_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn a_part_that_is_not_there_is_an_error_and_one_that_is_there_is_written_alone() {
+fn a_waveform_of_one_part_has_only_that_part_and_an_unknown_part_is_an_error() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("part.fst");
     let mut dut = FixtureWide::new();
@@ -237,7 +237,7 @@ fn a_part_that_is_not_there_is_an_error_and_one_that_is_there_is_written_alone()
 
 /// A writer that fails leaves a shorter file, or one whose blocks do not follow one another.
 #[test]
-fn a_waveform_that_is_cut_is_not_whole() {
+fn a_truncated_waveform_is_detected() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("whole.fst");
     let mut dut = FixtureWide::new();
@@ -259,7 +259,7 @@ fn a_waveform_that_is_cut_is_not_whole() {
         let mut other = whole.clone();
         other[at] ^= 0xff;
         std::fs::write(&path, &other).expect("there is room");
-        // Whatever it holds, it is read to its end.
+        // Any content is read to its end.
         let _ = waveform::check(&path);
     }
 }
@@ -302,7 +302,7 @@ fn ports_can_be_read_back_from_the_waveform() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_an_error() {
+fn a_file_that_cannot_be_created_is_an_error() {
     let mut sim = Simulation::new(<FixtureSlice as Model>::with_seed(1)).unwrap();
     assert!(sim.trace_ports(Path::new("/nonexistent/ports.vcd")).is_err());
     sim.reset();

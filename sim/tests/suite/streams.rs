@@ -98,7 +98,7 @@ fn full_throughput_is_one_beat_per_cycle() {
     sim.finish();
 }
 
-/// What happens when random frames go through a design under pauses that show its fault.
+/// The result of random frames through a design, with pauses that show its fault.
 fn fault<M: Model>() -> String {
     let frames = random_frames(&mut support_rng(), 50, 40);
     let pauses = [Pause::Never, Pause::Bursty { busy: 8, idle: 8 }];
@@ -110,7 +110,7 @@ fn support_rng() -> impl Rng {
 }
 
 #[test]
-fn a_valid_that_is_taken_back_is_found() {
+fn a_valid_that_drops_early_is_reported() {
     let message = fault::<FixtureDropsValid>();
     assert_contains(&message, "m_axis: valid went low before ready was high");
     assert_contains(&message, "fixture_drops_valid, cycle ");
@@ -121,26 +121,26 @@ fn a_valid_that_is_taken_back_is_found() {
 }
 
 #[test]
-fn a_payload_that_changes_is_found() {
+fn a_changed_payload_is_reported() {
     let message = fault::<FixtureChangesPayload>();
     let expected = "m_axis: m_axis_tdata changed while valid was high and ready was low: from 0x";
     assert_contains(&message, expected);
 }
 
 #[test]
-fn a_beat_that_is_lost_is_found() {
+fn a_lost_beat_is_reported() {
     assert_eq!(fault::<FixtureLosesBeat>(), "the frames differ");
 }
 
 #[test]
-fn beats_in_another_order_are_found() {
+fn reordered_beats_are_reported() {
     let frames = [Frame::new([1; 4]), Frame::new([2; 4])];
     let received = pass::<FixtureReorders>(&frames, [Pause::Never, Pause::Never]);
     assert_eq!(received, [frames[1].clone(), frames[0].clone()]);
 }
 
 #[test]
-fn a_valid_in_reset_is_found() {
+fn a_valid_in_reset_is_reported() {
     let message = fault::<FixtureIgnoresReset>();
     assert_contains(&message, "m_axis: valid is high in reset");
 }
@@ -158,12 +158,12 @@ fn a_deadlock_reaches_the_cycle_limit() {
         "fixture_ready_never, cycle 50: the limit of 50 cycles is reached; is there a deadlock?
   s_axis: source has sent 0 frames, 1 are waiting, beat 0 is next, valid=1 ready=0
   s_axis: monitor has seen 0 frames, 0 beats, 46 stalls, valid=1 ready=0
-  m_axis: sink has received 0 frames, 0 were not looked at, 0 bytes of the next, valid=0 ready=1
+  m_axis: sink has received 0 frames, 0 were not taken, 0 bytes of the next, valid=0 ready=1
   m_axis: monitor has seen 0 frames, 0 beats, 0 stalls, valid=0 ready=1 (reproduce with SPINNERET_SEED=0x0)"
     );
 }
 
-/// What the monitor of a good slice says when a source sends this.
+/// The message of the monitor of a correct slice when a source sends this.
 fn broken_beats(allow: impl Fn(&StreamSource), frame: Frame) -> String {
     let mut sim = limited::<FixtureSlice>(100);
     let source = sim.source("s_axis", Pause::Never);
@@ -207,7 +207,7 @@ fn a_last_beat_without_bytes_must_be_allowed() {
 /// `tkeep`, `tlast` and `tid` of a beat.
 type Beat = (u8, bool, u8);
 
-/// A stream that is driven by hand.
+/// A stream that is driven beat by beat.
 fn by_hand(beats: &[Beat], allow_sparse: bool) -> Result<Counts, String> {
     let mut sim = limited::<FixtureSlice>(100);
     let monitor = sim.monitor("s_axis");
@@ -265,7 +265,7 @@ fn the_rules_of_tkeep_and_tid_are_checked() {
 }
 
 #[test]
-fn what_is_left_at_the_end_is_found() {
+fn unfinished_items_are_reported_at_the_end() {
     let mut sim = limited::<FixtureSlice>(100);
     let source = sim.source("s_axis", Pause::Never);
     let _sink = sim.sink("m_axis", Pause::AlwaysAfter(1));
@@ -280,12 +280,12 @@ fn what_is_left_at_the_end_is_found() {
     );
     assert_contains(
         &message,
-        "\n  m_axis: sink has received 1 frames, 1 were not looked at",
+        "\n  m_axis: sink has received 1 frames, 1 were not taken",
     );
 }
 
 #[test]
-fn a_reset_forgets_what_is_in_flight() {
+fn a_reset_discards_what_is_in_flight() {
     let mut sim = limited::<FixtureSlice>(200);
     let source = sim.source("s_axis", Pause::Never);
     let sink = sim.sink("m_axis", Pause::Never);
@@ -303,7 +303,7 @@ fn a_reset_forgets_what_is_in_flight() {
 }
 
 #[test]
-fn streams_that_do_not_exist_are_refused() {
+fn missing_streams_are_rejected() {
     let mut sim = limited::<FixtureSlice>(1);
     let error = |result: Result<StreamSource, ModelError>| result.expect_err("no such stream").to_string();
     let message = error(StreamSource::attach(&mut sim, "x_axis", Pause::Never));
@@ -321,7 +321,7 @@ fn streams_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn frames_that_do_not_fit_the_ports_are_refused() {
+fn frames_that_do_not_fit_the_ports_are_rejected() {
     let mut sim = limited::<FixtureSlice>(1);
     let source = sim.source("s_axis", Pause::Never);
     let refusal = |frame: Frame| panic_message(|| source.send(frame));
@@ -397,7 +397,7 @@ fn items_pass_in_order_with_their_cycle() {
 }
 
 #[test]
-fn broken_rules_are_found() {
+fn violations_are_reported() {
     let (mut sim, source, _sink) = channels::<FixtureDropsValid>();
     (0..100).for_each(|number| source.send(&[number, 0]));
     panics_with("m_axis_t: valid went low before ready was high", || sim.run(1000));
@@ -410,18 +410,17 @@ fn broken_rules_are_found() {
 }
 
 #[test]
-fn items_that_are_left_are_found() {
+fn unfinished_items_are_reported() {
     let (mut sim, source, _sink) = channels::<FixtureSlice>();
     source.send(&[1, 1]);
     sim.run(20);
-    panics_with(
-        "m_axis_t: sink has received 1 items, 1 were not looked at",
-        || sim.finish(),
-    );
+    panics_with("m_axis_t: sink has received 1 items, 1 were not taken", || {
+        sim.finish()
+    });
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn values_that_do_not_fit_are_rejected() {
     let (mut sim, source, _) = channels::<FixtureSlice>();
     assert_eq!(
         panic_message(|| source.send(&[0, 4])),

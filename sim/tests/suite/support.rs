@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Functions of several test files.
 
 use spinneret_sim::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
@@ -96,7 +96,7 @@ pub(crate) fn random_write(rng: &mut ChaCha8Rng, burst: Burst) -> WriteRequest {
     request
 }
 
-/// What a write has to make of a memory.
+/// Applies a write to the expected memory.
 pub(crate) fn apply(memory: &mut Memory, write: &WriteRequest) {
     for (number, beat) in (0..).zip(&write.beats) {
         let address = write.burst.beat_address(number);

@@ -118,7 +118,7 @@ fn both_runs_draw_the_same_numbers() {
 }
 
 #[test]
-fn what_is_left_at_the_end_fails_the_test() {
+fn unfinished_work_fails_the_test() {
     let message = panic_message(|| {
         run_named("forgotten", 1, |run| {
             let mut sim = run.simulation::<FixtureSlice>();
@@ -176,7 +176,7 @@ fn the_environment_sets_the_seed() {
 #[test]
 fn the_environment_asks_for_waveforms() {
     let (passed, stderr) = run_alone(
-        "draws_a_waveform_if_asked_to",
+        "writes_a_waveform_on_request",
         &[("SPINNERET_WAVES", "1"), ("SPINNERET_SEED", "3")],
     );
     assert!(passed, "{stderr}");
@@ -185,7 +185,7 @@ fn the_environment_asks_for_waveforms() {
 }
 
 #[test]
-fn draws_a_waveform_if_asked_to() {
+fn writes_a_waveform_on_request() {
     run_named("draws_a_waveform", 1, |run| {
         let mut sim = run.simulation::<FixtureSlice>();
         sim.reset();

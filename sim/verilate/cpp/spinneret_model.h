@@ -29,7 +29,7 @@ struct SpinneretPort {
     bool followed;
 };
 
-// What a model can do. Texts live until the next call with the same instance.
+// Functions of a model. Texts live until the next call with the same instance.
 struct SpinneretTable {
     uint32_t abi;
     uint32_t port_count;

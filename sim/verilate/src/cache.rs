@@ -1,5 +1,5 @@
-//! Libraries that were built before, for any build script of the same target folder: Cargo runs one again, in a folder of
-//! its own, for clippy, for each profile and for whatever else it tells apart, and the models are the same.
+//! A cache of built libraries for all build scripts of a target folder: Cargo reruns a script in another folder for
+//! clippy and for each profile, but the models are the same.
 
 use crate::{Error, FileContext};
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// Name of the folder in Cargo's target folder.
 const FOLDER: &str = "verilated";
 
-/// Libraries of one name that are kept: those used last.
+/// Libraries kept of each name: the most recently used ones.
 const KEPT: usize = 4;
 
 /// Where libraries are kept.
@@ -19,7 +19,7 @@ const KEPT: usize = 4;
 pub(crate) struct Cache(Option<PathBuf>);
 
 impl Cache {
-    /// The cache of the target folder that a build script's `OUT_DIR` lies in: `target/PROFILE/build/PACKAGE/out`. Other
+    /// The cache of the target folder around a build script's `OUT_DIR`: `target/PROFILE/build/PACKAGE/out`. Other
     /// folders have none.
     pub(crate) fn of(out_dir: &Path) -> Self {
         let build = out_dir.ancestors().nth(2);
@@ -28,7 +28,7 @@ impl Cache {
         Self(target.filter(|_| is_cargos).map(|target| target.join(FOLDER)))
     }
 
-    /// Puts the library of that name and key in its place, if there is one.
+    /// Copies the library of that name and key to its place, if cached.
     pub(crate) fn fetch(&self, name: &str, key: &str, library: &Path) -> bool {
         let Some([kept, stamp]) = self.files(name, key) else {
             return false;
@@ -37,7 +37,7 @@ impl Cache {
         if !is_it || fs::copy(kept, library).is_err() {
             return false;
         }
-        // Only the order matters in which libraries are used.
+        // Only the order of use matters.
         let _ = File::options()
             .append(true)
             .open(stamp)
@@ -54,7 +54,7 @@ impl Cache {
             return Ok(());
         };
         fs::create_dir_all(folder).at("create", folder)?;
-        // Names appear with whole files, the stamp last. Two who store the same at the same time store the same bytes.
+        // Files are renamed when they are complete, the stamp last. Concurrent writers store the same bytes.
         let part = folder.join(format!("{name}.{}.part", process::id()));
         fs::copy(library, &part).at("write", &part)?;
         fs::rename(&part, &kept).at("rename", &part)?;
@@ -64,7 +64,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The library, and the file that says what it is of.
+    /// The library, and the file that records its key.
     fn files(&self, name: &str, key: &str) -> Option<[PathBuf; 2]> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -74,7 +74,7 @@ impl Cache {
     }
 }
 
-/// Forgets libraries of that name that were not used for longest. What cannot be removed takes room, and does no harm.
+/// Removes the least recently used libraries of a name. Ignore errors: a file that stays only takes space.
 fn prune(folder: &Path, name: &str) {
     let mut stamps: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -5,7 +5,7 @@ use crate::{Error, Model};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Checks every model by itself, and that no two have the same names.
+/// Checks every model separately, and that no two have the same names.
 pub(crate) fn check_all(models: &[Model]) -> Result<(), Error> {
     let mut structs: HashMap<String, &str> = HashMap::new();
     for model in models {

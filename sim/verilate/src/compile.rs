@@ -107,8 +107,8 @@ impl Job<'_> {
         arguments
     }
 
-    /// Writes one C++ file that includes all others: reading the headers takes most of the time. What a simulation does
-    /// in every cycle comes first.
+    /// Writes one C++ file that includes all others: reading the headers takes most of the time. Code
+    /// that runs in every cycle comes first.
     fn write_unity(&self, folder: &Path) -> Result<PathBuf, Error> {
         let generated = folder.join("obj");
         let mut names = Vec::new();
@@ -131,7 +131,7 @@ impl Job<'_> {
                 rare += &include(&name);
             }
         }
-        // Templates are made out at the very end, with what then holds.
+        // Templates are instantiated at the end, with the options that are then active.
         rare += match self.compiler.is_clang() {
             true => "#pragma clang optimize on\n",
             false => "#pragma GCC reset_options\n",
@@ -162,7 +162,7 @@ fn include(name: &str) -> String {
 /// Files whose code runs rarely: half the compiler's time would go into making it fast.
 #[derive(Debug)]
 struct Section {
-    /// What is in their names.
+    /// Part of their names.
     part: &'static str,
     level: &'static str,
 }

@@ -44,10 +44,10 @@ pub(crate) fn storage_bytes(port: &Port) -> usize {
     }
 }
 
-/// Name of the array that says of each port whether it is followed.
+/// Name of the array that says for each port whether its changes are tracked.
 const FOLLOWED: &str = "spinneret_followed";
 
-/// C++ text of that array, which stands before the table.
+/// C++ text of that array, which precedes the table.
 pub(crate) fn followed(ports: &[bool]) -> String {
     let values: String = ports.iter().map(|followed| format!("{followed}, ")).collect();
     // C++ has no empty arrays.
@@ -107,7 +107,7 @@ pub(crate) struct Headers<'a> {
     verilator: &'a Verilator,
     compiler: &'a Compiler,
     folder: PathBuf,
-    /// Whether there are enough models for the compiler's first reading to pay.
+    /// Whether there are enough models for precompiled headers to pay off.
     pays: bool,
     is_there: Mutex<bool>,
 }
@@ -128,7 +128,7 @@ impl<'a> Headers<'a> {
     /// # Errors
     /// If the headers cannot be written, or the compiler refuses them.
     fn folder(&self) -> Result<&Path, Error> {
-        // Others wait meanwhile; who was stopped half-way left `false`.
+        // Others wait meanwhile; an interrupted one left `false`.
         let mut is_there = self
             .is_there
             .lock()
@@ -157,8 +157,7 @@ impl<'a> Headers<'a> {
         run(command.arg(header))
     }
 
-    /// Makes a build read the headers as they were compiled, if they were. g++ looks for them beside the header itself,
-    /// clang has to be told.
+    /// Makes a build use the precompiled headers. g++ finds them next to the header, clang needs an option.
     ///
     /// # Errors
     /// As [`Headers::folder`].
@@ -174,7 +173,7 @@ impl<'a> Headers<'a> {
         self.folder.join(format!("{NAME}.gch"))
     }
 
-    /// Removes what only this build needed: it is larger than all models.
+    /// Removes files that only this build needs; they are larger than all models.
     pub(crate) fn remove(&self) {
         // A folder that stays takes room, and does no harm.
         let _ = fs::remove_dir_all(&self.folder);
@@ -198,7 +197,7 @@ fn run(command: &mut Command) -> Result<(), Error> {
     Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-/// What errors call the headers.
+/// Name of the headers in errors.
 const SUBJECT: &str = "the headers of all models";
 
 fn refused(source: cc::Error) -> Error {

@@ -1,18 +1,18 @@
-//! Which inputs logic follows.
+//! Tracking of inputs: which inputs combinational logic depends on.
 //!
-//! Verilator evaluates all logic between inputs and registers or outputs in every call, whether an input has changed or
-//! not: also at edges of clocks, before which all inputs have settled. In a large design that is a good part of the time.
-//! So its loop for that logic is made to ask first, and each input is looked for in the logic: who changes one that is not
-//! there, such as a clock, does not have to follow it.
+//! Verilator evaluates all logic between inputs and registers or outputs in every call, even at clock edges, before
+//! which all inputs have settled. In a large design that takes a good part of the time. So the loop over that logic
+//! is patched to ask whether an input changed, and each input is searched in the logic: an input that does not occur
+//! in it, such as a clock, need not be tracked.
 //!
-//! What is not found as it is known from Verilator 5 stays as it is: then every input is followed, in every call.
+//! Code that does not look as Verilator 5 writes it stays unchanged; then every input is tracked in every call.
 
 use crate::{Error, FileContext, Port};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The start of the loop, and what it becomes: `spinneret_model.h` has the variable.
+/// The start of the loop, and its replacement: `spinneret_model.h` has the variable.
 pub(crate) const PATCH: [&str; 2] = [
     "\n    __VicoContinue = 1U;\n",
     "\n    __VicoContinue = spinneret::follow_inputs;\n",
@@ -59,7 +59,7 @@ pub(crate) fn patch(ports: &[Port], generated: &Path) -> Result<Vec<bool>, Error
 fn words_of_region(text: &str) -> impl Iterator<Item = &str> {
     let mut is_inside = false;
     let lines = text.lines().filter(move |line| {
-        // Functions begin in the first column, and what is in them does not.
+        // Functions begin in the first column; their bodies are indented.
         if line.starts_with(|first: char| first.is_ascii_alphabetic()) {
             is_inside = line.contains(REGION);
         }
@@ -68,7 +68,7 @@ fn words_of_region(text: &str) -> impl Iterator<Item = &str> {
     lines.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_'))
 }
 
-/// Whether that is a function of the model that is not of the region: `V<model>___024root___<function>`.
+/// Whether a word is a function of the model outside of the region: `V<model>___024root___<function>`.
 fn is_other_function(word: &str) -> bool {
     word.starts_with('V') && word.replace("___024root", "").contains("___") && !word.contains(REGION)
 }
@@ -79,7 +79,7 @@ mod tests {
     use crate::Port;
     use std::fs;
 
-    /// What Verilator writes, shortened.
+    /// Output of Verilator, shortened.
     const TEXT: &str = "
 VL_INLINE_OPT void Vx___024root___ico_sequent__TOP__0(Vx___024root* vlSelf) {
     vlSelf->q = ((IData)(vlSelf->a) & vlSelf->x__b);

@@ -74,8 +74,7 @@ pub struct Port {
 /// Builds all models below `out_dir`, writes `out_dir/models.rs` and prints the lines that make Cargo
 /// link them.
 ///
-/// As many models are built at the same time as Cargo allows jobs. What belongs to models of earlier
-/// builds that are no longer asked for is removed.
+/// Builds as many models at once as Cargo allows jobs. Removes files of earlier models that are no longer requested.
 ///
 /// # Errors
 /// Any [`Error`]; when several models fail, the first in the order of `models`.
@@ -104,7 +103,7 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
         headers: &headers,
     });
     let jobs: Vec<_> = jobs.collect();
-    // What takes longest goes first, so that no processor waits for another one at the end.
+    // Longest first, so that no processor is idle at the end.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|index| Reverse(models[*index].bytes()));
     let mut results = schedule::run(schedule::allowed(), jobs.len() + 1, |turn| match turn {
@@ -123,7 +122,7 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends a build script: an error becomes Cargo's own error message, and Cargo stops.
+/// Ends a build script: an error becomes Cargo's error message, and Cargo stops.
 pub fn finish(result: Result<(), Error>) {
     if let Err(error) = result {
         // Cargo shows these lines alone, where it would show everything that a script printed that fails.
@@ -134,7 +133,7 @@ pub fn finish(result: Result<(), Error>) {
     }
 }
 
-/// Deletes what earlier builds left for models that are no longer asked for.
+/// Removes files of models that are no longer requested.
 fn remove_vanished(models: &[Model], root: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(root).at("read", root)? {
         let entry = entry.at("read", root)?;
@@ -149,7 +148,7 @@ fn remove_vanished(models: &[Model], root: &Path) -> Result<(), Error> {
 
 /// Tells Cargo what to link.
 fn print_link_lines(models: &[Model], root: &Path) {
-    // A static library is searched once, so whoever needs a symbol comes before who has it.
+    // A static library is searched once, so the user of a symbol comes before its definition.
     for model in models {
         println!(
             "cargo::rustc-link-search=native={}",
@@ -199,7 +198,7 @@ pub enum Error {
     VerilatorBroken {
         /// The arguments it was called with.
         arguments: String,
-        /// What it printed.
+        /// Its output.
         output: String,
     },
     /// No C++ compiler is on the search path.
@@ -210,7 +209,7 @@ pub enum Error {
     CompilerBroken {
         /// The program, as it was called.
         program: String,
-        /// What it or the operating system says.
+        /// Its output, or the error of the operating system.
         output: String,
     },
     /// Verilator refuses a design, be it for an error or for a warning.
@@ -226,7 +225,7 @@ pub enum Error {
     Compiler {
         /// Name of the model, or of the run-time library.
         model: String,
-        /// What the `cc` crate says.
+        /// The error of the `cc` crate.
         source: cc::Error,
     },
     /// The C++ compiler refuses what Verilator wrote, or the linker what the compiler did.
@@ -234,7 +233,7 @@ pub enum Error {
     Compiled {
         /// Name of the model.
         model: String,
-        /// What it prints.
+        /// Its output.
         output: String,
     },
     /// A model is described in a way that cannot work.
@@ -242,17 +241,17 @@ pub enum Error {
     Description {
         /// Name of the model.
         model: String,
-        /// What is wrong and what to do about it.
+        /// The error and its remedy.
         reason: String,
     },
     /// A file or folder of the build directory.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was tried: `write`, `create` and so on.
+        /// The attempted action: `write`, `create` and so on.
         action: &'static str,
         /// Which file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

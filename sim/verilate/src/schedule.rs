@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs `job` for every index below `count`, at most so many at a time, and returns the results in order.
+/// Runs `job` for every index below `count`, at most `at_a_time` concurrently, and returns the results in order.
 pub fn run<T: Send>(at_a_time: usize, count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(count));

@@ -1,8 +1,7 @@
-//! From SystemVerilog to a shared library, for designs whose sources only the user has: built and loaded when a program
-//! runs, not when it is compiled.
+//! Builds a shared library from SystemVerilog at run time, for designs whose sources only the user has.
 //!
-//! Such designs can be large, so their C++ is compiled file by file, on all processors, and a build that was interrupted
-//! goes on where it stopped.
+//! Such designs can be large, so their C++ is compiled file by file on all processors, and an interrupted build
+//! resumes.
 
 use crate::tools::{Compiler, Verilator};
 use crate::{Error, FileContext, Model, cpp, schedule};
@@ -22,18 +21,18 @@ pub struct SharedModel {
     pub defines: Vec<String>,
 }
 
-/// What a build is at.
+/// Progress of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Verilator reads the sources.
     Verilating,
-    /// Files of C++ that are compiled, and how many there are.
+    /// Compiled C++ files, and their total.
     Compiling(usize, usize),
     /// The library is put together.
     Linking,
 }
 
-/// Builds the library `lib<name>.so` in a folder of its own, unless it is there already for the very same sources.
+/// Builds the library `lib<name>.so` in a folder of its own, unless it exists already for the same sources.
 ///
 /// # Errors
 /// Any [`Error`].
@@ -63,7 +62,7 @@ struct Build<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
-/// What Verilator wrote for code that runs rarely; it is not worth the compiler's time.
+/// Optimisation of rarely executed code.
 const SLOW: &str = "__Slow";
 
 impl Build<'_> {
@@ -81,7 +80,7 @@ impl Build<'_> {
             }
             fs::create_dir_all(self.folder).at("create", self.folder)?;
             self.verilate()?;
-            // A stamp is written last: what was interrupted before it starts over.
+            // The stamp is written last, so an interrupted step runs again.
             fs::write(&verilated, &key).at("write", &verilated)?;
         }
         let objects = self.compile()?;
@@ -109,7 +108,7 @@ impl Build<'_> {
         Ok(key)
     }
 
-    /// What Verilator is told, without the places of files.
+    /// Options of Verilator, without the paths of files.
     fn options(&self) -> Vec<String> {
         let name = cpp::class(&self.shared.model.name);
         // Assertions are the designers' own, about their own test benches, and newer releases check them unasked.

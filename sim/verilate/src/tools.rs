@@ -8,7 +8,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Compilers that are taken if `CXX` is not set, the first that is installed. 16 is the newest of Debian 12.
+/// Compilers to use if `CXX` is not set; the first installed one. 16 is the newest of Debian 12.
 const PREFERRED: [&str; 6] = [
     "clang++-16",
     "clang++-17",
@@ -31,8 +31,8 @@ const DEFINES: [(&str, &str); 5] = [
     ("VM_TRACE_FST", "1"),
 ];
 
-/// Set to `1` for programs that are moved to other machines: models then use no instruction that another processor of
-/// the same architecture may lack.
+/// Set to `1` for programs that run on other machines: models then use only instructions that every processor of the
+/// architecture has.
 const PORTABLE: &str = "SPINNERET_PORTABLE";
 
 /// The environment that decides how models are compiled.
@@ -49,7 +49,7 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler of `CXX`, else the best of those that are installed.
+    /// Returns the compiler of `CXX`, or else the best installed one.
     ///
     /// # Errors
     /// If there is none, or it does not tell its version.
@@ -105,8 +105,8 @@ impl Compiler {
 
     /// The options that models and the run-time library have in common.
     ///
-    /// Optimisation does not follow Cargo's profile: a model that is not optimised is ten times slower, and
-    /// tests would take longer than the compiler.
+    /// Optimisation does not follow Cargo's profile: unoptimised models are ten times slower, and tests would take
+    /// longer than the compiler.
     pub(crate) fn build(&self, verilator: &Verilator, folder: &Path) -> cc::Build {
         let mut build = cc::Build::new();
         // cc reads CXX itself.
@@ -147,7 +147,7 @@ fn command_of(words: &[String]) -> Command {
     command
 }
 
-/// The macros by which the compiler tells what this processor has: two machines with the same can share libraries.
+/// Returns the macros that describe this processor; machines with equal macros can share libraries.
 fn this_processor(words: &[String]) -> Result<String, Error> {
     let mut command = command_of(words);
     command.args([NATIVE, "-dM", "-E", "-x", "c++", "/dev/null"]);
@@ -231,7 +231,7 @@ impl Verilator {
     }
 }
 
-/// What the program prints when called with these arguments.
+/// Returns the output of the program with these arguments.
 fn answer(program: &Path, arguments: &[&str]) -> Result<String, Error> {
     let broken = |output| Error::VerilatorBroken {
         arguments: arguments.join(" "),

@@ -142,7 +142,7 @@ fn library_time(out: &Path, model: &str) -> SystemTime {
 }
 
 #[test]
-fn a_missing_verilator_is_one_sentence() {
+fn a_missing_verilator_is_reported_in_one_sentence() {
     let out = scratch();
     assert_eq!(
         run_with("two", out.path(), &[("PATH", OsStr::new(""))]),
@@ -188,7 +188,7 @@ fn only_models_that_changed_are_built_again() {
 }
 
 #[test]
-fn a_library_of_another_compiler_is_not_taken() {
+fn a_library_of_another_compiler_is_not_used() {
     let scratch = scratch();
     let out = scratch.path();
     let compiled_by = |compiler: &str| run_with("one", out, &[("CXX", OsStr::new(compiler))]);
@@ -258,7 +258,7 @@ fn models_are_linked_before_what_they_use() {
 }
 
 #[test]
-fn warnings_are_errors_with_the_models_name() {
+fn warnings_are_errors_that_name_the_model() {
     let scratch = scratch();
     let lines = errors("warned", scratch.path());
     assert_eq!(lines[0], "Verilator refuses model `doubtful`:");

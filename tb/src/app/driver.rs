@@ -1,6 +1,6 @@
 //! The driver software: 32-bit accesses to the BAR, and nothing else.
 
-use super::model::{CONTEXTS, rule};
+use super::packets::{CONTEXTS, rule};
 use super::{AppBench, OPENING_CLOCKS};
 use spinneret_regmap::matching::Rule;
 use spinneret_regmap::{RULES_PER_RULESET, bar, caps, cl, guard, her, her_meta, me};
@@ -334,7 +334,7 @@ impl Stimulus {
     }
 }
 
-/// The cluster's clock beside the core's of 250 MHz.
+/// The cluster's clock; the core's is 250 MHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clocks {
     /// Period of the cluster's clock in picoseconds.
@@ -382,7 +382,7 @@ impl Clocks {
         }
     }
 
-    /// Core clocks in so many clocks of the cluster, rounded up.
+    /// Core clocks in N clocks of the cluster, rounded up.
     pub fn core_clocks(self, cluster_clocks: u64) -> u64 {
         (cluster_clocks * (self.cluster_ps + self.jitter_ps)).div_ceil(PERIOD_PS)
     }
@@ -453,7 +453,7 @@ impl Actions {
 pub struct Context {
     /// Actions for its packets.
     pub actions: Actions,
-    /// Address of its host memory: packets go there, and reads come from [`READ_OFFSET`] behind it.
+    /// Address of its host memory: packets go there, and reads come from [`READ_OFFSET`] after it.
     pub host_address: u64,
     /// Address of its handler memory in the cluster, where reads go.
     pub handler_address: u32,

@@ -2,7 +2,7 @@
 
 use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_BYTES, Stimulus};
-use super::model::{CONTEXTS, from_host, from_wire, matched, unmatched};
+use super::packets::{CONTEXTS, from_host, from_wire, matched, unmatched};
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
 use spinneret_sim::prelude::*;
@@ -34,7 +34,7 @@ pub enum Crossing {
 }
 
 impl Crossing {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 6] = [
         Self::Packet,
         Self::Frame,
@@ -95,7 +95,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 4] = [
         Self::Packets(0),
         Self::Frames(0),
@@ -120,8 +120,8 @@ impl Flow {
     }
 }
 
-/// Clocks from the first beat in to the first beat out, of a frame of that size; nothing may be under way, and nobody
-/// pauses. Completions have no size.
+/// Returns the clocks from the first beat in to the first beat out, of a frame of this size. Nothing may be in flight, and
+/// no bus model pauses. Completions have no size.
 ///
 /// # Panics
 /// If it does not come out.
@@ -153,7 +153,7 @@ fn completion_latency(bench: &mut AppBench, n: usize) -> u64 {
     bench.now() - taken
 }
 
-/// Clocks a frame of that size, back to back; nothing may be under way, and nobody pauses.
+/// Returns the clocks per frame of this size, back to back. Nothing may be in flight, and no bus model pauses.
 ///
 /// # Panics
 /// If a frame does not come out.
@@ -187,7 +187,7 @@ const WORK_PATIENCE: u64 = 2_000_000;
 /// Work of the stand-in for each packet of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// It gives the packet back.
+    /// It frees the packet.
     Take,
     /// It sends the packet to the wire.
     Send,
@@ -198,7 +198,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 4] = [Self::Take, Self::Send, Self::Write, Self::Read];
 
     /// Name in tables.
@@ -234,7 +234,7 @@ impl Work {
     }
 }
 
-/// A block for [`measure_work`], whose environment never pause.
+/// A block for [`measure_work`], without pauses around it.
 pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench {
     let mut bench = AppBench::new(sim, clocks, &Stimulus::default());
     bench.bring_up(contexts(Work::Take));
@@ -243,8 +243,8 @@ pub fn prepare_work(sim: Simulation<MqnicAppBlock>, clocks: Clocks) -> AppBench 
     bench
 }
 
-/// Core clocks from one HER to the next when packets of that size come back to back, and Corundum's DMA takes so many
-/// clocks until it moves bytes; nothing may be under way.
+/// Core clocks from one HER to the next when packets of that size come back to back, and Corundum's DMA takes `dma_clocks`
+/// clocks until it moves bytes; nothing may be in flight.
 ///
 /// The wire never pauses: what the cluster has no time for is dropped at the gate, and what is measured is the rate at
 /// which HERs are taken.

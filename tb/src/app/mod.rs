@@ -15,6 +15,7 @@
 mod driver;
 mod measure;
 mod model;
+mod packets;
 mod quiescence;
 mod session;
 
@@ -28,9 +29,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub use driver::{Actions, Clocks, Context, NO_WORD, READ_BYTES, READ_OFFSET, Stimulus, offset_of};
 pub use measure::{Crossing, Flow, Work, measure_latency, measure_rate, measure_work, prepare_work};
-pub use model::{
-    CONTEXTS, Completion, Counts, INTERFACES, Reference, context, from_host, from_wire, is_host_tag,
-    marked_bad, matched, message_id, random_size, rule, tag, unmatched,
+pub use model::{Completion, Counts, INTERFACES, Reference};
+pub use packets::{
+    CONTEXTS, context, from_host, from_wire, is_host_tag, marked_bad, matched, message_id, random_size, rule,
+    tag, unmatched,
 };
 pub use quiescence::Account;
 pub use session::{Session, Totals, run_round};
@@ -51,7 +53,7 @@ const COMPLETION_CLOCKS: u64 = 40;
 /// Clocks from the end of a reset until all slots are there.
 const OPENING_CLOCKS: u64 = 1100;
 
-/// The application block with models of Corundum around it; everything that comes out is compared.
+/// The application block with models of Corundum around it; all outputs are checked.
 #[derive(Debug)]
 pub struct AppBench {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -96,7 +98,7 @@ impl AppBench {
     /// Puts the models around a block, resets it and waits until all slots are there.
     ///
     /// # Panics
-    /// If the design has not the ports of the block.
+    /// If the design lacks the ports of the block.
     pub fn new(sim: Simulation<MqnicAppBlock>, clocks: Clocks, stimulus: &Stimulus) -> Self {
         let mut bench = Self::closed(sim, clocks, stimulus);
         bench.reset();
@@ -184,7 +186,7 @@ impl AppBench {
     /// Simulates a clock of the core and looks at everything that came out.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.run_edges(CORE, 1);
         if let Err(difference) = self.observe() {
@@ -204,7 +206,7 @@ impl AppBench {
         }
     }
 
-    /// Simulates until the condition holds, for at most so many clocks of the core.
+    /// Simulates until the condition holds, for at most `clocks` clocks of the core.
     ///
     /// # Panics
     /// If it does not hold then, with what was waited for.
@@ -226,7 +228,7 @@ impl AppBench {
         self.sim.edges(CORE)
     }
 
-    /// Sends a packet from the wire, and remembers what has to become of it.
+    /// Sends a packet from the wire and records the prediction.
     pub fn receive(&mut self, interface: usize, frame: Frame) {
         self.model.packet(interface, &frame);
         self.rx[interface].send(frame);
@@ -313,7 +315,7 @@ const STATES: [&str; 7] = [
 ];
 
 impl RegisterModel {
-    /// The registers behind a reset.
+    /// The registers after a reset.
     fn new() -> Self {
         Self {
             registers: Registers::new(Variant::Extended),
@@ -349,7 +351,7 @@ impl RegisterModel {
     /// Software has read through the BAR; a word of standard output, if it is one.
     ///
     /// # Panics
-    /// If the model answers otherwise, or a counter has gone back.
+    /// If the model answers otherwise, or a counter has decreased.
     fn read(&mut self, offset: u32, (data, response): (u32, Response)) -> Option<u32> {
         let register = match bar::decode(offset) {
             bar::Destination::ControlRegister(register) => register,

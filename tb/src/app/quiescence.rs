@@ -1,4 +1,4 @@
-//! The application block at rest: when nothing is under way, every byte and every counter is known.
+//! The application block at rest: when nothing is in flight, every byte and every counter is known.
 
 use super::AppBench;
 use super::driver::{READ_BYTES, offset_of};
@@ -29,7 +29,7 @@ pub struct Account {
     pub drops: BTreeMap<&'static str, u64>,
     /// Slots that are out.
     pub slots: u64,
-    /// Slots that were given back although they were not out.
+    /// Slots that were freed although they were not in use.
     pub refused: u64,
     /// Our frames.
     pub frames: u64,
@@ -78,10 +78,10 @@ impl AppBench {
         account
     }
 
-    /// Runs until nothing is under way, and compares everything.
+    /// Runs until nothing is in flight, and compares everything.
     ///
     /// # Panics
-    /// At the first difference, and if something stays under way.
+    /// At the first difference, and if something stays in flight.
     pub fn settle(&mut self) -> Account {
         let account = self.wait_for_rest();
         assert_eq!(account.refused, 0, "slots that were refused: {account:?}");
@@ -107,10 +107,10 @@ impl AppBench {
         account
     }
 
-    /// Runs until nothing is under way.
+    /// Runs until nothing is in flight.
     ///
     /// # Panics
-    /// If something stays under way, with what is known of it.
+    /// If something stays in flight, with what is known of it.
     pub fn wait_for_rest(&mut self) -> Account {
         let deadline = self.now() + PATIENCE;
         loop {

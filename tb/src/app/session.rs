@@ -2,7 +2,7 @@
 
 use super::AppBench;
 use super::driver::{Actions, Clocks, Context, READ_OFFSET, Stimulus};
-use super::model::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
+use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use crate::bench::Finish;
 use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::{
@@ -13,7 +13,7 @@ use spinneret_sim::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Matched packets under way at most, so that none is dropped.
+/// Matched packets in flight at most, so that none is dropped.
 const UNDER_WAY: usize = 4;
 /// Their shortest, so that the word that rules look at is there.
 const LEAST_BYTES: usize = 4;
@@ -43,7 +43,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with a bench that is brought up and at rest, and was not used but for that.
+    /// A session with a bench that is configured and idle, and otherwise unused.
     pub fn new(rng: ChaCha8Rng) -> Self {
         Self {
             rng,
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// Compares every register when nothing is under way.
+    /// Compares every register when nothing is in flight.
     ///
     /// # Panics
     /// At the first that is not as the model says.
@@ -312,7 +312,7 @@ impl fmt::Display for Totals {
 /// that what became of them is seen; between batches the cluster may be reset in full traffic.
 ///
 /// # Panics
-/// At the first thing that is wrong.
+/// At the first error.
 pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
     // Rounds of one seed differ, as their clocks do.
     let mut rng = sim.rng(&format!("everything with {clocks:?}"));
@@ -394,7 +394,7 @@ fn reset_cluster(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
     bench.run(rng.random_range(0..300));
     bench.release_cluster();
     bench.wait_for_rest();
-    // Nobody knows how far the cluster was with what was lost.
+    // The cluster's progress on the lost packets is unknown.
     bench.read_stdout();
     bench.forget_effects();
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 /// Proves what the blocks promise, with yosys, yosys-smtbmc and z3.
 ///
 /// Proven is what holds for all traffic at all times; bounded what holds for all traffic in the given number
-/// of cycles from the start. docs/proofs.md says what is shown and how to read a counterexample.
+/// of cycles from the start. docs/testing.md explains how to read a counterexample.
 #[derive(Parser, Debug)]
 #[command(name = "prove", after_help = EXIT_CODES)]
 struct Arguments {
@@ -83,9 +83,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
 
 fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
     if names.is_empty() {
-        return Ok(proofs().collect());
+        return Ok(proofs().iter().collect());
     }
-    let known = || proofs().map(|proof| proof.name).collect::<Vec<_>>().join(", ");
+    let known = || {
+        proofs()
+            .iter()
+            .map(|proof| proof.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     names
         .iter()
         .map(|name| find(name).ok_or_else(|| anyhow!("there is no proof `{name}`: choose from {}", known())))

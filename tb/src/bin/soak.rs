@@ -1,4 +1,4 @@
-//! `./dev soak NAME`: random traffic through a block, as much as one likes.
+//! `./dev soak NAME`: random traffic through a block, of any length.
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
@@ -9,7 +9,7 @@ use spinneret_sim::prelude::*;
 use spinneret_sim::seed::Seed;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::ip_frames::random_ip_frame;
-use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame, random_rules};
+use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame};
 use spinneret_tb::{app, egress, hostdma, ingress, regs};
 use std::ops::AddAssign;
 use std::panic::{self, AssertUnwindSafe};
@@ -20,13 +20,13 @@ use std::time::Instant;
 #[derive(Parser, Debug)]
 #[command(name = "soak")]
 struct Arguments {
-    /// What to test.
+    /// The block to test.
     name: Soak,
     /// Number of packets, frames, transfers or accesses [default: a million; of the application block, which is
     /// much larger, twenty thousand].
     #[arg(long, visible_alias = "packets")]
     count: Option<u64>,
-    /// What the traffic depends on [default: a new one, which is printed].
+    /// Seed of the traffic [default: a new one, which is printed].
     #[arg(long)]
     seed: Option<u64>,
     /// The round to begin with, to see again what a later one found.
@@ -171,7 +171,7 @@ fn hostdma(rounds: Rounds) -> Result<()> {
             ("refused bursts", counters.refused),
             ("bursts outside of all windows", counters.outside),
             ("failed descriptors", counters.dma_errors.iter().sum()),
-            ("statuses that nobody waited for", counters.stray_status),
+            ("unsolicited statuses", counters.stray_status),
         ] {
             print([(&*format!("{name}: {what}"), count)]);
         }
@@ -285,31 +285,22 @@ fn match_frames<M: Model>(seed: Seed, round: u64, frames: u64) -> Counts {
         _ => Pauses::random(rng.random_range(1..80)),
     };
     let mut bench = MatchBench::new(simulation::<M>(seed), pauses);
-    let mut total = Counts::default();
-    let mut left = frames;
-    while left > 0 {
-        bench.load(Some(&random_rules(&mut rng, &params)));
-        let batch = left.min(100);
-        for _ in 0..batch {
-            // Without headers no rule relative to the payload matches.
-            let frame = if params.ip_relative && rng.random_ratio(3, 4) {
-                random_ip_frame(&mut rng, 97)
-            } else {
-                random_frame(&mut rng, 16)
-            };
-            bench.send(frame);
+    let total = bench.random(&mut rng, frames, |rng| {
+        // Without headers no rule relative to the payload matches.
+        if params.ip_relative && rng.random_ratio(3, 4) {
+            random_ip_frame(rng, 97)
+        } else {
+            random_frame(rng, 16)
         }
-        total += bench.settle();
-        left -= batch;
-    }
+    });
     bench.finish();
     total
 }
 
-/// What the rounds depend on.
+/// Parameters of the rounds.
 #[derive(Clone, Copy, Debug)]
 struct Rounds {
-    /// What all random choices depend on.
+    /// Seed of all random choices.
     seed: u64,
     /// Frames, or what else is counted, of all rounds together.
     count: u64,

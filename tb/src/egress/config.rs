@@ -53,7 +53,7 @@ impl Setup {
         }
     }
 
-    /// The address behind the highest one.
+    /// The address after the highest one.
     pub fn address_end(&self) -> u64 {
         1 << self.address_bits
     }
@@ -82,7 +82,7 @@ impl Setup {
         bursts
     }
 
-    /// Lines that a range of memory lies in.
+    /// Number of lines that contain a range of memory.
     pub fn lines(&self, source: u64, length: u64) -> u64 {
         (source + length).div_ceil(self.beat) - source / self.beat
     }
@@ -232,7 +232,7 @@ impl LineResponses {
     /// Returns the faults of a slave that asks this for each line.
     pub(super) fn faults(&self) -> Faults {
         let state = Rc::clone(&self.state);
-        Faults::Chosen(BeatJudge::new(move |burst, number| {
+        Faults::PerBeat(BeatResponder::new(move |burst, number| {
             state.borrow_mut().respond(burst, number)
         }))
     }

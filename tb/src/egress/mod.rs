@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
-//! nothing is under way. What the bench expects follows from the path's [`Setup`].
+//! nothing is in flight. The path's [`Setup`] determines the expectations of the bench.
 
 mod config;
 mod model;
@@ -27,7 +27,7 @@ pub use model::{Command, Fault, Outcome, random_command};
 /// Cycles within which something has to happen.
 const PATIENCE: u64 = 100_000;
 
-/// An egress path with bus models on all its ports; everything that comes out is compared.
+/// An egress path with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct EgressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -60,7 +60,7 @@ impl<M: Model> EgressBench<M> {
     /// Puts bus models around a path and resets it.
     ///
     /// # Panics
-    /// If the design has not the ports of the path.
+    /// If the design lacks the ports of the path.
     pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
@@ -131,10 +131,10 @@ impl<M: Model> EgressBench<M> {
         self.reference.send(command, &self.slave.memory());
     }
 
-    /// Simulates a cycle and looks at everything that came out.
+    /// Simulates a cycle and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         let clears = self.clears.next(0);
         self.drive_clear(clears);
@@ -195,7 +195,7 @@ impl<M: Model> EgressBench<M> {
         }
     }
 
-    /// Runs until less commands than that are under way.
+    /// Runs until less commands than that are in flight.
     ///
     /// # Panics
     /// If it takes too long.
@@ -299,7 +299,7 @@ crate::counts! {
 /// many cycles as after a reset, so no room was lost.
 ///
 /// # Panics
-/// At the first thing that is wrong.
+/// At the first error.
 pub fn run_round<M: Model>(sim: Simulation<M>, stimulus: Stimulus, commands: u64) -> Totals {
     let mut rng = sim.rng("traffic");
     let mut bench = EgressBench::new(sim, stimulus);
@@ -401,7 +401,7 @@ const COUNTED: u64 = 256;
 /// Counts the cycles of frames of one size.
 ///
 /// # Panics
-/// If a frame is lost or changed, or comes to nothing.
+/// If a frame is lost or changed, or its command fails.
 pub fn measure<M: Model>(bench: &mut EgressBench<M>, size: u64, place: Place) -> Rate {
     let (latency, answer) = measure_alone(bench, size, place);
     let before = bench.wire.total();

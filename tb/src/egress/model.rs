@@ -1,4 +1,4 @@
-//! The reference model, and what it is compared with beside the buses.
+//! The reference model, the monitor of other outputs, and commands.
 
 use super::config::{LineResponses, PIECE, Setup};
 use crate::reference::Pins;
@@ -18,7 +18,7 @@ crate::counts! {
 }
 
 impl Outcome {
-    /// All of them.
+    /// All values.
     pub fn commands(&self) -> u64 {
         self.sent + self.read_errors + self.refused
     }
@@ -67,7 +67,7 @@ impl Reference {
         }
     }
 
-    /// Forgets everything.
+    /// Resets the state.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.setup);
     }
@@ -101,7 +101,7 @@ impl Reference {
         self.pending.push_back(pending);
     }
 
-    /// A read was seen, and its lines were judged.
+    /// Records a read whose lines were checked.
     pub(super) fn read(&mut self, read: &SlaveBurst, responses: &LineResponses) -> Result<(), String> {
         let seen = read.burst;
         let mut waiting = self

@@ -75,7 +75,7 @@ pub struct Stimulus {
 }
 
 impl Stimulus {
-    /// Nobody pauses; the DMA has that latency, the RAM that of Corundum.
+    /// No pauses, a DMA with this latency, and a RAM with the latency of Corundum's.
     pub fn latency(cycles: u64) -> Self {
         let dma = DmaConfig {
             latency: Latency::exactly(cycles),
@@ -101,7 +101,7 @@ impl Stimulus {
     }
 }
 
-/// Nobody pauses, and nothing takes longer than it has to.
+/// No pauses and minimal latencies.
 impl Default for Stimulus {
     fn default() -> Self {
         Self::latency(0)
@@ -117,7 +117,7 @@ struct Stress {
     latency: Latency,
     spread: u64,
     errors: u32,
-    strays: u32,
+    unsolicited: u32,
     skew: Skew,
 }
 
@@ -134,7 +134,7 @@ impl Stress {
             latency: Latency::exactly(0),
             spread: 0,
             errors: 0,
-            strays: 0,
+            unsolicited: 0,
             skew: Skew::Together,
         }
     }
@@ -148,7 +148,7 @@ impl Stress {
                 0 => DmaFaults::Never,
                 percent => DmaFaults::Random { percent },
             },
-            strays: self.strays,
+            unsolicited: self.unsolicited,
             ..DmaConfig::default()
         };
         Stimulus {
@@ -181,12 +181,12 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
     let all = [
         ("as fast as it goes", calm()),
         (
-            "latency, errors, strays",
+            "latency, errors, unsolicited",
             Stress {
                 latency: Latency::exactly(100),
                 spread: 60,
                 errors: 5,
-                strays: 5,
+                unsolicited: 5,
                 ..calm()
             },
         ),
@@ -200,7 +200,7 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
                 latency: spread(0, 20),
                 spread: 10,
                 errors: 5,
-                strays: 2,
+                unsolicited: 2,
                 skew: Skew::Random { most: 20 },
             },
         ),
@@ -222,7 +222,7 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
                 latency: spread(0, 200),
                 spread: 200,
                 errors: 10,
-                strays: 10,
+                unsolicited: 10,
                 ..calm()
             },
         ),
@@ -245,7 +245,7 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
                 latency: spread(0, 60),
                 spread: 60,
                 errors: 20,
-                strays: 20,
+                unsolicited: 20,
                 skew: Skew::Random { most: 40 },
             },
         ),
@@ -334,7 +334,7 @@ impl Guard {
     }
 }
 
-/// Codes of errors that are counted, each by itself.
+/// Number of codes of errors that are counted separately.
 const CODES: usize = 11;
 /// Code that undefined codes count as.
 const WITHOUT_MEANING: u8 = 3;

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every descriptor, status and answer is compared in the cycle in which it comes; host memory and the counters
-//! are compared whenever nothing is under way. What the bench expects follows from the host DMA's [`Setup`].
+//! are compared whenever nothing is in flight. The host DMA's [`Setup`] determines the expectations of the bench.
 
 mod config;
 mod plan;
@@ -28,7 +28,7 @@ pub use config::{Counters, Guard, HalfCounters, Setup, Stimulus, Window, stimuli
 pub use plan::{Piece, WritePlan, is_possible, span};
 pub use round::{Latencies, Rates, Totals, Traffic, latencies, rates, run_round};
 
-/// The host DMA with bus models on all its ports; everything that comes out is compared.
+/// The host DMA with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct HostDmaBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -58,7 +58,7 @@ pub struct HostDmaBench<M: Model> {
     /// Counters at the last reset that they outlived.
     counted_before: Counters,
     /// Rate of unsolicited statuses, of writes and of reads.
-    strays: [u32; 2],
+    unsolicited: [u32; 2],
     /// Transfers up to the last reset.
     taken: [[u64; 2]; 2],
     read_ram: SegmentedRam,
@@ -69,7 +69,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Puts bus models around a host DMA and resets it; the guard, if there is one, lets nothing pass.
     ///
     /// # Panics
-    /// If the design has not the ports of the host DMA.
+    /// If the design lacks the ports of the host DMA.
     pub fn new(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
@@ -77,7 +77,7 @@ impl<M: Model> HostDmaBench<M> {
         let host = HostMemory::new(sim.seed().0);
         let ram = || SegmentedRam::new(setup.ram, sim.seed());
         let (write_ram, read_ram) = (ram(), ram());
-        let strays = [stimulus.writes.strays, stimulus.reads.strays];
+        let unsolicited = [stimulus.writes.unsolicited, stimulus.reads.unsolicited];
         let config = MasterConfig {
             pauses: stimulus.cluster,
             skew: stimulus.skew,
@@ -94,7 +94,7 @@ impl<M: Model> HostDmaBench<M> {
             write_model: WriteModel::new(setup),
             read_model: ReadModel::new(setup),
             counted_before: Counters::default(),
-            strays,
+            unsolicited,
             taken: [[0; 2]; 2],
             guard: setup.windows.map(Guard::closed),
             read_ram,
@@ -107,10 +107,10 @@ impl<M: Model> HostDmaBench<M> {
         bench
     }
 
-    /// Simulates a cycle and looks at everything that came out.
+    /// Simulates a cycle and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.cycle();
         let observed = self.observe();
@@ -156,7 +156,7 @@ impl<M: Model> HostDmaBench<M> {
         self.run(4);
     }
 
-    /// Lets everything pass the guard, if there is one, that is less than 3 GiB behind that address.
+    /// Lets everything pass the guard, if there is one, that is less than 3 GiB after that address.
     pub fn open_windows(&mut self, address: u64) {
         let base = address & !0x3fff_ffff;
         self.set_by_context(false);
@@ -168,7 +168,7 @@ impl<M: Model> HostDmaBench<M> {
         self.guard.as_ref()
     }
 
-    /// Sends a write and remembers what has to become of it; its number.
+    /// Sends a write and records the prediction; returns its number.
     pub fn write(&mut self, request: WriteRequest) -> u64 {
         let beats = match request.atop {
             0b11_0001 => Some(request.burst.beats.div_ceil(2)),
@@ -183,7 +183,7 @@ impl<M: Model> HostDmaBench<M> {
         number
     }
 
-    /// Sends a read and remembers what has to become of it; its number.
+    /// Sends a read and records the prediction; returns its number.
     pub fn read(&mut self, request: ReadRequest) -> u64 {
         let number = self.cluster.read(request);
         self.read_model.send(number, &request, self.guard.as_ref());
@@ -242,7 +242,7 @@ impl<M: Model> HostDmaBench<M> {
         let offered = self.offered();
         self.write_model.reset_alone(offered[0]);
         self.read_model.reset_alone(offered[1]);
-        let statuses = self.observe_statuses(|status| !status.stray);
+        let statuses = self.observe_statuses(|status| !status.unsolicited);
         if let Err(difference) = statuses {
             panic!("{}, in reset: {difference} (seed {})", M::NAME, self.sim.seed());
         }
@@ -294,7 +294,7 @@ impl<M: Model> HostDmaBench<M> {
         }
     }
 
-    /// Looks at the statuses that were given, if they count: in reset nobody counts those that nobody waits for.
+    /// Checks new statuses. In reset, unsolicited statuses are not counted.
     fn observe_statuses(&mut self, counts: impl Fn(&Status) -> bool) -> Result<(), String> {
         while let Some(status) = self.writes.next_status() {
             if counts(&status) {
@@ -309,7 +309,7 @@ impl<M: Model> HostDmaBench<M> {
         Ok(())
     }
 
-    /// Looks at what came out in the last cycle.
+    /// Checks the outputs of the last cycle.
     fn observe(&mut self) -> Result<(), String> {
         while let Some(accepted) = self.writes.next_accepted() {
             self.descriptors[0] += 1;
@@ -370,7 +370,7 @@ impl<M: Model> HostDmaBench<M> {
         self.compare();
     }
 
-    /// Runs until at most so many writes and reads are under way.
+    /// Runs until at most this many writes and reads are in flight.
     ///
     /// # Panics
     /// If bursts are not answered.
@@ -400,10 +400,10 @@ impl<M: Model> HostDmaBench<M> {
         }
     }
 
-    /// Compares host memory and the counters when nothing is under way.
+    /// Compares host memory and the counters when nothing is in flight.
     fn compare(&mut self) {
         for dma in [&self.writes, &self.reads] {
-            dma.set_strays(0);
+            dma.set_unsolicited(0);
         }
         self.run(SETTLE_CYCLES);
         if let Err(difference) = self.host.check() {
@@ -415,15 +415,18 @@ impl<M: Model> HostDmaBench<M> {
         };
         assert_eq!(self.counters(), expected, "counters (seed {})", self.sim.seed());
         assert_eq!(self.ram_reads.stalls(), 0, "the RAM's data waits");
-        for (dma, strays) in [(&self.writes, self.strays[0]), (&self.reads, self.strays[1])] {
-            dma.set_strays(strays);
+        for (dma, unsolicited) in [
+            (&self.writes, self.unsolicited[0]),
+            (&self.reads, self.unsolicited[1]),
+        ] {
+            dma.set_unsolicited(unsolicited);
         }
     }
 
     /// All tags are in flight at the same time, and all lines of both rings are in use: nothing is lost, and nothing
     /// more is taken into use while as many bursts wait.
     ///
-    /// The bursts are at this address and behind it, in a page of their own each.
+    /// The bursts are at this address and after it, in a page of their own each.
     ///
     /// # Panics
     /// If something is lost.

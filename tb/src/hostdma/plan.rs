@@ -6,7 +6,7 @@ use spinneret_sim::prelude::*;
 /// No burst may touch two blocks of this size.
 const PAGE: u64 = 4096;
 
-/// Bytes of host memory that follow one another, and where they lie in the ring.
+/// Consecutive bytes of host memory, and their position in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Address of the first byte in host memory.
@@ -26,7 +26,7 @@ pub struct WritePlan {
     pub spoiled: bool,
     /// Pieces that are written, in order.
     pub pieces: Vec<Piece>,
-    /// The bytes of all pieces, one after the other.
+    /// The bytes of all pieces, one after another.
     pub bytes: Vec<u8>,
 }
 

@@ -6,7 +6,7 @@ use spinneret_sim::dma::{Accepted, Descriptor, SegmentedRam, Status};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// Says what has to become of reads, and compares.
+/// Predicts the results of reads and compares them.
 ///
 /// A read that can be done has one descriptor, or two if the ring's end lies within, in the order of the reads. Its
 /// beats come after their statuses, and all have the same response; with OKAY the bytes that they address are
@@ -105,7 +105,7 @@ impl ReadModel {
         });
     }
 
-    /// An atomic operation is sent that wants so many beats.
+    /// Records an atomic operation that returns this many beats.
     pub(super) fn send_atomic(&mut self, number: u64, beats: u64) {
         self.atomics.push_back((number, beats));
     }
@@ -130,7 +130,7 @@ impl ReadModel {
 
     /// A status was given.
     pub(super) fn status(&mut self, status: &Status, ram: &SegmentedRam) -> Result<(), String> {
-        if status.stray {
+        if status.unsolicited {
             self.counters.stray_status += 1;
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl ReadModel {
             read.response = Response::SlaveError;
         }
         if read.response != Response::Okay && read.open == 0 {
-            // Nobody reads the part that was brought.
+            // The design does not read this part of the RAM.
             for (address, len) in &read.parts {
                 ram.release(*address, *len);
             }
@@ -244,7 +244,7 @@ impl ReadModel {
         // Of two resets in a row the second finds nothing new.
         self.before = model.before.take().or_else(|| {
             for read in &mut model.reads {
-                // Nobody will read what comes.
+                // The design does not read the data that arrives.
                 read.response = Response::SlaveError;
             }
             let in_flight = model.tags.iter().flatten().count();

@@ -52,12 +52,12 @@ impl AddAssign for Totals {
     }
 }
 
-/// `5 writes: 1 refused, 0 outside, 2 failed descriptors, 0 strays; 3 reads: ...`.
+/// `5 writes: 1 refused, 0 outside, 2 failed descriptors, 0 unsolicited; 3 reads: ...`.
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let half = |name: &str, half: &HalfCounters| {
             format!(
-                "{} {name}: {} refused, {} outside, {} failed descriptors, {} strays",
+                "{} {name}: {} refused, {} outside, {} failed descriptors, {} unsolicited",
                 half.bursts,
                 half.refused,
                 half.outside,
@@ -156,7 +156,7 @@ pub struct Latencies {
     pub read: u64,
 }
 
-/// A host DMA with a DMA of that latency; nobody pauses, and all windows are open.
+/// A host DMA with a DMA of this latency, without pauses, with all windows open.
 fn bench<M: Model>(sim: Simulation<M>, latency: u64) -> HostDmaBench<M> {
     let mut bench = HostDmaBench::new(sim, Stimulus::latency(latency));
     bench.open_windows(ADDRESS);
@@ -254,7 +254,7 @@ const LONG: u64 = 8;
 pub struct Traffic {
     setup: Setup,
     rng: ChaCha8Rng,
-    /// The first of the pages that are written; those that are read come behind them.
+    /// The first of the pages that are written; those that are read come after them.
     base: u64,
 }
 

@@ -6,10 +6,10 @@ use spinneret_sim::dma::{Accepted, Descriptor, Status};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
-/// Says what has to become of writes, and compares.
+/// Predicts the effects of writes and compares them.
 ///
 /// Descriptors are exactly the pieces of the bursts in order; of a spoiled burst they may be any parts of them.
-/// What a descriptor moves is expected in host memory from then on. A response comes after the statuses of all
+/// The bytes of a descriptor are expected in host memory from then on. A response comes after the statuses of all
 /// descriptors of its burst.
 #[derive(Debug)]
 pub(super) struct WriteModel {
@@ -18,7 +18,7 @@ pub(super) struct WriteModel {
     bursts: VecDeque<Expected>,
     /// Number of the first of them since the start.
     first: u64,
-    /// Bursts whose descriptors are complete, since the start, or whose are under way.
+    /// Bursts whose descriptors are complete, since the start, or whose are in flight.
     described: u64,
     /// The burst of each tag in flight.
     tags: Vec<Option<u64>>,
@@ -121,7 +121,7 @@ impl WriteModel {
 
     /// A status was given.
     pub(super) fn status(&mut self, status: &Status) -> Result<(), String> {
-        if status.stray {
+        if status.unsolicited {
             self.counters.stray_status += 1;
             return Ok(());
         }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
-//! nothing is under way. What the bench expects follows from the path's [`Setup`].
+//! nothing is in flight. The path's [`Setup`] determines the expectations of the bench.
 
 mod config;
 mod model;
@@ -16,30 +16,27 @@ mod packet;
 mod round;
 mod slots;
 
-use crate::bench::Finish;
-use config::CounterPorts;
-use model::{HER_FIELDS, Model as Reference, SlotUses};
-use packet::packet_source;
-use slots::Releases;
-use spinneret_packets::matching::drive_rules;
-use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
-use spinneret_sim::prelude::*;
-use std::rc::Rc;
-
-pub use config::{
-    CONTEXTS, Cause, Contexts, Counters, Drops, FIELDS, Occupancy, Outcome, Refusals, Setup, Stimulus,
-};
+pub use config::{CONTEXTS, Contexts, FIELDS, Outcome, Setup, Stimulus};
 pub use packet::{BypassSink, OddBeat, Packet, PacketSource};
 pub use round::{
     Load, MARK, Named, Path, Totals, load_mark, marked, measure, random_contexts, random_packet, run_round,
     stimuli,
 };
-pub use slots::{Class, Release, Slot, SlotMap, SlotRange};
+pub use slots::{Cause, Class, Counters, Drops, Occupancy, Refusals, Release, Slot, SlotMap, SlotRange};
+
+use crate::bench::Finish;
+use model::{HER_FIELDS, Model as Reference, SlotUses};
+use packet::packet_source;
+use slots::{CounterPorts, Releases};
+use spinneret_packets::matching::drive_rules;
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
+use spinneret_sim::prelude::*;
+use std::rc::Rc;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
 const PATIENCE: u64 = 50_000;
 
-/// The ingress path with bus models on all its ports; everything that comes out is compared.
+/// The ingress path with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct IngressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -70,7 +67,7 @@ impl<M: Model> IngressBench<M> {
     /// Puts bus models around a path, resets it and waits until all slots are there.
     ///
     /// # Panics
-    /// If the design has not the ports of the path.
+    /// If the design lacks the ports of the path.
     pub fn new(sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let mut bench = Self::closed(sim, stimulus);
         bench.run(bench.setup.opening_cycles());
@@ -80,7 +77,7 @@ impl<M: Model> IngressBench<M> {
     /// As [`new`](Self::new), but right after the reset.
     ///
     /// # Panics
-    /// If the design has not the ports of the path.
+    /// If the design lacks the ports of the path.
     pub fn closed(mut sim: Simulation<M>, stimulus: Stimulus) -> Self {
         let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
@@ -122,10 +119,10 @@ impl<M: Model> IngressBench<M> {
         }
     }
 
-    /// Simulates a cycle and looks at everything that came out.
+    /// Simulates a cycle and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.sim.cycle();
         let observed = self.observe();
@@ -164,7 +161,7 @@ impl<M: Model> IngressBench<M> {
         self.reference.latch_contexts(Some(contexts.clone()));
     }
 
-    /// Sends a packet and remembers what has to become of it.
+    /// Sends a packet and records the prediction.
     ///
     /// # Panics
     /// If its beats are not those of the path.
@@ -205,13 +202,13 @@ impl<M: Model> IngressBench<M> {
     /// Sends a packet as soon as it certainly finds a slot of its class.
     ///
     /// # Panics
-    /// As [`send`](Self::send), and if the packets under way do not end.
+    /// As [`send`](Self::send), and if the packets in flight do not end.
     pub fn send_with_slot(&mut self, packet: Packet) -> MatchResult {
         self.wait_for_less_than(self.setup.certain_packets());
         self.send(packet)
     }
 
-    /// Runs until less packets than that are under way.
+    /// Runs until less packets than that are in flight.
     ///
     /// # Panics
     /// If it takes too long.
@@ -267,7 +264,7 @@ impl<M: Model> IngressBench<M> {
         self.most_live = 0;
     }
 
-    /// Looks at what came out in the last cycle.
+    /// Checks the outputs of the last cycle.
     fn observe(&mut self) -> Result<(), String> {
         for slot in self.releases.taken() {
             if !self.uses.free(slot) {
@@ -369,7 +366,7 @@ impl<M: Model> IngressBench<M> {
             && new(now.hers + now.drops.sum(), base.hers + base.drops.sum()) == predicted.matched
     }
 
-    /// Compares the counters when nothing is under way.
+    /// Compares the counters when nothing is in flight.
     fn compare(&mut self) -> Outcome {
         let failed: Vec<_> = self.uses.take_failed().collect();
         for used in failed {

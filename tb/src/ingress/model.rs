@@ -1,14 +1,14 @@
 //! The reference model: what becomes of packets, and who writes into which slot.
 
-use super::config::{Cause, Contexts, Drops, FIELDS, Setup};
+use super::config::{Contexts, FIELDS, Setup};
 use super::packet::Packet;
-use super::slots::{Class, Slot, SlotMap};
+use super::slots::{Cause, Class, Drops, Slot, SlotMap};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_sim::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-/// Names of the HER's own fields, in front of those of its context.
+/// Names of the HER's own fields, before those of its context.
 pub(super) const HER_FIELDS: [&str; 5] = ["msgid", "is_eom", "addr", "size", "xfer_size"];
 
 /// A packet that matches.
@@ -155,7 +155,7 @@ impl Model {
         Err(format!("a HER for no packet; the first it could be: {first}"))
     }
 
-    /// Matched packets of which nothing is known yet; when nothing is under way they were dropped early.
+    /// Matched packets of which nothing is known yet; when nothing is in flight they were dropped early.
     pub(super) fn take_dropped(&mut self) -> usize {
         let count = self.matched.len();
         self.matched.clear();
@@ -317,7 +317,7 @@ impl SlotUses {
         self.first + self.open.len() as u64 - 1
     }
 
-    /// A HER hands a slot to the cluster: its use, behind those that failed before it. `answered` is the
+    /// A HER hands a slot to the cluster: its use, after those that failed before it. `answered` is the
     /// number of write responses so far.
     pub(super) fn hand_over(
         &mut self,
@@ -363,7 +363,7 @@ impl SlotUses {
         had
     }
 
-    /// The uses that are left when nothing is under way: they have failed.
+    /// The uses that are left when nothing is in flight: they have failed.
     pub(super) fn take_failed(&mut self) -> impl Iterator<Item = Use> {
         self.first += self.open.len() as u64;
         self.open.drain(..)
@@ -374,7 +374,7 @@ impl SlotUses {
         self.live
     }
 
-    /// Forgets everything but the number of bursts, which the slave does not start anew either.
+    /// Forgets everything except the number of bursts, which the slave does not reset either.
     pub(super) fn reset(&mut self, answered: u64) {
         self.slots.clear();
         self.open.clear();

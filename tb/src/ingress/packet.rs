@@ -132,7 +132,7 @@ impl Packet {
     }
 
     /// Returns whether the path drops it as a bad frame: its last beat is marked bad, or its bytes do not fill the
-    /// lanes without gap. Beats without bytes behind the last byte are no gap.
+    /// lanes without gap. Beats without bytes after the last byte are no gap.
     pub fn is_bad(&self) -> bool {
         let (mut gap, mut ended) = (false, false);
         for keep in (0..self.beats()).map(|beat| self.keep(beat)) {
@@ -233,7 +233,7 @@ impl BypassSink {
         }
     }
 
-    /// A packet that has to come out, behind those before.
+    /// A packet that has to come out, after those before.
     pub fn expect(&self, packet: Rc<Packet>) {
         self.expected.borrow_mut().push_back(packet);
     }
@@ -289,7 +289,7 @@ impl Incoming for Bypass {
     fn take(&mut self, dut: &Instance, _cycle: u64) -> Result<Option<()>, String> {
         let mut expected = self.expected.borrow_mut();
         let Some(packet) = expected.front() else {
-            return Err("there is a packet that nobody sent, or that has to be matched".to_owned());
+            return Err("unexpected packet: not sent, or one that must match".to_owned());
         };
         let place = format!(
             "beat {} of an unmatched packet of {} bytes",

@@ -1,9 +1,9 @@
 //! Rounds of random packets, and cycles of frames.
 
 use super::IngressBench;
-use super::config::{CONTEXTS, Contexts, Drops, Outcome, Setup, Stimulus};
+use super::config::{CONTEXTS, Contexts, Outcome, Setup, Stimulus};
 use super::packet::Packet;
-use super::slots::{Class, Release};
+use super::slots::{Class, Drops, Release};
 use crate::bench::Finish;
 use crate::ip_frames::Headers;
 use crate::pkt_match::{one_rule, random_rules};
@@ -108,7 +108,7 @@ fn occupy<M: Model>(bench: &mut IngressBench<M>, stimulus: &Stimulus) {
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
-    // They come without regard to how many are under way.
+    // They come without regard to how many are in flight.
     bench.set_uncongested(false);
     for _ in 0..40 {
         bench.send(random_packet(rng, &bench.setup));
@@ -307,7 +307,7 @@ fn random_size(rng: &mut ChaCha8Rng, setup: &Setup) -> usize {
     size as usize
 }
 
-/// The packet with an impossible `tkeep` behind the beats that rules look at.
+/// The packet with an impossible `tkeep` after the beats that rules look at.
 fn odd(rng: &mut ChaCha8Rng, setup: &Setup, mut packet: Packet) -> Packet {
     let inspected = setup.inspected_bytes() / setup.beat_bytes;
     let beats = packet.beats().max(inspected + 1);
@@ -341,8 +341,8 @@ pub type Named = (&'static str, Stimulus);
 /// The stimuli of random tests with a path: uncongested ones, in which every packet's outcome is predicted, and those under
 /// pressure.
 ///
-/// With few slots it is only uncongested while few packets are under way, so line rate without that limit is there as well.
-/// A path that waits predicts every packet's outcome by itself, and is never uncongested: small packets take large slots.
+/// With few slots it is only uncongested while few packets are in flight, so line rate without that limit is there as well.
+/// With a path that waits, every outcome is predictable, and it is never uncongested: small packets take large slots.
 pub fn stimuli(setup: &Setup) -> Vec<Named> {
     let certain = setup.certain_packets();
     let mut all = for_many_slots(setup);
@@ -363,7 +363,7 @@ pub fn stimuli(setup: &Setup) -> Vec<Named> {
     all
 }
 
-/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets under way.
+/// Slots of a class that are never all out in uncongested traffic, whose rate alone limits the packets in flight.
 const MANY_SLOTS: u64 = 200;
 
 /// The stimuli for a path with many slots.
@@ -457,7 +457,7 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
     ]
 }
 
-/// So many less than all, but at least three quarters.
+/// Returns `few` less than `all`, but at least three quarters.
 fn most_but(all: u64, few: u64) -> u64 {
     all.saturating_sub(few).max(all * 3 / 4)
 }

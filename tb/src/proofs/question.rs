@@ -23,7 +23,7 @@ pub enum Question {
 /// All questions: every proof, then every broken block.
 pub fn questions() -> impl Iterator<Item = Question> {
     let broken = mutations().into_iter().map(Question::Detects);
-    proofs().map(Question::Holds).chain(broken)
+    proofs().iter().map(Question::Holds).chain(broken)
 }
 
 impl fmt::Display for Question {
@@ -73,7 +73,7 @@ impl Question {
         }
     }
 
-    /// Returns a digest of the solver's input, which identifies the question.
+    /// Returns a digest of the solver's input, which identifies the question. Comments do not count.
     ///
     /// # Errors
     /// The block cannot be generated, or a harness cannot be read.
@@ -89,6 +89,7 @@ impl Question {
         };
         let mut digest = Sha256::new();
         for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {
+            let part = without_comments(&part);
             digest.update(part.len().to_le_bytes());
             digest.update(part);
         }
@@ -121,6 +122,15 @@ impl Question {
             _ => Some(format!("{self} is proven")),
         })
     }
+}
+
+/// Returns a text in SystemVerilog without comments and empty lines.
+fn without_comments(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default().trim_end());
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
 }
 
 /// Questions that were answered as they should be, by their keys.
@@ -223,7 +233,7 @@ impl Problem {
         let start = Instant::now();
         let verdict = self.verdict()?;
         Ok(Outcome {
-            proof: self.proof,
+            proof: self.proof.clone(),
             time: start.elapsed(),
             verdict,
         })
@@ -256,7 +266,7 @@ impl Problem {
     }
 
     fn run(&self, trace: &str, options: &[&str]) -> Result<Output> {
-        // Without --unroll, z3 takes for ever on some of these problems.
+        // Without --unroll, z3 does not finish on some of these problems.
         let output = Command::new("yosys-smtbmc")
             .args(["-s", "z3", "--unroll", "--noprogress", "--timeout"])
             .arg(LIMIT.to_string())

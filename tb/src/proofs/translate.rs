@@ -46,7 +46,7 @@ pub fn text(proof: &Proof) -> Result<String> {
     let entry = catalog::find(proof.block)
         .with_context(|| format!("{}: the catalog has no block `{}`", proof.name, proof.block))?;
     let mut values = entry.values(Config::Reference);
-    for (name, value) in proof.settings {
+    for (name, value) in &proof.settings {
         if values.insert((*name).to_owned(), *value).is_none() {
             bail!("{}: {} has no parameter `{name}`", proof.name, proof.block);
         }
@@ -67,7 +67,7 @@ pub fn prepare_broken(proof: &Proof, text: &str, folder: &Path) -> Result<Proble
 fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<Problem> {
     let folder = folder.join(proof.name);
     let failed = |error: io::Error| anyhow!("cannot write to {}: {error}", folder.display());
-    // A counterexample of an earlier run must not be taken for one of this run.
+    // A counterexample of an earlier run must not be confused with one of this run.
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(failed)?;
     }
@@ -89,7 +89,7 @@ fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<P
         bail!("{}: yosys refuses text or harness: {said}", proof.name);
     }
     Ok(Problem {
-        proof: *proof,
+        proof: proof.clone(),
         folder,
     })
 }
@@ -99,7 +99,7 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
     anyhow!("{tool} cannot be run ({error}): install it with `./dev setup`")
 }
 
-/// Everything that the solver is given beside the block's text: the harness with what it shares, and what is done with it.
+/// All input of the solver next to the block's text: the harness with what it shares, and what is done with it.
 pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");

@@ -42,7 +42,7 @@ impl Contract {
         self.age > 0 && self.read_address.is_none()
     }
 
-    /// The word that is looked at in this clock.
+    /// The word that is inspected in this clock.
     pub(super) fn looks_at(&self) -> Option<u32> {
         self.read_address.filter(|_| self.looked.is_none())
     }
@@ -152,7 +152,7 @@ impl Environment {
             clears: false,
             cleared_lines: 0,
             activity,
-            rng: sim.rng("environment of the registers"),
+            rng: sim.rng("surroundings of the registers"),
             words: VecDeque::new(),
             taken: Vec::new(),
         };
@@ -322,7 +322,7 @@ impl Reference for State {
     }
 
     fn reset(&mut self) {
-        // A word whose read was answered or under way is gone; the others wait.
+        // A word whose read was answered or in flight is lost; the others wait.
         if self.contract.pops {
             self.taken.extend(self.words.pop_front());
         }

@@ -5,7 +5,7 @@
 //!                                         live inputs     <=
 //! ```
 //!
-//! The environment drive what the registers show, and compare every output in every cycle with the contract:
+//! The environment drives the inputs that registers show, and compares every output in every cycle with the contract:
 //! the table's model in `spinneret_regmap`, with the clocks that the block promises around it.
 
 mod contract;
@@ -32,7 +32,7 @@ pub struct Bench<M: Model> {
 }
 
 impl<M: Model> Bench<M> {
-    /// Puts everything around the block and resets it; nothing happens by itself.
+    /// Connects the models to the block and resets it; all models are idle.
     pub fn new(sim: Simulation<M>) -> Self {
         Self::with(sim, MasterConfig::default(), Activity::default())
     }
@@ -91,7 +91,7 @@ pub struct Stimulus {
     pub master: MasterConfig,
     /// Activity of inputs and standard output.
     pub activity: Activity,
-    /// Chance in percent of a reset behind a batch of accesses, in the middle of the last ones.
+    /// Chance in percent of a reset after a batch of accesses, in the middle of the last ones.
     pub reset_percent: u32,
 }
 
@@ -137,50 +137,15 @@ pub fn stimuli() -> Vec<(&'static str, Stimulus)> {
     ]
 }
 
-/// An access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// A write of the bytes with a strobe.
-    Write {
-        /// Address of a byte of the word.
-        address: u32,
-        /// The data.
-        data: u32,
-        /// Bytes that are written.
-        strobes: u8,
-    },
-    /// A read.
-    Read {
-        /// Address of a byte of the word.
-        address: u32,
-    },
-}
-
-impl Access {
-    /// Queues it.
-    pub fn send(self, master: &LiteMaster) {
-        match self {
-            Self::Write {
-                address,
-                data,
-                strobes,
-            } => master.write(LiteWrite::new(address.into(), data.into()).strobed(strobes)),
-            Self::Read { address } => master.read(LiteRead::new(address.into())),
-        };
-    }
-}
-
-/// Makes random accesses, most of them to words that there are.
-#[derive(Debug)]
-pub struct Traffic {
+/// Random accesses, most of them to existing words.
+struct Traffic {
     rng: ChaCha8Rng,
     words: Vec<u32>,
     address_width: u32,
 }
 
 impl Traffic {
-    /// Accesses to a block of that layout.
-    pub fn new(layout: &Layout, rng: ChaCha8Rng) -> Self {
+    fn new(layout: &Layout, rng: ChaCha8Rng) -> Self {
         Self {
             rng,
             words: layout.words(),
@@ -188,13 +153,14 @@ impl Traffic {
         }
     }
 
-    /// The next access.
-    pub fn access(&mut self) -> Access {
-        let address = self.address();
+    /// Queues the next access.
+    fn send(&mut self, master: &LiteMaster) {
+        let address = u64::from(self.address());
         if self.rng.random() {
-            return Access::Read { address };
+            master.read(LiteRead::new(address));
+            return;
         }
-        let data = match self.rng.random_range(0..8) {
+        let data: u32 = match self.rng.random_range(0..8) {
             0 => 0,
             1 => 1,
             2 => u32::MAX,
@@ -204,11 +170,7 @@ impl Traffic {
             0 | 1 => 0xf,
             _ => self.rng.random_range(0..16),
         };
-        Access::Write {
-            address,
-            data,
-            strobes,
-        }
+        master.write(LiteWrite::new(address, data.into()).strobed(strobes));
     }
 
     fn address(&mut self) -> u32 {
@@ -277,7 +239,7 @@ pub fn run_round<M: Model>(mut sim: Simulation<M>, stimulus: Stimulus, accesses:
         let batch = left.min(BATCH);
         left -= batch;
         for _ in 0..batch {
-            traffic.access().send(&bench.master);
+            traffic.send(&bench.master);
         }
         let resets = rng.random_range(0..100) < reset_percent;
         let until = if resets {
@@ -292,7 +254,7 @@ pub fn run_round<M: Model>(mut sim: Simulation<M>, stimulus: Stimulus, accesses:
     totals
 }
 
-/// Runs until everything is answered, or for so many clocks up to a reset.
+/// Runs until everything is answered, or for `until` clocks and then resets.
 fn run_batch<M: Model>(bench: &mut Bench<M>, until: u64, totals: &mut Totals) {
     for _ in 0..until {
         if bench.master.is_idle() {
@@ -323,7 +285,7 @@ fn count<M: Model>(bench: &mut Bench<M>, totals: &mut Totals) -> u64 {
         .filter(|done| done.address & !3 == u64::from(cl::FIFO.offset))
         .filter(|done| done.data != u64::from(u32::MAX));
     let answers: Vec<u32> = answers.map(|done| done.data as u32).collect();
-    // A reset forgets answers to reads whose word was taken, never the other way round.
+    // A reset forgets answers to reads whose word was taken, never vice versa.
     let mut taken = printed.iter();
     for answer in &answers {
         assert!(

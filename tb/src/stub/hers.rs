@@ -176,7 +176,7 @@ const HANDLER_AND_PACKET: (u64, u64) = (
     pspin::HANDLER_BASE as u64,
     (pspin::HANDLER_BYTES + pspin::PACKET_BYTES) as u64,
 );
-/// First byte of program memory, how many there are, and where they lie in 2 MiB.
+/// First byte of program memory, number of bytes, and their offset in 2 MiB.
 const PROGRAM: (u64, u64, u64) = (pspin::PROGRAM_BASE as u64, pspin::PROGRAM_BYTES as u64, 0x18_0000);
 /// Parts of the memory that users of their own write to.
 const REGIONS: u64 = 4;
@@ -225,7 +225,7 @@ impl MemoryMap {
         (self.memory_bytes / REGIONS).min(HANDLER_AND_PACKET.1 / REGIONS)
     }
 
-    /// An address that lies at an offset of a region: one of those that repeat.
+    /// An address at an offset of a region: one of those that repeat.
     pub fn address(&self, rng: &mut ChaCha8Rng, region: u64, offset: u64) -> u64 {
         let place = region * self.region_bytes() + offset;
         let program = PROGRAM.2 % self.memory_bytes;

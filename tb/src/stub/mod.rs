@@ -1,4 +1,4 @@
-//! The stand-in for the cluster between bus models, and what has to become of every burst and HER.
+//! The stand-in for the cluster between bus models, with a checker of every burst and HER.
 
 mod hers;
 
@@ -24,7 +24,7 @@ pub struct Stimulus {
     pub reads: SlaveConfig,
 }
 
-/// The stand-in with bus models on all its ports; everything that comes out is compared.
+/// The stand-in with bus models on all its ports; all outputs are checked.
 #[derive(Debug)]
 pub struct StubBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
@@ -142,7 +142,7 @@ impl<M: Model> StubBench<M> {
         self.sim.set("fetch_enable", clusters);
     }
 
-    /// Resets the stand-in; what is under way is forgotten, and with it what the memory holds where it is written.
+    /// Resets the stand-in; what is in flight is forgotten, and with it what the memory holds where it is written.
     pub fn reset(&mut self) {
         self.sim.reset();
         for master in &self.masters {
@@ -167,7 +167,7 @@ impl<M: Model> StubBench<M> {
         self.memory = Memory::default();
     }
 
-    /// Writes a burst; what it names is known from now on, so nobody may read it before it is answered.
+    /// Writes a burst. The expected memory changes at once, so these bytes must not be read before the response.
     pub fn write(&mut self, master: usize, request: WriteRequest) {
         let burst = request.burst;
         let response = self.response(&burst);
@@ -229,10 +229,10 @@ impl<M: Model> StubBench<M> {
         self.hers.waiting()
     }
 
-    /// Simulates a clock and compares everything that came out.
+    /// Simulates a clock and checks all outputs.
     ///
     /// # Panics
-    /// At the first thing that is wrong.
+    /// At the first error.
     pub fn cycle(&mut self) {
         self.stdout();
         while let Some((_, id)) = self
@@ -323,7 +323,7 @@ impl<M: Model> StubBench<M> {
             self.command = (self.command + seen.commands.len() as u64) % 64;
             self.expected.extend(words);
             if !self.reads_stdout {
-                // Nobody takes a word, so exactly as many are inside as there is room for.
+                // Without a reader, stdout is full.
                 self.expected.truncate(self.memory_map.words as usize);
             }
             self.settle_memories(&her, &seen, &copied)?;
@@ -349,7 +349,7 @@ impl<M: Model> StubBench<M> {
         let packet = self.memory.read(place, her.size as usize);
         for (at, range) in copied {
             let bytes: Option<Vec<u8>> = packet[range.clone()].iter().copied().collect();
-            let bytes = bytes.ok_or_else(|| format!("{her:x?} copies bytes that nobody wrote"))?;
+            let bytes = bytes.ok_or_else(|| format!("{her:x?} copies bytes that were never written"))?;
             if let Some(wrong) = self.writes.memory().first_difference(*at, &bytes) {
                 return Err(format!("{her:x?} copied a wrong byte to {wrong:#x}"));
             }
@@ -359,7 +359,7 @@ impl<M: Model> StubBench<M> {
 
     fn compare(&mut self, master: usize, done: &ReadDone) -> Result<(), String> {
         let expected = self.wanted.remove(&(master, done.number));
-        let (burst, response, lines) = expected.ok_or("a read that nobody sent")?;
+        let (burst, response, lines) = expected.ok_or("an unexpected read")?;
         for (number, beat) in (0..).zip(&done.beats) {
             if beat.response != response {
                 return Err(format!("{burst:x?}: {:?} instead of {response:?}", beat.response));
@@ -389,7 +389,7 @@ impl<M: Model> Finish for StubBench<M> {
             (self.sim.get("mpq_full"), self.sim.get("stdout_data_valid")),
             (0, 0)
         );
-        assert!(self.given.is_empty(), "stdout gave words that nobody printed");
+        assert!(self.given.is_empty(), "stdout has words that were never printed");
         self.sim.finish();
     }
 }

@@ -66,7 +66,7 @@ fn a_cluster_in_reset_answers_with_a_slave_error_at_once() {
 fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
     case(1, with(started, (Clocks::BOARD, Actions::SEND)), |bench| {
         let mut rng = bench.sim.rng("packets");
-        // The clock stops, and nobody says so: accesses to the cluster time out, everything else goes on.
+        // The clock stops without notice: accesses to the cluster time out, everything else goes on.
         bench.sim.set_running(CLUSTER, false);
         let before = bench.now();
         assert_eq!(bench.bar_read(0), (0, SlaveError));
@@ -227,7 +227,7 @@ fn software_resets_the_cluster_in_full_traffic() {
     });
 }
 
-/// What is known of a matched packet, which waits behind one that the host does not take, is there before its first beat
+/// The metadata of a matched packet, which waits after one that the host does not take, arrives before its first beat
 /// when the cluster comes out of reset.
 #[test]
 fn a_packet_that_waits_behind_the_hosts_outlives_a_reset() {
@@ -251,7 +251,7 @@ fn a_packet_that_waits_behind_the_hosts_outlives_a_reset() {
                 "{account:?}"
             );
             assert_eq!(account.dropped(), 0, "{account:?}");
-            // So many frames would fill the queue of verdicts, if they had no metadata.
+            // Without metadata these frames would fill the queue of verdicts.
             works_again(&mut bench, &mut rng);
             bench.finish();
         }

@@ -88,7 +88,7 @@ fn memory_of_the_cluster_is_written_and_read_through_the_bar() {
                 let words: Vec<u32> = (0..16).map(|word| first ^ (word * 0x0101_0101)).collect();
                 bench.load_memory(first, &words);
             }
-            // Bytes of a word by themselves, and none.
+            // Single bytes of a word, and none.
             let offset = offset_of(0x1c00_0100);
             assert_eq!(bench.bar_write(offset, 0x1122_3344), Response::Okay);
             assert_eq!(bench.bar_write_bytes(offset, 0xaabb_ccdd, 0b0101), Response::Okay);
@@ -155,7 +155,7 @@ fn failing(bench: &mut AppBench, rng: &mut ChaCha8Rng, size: usize) -> Vec<u32> 
 fn failing_for(bench: &mut AppBench, rng: &mut ChaCha8Rng, context: usize, size: usize) -> Vec<u32> {
     let before = bench.account().hers;
     let contexts = *bench.model.contexts();
-    // Nothing arrives, and the model is told so.
+    // Nothing arrives, and the model expects this.
     let mut silent = contexts;
     silent[context] = contexts[context].map(|context| Context {
         actions: Actions::NONE,
@@ -220,7 +220,7 @@ fn windows_confine_the_cluster_to_its_memory() {
         assert_eq!(failing(&mut bench, &mut rng, 500), [failed, failed]);
         assert_eq!(bench.get(host_write::offset("outside")), 1);
         assert_eq!(bench.get(host_read::offset("outside")), 1);
-        // The window ends right behind what is read.
+        // The window ends right after what is read.
         bench.open_window(0, base, READ_OFFSET as u32 + 64);
         send_matched(&mut bench, &mut rng, 0, 500);
         bench.settle();
@@ -293,7 +293,7 @@ fn errors_of_the_dma_reach_the_cluster_and_are_counted_by_code() {
     case(1, with(started, (Clocks::BOARD, BOTH)), |bench| {
         let mut rng = bench.sim.rng("packets");
         for code in 1..=11 {
-            // Of a page to which a write fails nobody knows how much was written.
+            // After a failed write, any part of the page may have been written.
             let base = 0x6_0000_0000 + 0x1_0000 * code;
             let pages = base..=base + 0x3fff;
             let contexts = only(at(0, BOTH, base));
@@ -335,7 +335,7 @@ fn host_writes_standard_output_and_errors_become_pending() {
         bench.run(ROUND);
         bench.set(pending, LINES);
         assert_eq!(bench.get(pending), 0);
-        // While nobody says which context asks, all of them are meant.
+        // Without a context in the request, the windows of all contexts count.
         for (by_context, expected) in [(0, 0b1111), (1, 0b0100)] {
             bench.set(guard::BY_CONTEXT.offset, by_context);
             send_matched(&mut bench, &mut rng, 2, 300);

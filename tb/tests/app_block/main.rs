@@ -200,7 +200,7 @@ fn completions_wait_for_the_host_and_none_is_lost() {
     });
 }
 
-/// Of so many HERs one more or less may be counted, and phases differ.
+/// The count may be off by one HER, and phases differ.
 const TOLERANCE: f64 = 1.005;
 
 /// Work, bytes of a packet, and core clocks per packet with the cluster at 40 MHz and at 250 MHz.

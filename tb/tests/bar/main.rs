@@ -34,7 +34,7 @@ const DEAD: ClusterConfig = ClusterConfig {
     ..ClusterConfig::FAST
 };
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 fn calm<M: Model>(run: &mut TestRun) -> BarBench<M> {
     BarBench::new(run.simulation::<M>(), Stimulus::default())
 }
@@ -53,7 +53,7 @@ fn addresses<M: Model>(bench: &BarBench<M>) -> Vec<u64> {
             last - 7,
         ]
     });
-    // Every bit of an address by itself, and what is beyond 16 MiB.
+    // Every single bit of an address, and addresses beyond 16 MiB.
     let bits = (2..setup.address_bits).map(|bit| 1 << bit);
     let beyond = [0x100_0000, 0x180_2000, 0x1c0_0000, 0x3ff_fffc];
     let mut all: Vec<u64> = ends.chain(bits).chain(beyond).collect();

@@ -253,7 +253,7 @@ fn stalled_output_blocks_only_its_own_packets_and_later_ones() {
     case(1, reference, |bench| {
         bench.configure(&configuration([1, 2, 3, 4], 0b0010));
         let always = Pause::AlwaysAfter(0);
-        // Nobody takes slots: the first waits at the port, the second inside; the third packet does not come in.
+        // No slot is taken: the first waits at the port, the second inside, and the third packet is not accepted.
         bench.frees.set_pause(always.clone());
         for (address, wanted) in [(10, 1), (11, 0), (12, 1), (13, 0), (14, 1), (15, 1)] {
             bench.send(packet(address, wanted));
@@ -267,7 +267,7 @@ fn stalled_output_blocks_only_its_own_packets_and_later_ones() {
             ),
             (2, 0, 2)
         );
-        // Nobody takes HERs: slots go on until a HER is in front of them.
+        // No HER is taken: slots pass until a HER is ahead of them.
         bench.hers.set_pause(always);
         bench.frees.set_pause(Pause::Never);
         bench.sim.run(50);

@@ -25,7 +25,7 @@ fn packet(address: u64, length: usize) -> Packet {
     Packet::new(address, length as u64 ^ 0xa5a5, bytes)
 }
 
-/// Different stimuli of all bus models.
+/// Stimuli of all bus models.
 fn stimuli() -> Vec<(Pauses, SlaveConfig)> {
     let random = |percent| Pause::Random { percent };
     let bursty = |busy, idle| Pause::Bursty { busy, idle };

@@ -1,4 +1,4 @@
-//! Blocks by themselves, each against its reference model and each line of its contract, in one program: each links all
+//! Single blocks, each against its reference model and each line of its contract, in one program: each links all
 //! models.
 
 mod admission_gate;

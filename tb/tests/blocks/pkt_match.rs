@@ -9,7 +9,7 @@ use spinneret_rules::MatcherParams;
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case, with};
 use spinneret_tb::pkt_match::{
-    MatchBench, Pauses, Traffic, marked, measure, one_rule, random_frame, random_rules,
+    Counts, MatchBench, Pauses, Traffic, marked, measure, one_rule, random_frame, random_rules,
 };
 
 const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
@@ -31,39 +31,27 @@ fn is_matched(result: MatchResult) -> bool {
     result != MatchResult::Bypass
 }
 
-/// Random frames under random rules, which change every few hundred frames.
-fn random_traffic<M: Model>(run: &mut TestRun, frames: usize) {
-    let parameters = Parameters::of::<M>();
-    let (params, user_bits) = (parameters.matcher(), parameters.get("user_width") as u32);
+/// Random frames under random rules, with other pauses after 2000 frames.
+fn random_traffic<M: Model>(run: &mut TestRun, frames: u64) {
+    let user_bits = Parameters::of::<M>().get("user_width") as u32;
     let mut rng = run.rng("traffic");
-    let mut left = frames;
-    let (mut matched, mut bypassed) = (0, 0);
+    let mut total = Counts::default();
     let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
-    for pauses in pauses.into_iter().cycle() {
+    for (number, pauses) in (0..frames.div_ceil(2000)).zip(pauses.into_iter().cycle()) {
         let mut bench = bench::<M>(run, pauses);
-        for _ in 0..20 {
-            bench.load(Some(&random_rules(&mut rng, &params)));
-            for _ in 0..left.min(100) {
-                bench.send(random_frame(&mut rng, user_bits));
-            }
-            let counts = bench.settle();
-            matched += counts.matched;
-            bypassed += counts.bypassed;
-            left -= left.min(100);
-        }
+        let count = (frames - 2000 * number).min(2000);
+        total += bench.random(&mut rng, count, |rng| random_frame(rng, user_bits));
         bench.finish();
-        if left == 0 {
-            break;
-        }
     }
-    assert_eq!(matched + bypassed, frames as u64);
+    let Counts { matched, bypassed } = total;
+    assert_eq!(matched + bypassed, frames);
     assert!(
-        matched > frames as u64 / 10 && bypassed > frames as u64 / 10,
+        matched.min(bypassed) > frames / 10,
         "{matched} of {frames} matched"
     );
 }
 
-/// Random traffic through a model, from a seed on, with so many frames.
+/// Tests of random traffic: name, model, seed, frames.
 macro_rules! random_packets {
     ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
         #[test]
@@ -171,13 +159,7 @@ fn words_beyond_the_frame_never_match() {
     case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
         for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
-            bench.load(Some(&single(Rule {
-                idx,
-                mask: 0,
-                start: 0,
-                end: 0,
-                relative: false,
-            })));
+            bench.load(Some(&single(Rule::equal(idx, 0, 0))));
             for size in sizes {
                 let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
                 assert_eq!(
@@ -195,23 +177,11 @@ fn words_beyond_the_frame_never_match() {
 fn words_beyond_the_inspected_beats_never_match() {
     case(1, with(bench::<PspinPktMatch>, Pauses::default()), |bench| {
         for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
-            bench.load(Some(&single(Rule {
-                idx,
-                mask: 0,
-                start: 0,
-                end: 0,
-                relative: false,
-            })));
+            bench.load(Some(&single(Rule::equal(idx, 0, 0))));
             assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
             bench.settle();
         }
-        bench.load(Some(&single(Rule {
-            idx: 31,
-            mask: 0,
-            start: 0,
-            end: 0,
-            relative: false,
-        })));
+        bench.load(Some(&single(Rule::equal(31, 0, 0))));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
     });
 }
@@ -357,13 +327,7 @@ fn begin_frame(run: &mut TestRun, idx: u32, size: usize) -> MatchBench<PspinPktM
             ..Pauses::default()
         },
     );
-    bench.load(Some(&single(Rule {
-        idx,
-        mask: 0,
-        start: 0,
-        end: 0,
-        relative: false,
-    })));
+    bench.load(Some(&single(Rule::equal(idx, 0, 0))));
     bench.send(Frame::new(vec![1; size]));
     while bench.source.monitor().counts().beats == 0 {
         bench.sim.cycle();
@@ -460,7 +424,7 @@ fn rules_take_effect_between_frames_under_full_load() {
             "new rules must not wait for an idle input: {} matched",
             matched.len()
         );
-        // No frame of the old rules comes behind one of the new.
+        // No frame of the old rules comes after one of the new.
         let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
         assert!(matched.iter().all(|frame| frame.first_cycle > last_old));
     });

@@ -9,7 +9,7 @@ use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::prelude::*;
 use spinneret_tb::bench::{Finish, Parameters, case, with};
 use spinneret_tb::ip_frames::{Headers, random_ip_frame};
-use spinneret_tb::pkt_match::{MatchBench, Pauses, Traffic, marked, measure, one_rule, random_rules};
+use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, Traffic, marked, measure, one_rule};
 
 spinneret_tb::each_model! {
     [PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024]:
@@ -41,38 +41,32 @@ fn any_word(idx: u32) -> Rule {
     Rule { idx, ..Rule::ALWAYS }.in_ip_payload()
 }
 
-/// A frame of so many bytes; behind the headers, words differ from one another.
+/// A frame of `size` bytes. After the headers, all words differ.
 fn numbered(headers: &Headers, size: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 1).collect();
     headers.write(&mut bytes);
     bytes
 }
 
-/// Random frames under random rules, absolute and relative, which change every hundred frames.
-fn random_traffic<M: Model>(run: &mut TestRun, frames: usize) {
-    let (params, user_bits) = (params::<M>(), Parameters::of::<M>().get("user_width") as u32);
+/// Random frames under random rules, absolute and relative.
+fn random_traffic<M: Model>(run: &mut TestRun, frames: u64) {
+    let user_bits = Parameters::of::<M>().get("user_width") as u32;
     let mut rng = run.rng("traffic");
-    let (mut matched, mut bypassed) = (0, 0);
-    let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
-    for pauses in pauses {
+    let mut total = Counts::default();
+    for pauses in [Pauses::default(), Pauses::random(30), Pauses::bursty()] {
         let mut bench = bench::<M>(run, pauses);
-        for _ in 0..frames / 300 {
-            bench.load(Some(&random_rules(&mut rng, &params)));
-            for _ in 0..100 {
-                bench.send(random_ip_frame(&mut rng, user_bits));
-            }
-            let counts = bench.settle();
-            matched += counts.matched;
-            bypassed += counts.bypassed;
-        }
+        total += bench.random(&mut rng, frames / 3, |rng| random_ip_frame(rng, user_bits));
         bench.finish();
     }
-    assert_eq!(matched + bypassed, (frames / 300 * 300) as u64);
-    let least = matched.min(bypassed);
-    assert!(least > frames as u64 / 20, "{matched} of {frames} matched");
+    let Counts { matched, bypassed } = total;
+    assert_eq!(matched + bypassed, frames);
+    assert!(
+        matched.min(bypassed) > frames / 20,
+        "{matched} of {frames} matched"
+    );
 }
 
-/// Random traffic through a model, from a seed on, with so many frames.
+/// Tests of random traffic: name, model, seed, frames.
 macro_rules! random_packets {
     ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
         #[test]
@@ -115,7 +109,7 @@ fn words_match_as_soon_as_the_frame_has_them_whatever_the_headers<M: Model>(run:
     bench.finish();
 }
 
-/// Every word of the payload behind all headers, compared exactly; words across two beats are among them, and the
+/// Every word of the payload after all headers, compared exactly; words across two beats are among them, and the
 /// beats of a frame come with and without gaps.
 fn every_word_of_the_payload_is_compared_in_network_order<M: Model>(run: &mut TestRun) {
     let params = params::<M>();

@@ -68,7 +68,7 @@ fn odd(run: &mut TestRun) -> Tb<models::PspinTxInjectOdd> {
     Tb::new(run, NEVER)
 }
 
-/// Frames of both sides, one in sixteen of the host's with a tag of ours, and completions of both.
+/// Frames of both sides, one in sixteen of the host's with one of our tags, and completions of both.
 fn random_traffic<M: Model>(frames: usize) {
     let widths = TxWidths::of::<M>();
     each(0x0001_72c4, patterns(), |run, pauses| {
@@ -279,7 +279,7 @@ fn our_completions_are_removed_and_block_nothing() {
             .filter(|number| number % 3 == 0)
             .map(|number| {
                 let timestamp = u128::from(number) << 80 | 5;
-                // One a clock, whoever they belong to, and one clock later.
+                // One per clock for both sides, one clock later.
                 (
                     Completion {
                         timestamp,

@@ -146,7 +146,7 @@ fn bursts_cross_byte_by_byte<M: Model>(run: &mut TestRun) {
     }
 }
 
-/// Every bit of the address channels gets to the other side, in its place.
+/// Every bit of the address channels gets to the same bit of the other side.
 #[test]
 fn side_band_crosses_in_its_place() {
     run_test(1, |run| {

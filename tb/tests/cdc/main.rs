@@ -35,7 +35,7 @@ const fn clocks(first_ps: u64, second_ps: u64, phase_ps: u64) -> Clocks {
     }
 }
 
-/// 250 MHz and 40 MHz each way; equal clocks with edges at the same time, just before and behind each other, and
+/// 250 MHz and 40 MHz each way; equal clocks with edges at the same time, just before and after each other, and
 /// in the middle; and 3 to 2.
 const FIXED: [Clocks; 8] = [
     clocks(4000, 25_000, 1234),
@@ -92,8 +92,8 @@ impl Clocks {
 
 const SOME: Pause = Pause::Random { percent: 30 };
 
-/// Resets that overlap long enough, in any order, in the middle of traffic: what was inside is gone, and all
-/// that comes afterwards is there.
+/// Resets that overlap long enough, in any order, in the middle of traffic: they discard the contents, and all
+/// later traffic arrives.
 fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
     let mut rng = run.rng("resets");
     let mut lost = 0;
@@ -134,7 +134,7 @@ fn a_reset_of_both_sides_empties_it<M: Model>(run: &mut TestRun) {
     assert!(lost > 20, "resets found {lost} elements inside");
 }
 
-/// Resets of one side, one after the other: nothing is made up, and nothing is lost but what was in the output
+/// Resets of one side, one after another: nothing is made up, and nothing is lost but what was in the output
 /// register.
 fn alone<M: Model>(run: &mut TestRun, side: &str) {
     let mut rng = run.rng("resets");
@@ -274,6 +274,19 @@ impl<M: Model> Bench<M> {
             .collect()
     }
 
+    /// Lets one element leave a full block; returns the edges of the input's clock until the input is ready again.
+    fn edges_until_ready(&mut self) -> u64 {
+        self.sink.set_pause(Pause::AlwaysAfter(1));
+        while self.sink.total() == 0 {
+            self.sim.cycle();
+        }
+        let start = self.sim.edges("s_clk");
+        while !self.has("s_ready") {
+            self.sim.cycle();
+        }
+        self.sim.edges("s_clk") - start
+    }
+
     fn has(&self, output: &str) -> bool {
         let value = self.sim.dut.get(output).unwrap_or_else(|error| panic!("{error}"));
         value != 0_u8.into()
@@ -377,15 +390,7 @@ fn holds<M: Model>(run: &mut TestRun, places: u64) {
         bench.sim.run_edges("m_clk", 100);
         assert_eq!(bench.source.counts().beats, places, "{clocks:?}");
         // One leaves.
-        bench.sink.set_pause(Pause::AlwaysAfter(1));
-        while bench.sink.total() == 0 {
-            bench.sim.cycle();
-        }
-        let start = bench.sim.edges("s_clk");
-        while !bench.has("s_ready") {
-            bench.sim.cycle();
-        }
-        assert_eq!(bench.sim.edges("s_clk") - start, 3, "{clocks:?}");
+        assert_eq!(bench.edges_until_ready(), 3, "{clocks:?}");
         bench.sink.set_pause(Pause::Never);
         bench.settle();
         assert!(bench.received().into_iter().eq(0..places + 1), "{clocks:?}");
@@ -401,15 +406,7 @@ fn a_word_waits_for_the_way_there_and_back() {
             bench.sim.run_edges("s_clk", 60);
             bench.sim.run_edges("m_clk", 60);
             assert_eq!(bench.source.counts().beats, 2, "{clocks:?}");
-            bench.sink.set_pause(Pause::AlwaysAfter(1));
-            while bench.sink.total() == 0 {
-                bench.sim.cycle();
-            }
-            let start = bench.sim.edges("s_clk");
-            while !bench.has("s_ready") {
-                bench.sim.cycle();
-            }
-            assert_eq!(bench.sim.edges("s_clk") - start, 3, "{clocks:?}");
+            assert_eq!(bench.edges_until_ready(), 3, "{clocks:?}");
             bench.sink.set_pause(Pause::Never);
             bench.settle();
             assert_eq!(bench.received(), [0, 1, 2]);

@@ -271,7 +271,7 @@ fn every_word_of_the_window_is_at_one_address_only<M: Model>(run: &mut TestRun) 
     assert_eq!(bench.master.take_reads().len(), offsets.len());
 }
 
-/// Addresses with a bit more than the window has reach nothing, whatever lies at the same place in the window.
+/// Addresses with a bit more than the window has reach nothing, also where the same offset in the window has a register.
 fn addresses_beyond_the_window_reach_nothing<M: Model>(run: &mut TestRun) {
     let mut bench = calm::<M>(run);
     for bit in 16..bench.layout.address_width {

@@ -23,7 +23,7 @@ spinneret_tb::each_model! {
         1 reset_keeps_words_that_were_not_taken;
 }
 
-/// A bench in which the master does not pause and nothing happens by itself.
+/// A bench in which the master does not pause and all models are idle.
 fn calm<M: Model>(run: &mut TestRun) -> Bench<M> {
     Bench::new(run.simulation())
 }
@@ -63,7 +63,7 @@ fn address_and_data_come_in_any_order<M: Model>(run: &mut TestRun) {
     );
 }
 
-/// Responses to writes that nobody takes do not stop reads, and the other way round.
+/// Responses that are not taken block only their own direction.
 fn reads_and_writes_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
     for writes_stop in [true, false] {
         let mut bench = calm::<M>(run);
@@ -91,7 +91,7 @@ fn reads_and_writes_do_not_wait_for_each_other<M: Model>(run: &mut TestRun) {
     }
 }
 
-/// A read and a write of one word whose addresses are taken so many clocks apart.
+/// A read and a write of one word, with `read_later` clocks between their addresses.
 fn a_read_that_meets_a_write_gives_the_value_of_before<M: Model>(run: &mut TestRun) {
     for (read_later, expected) in [(0, 1), (1, 2), (2, 2)] {
         let mut bench = calm::<M>(run);
@@ -348,7 +348,7 @@ fn word_waits_with_its_read_response<M: Model>(run: &mut TestRun) {
         bench.master.read(LiteRead::new(FIFO.into()));
     }
     bench.sim.run(50);
-    // One answer waits at the port and one behind it; a third read has its address taken and has not looked.
+    // One answer waits at the port and one after it; a third read has its address taken and has not looked.
     assert_eq!(bench.around.take_printed(), [0, 1]);
     assert_eq!(bench.master.take_reads().len(), 0);
     bench.master.set_pauses(&MasterPauses::default());

@@ -106,7 +106,7 @@ fn the_last_error_can_be_cleared_unless_another_one_comes_in_the_same_clock() {
         bench.clear_error();
         bench.run(1);
         assert_eq!(bench.last_error(), 0);
-        // An answer comes four clocks after its command: the clear falls before, into and behind its clock.
+        // An answer comes four clocks after its command: the clear falls before, into and after its clock.
         for (clear_after, left) in [(2, 13), (3, 13), (4, 0)] {
             bench.send(command(1 << 40, 64));
             bench.run(clear_after);
@@ -165,7 +165,7 @@ fn lengths_and_addresses_that_are_impossible_are_refused() {
             (end, 1, 13),
             (1 << 63, 64, 13),
             (u64::MAX, 1, 13),
-            // The length is told first.
+            // The length is reported first.
             (u64::MAX, 0, 12),
             (end - 1, 9601, 12),
         ];

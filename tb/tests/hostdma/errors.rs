@@ -5,7 +5,7 @@ use spinneret_sim::prelude::*;
 use spinneret_tb::bench::Finish;
 use spinneret_tb::hostdma::{HostDmaBench, Stimulus};
 
-/// Each code fails its burst, and no other, and is counted by itself.
+/// Each code fails its burst, and no other, and is counted separately.
 fn every_status_code_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes as usize;
@@ -63,15 +63,15 @@ fn any_descriptor_of_a_burst_fails_it<M: Model>(run: &mut TestRun) {
 fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Stimulus::latency(30));
     let bus = bench.setup.beat_bytes as usize;
-    let strays = |bench: &HostDmaBench<M>, from: u64, to: u64| {
+    let unsolicited = |bench: &HostDmaBench<M>, from: u64, to: u64| {
         for tag in from..to {
-            bench.writes.send_stray(tag, (tag % 16) as u8);
-            bench.reads.send_stray(tag, (tag % 16) as u8);
+            bench.writes.send_unsolicited_status(tag, (tag % 16) as u8);
+            bench.reads.send_unsolicited_status(tag, (tag % 16) as u8);
         }
     };
-    strays(&bench, 0, bench.setup.writes);
+    unsolicited(&bench, 0, bench.setup.writes);
     for bit in bench.setup.writes.ilog2()..16 {
-        strays(&bench, 1 << bit, (1 << bit) + 4);
+        unsolicited(&bench, 1 << bit, (1 << bit) + 4);
     }
     bench.run(1000);
     let counters = bench.counters();
@@ -85,7 +85,7 @@ fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut Test
         bench.write(WriteRequest::bytes(1, BASE + 8 * number, &[number as u8; 8], bus));
         bench.read(ReadRequest::bytes(1, BASE + 4096 + 8 * number, 8, bus));
         let tag = 0x8000 + number % bench.setup.writes;
-        strays(&bench, tag, tag + 1);
+        unsolicited(&bench, tag, tag + 1);
         bench.run(3);
     }
     bench.settle();
@@ -109,7 +109,7 @@ fn a_status_for_a_descriptor_that_waits_is_ignored<M: Model>(run: &mut TestRun) 
         bench.run(30);
         for dma in [&bench.writes, &bench.reads] {
             assert!(dma.is_offered());
-            dma.send_stray(tag, (tag % 16) as u8);
+            dma.send_unsolicited_status(tag, (tag % 16) as u8);
         }
         bench.run(30);
         assert_eq!(bench.under_way(), [1, 1], "tag {tag}");
@@ -144,8 +144,10 @@ fn a_status_before_its_descriptor_is_taken_is_ignored<M: Model>(run: &mut TestRu
         }
         send(&mut bench);
         bench.run(number);
-        bench.writes.send_stray(number % bench.setup.writes, 0);
-        bench.reads.send_stray(number % bench.setup.reads, 0);
+        bench
+            .writes
+            .send_unsolicited_status(number % bench.setup.writes, 0);
+        bench.reads.send_unsolicited_status(number % bench.setup.reads, 0);
         bench.run(30);
         assert_eq!(bench.under_way(), [1, 1]);
         for dma in [&bench.writes, &bench.reads] {

@@ -25,7 +25,7 @@ fn read_bytes(address: u64, len: u64) -> ReadRequest {
     ReadRequest::new(burst(1, address, len, 1))
 }
 
-/// A window whose edges lie at every byte of a beat, and runs whose first and last byte do.
+/// Windows with edges at every byte of a beat, and runs with first and last bytes at every byte of a beat.
 fn edges_at_every_byte<M: Model>(run: &mut TestRun) {
     let mut bench = guarded::<M>(run);
     let bus = bench.setup.beat_bytes;
@@ -261,7 +261,7 @@ fn a_context_without_a_window_reaches_nothing<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-/// Bursts of all contexts that are under way together, of one piece and of many, are judged each by its own context.
+/// Each of the concurrent bursts of all contexts, of one piece and of many, is checked against its own context.
 fn bursts_of_all_contexts_are_distinguished<M: Model>(run: &mut TestRun) {
     let (mut bench, contexts) = divided::<M>(run, slow());
     bench.set_by_context(true);
@@ -281,7 +281,7 @@ fn bursts_of_all_contexts_are_distinguished<M: Model>(run: &mut TestRun) {
             ),
         };
         bench.write(write.with_user(asker));
-        // Behind what is written, as that may change meanwhile; some end behind the window.
+        // Behind what is written, as that may change meanwhile; some end after the window.
         let address = window_of(owner) + rng.random_range(700..1000);
         bench.read(ReadRequest::new(burst(asker, address, 1 + number % 60, 1)).with_user(asker));
         bench.wait_for_at_most([60, 60]);

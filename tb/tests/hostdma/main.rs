@@ -216,7 +216,7 @@ fn descriptors_wait_for_the_dma<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-/// A line with holes stays in use until its last run is written, also when the ring is full behind it.
+/// A line with holes stays in use until its last run is written, also when the ring is full after it.
 fn a_line_is_kept_until_all_its_runs_are_written<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Stimulus::default());
     let bus = bench.setup.beat_bytes;

@@ -192,7 +192,7 @@ fn two_beats_from_every_lane_to_every_lane<M: Model>(run: &mut TestRun) {
     write_all::<M>(run, pairs(width).map(beats));
 }
 
-/// Every pair in the first beat, the other way round in the second: holes in one of them or both.
+/// Every pair in the first beat, and reversed in the second: holes in one of them or both.
 fn two_beats_with_holes<M: Model>(run: &mut TestRun) {
     let width = lanes::<M>();
     let beats = |(low, high)| vec![between(low, high, width), between(high, low, width)];

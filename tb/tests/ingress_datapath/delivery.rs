@@ -182,7 +182,7 @@ fn without_rules_everything_is_unmatched() {
     });
 }
 
-/// Matched and unmatched packets by turns, of these sizes, until the matched side is stuck; unmatched ones must
+/// Alternating matched and unmatched packets of these sizes, until the matched side is stuck; unmatched ones must
 /// go on at full rate, and everything must be delivered or counted once the stall is over.
 fn passes_by(mut bench: Bench, sizes: [usize; 2], recover: impl Fn(&mut Bench)) -> Bench {
     bench.run(64);

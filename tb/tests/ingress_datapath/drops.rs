@@ -38,7 +38,7 @@ fn one_refused_burst_drops_its_packet_alone() {
     });
 }
 
-/// The slot behind that of the last HER: free slots are given out in the order in which they came back.
+/// The slot after that of the last HER: free slots are given out in the order in which they came back.
 fn next_slot(bench: &Bench) -> u64 {
     let address = bench.last_her.as_ref().map_or(0, |item| item.values[2]);
     let large = bench.setup.slots[Class::Large];
@@ -134,7 +134,7 @@ fn overload_comes_before_all_other_causes() {
             bench.send(matched(1500, number));
         }
         assert_eq!(bench.settle().hers, 256);
-        // The queue in front of the DMA fills with small packets, then there is neither room nor a slot.
+        // The queue before the DMA fills with small packets, then there is neither room nor a slot.
         bench
             .slave
             .set_pauses(Pause::AlwaysAfter(0), Pause::AlwaysAfter(0));
@@ -402,7 +402,7 @@ fn bytes_behind_the_end_do_not_match() {
     case(1, marked, |bench| {
         for size in 1..4 {
             bench.send(matched(64, 1));
-            // Too short for the rule's word; the lanes behind it are random.
+            // Too short for the rule's word; the lanes after it are random.
             bench.send(Packet::new(64, vec![MARK; size]));
         }
         let outcome = bench.settle();

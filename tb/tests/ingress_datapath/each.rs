@@ -275,7 +275,7 @@ fn wrong_frees_are_refused_and_change_nothing<M: Model>(run: &mut TestRun) {
         let own = slots[class];
         for number in [0, own.count / 2, own.count - 1] {
             let address = own.address(number);
-            // Nobody has a slot now, so every free is a second one.
+            // All slots are free, so every free is a double free.
             let slot = slots.at(address);
             slot.into_iter().for_each(|slot| bench.free_again(slot));
             slot.into_iter().for_each(|slot| bench.free_again(slot));

@@ -46,7 +46,7 @@ fn unloaded(run: &mut TestRun) -> Bench {
     Bench::new(run.simulation(), Stimulus::default())
 }
 
-/// Packets may lack room or a slot, and nobody frees slots.
+/// Stimulus in which packets may lack room or a slot, and the cluster frees no slot.
 fn without_frees() -> Stimulus {
     Stimulus {
         uncongested: false,
@@ -55,7 +55,7 @@ fn without_frees() -> Stimulus {
     }
 }
 
-/// A path whose slots nobody frees.
+/// A path whose cluster frees no slot.
 fn marked_without_frees(run: &mut TestRun) -> Bench {
     marked_with(run, without_frees())
 }
@@ -104,7 +104,7 @@ type StallBench = IngressBench<PspinIngressDatapathStall>;
 /// Cycles after which what does not go on waits.
 const LONG: u64 = 2000;
 
-/// A path whose slots nobody frees.
+/// A path whose cluster frees no slot.
 fn without_release(run: &mut TestRun) -> StallBench {
     any_marked_with(run, without_frees())
 }

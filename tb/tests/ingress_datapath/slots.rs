@@ -304,7 +304,7 @@ fn packets_that_lack_a_slot_are_counted_and_the_others_delivered() {
     });
 }
 
-/// Matched and unmatched packets by turns while the matched side is stuck; unmatched ones must go on at full rate.
+/// Alternating matched and unmatched packets while the matched side is stuck; unmatched ones must go on at full rate.
 fn passes_by(mut bench: Bench, recover: impl Fn(&mut Bench)) {
     bench.run(64);
     let (setup, cycle) = (bench.setup, bench.sim.cycle_count());

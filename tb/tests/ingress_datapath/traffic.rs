@@ -132,7 +132,7 @@ const THEIR_OWN: [Cause; 4] = [
     Cause::NoContext,
 ];
 
-/// Random packets under the stimuli that are wanted, each with its share of them.
+/// Random packets under the selected stimuli, split evenly.
 fn random_packets<M: Model>(run: &mut TestRun, packets: u64, wanted: impl Fn(&Stimulus) -> bool) -> Totals {
     let all = stimuli(&Setup::of::<M>());
     let share = packets.div_ceil(all.len() as u64);

@@ -92,7 +92,7 @@ impl Reference for FrameFifoReference {
 /// In the tag of a frame that is dropped: the port `drop_frame` follows this bit of the data.
 const DROP: u64 = 1 << 20;
 
-/// Drives `drop_frame` from the data, behind the source.
+/// Drives `drop_frame` from the data, after the source.
 struct DropFrame;
 
 impl Agent for DropFrame {

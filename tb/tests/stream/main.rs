@@ -1,6 +1,6 @@
 //! The stream primitives against reference models in plain Rust, on the generated text.
 //!
-//! Every test has the block's reference model beside the block: it predicts all outputs in every cycle, so
+//! Every test compares the block with its reference model, which predicts all outputs in every cycle, so
 //! latency, throughput and backpressure are checked in all traffic and not in directed cases alone.
 
 mod fifo;

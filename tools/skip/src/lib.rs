@@ -1,8 +1,8 @@
-//! What a test leaves out: all of it where a tool or a privilege is missing ([`skip`]), and most of its cases before a merge
-//! if they take long ([`nightly`], [`stride`]).
+//! Skips a test where a tool or a privilege is missing ([`skip`]), and most of its cases before a merge if they take long
+//! ([`nightly`], [`stride`]).
 //!
-//! A test that cannot run says so and passes, so that everybody can work on the rest. Where all tests have to run it fails: in CI, which sets
-//! `CI`, or where [`VARIABLE`] is `1`.
+//! A test that cannot run prints the reason and passes, so that the other tests can be used. Where all tests have to run,
+//! it fails: in CI, which sets `CI`, or where [`VARIABLE`] is `1`.
 
 use std::env;
 use std::fmt::Display;
@@ -55,7 +55,7 @@ mod tests {
     use super::have_all_to_run;
 
     #[test]
-    fn all_tests_have_to_run_where_ci_or_a_person_says_so() {
+    fn all_tests_are_required_in_ci_or_on_request() {
         for (all, ci, expected) in [
             (None, None, false),
             (None, Some("true"), true),

@@ -74,7 +74,7 @@ impl Spread {
         &self.0
     }
 
-    /// The value that so many of a hundred are below; not a number if there are none.
+    /// Returns a percentile; NaN without values.
     pub fn percentile(&self, percent: usize) -> f64 {
         let place = (self.0.len() * percent / 100).min(self.0.len().saturating_sub(1));
         self.0.get(place).copied().unwrap_or(f64::NAN)

@@ -1,21 +1,22 @@
 //! Figure 10: messages of MPI's datatypes that land in place, and how much the host computes meanwhile.
 
-mod picture;
-mod table;
-mod unpack;
+mod output;
 
 use super::{in_parallel, save};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use spinneret_mpi::Layout;
+use spinneret_mpi_sys::{Library, Mpi};
 use spinneret_nic::mpi::{Exchange, HostLatencies, Multiplication, Overlapped, PaperType, overlap};
 use spinneret_table::bench::write;
 use spinneret_table::figures;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use unpack::Unpacking;
+use std::time::{Duration, Instant};
 
 /// Bytes of an element of either type.
 const ELEMENT_BYTES: u64 = 110_592;
@@ -38,14 +39,14 @@ pub(super) struct Figure10 {
     /// Points of Figure 10: those in this file are taken, and others are added to it
     #[arg(long, value_name = "FILE", default_value = "target/experiments/figure10.json")]
     points: PathBuf,
-    /// Compiler of the MPI that is measured
+    /// Compiler of the MPI to measure
     #[arg(long, value_name = "MPICC", default_value = "mpicc")]
     mpicc: PathBuf,
 }
 
-/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with
-/// it in Gb/s, MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more
-/// for each segment.
+/// The paper's medians of 20 runs and 16 messages, from the CSV files of its artefact: Gb/s without and with
+/// computation, Gb/s of MPICH on the same hosts, and R. A sleeping sender limits the first two: it waits at least 100
+/// us for each segment.
 #[derive(Clone, Copy, Debug)]
 struct Paper {
     /// Of a message.
@@ -84,12 +85,12 @@ const fn paper(elements: u64, medians: [[f64; 4]; 2]) -> Paper {
     }
 }
 
-/// What is measured.
+/// A case to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spec {
     /// The type.
     pub(crate) kind: PaperType,
-    /// Segments of a message that are under way at most.
+    /// Most segments of a message in flight.
     pub(crate) window: u16,
     /// Messages at once.
     pub(crate) messages: usize,
@@ -139,9 +140,9 @@ impl Spec {
 /// A point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
-    /// What was measured.
+    /// A measured case.
     pub(crate) spec: Spec,
-    /// What came of it; trials are those of [`TIMES`].
+    /// Results; trials are those of [`TIMES`].
     pub(crate) done: Overlapped,
 }
 
@@ -185,7 +186,7 @@ pub(crate) fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec
     })
 }
 
-/// Measures the points that are missing in the file of points, writes all of them as CSV, and draws them.
+/// Measures the points that the file of points lacks, writes all of them as CSV, and draws them.
 pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     let path = &arguments.points;
     let known = read(path)?;
@@ -201,7 +202,7 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
         eprintln!("{point}");
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(point.clone());
-        // Points are written as they come, so that they stay if the rest is not waited for.
+        // Points are saved at once, so that they survive an interrupted run.
         let text = serde_json::to_string_pretty(&*all).map_err(Into::into);
         if let Err(error) = text.and_then(|text| write(path, &text)) {
             eprintln!("{error:#}");
@@ -209,23 +210,26 @@ pub(super) fn run(out: &Path, arguments: &Figure10) -> Result<()> {
     })?;
     let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
-    let unpackings = unpack::everywhere(|compiler, why| {
+    let unpackings = measure_all_mpis(|compiler, why| {
         eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
     })?;
     for unpacking in &unpackings {
         show_unpacking(unpacking);
     }
-    save(&out.join("figure10.csv"), &table::csv(&points, &unpackings))?;
-    picture::draw(&out.join("figure10.svg"), &points)
+    save(&out.join("figure10.csv"), &output::csv(&points, &unpackings))?;
+    output::draw(&out.join("figure10.svg"), &points)
 }
 
-/// Prints what the MPI of this process takes to unpack, as JSON.
+/// Prints the unpacking times of this process's MPI as JSON.
 pub(super) fn unpack(arguments: &Figure10) -> Result<()> {
-    println!("{}", serde_json::to_string(&unpack::with(&arguments.mpicc)?)?);
+    println!(
+        "{}",
+        serde_json::to_string(&measure_unpacking(&arguments.mpicc)?)?
+    );
     Ok(())
 }
 
-/// The rates at which an MPI unpacks here.
+/// Prints the unpacking rates of an MPI.
 fn show_unpacking(unpacking: &Unpacking) {
     let mut table = figures(["bytes", "simple, GB/s", "complex, GB/s"], &[]);
     let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
@@ -247,4 +251,107 @@ fn read(path: &Path) -> Result<Vec<Point>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// Passes; the best counts, because other programs disturb the others.
+const PASSES: usize = 100;
+/// Compilers of the MPIs to measure.
+const COMPILERS: [&str; 2] = ["mpicc.openmpi", "mpicc.mpich"];
+
+/// Unpacking times of an MPI.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Unpacking {
+    /// Name of the library.
+    library: String,
+    /// For each type and length: the time of one message, if 16 are unpacked one after the other.
+    times: Vec<(PaperType, u64, Duration)>,
+}
+
+impl Unpacking {
+    /// All messages of a point, one after the other on one core.
+    fn of(&self, spec: &Spec) -> Option<Duration> {
+        let is_it = |(kind, elements, _): &&(PaperType, u64, Duration)| {
+            *kind == spec.kind && *elements == spec.elements
+        };
+        let (.., time) = self.times.iter().find(is_it)?;
+        Some(*time * spec.messages as u32)
+    }
+
+    /// Bytes that it unpacks a second, in GB/s, for messages of a length.
+    fn rate(&self, kind: PaperType, elements: u64) -> Option<f64> {
+        let spec = Spec {
+            kind,
+            window: 1,
+            messages: 1,
+            elements,
+        };
+        Some(spec.bytes() as f64 / self.of(&spec)?.as_secs_f64() / 1e9)
+    }
+}
+
+/// Measures in this process, which can start one MPI only.
+///
+/// # Errors
+/// If there is no such MPI, or it fails.
+fn measure_unpacking(compiler: &Path) -> Result<Unpacking> {
+    let mpi = Mpi::init_with(&Library::with(compiler, None)?)?;
+    let mut times = Vec::new();
+    for kind in PaperType::ALL {
+        let tree = kind.datatype(&mpi)?.contents()?;
+        ensure!(
+            Layout::of(&tree, 1)? == kind.layout(1)?,
+            "the {} type of this MPI is another one than ours",
+            kind.name()
+        );
+        for elements in (2..=20).step_by(2) {
+            times.push((kind, elements, unpack_time(&mpi, kind, elements)?));
+        }
+    }
+    Ok(Unpacking {
+        library: mpi.version()?.library,
+        times,
+    })
+}
+
+/// Messages are in separate memory, as the NIC writes them.
+fn unpack_time(mpi: &Mpi, kind: PaperType, elements: u64) -> Result<Duration> {
+    let datatype = kind.datatype(mpi)?;
+    let bounds = datatype.bounds()?;
+    let count = elements as usize;
+    let packed = vec![vec![7; bounds.size as usize * count]; MESSAGES];
+    let mut memory = vec![vec![0; bounds.extent as usize * count]; MESSAGES];
+    let mut best = Duration::MAX;
+    for _ in 0..PASSES {
+        let begun = Instant::now();
+        for (packed, memory) in packed.iter().zip(&mut memory) {
+            datatype.unpack(packed, &mut 0, memory, 0, count)?;
+        }
+        best = best.min(begun.elapsed());
+    }
+    Ok(best / MESSAGES as u32)
+}
+
+/// Measures all MPIs of this machine, each in its own process. Reports those that are missing.
+fn measure_all_mpis(missing: impl Fn(&str, String)) -> Result<Vec<Unpacking>> {
+    let program = std::env::current_exe()?;
+    let measure = |compiler: &str| -> Result<Unpacking> {
+        let output = Command::new(&program)
+            .args(["experiments", "unpack", "--mpicc", compiler])
+            .output()?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "{}",
+            errors.lines().next().unwrap_or_default()
+        );
+        serde_json::from_slice(&output.stdout).context("its figures cannot be read")
+    };
+    let mut found = Vec::new();
+    for compiler in COMPILERS {
+        match measure(compiler) {
+            Ok(unpacking) => found.push(unpacking),
+            Err(error) => missing(compiler, format!("{error:#}")),
+        }
+    }
+    Ok(found)
 }

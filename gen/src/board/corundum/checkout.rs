@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What every tree has.
+/// A file that every tree has.
 const CORE: &str = "fpga/common/rtl/mqnic_core.v";
-/// What the board's Makefile includes at its end, and where the overlay adds itself.
+/// Last line of the board's Makefile, before which the overlay adds its own include.
 pub(super) const INCLUDE: &str = "include ../common/vivado.mk";
 /// The variables of the board's Makefile that list files.
 const LISTS: [&str; 6] = [
@@ -25,7 +25,7 @@ const LISTS: [&str; 6] = [
     "IP_TCL_FILES",
     "CONFIG_TCL_FILES",
 ];
-/// Where the public tree is.
+/// URL of the public repository.
 const REPOSITORY: &str = "https://github.com/corundum/corundum";
 /// Parameters in the board's configuration that the overlay sets: name and value.
 pub(super) const PARAMETERS: [(&str, &str); 9] = [
@@ -126,7 +126,7 @@ fn check_files(root: &Path, board: &str) -> anyhow::Result<()> {
     let directory = root.join("fpga").join(board);
     let makefile = directory.join("Makefile");
     let text = tree::read(&makefile)?;
-    let listed = LISTS.into_iter().flat_map(|list| values(&text, list));
+    let listed = LISTS.into_iter().flat_map(|list| tree::values(&text, list));
     let kept = listed.filter(|file| !file.starts_with("app/") && !file.ends_with("/mqnic_app_block.v"));
     let paths = kept.map(|file| tree::joined(root, &format!("fpga/{board}"), &relative(&file)));
     let missing: Vec<_> = paths.filter(|path| !path.is_file()).collect();
@@ -184,60 +184,6 @@ fn check_one(file: &Path, found: usize, what: String) -> anyhow::Result<()> {
         "{} has {found} {what} where the overlay needs one: is this revision of Corundum changed?",
         file.display()
     )
-}
-
-/// Directives that begin something that may not count.
-const CONDITIONS: [&str; 4] = ["ifeq", "ifneq", "ifdef", "ifndef"];
-
-/// The values of a variable, as far as they are plain words outside of conditions.
-pub(super) fn values(makefile: &str, variable: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut depth = 0_usize;
-    for line in logical_lines(makefile) {
-        let first = line.split_whitespace().next().unwrap_or_default();
-        depth += usize::from(CONDITIONS.contains(&first));
-        depth = depth.saturating_sub(usize::from(first == "endif"));
-        // A line of a recipe is for the shell.
-        if depth > 0 || line.starts_with('\t') {
-            continue;
-        }
-        let Some((name, value)) = line.split_once('=') else {
-            continue;
-        };
-        let adds = name.ends_with(['+', '?']);
-        if name.trim_end_matches(['+', ':', '?']).trim() != variable {
-            continue;
-        }
-        if !adds {
-            all.clear();
-        }
-        let plain = |word: &&str| !word.contains(['$', '%', '*']);
-        all.extend(value.split_whitespace().filter(plain).map(str::to_owned));
-    }
-    all
-}
-
-/// Lines without comments, joined where they go on.
-fn logical_lines(text: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut open: Option<String> = None;
-    for line in text.lines() {
-        let mut whole = open.take().unwrap_or_default();
-        match line.strip_suffix('\\') {
-            Some(begin) => {
-                whole.push_str(begin);
-                whole.push(' ');
-                open = Some(whole);
-            }
-            None => {
-                whole.push_str(line);
-                lines.push(whole);
-            }
-        }
-    }
-    lines.extend(open);
-    let code = |line: &String| line.split('#').next().unwrap_or_default().to_owned();
-    lines.iter().map(code).collect()
 }
 
 /// A commit of <https://github.com/corundum/corundum>.
@@ -307,8 +253,8 @@ impl fmt::Display for Revisions {
 /// The file of the application block that Corundum ships.
 pub(super) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
 
-/// How many names an error tells.
-const TOLD: usize = 5;
+/// Maximum number of names in an error.
+const MAX_NAMES: usize = 5;
 
 /// Compares all names of the template with those of our application block.
 ///
@@ -331,12 +277,12 @@ pub(super) fn check_template(root: &Path, shown: &str, asked: Generation) -> any
     bail!(
         "{shown} does not fit generation {}: the module in its {TEMPLATE}, lines {first} to {last}, {}; {}",
         asked.name(),
-        differences.told(),
+        differences.describe(),
         advice(&found)
     )
 }
 
-/// What to do if the generation that was asked for does not fit.
+/// Advice for a checkout of another generation.
 fn advice(found: &Header) -> String {
     let counts = Generation::ALL.map(|generation| (Differences::new(found, generation).count(), generation));
     // There are generations.
@@ -355,7 +301,7 @@ fn advice(found: &Header) -> String {
     )
 }
 
-/// Where a template differs from a generation: kinds of names and the names, with their lines if the template has them.
+/// Differences between a template and a generation: names with their kinds, and their lines in the template.
 struct Differences<'a> {
     additional: Vec<(&'static str, &'a Name)>,
     missing: Vec<(&'static str, String)>,
@@ -388,7 +334,7 @@ impl<'a> Differences<'a> {
     }
 
     /// `has the parameter \`A\` (line 5) too many, and lacks the port \`b\``.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         let additional = self
             .additional
             .iter()
@@ -407,27 +353,12 @@ impl<'a> Differences<'a> {
 
 /// The first few, and how many more there are.
 fn first_of(mut names: impl ExactSizeIterator<Item = String>) -> String {
-    let more = names.len().saturating_sub(TOLD);
-    let told: Vec<_> = names.by_ref().take(TOLD).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let told: Vec<_> = names.by_ref().take(MAX_NAMES).collect();
     let more = if more == 0 {
         String::new()
     } else {
         format!(" and {more} more")
     };
     format!("{}{more}", told.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::values;
-
-    #[test]
-    fn words_of_one_variable_are_taken_and_nothing_that_is_not_certain() {
-        let makefile = "A = old\nA = a b # c\nA+=d\nA +=  e \\\n  f\\\n\n# A += no\nAB += no\nB = $(A)\n\
-                        ifdef X\nA += no\nifeq (1,1)\nA += no\nelse\nA += no\nendif\nA += no\nendif\n\
-                        A += $(X)/no no% *.no g\nall: A\n\tA += no\nA ?= h\nA += i \\";
-        assert_eq!(values(makefile, "A"), ["a", "b", "d", "e", "f", "g", "h", "i"]);
-        assert_eq!(values(makefile, "C"), [""; 0]);
-        assert_eq!(values("A := x\nA\n=\n", "A"), ["x"]);
-    }
 }

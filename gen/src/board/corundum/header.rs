@@ -1,4 +1,4 @@
-//! Names in the header of a Verilog module that somebody else wrote.
+//! Names in the header of a third-party Verilog module.
 //!
 //! This is no parser of Verilog: it knows comments, attributes, strings, numbers, brackets and `` `ifdef ``, which is enough
 //! to tell names from everything else. It takes any text.
@@ -87,7 +87,7 @@ fn read(tokens: &[Token<'_>], line: usize) -> Result<Header, Option<HeaderError>
     })
 }
 
-/// What is between the bracket at `at` and the one that ends it.
+/// The tokens between the bracket at `at` and its closing bracket.
 fn list(tokens: &[Token<'_>], at: usize) -> Result<Range<usize>, Option<HeaderError>> {
     if !tokens.get(at).is_some_and(|token| token.is("(")) {
         return Err(None);
@@ -129,7 +129,7 @@ fn names(tokens: &[Token<'_>]) -> Result<Vec<Name>, Option<HeaderError>> {
     Ok(all)
 }
 
-/// What is between the commas that are in no bracket.
+/// Splits at commas outside of brackets.
 fn entries<'a, 'b>(tokens: &'b [Token<'a>]) -> impl Iterator<Item = &'b [Token<'a>]> {
     let mut depth = 0_usize;
     tokens.split(move |token| {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_says_where_it_stops() {
+    fn reports_where_an_invalid_header_stops() {
         for (text, error) in [
             ("", HeaderError::NoModule),
             ("module", HeaderError::NoModule),
@@ -257,13 +257,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_have_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        fn any_bytes_are_parsed_or_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = header(&String::from_utf8_lossy(&bytes), "m");
         }
 
         /// Pieces that mean something in an order that means nothing.
         #[test]
-        fn any_pieces_have_an_answer(pieces in proptest::collection::vec(piece(), 0..60)) {
+        fn any_tokens_are_parsed_or_rejected(pieces in proptest::collection::vec(piece(), 0..60)) {
             for start in ["", "module m ", "module m #(", "module m ("] {
                 let _ = header(&format!("{start}{}", pieces.concat()), "m");
             }
@@ -338,7 +338,7 @@ mod tests {
         ])
     }
 
-    /// What may stand before a name, and what behind it.
+    /// Text before and after a name.
     fn filler() -> impl Strategy<Value = (&'static str, &'static str)> {
         let before = [
             "",

@@ -33,7 +33,7 @@ const IMPORTS_FILE: &str = "spinneret_cluster_imports.sv";
 const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
 const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
-/// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
+/// Frequency of the cluster unless another one is asked for: that of FPsPIN, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
 /// The generation of that name.
@@ -63,12 +63,12 @@ fn find<T: Copy, const N: usize>(
         .ok_or_else(|| unknown(kind, name, all.map(name_of)))
 }
 
-/// What to write.
+/// Options of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Generation of the port list.
     pub generation: Generation,
-    /// What is behind the application block.
+    /// Cluster of the application block.
     pub cluster: Cluster,
     /// Frequency of the cluster, in Hz.
     pub cluster_hz: u64,
@@ -105,7 +105,7 @@ pub fn render(
     let clock = MmcmSettings::nearest(board.core_clock_hz, options.cluster_hz)?;
     let corundum = match &options.corundum {
         Some(path) => {
-            // What is not absolute yet is relative to a directory that make will see as well.
+            // A relative path refers to the current directory, which make will see as well.
             tree::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
             Some(Checkout::open(path, options.generation, board)?)
         }
@@ -237,7 +237,7 @@ impl Parts {
     }
 }
 
-/// What is behind the last `/`.
+/// The part after the last `/`.
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -270,12 +270,12 @@ fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
     notes
 }
 
-/// What an application block is asked for.
+/// Request for an application block.
 #[derive(Clone, Copy, Debug)]
 pub struct AppRequest {
     /// Generation of the port list.
     pub generation: Generation,
-    /// What it instantiates as `pspin_wrap`.
+    /// The cluster that it instantiates as `pspin_wrap`.
     pub cluster: Cluster,
     /// Frequency of the cluster's clock, in Hz.
     pub cluster_hz: u64,

@@ -15,11 +15,11 @@ use crate::render::{File, HASH_HEADER};
 /// Folder of the overlay, which stands for `fpga/` of Corundum.
 pub(super) const FOLDER: &str = "fpga";
 
-/// Where Corundum instantiates the application block on all of its cards: card, core behind PCI Express, core.
+/// Instance path of the application block in Corundum, the same on all cards.
 /// Not by the name of the module: Vivado gives modules with parameters other names.
 const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 
-/// What goes into the overlay.
+/// Inputs of the overlay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overlay<'a> {
     /// The tree that is built.

@@ -1,13 +1,13 @@
 //! The user's FPsPIN checkout, which has the cluster and its wrapper.
 
 use super::token::{Kind, Token, tokens};
-use super::{checkout, tree};
+use super::tree;
 use crate::render::{HEADER, LICENCE};
 use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Where the public tree is.
+/// URL of the public repository.
 const REPOSITORY: &str = "https://github.com/spcl/FPsPIN";
 /// The wrapper that the application block instantiates.
 pub(super) const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
@@ -15,7 +15,7 @@ pub(super) const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
 const CLUSTER: &str = "fpga/app/pspin/deps/pspin/hw/src/pspin.sv";
 /// The Makefile that lists the cluster's sources.
 const LIST: &str = "fpga/mqnic/VCU1525/fpga_100g/fpga_pspin/Makefile";
-/// What a checkout of PsPIN alone has.
+/// A file of a checkout of PsPIN without FPsPIN.
 const PLAIN: &str = "hw/src/pspin.sv";
 /// Sources in the list that are taken: the cluster's and the wrapper, not the blocks that ours replace.
 const TAKEN: [&str; 2] = ["app/pspin/deps/", "app/pspin/rtl/pspin_wrap."];
@@ -27,7 +27,7 @@ const INCLUDES: [&str; 4] = [
     "riscv/include",
 ];
 const DEPENDENCIES: &str = "fpga/app/pspin/deps/pspin/hw/deps";
-/// What is defined when the cluster is built for an FPGA.
+/// Macros for building the cluster for an FPGA.
 pub(super) const DEFINES: [&str; 2] = ["TARGET_SYNTHESIS", "PULP_FPGA_EMUL"];
 
 /// The user's checkout of FPsPIN, which has the cluster and its wrapper `pspin_wrap`.
@@ -101,21 +101,21 @@ impl Pspin {
 
 /// The cluster's sources among those that a Makefile lists as `SYN_FILES += app/...`.
 fn listed(makefile: &str) -> Vec<String> {
-    checkout::values(makefile, "SYN_FILES")
+    tree::values(makefile, "SYN_FILES")
         .into_iter()
         .filter(|file| TAKEN.iter().any(|start| file.starts_with(start)))
         .map(|file| format!("fpga/{file}"))
         .collect()
 }
 
-/// What a simulator or a lint tool has to be given to read the cluster.
+/// Inputs of a simulator or lint tool that reads the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulationList {
     /// The files, absolute; first those with packages, then the others. Files that are only included are not among them.
     pub files: Vec<PathBuf>,
     /// How many of the files have packages. The file with [`SimulationList::imports`] comes behind them.
     pub packages: usize,
-    /// The text of a file of ours that imports what the files behind it take for imported.
+    /// Text of a file with the imports that later files rely on.
     pub imports: String,
     /// Directories of included files, absolute.
     pub includes: Vec<PathBuf>,
@@ -264,7 +264,7 @@ impl<'a> Units<'a> {
     }
 }
 
-/// What is known of a file.
+/// Declarations and references of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Source {
     /// Packages that it declares, in their order.
@@ -293,7 +293,7 @@ const UNITS: [(&str, &str); 8] = [
 
 /// Reads a file as a compiler reads it that has these macros defined.
 ///
-/// What is in macros is not seen, and files that are included are not read.
+/// Ignores the contents of macros, and does not read included files.
 pub(super) fn source(text: &str, defined: &[&str]) -> Source {
     let tokens = tokens(text, defined);
     let mut source = Source::default();
@@ -362,7 +362,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// What a word begins, if it does.
+    /// The unit that a word begins, if any.
     fn begun(tokens: &[Token<'_>], at: usize) -> Option<Self> {
         let (begin, end) = UNITS
             .into_iter()
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_and_what_they_use_are_found_among_everything_that_looks_like_it() {
+    fn finds_packages_and_their_uses() {
         let text = "// package no; import no::*;\n/* no::a */\n`define NO import no::*;\n`include \"no::no\"\n\
                     `timescale 1ns/1ps\n`ifdef NEVER\nimport no::*;\n`endif\n`ifdef GIVEN\nimport a::*, b::x;\n`endif\n\
                     package automatic p;\n  import c::*;\n  localparam x = \"no::a\" + d :: y + e::F::z;\n  \
@@ -464,7 +464,7 @@ mod tests {
         assert!(!source("`ifndef A\n`define A module m;\nimport a::*;\n`endif", &[]).declares);
         assert!(!source("", &[]).declares);
         assert!(source("typedef int t;", &[]).declares);
-        // What has no end, and what is no Verilog at all, is taken as well.
+        // Accepts units without an end, and text that is not Verilog.
         assert!(source("module", &[]).declares);
         assert_eq!(source("package", &[]).packages, [""; 0]);
         source("endmodule :: :: ) \u{0} \" '", &[]);

@@ -1,6 +1,6 @@
 //! Words and signs of Verilog, without what a compiler drops.
 
-/// What a piece of text is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A keyword or a name.
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Takes so many bytes, which have to end between characters.
+    /// Takes a number of bytes, which must end at a character boundary.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.line += taken.matches('\n').count();

@@ -64,11 +64,11 @@ module pspin_ctrl_regs (
     output logic  [127:0] her_gen_scratchpad_3_size,
     input  wire     [3:0] egress_dma_last_error, // Last error of the egress DMA.
     output logic   [15:0] match_relative, // Bit (rules * s + r): rule r of ruleset s counts from the IP payload. This and all below only with `extended`.
-    output logic          guard_enforce, // The host DMA is held to the windows.
+    output logic          guard_enforce, // The windows confine the host DMA.
     output logic    [3:0] guard_enabled, // Bit n: the window of context n is open.
     output logic  [255:0] guard_base, // First addresses of the windows, 64 bits each, that of context 0 in the lowest bits.
     output logic  [127:0] guard_size, // Their sizes in bytes, 32 bits each.
-    output logic          guard_by_context, // A transfer is held to the window of its context, not to any.
+    output logic          guard_by_context, // A transfer must be in the window of its context, not in any.
     output logic          error_clear, // The last error of the egress DMA is to be forgotten.
     input  wire           cluster_running, // The clusters' clock is running.
     input  wire           cluster_held, // The clusters or the link to them are held in reset.
@@ -778,7 +778,7 @@ module pspin_ctrl_regs (
     assign words_f040 = 512'h9c400003d090000000400000000a00000080;
     assign stdout_rd_en = stdout_taken;
 
-    // What software wrote.
+    // Values that software wrote.
     assign cl_fetch_en_o = held_cl_ctrl_values[1:0];
     assign aux_rst_o = held_cl_ctrl_values[2];
     assign match_valid = held_me_valid_values;

@@ -51,7 +51,7 @@ module pspin_egress_datapath (
     output logic  [15:0] m_axis_nic_tx_tid,
     output logic   [7:0] m_axis_nic_tx_tdest,
     output logic  [16:0] m_axis_nic_tx_tuser,
-    // Commands; every one is a raw packet, so only id, address and length are looked at.
+    // Commands; every one is a raw packet, so only id, address and length matter.
     output logic         nic_cmd_req_ready,
     input  wire          nic_cmd_req_valid,
     input  wire    [5:0] nic_cmd_req_id,
@@ -143,7 +143,7 @@ module pspin_egress_datapath (
     assign reset = !rstn;
     assign path_reset = reset || cluster_held || emptying;
 
-    // What never changes: one id, whole lines, no writes, always ready.
+    // Constants: one id, whole lines, no writes, always ready.
     assign m_axi_pspin_no_awid = 6'd0;
     assign m_axi_pspin_no_awaddr = 32'd0;
     assign m_axi_pspin_no_awlen = 8'd0;

@@ -182,7 +182,7 @@ module pspin_hostmem_dma (
         .dma_rstn(dma_rstn)
     );
 
-    // What only some variants have.
+    // Ports of some variants only.
     pspin_hostmem_dma_rd u_read (
         .clk(clk),
         .rstn(rstn),

@@ -280,7 +280,7 @@ module pspin_hostmem_dma_rd (
         .ready(s_axi_rready)
     );
 
-    // What happens is counted.
+    // Events are counted.
     spinneret_half_counters u_counters (
         .clk(clk),
         .rst(forget),

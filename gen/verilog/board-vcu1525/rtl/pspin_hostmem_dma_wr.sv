@@ -123,7 +123,7 @@ module pspin_hostmem_dma_wr (
     logic draining = 1'b1; // Transfers from before a reset are in flight.
     logic [8:0] held_position; // Position of the piece whose descriptor is waiting.
     logic [8:0] freed = 9'd0; // Position in the ring of the oldest line in use.
-    logic failed = 1'b0; // What is known of the burst whose pieces are being retired.
+    logic failed = 1'b0; // The burst whose pieces are being retired.
     logic refused = 1'b0;
     logic outside = 1'b0;
     logic [5:0] response_id;
@@ -186,7 +186,7 @@ module pspin_hostmem_dma_wr (
     assign m_axis_write_desc_imm = 32'd0;
     assign m_axis_write_desc_imm_en = 1'b0;
 
-    // What is done frees its lines; the last piece of a burst answers it.
+    // A completed transfer frees its lines; the last piece of a burst answers it.
     assign last = transfers_m_data.payload.last;
     assign failed_now = failed || (|transfers_m_data.error);
     assign refused_now = refused || transfers_m_data.payload.fault;
@@ -308,7 +308,7 @@ module pspin_hostmem_dma_wr (
         .room(!pieces_almost_full)
     );
 
-    // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
+    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     spinneret_output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
@@ -360,7 +360,7 @@ module pspin_hostmem_dma_wr (
         .idle(transfers_idle)
     );
 
-    // What happens is counted.
+    // Events are counted.
     spinneret_half_counters u_counters (
         .clk(clk),
         .rst(forget),

@@ -113,7 +113,7 @@ module pspin_ingress_datapath (
     output logic  [31:0] her_meta_scratchpad_2_size,
     output logic  [31:0] her_meta_scratchpad_3_addr,
     output logic  [31:0] her_meta_scratchpad_3_size,
-    // Slots that come back; only their address is looked at.
+    // Freed slots; only their address matters.
     output logic         feedback_ready,
     input  wire          feedback_valid,
     input  wire   [31:0] feedback_her_addr,
@@ -142,7 +142,7 @@ module pspin_ingress_datapath (
 );
 
     logic reset;
-    logic path_reset; // Reset of what lies behind the matching engine.
+    logic path_reset; // Reset of what lies after the matching engine.
     logic path_rstn;
     logic [577:0] matched;
     logic [50:0] known;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Sorts packets by rules: matched ones go to the cluster with their metadata, all others go on to
+// Sorts packets by rules: matched ones go to the cluster with their metadata, all others continue to
 // the NIC untouched. One beat a clock.
 module pspin_pkt_match (
     input  wire          clk, // Clock.
@@ -150,7 +150,7 @@ module pspin_pkt_match (
         beat_valid <= accept;
         beat_number <= next_number;
         in_frame <= still_in_frame;
-        // Ready while there is room, except between frames when `match_valid` has to take effect.
+        // Ready while there is room, except between frames when `match_valid` must take effect.
         ready <= !buffer_almost_full & !metas_almost_full & !decisions_almost_full & (still_in_frame |
             ((match_valid == active) & !(match_valid & stale)));
         if (quiet) begin
@@ -253,7 +253,7 @@ module pspin_pkt_match (
         .almost_full(buffer_almost_full)
     );
 
-    // Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
+    // Whether a beat is the last of its frame, parallel to the buffer: block RAM would tell the decisions too late.
     spinneret_fifo_distributed_registered #(.WIDTH(1), .DEPTH(128), .MARGIN(0)) u_lasts (
         .clk(clk),
         .rst(reset),

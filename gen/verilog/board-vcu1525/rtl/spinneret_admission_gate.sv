@@ -42,7 +42,7 @@ module spinneret_admission_gate (
     logic admitted;
     logic [4:0] number = 5'd0; // Number of the beat within its frame; stays at the number of beats of the largest slot.
     logic partial; // An earlier beat of the frame had lanes without a byte.
-    logic spoiled; // Of the beats behind the slot, one was bad, or had bytes.
+    logic spoiled; // Of the beats after the slot, one was bad, or had bytes.
     logic spilled;
     logic [7:0] under_way = 8'd0; // Frames between the first beat at the gate and the metadata that leaves it.
     logic places = 1'b0;
@@ -80,7 +80,7 @@ module spinneret_admission_gate (
     assign gap = (|((keep >> 1'd1) & ~keep)) || (!first && partial && (|keep));
     assign bad = gap || (last && s_data[577]);
 
-    // Of the beats behind the largest slot only the last of the frame enters, for all of them.
+    // Of the beats after the largest slot only the last of the frame enters, for all of them.
     assign beyond = number == 5'h18;
     assign over = beyond && ((|keep) || spilled);
 

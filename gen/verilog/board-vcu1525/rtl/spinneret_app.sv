@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Everything of ours between Corundum and the cluster.
+// All logic between Corundum and the cluster.
 module spinneret_app (
     input  wire           clk, // The core's clock.
     input  wire           rst, // Synchronous reset of the core, active high.
@@ -694,7 +694,7 @@ module spinneret_app (
         ingress_her_xfer_size, ingress_her_size, ingress_her_addr, ingress_her_is_eom, ingress_her_msgid};
 
     always_comb begin
-        // Counters where the register table has them; one that nobody drives is an error.
+        // Counters in the order of the register table; one without a driver is an error.
         counters[31:0] = ingress_matched_pkts_o;
         counters[63:32] = ingress_bypassed_pkts_o;
         counters[95:64] = ingress_her_pkts_o;
@@ -1639,7 +1639,7 @@ module spinneret_app (
         .dma_rstn(rstn)
     );
 
-    // What Corundum reads from, for writes to host memory.
+    // RAM that Corundum reads, for writes to host memory.
     // Data on its way to the host, and from it.
     spinneret_psdpram u_write_ram (
         .clk(clk),
@@ -1658,7 +1658,7 @@ module spinneret_app (
         .ram_rd_resp_ready(data_dma_ram_rd_resp_ready)
     );
 
-    // What Corundum writes to, for reads from host memory.
+    // RAM that Corundum writes, for reads from host memory.
     spinneret_psdpram u_read_ram (
         .clk(clk),
         .rstn(rstn),

@@ -21,7 +21,7 @@ module spinneret_bar_read_24_512_65536 (
     output logic   [2:0] r_arprot,
     output logic         r_arvalid,
     input  wire          r_arready,
-    input  wire   [31:0] r_rdata, // What was read.
+    input  wire   [31:0] r_rdata, // The data.
     input  wire    [1:0] r_rresp, // How it went.
     input  wire          r_rvalid, // The data is there; it is always taken.
     // Reads of the cluster.
@@ -32,7 +32,7 @@ module spinneret_bar_read_24_512_65536 (
     input  wire  [511:0] c_rdata, // All lanes of what was read.
     input  wire    [1:0] c_rresp, // How it went.
     input  wire          c_rvalid, // The data is there; it is always taken.
-    output logic   [3:0] events // What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    output logic   [3:0] events // Events of this cycle, to be counted: {error, timeout, held, outside}.
 );
 
     logic starts; // An address is taken.
@@ -46,7 +46,7 @@ module spinneret_bar_read_24_512_65536 (
     logic [63:0] halves_3;
     logic [31:0] halves_4;
     logic address_ready = 1'b0; // An address can be taken.
-    logic busy = 1'b0; // A read is under way, or its data waits.
+    logic busy = 1'b0; // A read is in flight, or its data waits.
     logic [15:0] address;
     logic [2:0] protection;
     logic register_address = 1'b0; // A read that the registers have not taken.
@@ -121,7 +121,7 @@ module spinneret_bar_read_24_512_65536 (
         end
     end
 
-    // The answer; nobody sees the data before it.
+    // The answer; the data before it is invisible.
     assign finish = outside || registers_answer || access_done;
     assign s_rdata = data;
     assign s_rresp = response;

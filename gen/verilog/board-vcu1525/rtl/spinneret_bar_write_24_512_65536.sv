@@ -42,7 +42,7 @@ module spinneret_bar_write_24_512_65536 (
     input  wire         c_wready, // It is taken in this cycle.
     input  wire   [1:0] c_bresp, // How it went.
     input  wire         c_bvalid, // The response is there; it is always taken.
-    output logic  [3:0] events // What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    output logic  [3:0] events // Events of this cycle, to be counted: {error, timeout, held, outside}.
 );
 
     logic got_address;
@@ -60,7 +60,7 @@ module spinneret_bar_write_24_512_65536 (
     logic data_ready = 1'b0;
     logic address_held = 1'b0; // The address or the data is there, and the other is not.
     logic data_held = 1'b0;
-    logic busy = 1'b0; // A write is under way, or its response waits.
+    logic busy = 1'b0; // A write is in flight, or its response waits.
     logic [23:0] address;
     logic [2:0] protection;
     logic [31:0] data;

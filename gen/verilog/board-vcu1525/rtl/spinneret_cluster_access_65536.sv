@@ -10,8 +10,8 @@
 module spinneret_cluster_access_65536 (
     input  wire        clk, // Clock.
     input  wire        rst, // Synchronous reset.
-    input  wire        start, // An access starts; none is under way.
-    input  wire        held, // The cluster is held in reset: nothing is under way there.
+    input  wire        start, // An access starts; none is in flight.
+    input  wire        held, // The cluster is held in reset: nothing is in flight there.
     input  wire        waits, // Something of the last access waits for the cluster to take it.
     input  wire        answer, // The cluster answers.
     input  wire  [1:0] answer_code, // With `answer`: BRESP or RRESP.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Judges a command by itself; combinational, in front of the queue.
+// Checks a command; combinational, in front of the queue.
 module spinneret_command_intake (
     input  wire   [5:0] id, // Id of the command.
     input  wire  [63:0] source, // Address of the first byte.

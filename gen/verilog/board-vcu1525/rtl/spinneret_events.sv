@@ -27,7 +27,7 @@ module spinneret_events (
     logic [5:0] offered = 6'd0; // The message at the output is that of this line.
     logic valid = 1'b0;
     logic [2:0] number;
-    logic [5:0] behind = 6'd0; // Lines behind the one that was chosen last.
+    logic [5:0] behind = 6'd0; // Lines after the one that was chosen last.
     logic [5:0] resting = 6'd0; // The timer of the line is not 0.
     logic [15:0] timers_0;
     logic [15:0] timers_1;

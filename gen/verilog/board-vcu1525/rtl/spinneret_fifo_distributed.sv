@@ -52,7 +52,7 @@ module spinneret_fifo_distributed #(
             read_ptr <= read_ptr + ADDRESS'(1);
             stored <= (read_ptr + ADDRESS'(1)) != write_ptr;
         end
-        // What comes in is in the memory in the next cycle, whatever leaves it.
+        // An element that comes in is in the memory in the next cycle, whatever leaves it.
         if (push) begin
             stored <= 1'b1;
         end
@@ -85,7 +85,7 @@ module spinneret_fifo_distributed #(
         end
     end
 
-    // The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+    // The next place is free as long as there is one. Its contents count only when the pointer has moved, so
     // the memory need not wait for whether something comes.
     spinneret_ram_distributed #(.DEPTH(DEPTH), .ADDRESS(ADDRESS), .WIDTH(WIDTH)) u_memory (
         .clk(clk),

@@ -26,7 +26,7 @@ module spinneret_fifo_reader #(
 
     logic [POINTER-1:0] next;
     logic fetch; // An element goes from the memory to the output register.
-    logic clear; // Both sides are in reset, so nobody reads what changes in more than one bit.
+    logic clear; // Both sides are in reset, so a change in more than one bit is not read.
     logic [POINTER-1:0] count = POINTER'(0);
     (* DONT_TOUCH = "TRUE" *) logic [POINTER-1:0] gray = POINTER'(0);
     logic held = 1'b0;

@@ -23,7 +23,7 @@ module spinneret_fifo_writer #(
 
     logic [POINTER-1:0] next;
     logic [POINTER-1:0] next_gray;
-    logic clear; // Both sides are in reset, so nobody reads what changes in more than one bit.
+    logic clear; // Both sides are in reset, so a change in more than one bit is not read.
     logic [POINTER-1:0] count = POINTER'(0);
     (* DONT_TOUCH = "TRUE" *) logic [POINTER-1:0] gray = POINTER'(0);
     logic not_full = 1'b0;

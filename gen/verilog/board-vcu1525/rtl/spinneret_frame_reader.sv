@@ -6,7 +6,7 @@
 //
 module spinneret_frame_reader (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: forgets the frame that is being read.
+    input  wire         rst, // Synchronous reset: discards the frame that is being read.
     // Plans, as `PlanFields` says.
     input  wire  [62:0] plan_data,
     input  wire         plan_valid,
@@ -14,11 +14,11 @@ module spinneret_frame_reader (
     output logic  [7:0] need, // Beats of the frame, which need room.
     input  wire         roomy, // There is room for any frame.
     output logic        take, // Claims the room.
-    // What has to be answered, as `AnswerFields` says.
+    // The answer that is due, as in `AnswerFields`.
     output logic  [7:0] answer_data,
     output logic        answer_valid,
     input  wire         answer_ready,
-    // What comes of the lines that are read.
+    // Outcome of the lines that are read.
     output logic [20:0] frame_data,
     output logic        frame_valid,
     input  wire         frame_ready,
@@ -48,13 +48,13 @@ module spinneret_frame_reader (
 
     logic [25:0] line_now;
     logic [8:0] left_now;
-    logic [5:0] behind; // Lines behind this one in its block.
+    logic [5:0] behind; // Lines after this one in its block.
     logic fits;
     logic [5:0] length;
     logic refused;
     logic start;
     logic read;
-    logic bursting = 1'b0; // Behind the first burst of a frame.
+    logic bursting = 1'b0; // After the first burst of a frame.
     logic [25:0] line; // The next line.
     logic [8:0] left; // Lines that are not asked for, minus 1.
 

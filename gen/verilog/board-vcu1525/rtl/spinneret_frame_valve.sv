@@ -7,7 +7,7 @@
 module spinneret_frame_valve (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
-    input  wire          held, // The path behind the valve is in reset.
+    input  wire          held, // The path after the valve is in reset.
     // Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
     input  wire  [577:0] s_data,
     input  wire          s_valid,
@@ -56,7 +56,7 @@ module spinneret_frame_valve (
     assign last = s_data[576];
     assign taken = s_valid && (m_ready || !pass);
 
-    // Metadata that is owed while nothing passes belongs to frames that are gone. If none is owed, its frame has not
+    // Metadata that is owed while nothing passes belongs to discarded frames. If none is owed, its frame has not
     // begun.
     assign discard_meta = (!pass && (|owed)) || (|skip);
     assign meta_m_data = meta_s_data;
@@ -83,7 +83,7 @@ module spinneret_frame_valve (
         end else if (meta_taken && (|skip)) begin
             skip <= skip - 9'd1;
         end
-        // Who is in the path when it is reset is lost. The account is kept two clocks behind: it takes the sum of five
+        // Packets in the path are lost when it is reset. The account is kept two clocks after: it takes the sum of five
         // bits, then adds it.
         arrived <= taken && last && pass;
         departed <= left;

@@ -6,8 +6,8 @@
 //
 module spinneret_free_list_256x1536_tracked (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset; afterwards every slot has to be filled in once.
-    input  wire         fill, // Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
+    input  wire         rst, // Synchronous reset; afterwards every slot must be filled in once.
+    input  wire         fill, // Puts the slot `fill_index` into the list, whatever its owner; only while `open` is low.
     input  wire   [7:0] fill_index, // Number of the slot that is filled in.
     input  wire         open, // All slots have been filled in; the first is at the output in the next cycle.
     input  wire         free, // Frees the slot `free_index`, if it is out.
@@ -27,7 +27,7 @@ module spinneret_free_list_256x1536_tracked (
     logic again; // The slot that is freed is the one in `back`.
     logic [7:0] number;
     logic out;
-    logic [9:0] product; // The slot's address in units: number times the odd number of its size, behind the first slot. It is computed before the FIFO, as block RAM takes longest to read.
+    logic [9:0] product; // The slot's address in units: number times the odd number of its size, after the first slot. It is computed before the FIFO, as block RAM takes longest to read.
     logic [9:0] quotient;
     logic [18:0] offset;
     logic [31:0] address;

@@ -20,7 +20,7 @@ module spinneret_host_guard (
     input  wire    [1:0] asker, // The context that asks.
     input  wire   [63:0] first, // Address of the first byte.
     input  wire   [63:0] last, // Address of the last byte.
-    output logic         allowed // They lie in one window that counts.
+    output logic         allowed // They are in one window that counts.
 );
 
     logic [64:0] sums_0;

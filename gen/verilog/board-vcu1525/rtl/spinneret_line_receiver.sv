@@ -4,11 +4,11 @@
 
 // Gives each line of memory its place in its frame: one a clock, one clock later.
 //
-// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
-// for is ignored.
+// All reads have one id, so lines come in the order in which they were requested. An unrequested line
+// is ignored.
 module spinneret_line_receiver (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: forgets the frame that is coming in.
+    input  wire          rst, // Synchronous reset: discards the frame that is coming in.
     input  wire  [511:0] data, // RDATA.
     input  wire    [1:0] response, // RRESP.
     input  wire          valid, // RVALID; a line is always taken.
@@ -47,9 +47,9 @@ module spinneret_line_receiver (
     logic [511:0] data_reg;
     logic [1:0] response_reg;
     logic valid_reg = 1'b0;
-    logic in_frame = 1'b0; // Behind the first line of a frame.
+    logic in_frame = 1'b0; // After the first line of a frame.
     logic [7:0] left; // Lines of the frame that are still to come, minus 1.
-    done_t error; // What is known of the lines before, as in `done`.
+    done_t error; // State of the lines before, as in `done`.
 
     frame_t frame_data_fields;
     assign frame_data_fields = frame_data;

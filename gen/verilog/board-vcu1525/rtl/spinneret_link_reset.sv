@@ -37,7 +37,7 @@ module spinneret_link_reset (
     (* DONT_TOUCH = "TRUE" *) logic answer_0 = 1'b1;
     (* DONT_TOUCH = "TRUE" *) logic answer_1 = 1'b1;
 
-    // What has come late is believed late: a reset of the other side as well as its end.
+    // Late signals are trusted late: a reset of the other side as well as its end.
     assign in_reset = answer_later_1;
 
     always_comb begin
@@ -74,7 +74,7 @@ module spinneret_link_reset (
                 if (wanted) begin
                     again <= 1'b1;
                 end
-                // A question is over when its answer is: only then can the next one be told from it.
+                // A question is over when its answer is: only then is the next one distinguishable from it.
                 if (!not_out) begin
                     if (wanted || again) begin
                         phase <= LinkPhase_Ask;

@@ -18,7 +18,7 @@ module spinneret_lowest_one_64 (
     logic [3:0] ones_4;
     logic [1:0] ones_5;
     logic ones_6;
-    logic [31:0] numbers_0; // And at which of its bits each group of 2, 4 ... bits has the lowest, one number beside the other.
+    logic [31:0] numbers_0; // And the bit at which each group of 2, 4 ... bits has its lowest one, as adjacent numbers.
     logic [31:0] numbers_1;
     logic [23:0] numbers_2;
     logic [15:0] numbers_3;

@@ -24,7 +24,7 @@ module spinneret_match_engine (
     input  wire          beat_valid, // The beat is there.
     input  wire   [15:0] relative, // Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload.
     input  wire          payload_found, // The frame has an IP payload, and its place is known.
-    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes behind the payload's start.
+    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes after the payload's start.
     input  wire    [3:0] payload_back, // Lane of the word before that one.
     output logic         decide, // A frame is decided in this cycle.
     output logic         decide_matched, // The decision: the frame matches a ruleset.
@@ -85,7 +85,7 @@ module spinneret_match_engine (
 
     always_comb begin
         // A word that counts from the payload takes two bytes of its lane, and two of the lane before, which
-        // the frame has then as well. The sum of two word numbers may lie in a beat that is not inspected.
+        // the frame has then as well. The sum of two word numbers may be in a beat that is not inspected.
         halves = 16'd0;
         for (int i = 0; i < 16; i++) begin
             halves[i] = &beat_keep[i*4 +: 2];
@@ -154,7 +154,7 @@ module spinneret_match_engine (
         // Rules need them in their second cycle only.
         words_1 <= words;
         payload_words_1 <= halves_twice[{1'b0, payload_base[3:0]} +: 16] & {16{payload_found}};
-        // What the decision needs of a beat travels beside the rules.
+        // Data of a beat for the decision travels in parallel to the rules.
         valid_1 <= beat_valid;
         last_1 <= beat_last;
         number_1 <= beat_number;

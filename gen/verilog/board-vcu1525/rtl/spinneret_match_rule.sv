@@ -5,7 +5,7 @@
 // One match rule: one word of the frame, masked, must lie within a range.
 //
 // It takes one beat a cycle; the hit comes out two cycles after the beat. A word that the frame
-// does not have, or that lies behind the inspected beats, never matches.
+// does not have, or that lies after the inspected beats, never matches.
 module spinneret_match_rule (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: the rule matches nothing until it is loaded.
@@ -20,7 +20,7 @@ module spinneret_match_rule (
     input  wire          beat_valid, // The beat is there.
     input  wire          relative, // The rule counts `idx` from the start of the IP payload; taken with the rule.
     input  wire   [15:0] payload_words, // Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With this port, it and `beat_words` are those of the beat of the cycle before.
-    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes behind the payload's start.
+    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes after the payload's start.
     input  wire    [3:0] payload_back, // Lane of the word before that one.
     output logic         hit // The beat of two cycles ago holds the word, and it matches.
 );

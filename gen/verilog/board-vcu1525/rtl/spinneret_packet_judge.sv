@@ -7,7 +7,7 @@
 // One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
 module spinneret_packet_judge (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: forgets errors.
+    input  wire         rst, // Synchronous reset: discards errors.
     // Records of the writer, as `DmaShape::record_width` says.
     input  wire  [36:0] record_data,
     input  wire         record_valid,
@@ -16,7 +16,7 @@ module spinneret_packet_judge (
     input  wire   [1:0] response_data,
     input  wire         response_valid,
     output logic        response_ready,
-    // What is known of the packets beside their place: {tag, length}.
+    // Metadata of the packets without their address: {tag, length}.
     input  wire  [50:0] meta_data,
     input  wire         meta_valid,
     output logic        meta_ready,

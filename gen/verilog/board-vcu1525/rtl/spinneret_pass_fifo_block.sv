@@ -21,7 +21,7 @@ module spinneret_pass_fifo_block (
     logic comes;
     logic goes;
     logic waiting_0 = 1'b0; // Something is in the FIFO, also if it is not at its output yet (block RAM only).
-    logic [580:0] first_0; // The first element that has to wait (registered output only).
+    logic [580:0] first_0; // The first element that must wait (registered output only).
     logic first_used_0 = 1'b0;
     logic fifo_s_valid;
     logic fifo_s_ready;
@@ -42,7 +42,7 @@ module spinneret_pass_fifo_block (
             m_valid = comes;
             m_data = s_data;
         end
-        // What waits in the register is the first of all.
+        // The element in the register is the first of all.
         if (first_used_0) begin
             m_valid = 1'b1;
             m_data = first_0;

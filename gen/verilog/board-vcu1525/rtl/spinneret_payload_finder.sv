@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Finds the IPv4 or IPv6 payload of every frame behind up to two VLAN tags.
+// Finds the IPv4 or IPv6 payload of every frame after up to two VLAN tags.
 //
 // One beat a cycle, never a stall. The outputs are those of the beat that was accepted last.
 module spinneret_payload_finder (
@@ -11,7 +11,7 @@ module spinneret_payload_finder (
     input  wire   [1:0] beat_number, // Number of the beat within its frame.
     input  wire         accept, // The beat is accepted in this cycle.
     output logic        found, // The frame has an IP header, and this beat or an earlier one shows where it ends.
-    output logic  [4:0] base, // The word of the frame that starts two bytes behind the payload's start.
+    output logic  [4:0] base, // The word of the frame that starts two bytes after the payload's start.
     output logic  [3:0] back_lane, // Lane of the word before that one, which holds the first two bytes of the payload.
     output logic  [5:0] id_word // The word of the frame that carries the message id.
 );
@@ -31,7 +31,7 @@ module spinneret_payload_finder (
     logic [13:0] places_0; // Where the payload is if this word starts the IP header: base, lane before it, message id.
     logic [13:0] places_1;
     logic [13:0] places_2;
-    logic looking; // All words before the one that is looked at said that a VLAN tag follows.
+    logic looking; // All words before the inspected one said that a VLAN tag follows.
     logic here_0; // The word is in this beat, and all before it said that a VLAN tag follows.
     logic here_1;
     logic here_2;
@@ -40,7 +40,7 @@ module spinneret_payload_finder (
     logic found_value;
     logic [13:0] place;
 
-    // What each word would mean if it were the first that names no VLAN tag.
+    // Meaning of each word if it were the first that names no VLAN tag.
     assign kind_0 = {beat_headers[7:0], beat_headers[15:8]};
     assign tagged_0 = (kind_0 == 16'h8100) | (kind_0 == 16'h88a8);
     assign is_ipv6_0 = (kind_0 == 16'h86dd) & (beat_headers[23:20] == 4'd6);

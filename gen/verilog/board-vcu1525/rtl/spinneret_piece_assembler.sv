@@ -4,11 +4,11 @@
 
 // Runs that follow one another in host memory and in the ring become one piece.
 //
-// A run goes on with the next when it reaches the last lane of its beat, and the next one starts at lane 0; it is
+// A run continues with the next when it reaches the last lane of its beat, and the next one starts at lane 0; it is
 // cut at half of the ring and at its end, so that no piece goes around the ring or needs most of it. A beat
 // without run ends the piece before it, or becomes a piece without bytes, so that its line is free again.
 //
-// One item a clock, but two for the last of a burst that does not go on with the run before. An item
+// One item a clock, but two for the last of a burst that does not continue with the run before. An item
 // leaves in the clock in which it is taken. How long an item takes follows from a few flags, and not from its strobes:
 // all in front waits for that.
 module spinneret_piece_assembler (
@@ -82,7 +82,7 @@ module spinneret_piece_assembler (
     assign usable = fresh && !stray;
     assign fault_now = fault || stray || run_data_fields.refused || run_data_fields.fault;
 
-    // Does it go on with what is open?
+    // Does it continue with what is open?
     assign joins = open && goes_on && run_data_fields.follows;
     assign conflict = fresh && open && !joins;
     assign leave = run_valid && (conflict || !usable || last);

@@ -5,7 +5,7 @@
 // A memory with a write port and a read port that obey ready and valid.
 module spinneret_ram_segment_128x64 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: forgets commands and responses; the contents stay.
+    input  wire          rst, // Synchronous reset, active high: discards commands and responses; the contents stay.
     input  wire   [63:0] write_be, // Bytes that are written.
     input  wire    [6:0] write_addr, // Line that is written.
     input  wire  [511:0] write_data, // Data to write.
@@ -25,7 +25,7 @@ module spinneret_ram_segment_128x64 (
     logic fetch; // So is the memory's read register.
     logic open = 1'b0; // The reset is over.
     logic done = 1'b0;
-    logic fetched = 1'b0; // The memory's read register holds a line that nobody has seen.
+    logic fetched = 1'b0; // The memory's read register holds a line that was not output yet.
     logic shown = 1'b0; // The output register holds a line.
     logic [511:0] line;
     logic [63:0] memory_write_enable;
@@ -72,7 +72,7 @@ module spinneret_ram_segment_128x64 (
     );
 
     // Makes the ready signal of reads a register.
-    // Reads: each register goes on when the one behind it does.
+    // Reads: each register continues when the one after it does.
     spinneret_ready_slice #(.WIDTH(7)) u_reads (
         .clk(clk),
         .rst(rst),

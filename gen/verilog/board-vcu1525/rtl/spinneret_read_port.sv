@@ -6,7 +6,7 @@
 //
 module spinneret_read_port (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: forgets everything.
+    input  wire          rst, // Synchronous reset: discards everything.
     // Addresses.
     input  wire   [15:0] araddr,
     input  wire          arvalid,
@@ -16,7 +16,7 @@ module spinneret_read_port (
     output logic   [1:0] rresp,
     output logic         rvalid,
     input  wire          rready,
-    output logic         pops, // The word of standard output is looked at in this cycle.
+    output logic         pops, // The word of standard output is sampled in this cycle.
     output logic   [3:0] index, // Place of the word in its block.
     input  wire  [799:0] values // The words at that place of all blocks, side by side.
 );
@@ -80,7 +80,7 @@ module spinneret_read_port (
         whole = whole | parts_4;
     end
 
-    // Second step: the word. Of a word that lies in no block all bits are 0.
+    // Second step: the word. Of a word outside of all blocks all bits are 0.
     assign looking = waiting && !looked;
 
     always_comb begin

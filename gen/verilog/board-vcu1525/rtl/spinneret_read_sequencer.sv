@@ -59,7 +59,7 @@ module spinneret_read_sequencer (
     logic [1:0] there;
     logic [511:0] gathered;
     logic pop;
-    logic in_burst = 1'b0; // Behind the first beat of a read.
+    logic in_burst = 1'b0; // After the first beat of a read.
     logic [7:0] number;
     logic [11:0] place;
     logic [7:0] line;
@@ -193,7 +193,7 @@ module spinneret_read_sequencer (
         end
     end
 
-    // What the beats are whose data is on its way.
+    // The beats whose data is on its way.
     spinneret_fifo_distributed #(.WIDTH(12), .DEPTH(16), .MARGIN(0)) u_beats (
         .clk(clk),
         .rst(rst),

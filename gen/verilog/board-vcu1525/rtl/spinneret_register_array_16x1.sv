@@ -10,7 +10,7 @@ module spinneret_register_array_16x1 (
     input  wire         rst, // Synchronous reset: every element has its first value.
     input  wire  [15:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire         strobes, // Bit n: byte n of the element is written.
-    input  wire         data, // The data; bits that the element does not have are not looked at.
+    input  wire         data, // The data; bits that the element lacks are ignored.
     output logic [15:0] values // The elements side by side, the first in the lowest bits.
 );
 

@@ -13,7 +13,7 @@ module spinneret_register_array_16x32 #(
     input  wire          rst, // Synchronous reset: every element has its first value.
     input  wire   [15:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire    [3:0] strobes, // Bit n: byte n of the element is written.
-    input  wire   [31:0] data, // The data; bits that the element does not have are not looked at.
+    input  wire   [31:0] data, // The data; bits that the element lacks are ignored.
     output logic [511:0] values // The elements side by side, the first in the lowest bits.
 );
 

@@ -63,10 +63,10 @@ module spinneret_run_splitter (
     logic there;
     logic wants_data;
     logic go;
-    logic again = 1'b0; // Behind the first item of a beat with several runs.
+    logic again = 1'b0; // After the first item of a beat with several runs.
     logic [63:0] starts_left;
     logic [63:0] ends_left;
-    logic in_burst = 1'b0; // Behind the first beat of a burst.
+    logic in_burst = 1'b0; // After the first beat of a burst.
     logic [7:0] number; // Number of the beat in its burst.
     logic [11:0] place; // Place of the beat in its 4 KiB.
     logic [104:0] item;

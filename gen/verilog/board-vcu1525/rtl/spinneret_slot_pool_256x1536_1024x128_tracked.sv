@@ -19,7 +19,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
     input  wire  [31:0] free_data,
     input  wire         free_valid,
     output logic        free_ready,
-    input  wire         free_trusted, // With `free`: whoever frees is trusted, wherever the slot is; only if slots are tracked.
+    input  wire         free_trusted, // With `free`: the free is trusted, wherever the slot is; only if slots are tracked.
     input  wire         hand_valid, // A slot goes to the cluster in this cycle; only if slots are tracked.
     input  wire  [31:0] hand_address, // Its address; only if slots are tracked.
     output logic        open, // All slots are in their lists; stays high until reset.
@@ -108,7 +108,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         settle_0 <= !filling;
         settle_1 <= settle_0;
         opened <= settle_1;
-        // Frees: a register, the finders, then both lists judge.
+        // Frees: a register, the finders, then both lists check.
         accepts <= 1'b1;
         returned_address <= free_data;
         returned_0 <= free_valid & accepts;
@@ -121,7 +121,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         early_3 <= early_2;
         returned_4 <= returned_3;
         early_4 <= early_3;
-        // Slots that go to the cluster take the same way beside them, and come there first.
+        // Slots that go to the cluster take a parallel path, and come there first.
         trusted_0 <= free_trusted;
         handed_address <= hand_address;
         handed_0 <= hand_valid;

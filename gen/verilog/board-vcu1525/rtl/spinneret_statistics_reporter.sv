@@ -20,7 +20,7 @@ module spinneret_statistics_reporter (
     logic stays;
     logic [6:0] cleared = 7'd0; // Entries that are not cleared yet, counted upwards; the highest bit says that all are.
     logic [5:0] number = 6'd0;
-    logic [2:0] step = 3'd0; // What is done for the counter in this clock, as the constants below say.
+    logic [2:0] step = 3'd0; // The operation on the counter in this clock, one of the constants below.
     logic [31:0] group_0; // The counters in groups of eight, of which the number chooses one each.
     logic [31:0] group_1;
     logic [31:0] group_2;
@@ -29,7 +29,7 @@ module spinneret_statistics_reporter (
     logic [31:0] group_5;
     logic [31:0] group_6;
     logic [31:0] now;
-    logic [31:0] base; // What was reported of it.
+    logic [31:0] base; // The value that was reported.
     logic [31:0] growth;
     logic [23:0] increment;
     logic valid = 1'b0;
@@ -53,7 +53,7 @@ module spinneret_statistics_reporter (
         end
     end
 
-    // What was reported is cleared first.
+    // Reported values are cleared first.
     assign ready = cleared[6];
 
     always_comb begin

@@ -4,7 +4,7 @@
 
 // Says what an address of the BAR reaches, as `spinneret_regmap::bar` has it.
 //
-// Combinational. What a narrower BAR cannot address is not there.
+// Combinational. Windows that a narrower BAR cannot address do not exist.
 module spinneret_window_decoder_24 (
     input  wire  [21:0] word, // A word of the BAR: its address without the lowest two bits.
     output logic        to_registers, // It is in the window of the control registers.

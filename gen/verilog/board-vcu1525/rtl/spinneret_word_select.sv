@@ -10,7 +10,7 @@ module spinneret_word_select (
     input  wire          relative, // The word counts from the payload, not from the frame.
     input  wire  [511:0] beat_data, // Beat of the frame.
     input  wire    [1:0] beat_number, // Number of the beat within its frame.
-    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes behind the payload's start.
+    input  wire    [4:0] payload_base, // The word of the frame that starts two bytes after the payload's start.
     input  wire    [3:0] payload_back, // Lane of the word before that one.
     output logic  [31:0] word, // The word as the stream carries it, first byte least significant.
     output logic         there, // The word is in the beat, or its second half if the first ended the beat before.

@@ -16,7 +16,7 @@ module spinneret_write_engine (
     input  wire   [32:0] slot_data,
     input  wire          slot_valid,
     output logic         slot_ready,
-    // What is known of the packets beside their place, in order: {tag, length}.
+    // Metadata of the packets without their address, in order: {tag, length}.
     input  wire   [50:0] meta_data,
     input  wire          meta_valid,
     output logic         meta_ready,
@@ -64,7 +64,7 @@ module spinneret_write_engine (
     output logic  [31:0] failed_data,
     output logic         failed_valid,
     input  wire          failed_ready,
-    output logic   [3:0] events // Bit n: event n of the judge happens in this cycle.
+    output logic   [3:0] events // Bit n: event n of the packet checker happens in this cycle.
 );
 
     logic [36:0] writer_record;
@@ -77,7 +77,7 @@ module spinneret_write_engine (
     logic judge_record_ready;
     logic judge_response_ready;
 
-    // What never changes: one id, whole beats, no reads.
+    // Constants: one id, whole beats, no reads.
     assign m_axi_awid = 6'd0;
     assign m_axi_awsize = 3'd6;
     assign m_axi_awburst = 2'd1;

@@ -12,7 +12,7 @@ impl Shell<'_> {
     /// A black box with the ports that [`Shell::text`] connects and the parameters that it sets.
     pub fn cluster_declaration(&self) -> String {
         let mut ports = vec![port(true, 1, "clk_i")];
-        // What the application drives is an input of the cluster.
+        // Outputs of the application are inputs of the cluster.
         ports.extend(self.cluster_ports().into_iter().map(|inner| {
             let is_input = inner.direction != PortDirection::Input;
             port(is_input, inner.width, &cluster_port(inner))

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct ExpressionError {
     /// The expression.
     pub expression: String,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
@@ -29,7 +29,7 @@ pub fn evaluate(text: &str, parameters: &BTreeMap<String, u64>) -> Result<u64, E
     })
 }
 
-/// What is left of an expression.
+/// The rest of an expression.
 struct Reader<'a> {
     text: &'a str,
     parameters: &'a BTreeMap<String, u64>,

@@ -13,7 +13,7 @@ pub struct AppParameter {
 
 /// The parameters in the order of Corundum's module.
 ///
-/// Defaults are those of Corundum's boards with our application, so that the module elaborates by itself.
+/// Defaults are those of Corundum's boards with this application, so that the module elaborates alone.
 pub fn parameters(generation: Generation) -> Vec<AppParameter> {
     let mut all = Vec::new();
     let mut add = |rows: &[(&str, &str)]| {

@@ -26,11 +26,11 @@ pub struct Shell<'a> {
     pub interfaces: u64,
     /// Clusters and message processing queues of PsPIN.
     pub cluster: [u64; 2],
-    /// What the module wires to Corundum and to the cluster.
+    /// Wires of the module to Corundum and to the cluster.
     pub app: &'a Design,
 }
 
-/// What has to hold for the parameters, and the name of the module that does not exist otherwise: the error message.
+/// A condition on the parameters, and the name of a missing module as its error message.
 const CONDITIONS: &[(&str, &str)] = &[
     ("PORTS_PER_IF != 1", "PORTS_PER_IF_has_to_be_1"),
     ("AXIS_IF_DATA_WIDTH != 512", "AXIS_IF_DATA_WIDTH_has_to_be_512"),
@@ -216,7 +216,7 @@ impl Shell<'_> {
         );
     }
 
-    /// Streams of ports, and those of the interfaces behind the first.
+    /// Streams of ports, and those of the interfaces after the first.
     fn write_passes(&self, text: &mut String) {
         let all = ports(self.generation);
         let outputs = || all.iter().filter(|port| port.direction != PortDirection::Input);
@@ -239,7 +239,7 @@ impl Shell<'_> {
         text.push_str("    end\n\n");
     }
 
-    /// Outputs that nobody drives.
+    /// Outputs without a driver.
     fn write_ties(&self, text: &mut String, sides: &Sides) {
         text.push_str("    // What the application has no use for.\n");
         for port in ports(self.generation) {

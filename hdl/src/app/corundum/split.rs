@@ -33,7 +33,7 @@ pub struct SplitPort {
     pub width: usize,
 }
 
-/// What the ports that a testbench drives or looks at begin with; all others are 0 or open.
+/// Prefixes of the ports that a testbench drives or reads; all others are 0 or open.
 const USED: &[&str] = &[
     "s_axil_app_ctrl_",
     "m_axis_data_dma_",

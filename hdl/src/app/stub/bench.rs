@@ -8,7 +8,7 @@ use crate::ingress::her_gen::ContextsIn;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
-/// What bus models have beside: no atomic operations.
+/// Additional inputs of bus models: no atomic operations.
 const SLAVE: AxiExtras = AxiExtras {
     atop: false,
     ..AxiExtras::all(USER)

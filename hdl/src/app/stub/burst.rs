@@ -1,11 +1,11 @@
-//! Where a burst lies in the memory.
+//! The place of a burst in the memory.
 
 use super::shape::{ADDRESS, OFFSET, PLACE, StubShape};
 use crate::axi::{DECERR, INCR, KIND_BITS, OKAY, PAGE_BITS, SIZE_BITS, SLVERR};
 use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
-/// Handler and packet memory, one behind the other.
+/// Handler and packet memory, one after the other.
 const HANDLER_AND_PACKET: u64 = pspin::HANDLER_BASE as u64;
 /// Program memory.
 const PROGRAM: u64 = pspin::PROGRAM_BASE as u64;
@@ -14,9 +14,9 @@ const PROGRAM_BITS: usize = pspin::PROGRAM_BYTES.ilog2() as usize;
 /// Bits of an address within the quarter of the memory that the program memory is part of.
 const QUARTER_BITS: usize = PLACE - 2;
 
-/// Finds the line of an address, judges a burst that starts there, and says where its next beat is.
+/// Finds the line of an address, checks a burst that starts there, and computes the place of its next beat.
 ///
-/// Combinational. Beats beyond the end of 4 KiB, which no burst has, go on at its start.
+/// Combinational. Beats beyond the end of 4 KiB, which no burst has, continue at its start.
 #[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubBurst {
@@ -40,7 +40,7 @@ impl Logic for StubBurst {
     #[kernel(suffix = self._shape.lines())]
     fn update(&mut self) {
         let line = self._shape.line();
-        /// The program memory lies in the last quarter, which the other windows leave free.
+        /// The program memory is in the last quarter, which the other windows leave free.
         if OFFSET + line <= QUARTER_BITS {
             self.line.next = self.address.val().slice(OFFSET, line);
         } else if self.address.val().get_bit(24) {
@@ -61,7 +61,7 @@ impl Logic for StubBurst {
         } else {
             self.response.next = DECERR.into();
         }
-        /// The first beat may lie anywhere in its line, the others lie at multiples of their size.
+        /// The first beat may be anywhere in its line, the others are at multiples of their size.
         self.mask.next = 0.into();
         for bit in 0..OFFSET {
             if self.size.val() > bit as u64 {

@@ -24,7 +24,7 @@ pub struct HostCopy {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// It begins; nothing is under way.
+    /// It begins; nothing is in flight.
     pub start: Wire<In, bool>,
     /// With `start`: place of the first byte in its line of the memory.
     pub source: Wire<In, { OFFSET }>,
@@ -80,11 +80,11 @@ pub struct HostCopy {
     first: Reg<bool>,
     /// The last beat of the packet is made.
     ended: Reg<bool>,
-    /// A line of the memory is asked for; it comes in this clock; it belongs to no beat by itself.
+    /// A line of the memory is requested; it comes in this clock; it is not a beat of its own.
     asks: Reg<bool, Reset>,
     comes: Reg<bool, Reset>,
     filling: Reg<bool>,
-    /// A burst has to be opened, or waits for its response.
+    /// A burst must be opened, or waits for its response.
     opens: Reg<bool, Reset>,
     closes: Reg<bool, Reset>,
     burst_line: Reg<{ HOST_LINE }>,

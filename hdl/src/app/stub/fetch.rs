@@ -5,7 +5,7 @@ use crate::axi::OKAY;
 use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
-/// How far behind the start of the host's memory the line lies, in lines.
+/// How far after the start of the host's memory the line lies, in lines.
 pub(super) const DISTANCE_LINES: u64 = 4096 / STROBES as u64;
 /// Bits of the number of a line of the host.
 pub(super) const HOST_LINE: usize = HOST_ADDRESS - OFFSET;
@@ -18,11 +18,11 @@ pub struct HostFetch {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// It begins; nothing is under way.
+    /// It begins; nothing is in flight.
     pub start: Wire<In, bool>,
     /// With `start`: line of the host in which its memory starts.
     pub host_line: Wire<In, { HOST_LINE }>,
-    /// While it is under way: line of the memory.
+    /// While it is in flight: line of the memory.
     pub line: Wire<In, { shape.line() }>,
     /// It ends.
     pub done: Wire<Out, bool>,
@@ -36,7 +36,7 @@ pub struct HostFetch {
     pub ar_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub ar_ready: Wire<In, bool>,
-    /// What was read.
+    /// The data.
     pub r_data: Wire<In, { DATA }>,
     /// How the read went.
     pub r_resp: Wire<In, 2>,

@@ -4,12 +4,12 @@ use super::shape::{DATA, STROBES, StubShape};
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
-/// Who asks for a line: the three slaves, and what the HERs are done with.
+/// Users of the memory: the three slaves, and the operations on HERs.
 pub(super) const USERS: usize = 4;
 /// Bits of the number of a user.
 const USER_BITS: usize = USERS.trailing_zeros() as usize;
 
-/// Chooses one of the users that ask, each in its turn; combinational but for whose turn it is.
+/// Chooses one of the requesting users, in rotation; combinational except for the last choice.
 #[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RoundRobin {
@@ -21,7 +21,7 @@ pub struct RoundRobin {
     pub asks: Wire<In, { USERS }>,
     /// Bit n: user n is chosen.
     pub chosen: Wire<Out, { USERS }>,
-    /// Who was chosen last.
+    /// The last choice.
     last: Reg<{ USER_BITS }, Reset>,
     next: Wire<Local, { USER_BITS }>,
 }
@@ -34,7 +34,7 @@ impl Logic for RoundRobin {
         self.chosen.next = 0.into();
         for last in 0..USERS {
             if self.last.q.val() == last as u64 {
-                /// The first behind the last one goes first.
+                /// The first after the last one goes first.
                 for ahead in (1..=USERS).rev() {
                     let user = (last + ahead) % USERS;
                     if self.asks.val().get_bit(user) {
@@ -48,9 +48,9 @@ impl Logic for RoundRobin {
     }
 }
 
-/// One line is written and one is read in a clock, by whoever's turn it is.
+/// One line is written and one is read in a clock, in rotation of the users.
 ///
-/// What is read is there in the next clock, for one clock. A read of a line that is written in the same clock returns
+/// Data is there in the next clock, for one clock. A read of a line that is written in the same clock returns
 /// what was there before.
 #[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]

@@ -16,22 +16,23 @@
 //!   DECERR outside; SLVERR for FIXED, WRAP and reserved bursts, and for beats wider than the port. Nothing of a
 //!   burst that fails is written, its data is 0. Ids are returned, user signals are 0; each slave does one write burst and
 //!   one read burst at a time. AWATOP, locks, protection, region, memory type and quality of service are not
-//!   looked at.
+//!   ignored.
 //! - **HERs** are taken while there is room and a cluster has its fetch enable, and done one after another. Bits of the
-//!   payload handler's address say what is done, in this order: bit 2, read the line that lies 4096 bytes behind
+//!   payload handler's address say what is done, in this order: bit 2, read the line that lies 4096 bytes after
 //!   the start of the host memory into the line of the handler memory's address; bit 1, copy the packet to the host
 //!   memory; bit 0, send the packet as a NIC command and wait for its response; bit 3, write the message id to
 //!   stdout. Then the feedback. HERs name lines of the memory without a check: addresses outside repeat.
 //! - **Host**: one burst at a time, id 0, INCR, full lines, strobes for the bytes of the packet, never across 4 KiB.
-//!   AWUSER and ARUSER are the context: bits 3:2 of the message id. A response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
+//!   AWUSER and ARUSER are the context: bits 3:2 of the message id. A response that is not OKAY
+//!   writes 0xdead0000 plus the response to stdout, and work continues.
 //! - **Commands** carry ids that count up from 0, nid, fid and user pointer 0. Responses with another id are ignored.
 //! - **stdout** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and
 //!   `stdout_rd_en` takes it. The newest word is dropped when it is full.
 //! - **Status**: `cl_busy_o` and `pspin_active_o` are 1 while a HER is inside, `cl_eoc_o` while none is and one was done
 //!   since the reset; both follow within 2 clocks. `mpq_full_o` is all ones when no further HER can wait. `eos_i` has
 //!   no effect.
-//! - **Registers**: all outputs are registers, but for constants and the ready of HERs, which is two registers joined.
-//! - **Reset** (`rst_ni` low) is synchronous and forgets everything but the contents of the memory.
+//! - **Registers**: all outputs are registers, except for constants and the ready of HERs, which joins two registers.
+//! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memory.
 
 mod bench;
 mod burst;
@@ -68,7 +69,7 @@ use shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
-/// Names with a direction behind them.
+/// Names with a direction after them.
 const SIDED: Names = Names {
     input: "_i",
     output: "_o",

@@ -1,4 +1,4 @@
-//! What a HER is done with, one step after the other.
+//! Operations on a HER, one after another.
 
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, operation};
 use spinneret_verilog::prelude::*;
@@ -44,7 +44,7 @@ pub struct HerSequencer {
     pub her_size: Wire<In, { ADDRESS }>,
     /// Its message id.
     pub her_message: Wire<In, { MESSAGE_ID }>,
-    /// What it is done with.
+    /// Its operations.
     pub her_operations: Wire<In, { operation::COUNT }>,
     /// The HER is there.
     pub her_valid: Wire<In, bool>,
@@ -136,7 +136,7 @@ impl Logic for HerSequencer {
         }
         self.fetch_start.next = self.begins.val() && self.step.q.val() == FETCH;
         self.copy_start.next = self.begins.val() && self.step.q.val() == COPY;
-        /// A command has the number behind that of the one before.
+        /// A command has the number after that of the one before.
         if self.offers.q.val() && self.command_ready.val() {
             self.offers.d.next = false;
             self.sent.d.next = true;

@@ -24,7 +24,7 @@ pub(super) const COMMAND_ID: usize = 6;
 /// Bits of a byte's place in the whole memory, 2 MiB.
 pub(super) const PLACE: usize = 21;
 
-/// What a HER is done with, from bit 0 of the payload handler's address: bits that are 1.
+/// Operations on a HER, from bit 0 of the payload handler's address: bits that are 1.
 pub mod operation {
     /// Send the packet as a NIC command.
     pub const SEND: usize = 0;

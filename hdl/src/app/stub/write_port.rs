@@ -49,7 +49,7 @@ impl Logic for StubWritePort {
         self.got.next = self.aw.valid.val() && self.open.q.val();
         self.open.d.next = !self.got.val() && !self.active.q.val() && !self.response_valid.q.val();
         self.aw.ready.next = self.open.q.val();
-        /// The address that is judged is the one that comes in; the line is that of the beat at hand.
+        /// The checked address is the incoming one; the line is that of the current beat.
         if self.active.q.val() {
             self.burst.address.next = self.address.q.val();
             self.burst.size.next = self.size.q.val();

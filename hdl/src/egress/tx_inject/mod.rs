@@ -1,4 +1,4 @@
-//! Joins our frames with those of Corundum's TX engine, and keeps the completions of ours from it.
+//! Joins the cluster's frames with those of Corundum's TX engine, and hides their completions from it.
 //!
 //! ```text
 //!  s_axis_nic_tx   ==> ReadySlice =====================>+--------------+
@@ -22,14 +22,14 @@
 //! - **Throughput:** one beat a clock, also from frame to frame; one completion a clock.
 //! - **Backpressure:** `m_axis_nic_tx_tready` low stops both streams; a stream that pauses within its frame holds
 //!   the output. `m_axis_tx_cpl.ready` low stops the completions; frames and completions never wait for each other.
-//! - **Completions:** those of ours are swallowed, one a clock, and counted by `tx_cpl_ours_o`. All others leave
-//!   unchanged, in their order; those of ours before them cost one clock each and never stop them.
+//! - **Completions:** those of the cluster's frames are dropped, one a clock, and counted by `tx_cpl_ours_o`. All others leave
+//!   unchanged, in their order; dropped ones before them cost one clock each and never stop them.
 //! - **Bad input:** a frame of the host with 0 in the highest bit of its tag passes unchanged and is counted by
-//!   `tx_host_tag_conflict_o`, by its last beat. Its completion cannot be told from ours: it is swallowed and
-//!   counted as ours, as Corundum's engine would ignore it.
+//!   `tx_host_tag_conflict_o`, by its last beat. Its completion looks like one of the cluster's: it is dropped and
+//!   counted as such, as Corundum's engine would ignore it.
 //! - **Registers:** all outputs are registers; no path leads from input to output.
 //! - **Counters** are 32 bits wide, wrap, and show an event two clocks later.
-//! - **Reset** (`rstn` low) forgets everything that is inside. Both streams have to start with a new frame.
+//! - **Reset** (`rstn` low) discards everything that is inside. Both streams must start with a new frame.
 //!
 //! # Source
 //! Corundum, `fpga/common/rtl/tx_engine.v`: `m_axis_tx_desc_user_next[1+TX_TAG_WIDTH-1 +: 1] = 1'b1` where a
@@ -70,7 +70,7 @@ pub struct CompletionOut {
     pub ready: Wire<In, bool>,
 }
 
-/// Joins our frames with Corundum's, and keeps the completions of ours from it.
+/// Joins the cluster's frames with Corundum's, and hides their completions from Corundum.
 #[module(shape: TxInjectShape, error = ParameterError, beat = shape.axis().fields().width)]
 pub struct PspinTxInject {
     /// Clock.
@@ -87,9 +87,9 @@ pub struct PspinTxInject {
     pub s_axis_tx_cpl: CompletionIn<{ shape }>,
     /// Completions to Corundum's TX engine.
     pub m_axis_tx_cpl: CompletionOut<{ shape }>,
-    /// Completions of our frames, which were swallowed.
+    /// Completions of our frames, which were dropped.
     pub tx_cpl_ours_o: Wire<Out, { COUNTER_WIDTH }>,
-    /// Frames of the host whose tag is one of ours.
+    /// Frames of the host with a tag of the cluster's frames.
     pub tx_host_tag_conflict_o: Wire<Out, { COUNTER_WIDTH }>,
     host: AxisPack<{ shape.axis() }>,
     ours: AxisPack<{ shape.axis() }>,
@@ -127,7 +127,7 @@ fn update() {
     slices[OURS].s.data[shape.tag_top_at()] = false;
     joined.s = arbiter.m;
     m_axis_nic_tx = joined.m_axis;
-    /// Completions: those of ours end here.
+    /// Completions of the cluster's frames end here.
     let cpl_host = s_axis_tx_cpl.tag[shape.tag - 1];
     completions.s.data = cat!(s_axis_tx_cpl.tag, s_axis_tx_cpl.ts);
     completions.s.valid = s_axis_tx_cpl.valid && cpl_host;

@@ -15,7 +15,7 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     ENTRY.model(ENTRY.name, &[]),
-    // A line of 64 bytes lies in one segment.
+    // A line of 64 bytes is in one segment.
     ENTRY.model("spinneret_psdpram_board", &[]).of_boards(),
     // So few lines that reads and writes meet all the time.
     ENTRY.model(

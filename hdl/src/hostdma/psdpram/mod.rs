@@ -22,13 +22,13 @@
 //!   command may wait inside and is read later; it then sees the writes up to the clock before that, too.
 //! - **Latency:** command to response 2 clocks, write to done 1 clock.
 //! - **Throughput:** one write and one read a clock for each segment.
-//! - **Backpressure:** `ram_wr_cmd_ready` is high from the second clock after reset on, for ever. A segment
+//! - **Backpressure:** `ram_wr_cmd_ready` is high from the second clock after reset on, forever. A segment
 //!   holds three reads; with three inside, `ram_rd_cmd_ready` is low until the clock after one has left. A
 //!   response stays as it is until it is taken.
 //! - **Addresses:** bits above the size are ignored, so the RAM repeats.
 //! - **Registers:** all outputs are registers; no path leads from input to output.
-//! - **Reset** (`rstn` low) forgets reads that are inside and `done` of the write in the clock before. What was
-//!   written stays. Contents are undefined at power-up.
+//! - **Reset** (`rstn` low) discards reads that are inside and `done` of the write in the clock before. Written
+//!   data stays. Contents are undefined at power-up.
 
 mod entry;
 mod segment;

@@ -25,7 +25,7 @@ use spinneret_verilog::prelude::*;
 pub struct RamSegment {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high: forgets commands and responses; the contents stay.
+    /// Synchronous reset, active high: discards commands and responses; the contents stay.
     pub rst: Wire<In, bool>,
     /// Bytes that are written.
     pub write_be: Wire<In, { bytes }>,
@@ -57,7 +57,7 @@ pub struct RamSegment {
     /// The reset is over.
     open: Reg<bool, Reset>,
     done: Reg<bool, Reset>,
-    /// The memory's read register holds a line that nobody has seen.
+    /// The memory's read register holds a line that was not output yet.
     fetched: Reg<bool, Reset>,
     /// The output register holds a line.
     shown: Reg<bool, Reset>,
@@ -84,7 +84,7 @@ impl Logic for RamSegment {
         connect!(self => self.memory; write_addr, write_data);
         self.done.d.next = self.writes.val();
         self.write_done.next = self.done.q.val();
-        /// Reads: each register goes on when the one behind it does.
+        /// Reads: each register continues when the one after it does.
         self.reads.s.data.next = self.read_addr.val();
         self.reads.s.valid.next = self.read_valid.val();
         self.read_ready.next = self.reads.s.ready.val();

@@ -7,7 +7,7 @@ use spinneret_verilog::prelude::*;
 /// Gives the next packet a slot as soon as its class is known: a small one if the frame ends within that many
 /// beats and one is free, else a large one. No clock of latency.
 ///
-/// A packet that finds no slot is told so, and is discarded; with `stall` it waits.
+/// A packet that finds no slot is marked and discarded; with `stall` it waits.
 #[module(no_clock, shape: DatapathShape, address = shape.dma.address)]
 pub struct SlotChooser {
     /// As many beats as a small slot has are there; the first is that of a frame when a slot is taken.

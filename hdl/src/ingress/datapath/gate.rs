@@ -17,7 +17,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// The first beat of a frame decides. It needs room for the longest frame that fits a slot and one beat more,
 /// which is all that ever enters of a longer one, and a place for its metadata. So frames never stop within
-/// the gate, and the matching engine is never held back: unmatched frames behind do not wait. With `stall` a
+/// the gate, and the matching engine is never held back: unmatched frames after do not wait. With `stall` a
 /// frame waits for room instead.
 ///
 /// Metadata comes once for each frame, in order, and goes the way of its frame.
@@ -48,7 +48,7 @@ pub struct AdmissionGate {
     number: Reg<{ address_width(limit + 1) }, Reset>,
     /// An earlier beat of the frame had lanes without a byte.
     partial: Reg<bool>,
-    /// Of the beats behind the slot, one was bad, or had bytes.
+    /// Of the beats after the slot, one was bad, or had bytes.
     spoiled: Reg<bool>,
     spilled: Reg<bool>,
     /// Frames between the first beat at the gate and the metadata that leaves it.
@@ -56,7 +56,7 @@ pub struct AdmissionGate {
     places: Reg<bool, Reset>,
 }
 
-/// Frames whose verdict waits for their metadata, which comes two clocks behind them at most.
+/// Frames whose verdict waits for their metadata, which comes two clocks after them at most.
 const VERDICTS: usize = 8;
 
 #[kernel(
@@ -89,7 +89,7 @@ fn update() {
     /// Bytes fill the lanes from the lowest on, and only the last of them may leave lanes free.
     let gap = ((keep >> 1_usize) & !keep).any() || (!first && partial && keep.any());
     let bad = gap || (last && s.data[beat.last.at + 1]);
-    /// Of the beats behind the largest slot only the last of the frame enters, for all of them.
+    /// Of the beats after the largest slot only the last of the frame enters, for all of them.
     let beyond = number == limit;
     let over = beyond && (keep.any() || spilled);
     if accept {

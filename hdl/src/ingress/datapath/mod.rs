@@ -14,31 +14,30 @@
 //! ```
 //!
 //! # Contract
-//! - **Behaviour**: a frame that matches no ruleset leaves at `m_axis_nic_rx` untouched. A matched one is
-//!   written into a slot of the packet buffer and becomes a HER, or is dropped whole and counted by cause.
-//!   Its slot comes back by `feedback`, which counts only for slots that the cluster has.
-//! - **Slots**: a frame of no more beats than a small slot has takes a small one, or a large one while no
-//!   small one is free; others take a large one.
-//! - **Early start**: the class of a frame is known from its first beats, so writing starts before its end.
-//!   A frame that turns out bad or too long gives its slot back.
-//! - **Drops**, by the first cause that applies: no room in the queue when the frame begins
-//!   (`dropped_overload_o`), no slot (`dropped_no_slot_o`), a write response that is not OKAY
-//!   (`dropped_write_error_o`), a bad frame (`dropped_bad_frame_o`), more bytes than a large slot has
-//!   (`dropped_oversize_o`), no context (`dropped_no_context_o`). A frame is bad if bit 0 of tuser is 1 in its
-//!   last beat, or if its bytes do not fill the lanes without gap. A last beat without bytes is no error.
-//! - **Throughput**: one beat a clock whatever the sizes and whoever they go to, while the slave takes the
-//!   beats and responses come within 60 clocks or so.
-//! - **Latency**: first beat in to HER 8 clocks for one beat, 9 + beats for more, if the response comes one
-//!   clock after the last beat.
-//! - **Backpressure**: only unmatched frames can hold the input back. With `stall` a matched frame that finds
-//!   no room or no slot does too, instead of being dropped.
+//! - **Behaviour**: a frame that matches no ruleset leaves at `m_axis_nic_rx` unchanged. A matched frame is written into a
+//!   slot of the packet buffer and becomes a HER, or is dropped whole and counted by cause. `feedback` frees its slot; frees
+//!   of slots that the cluster does not own are refused.
+//! - **Slots**: a frame with at most as many beats as a small slot takes a small one, or a large one while no small one is
+//!   free; others take a large one.
+//! - **Early start**: the first beats of a frame determine its class, so writing starts before its end. A frame that turns
+//!   out bad or too long frees its slot.
+//! - **Drops**, by the first cause that applies: no room in the queue when the frame begins (`dropped_overload_o`), no slot
+//!   (`dropped_no_slot_o`), a write response other than OKAY (`dropped_write_error_o`), a bad frame
+//!   (`dropped_bad_frame_o`), more bytes than a large slot (`dropped_oversize_o`), no context (`dropped_no_context_o`). A
+//!   frame is bad if bit 0 of tuser is 1 in its last beat, or if its bytes have gaps. A last beat without bytes is no error.
+//! - **Throughput**: one beat a clock for all sizes and destinations, while the slave takes the beats and responses come
+//!   within about 60 clocks.
+//! - **Latency**: first beat in to HER 8 clocks for one beat, 9 + beats for more, if the response comes one clock after the
+//!   last beat.
+//! - **Backpressure**: only unmatched frames can stall the input. With `stall` a matched frame without room or slot does,
+//!   too, instead of being dropped.
 //! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
 //! - **Registers**: all outputs are registers.
-//! - **Reset** (`rstn` low) forgets everything, whoever has slots; the packet buffer's side of the AXI port and
-//!   the cluster have to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
-//! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same to all that lies behind the matching
-//!   engine, while unmatched frames go on. Matched packets that were on their way, and those that come meanwhile, are lost
-//!   whole and counted (`dropped_reset_o`); the levels and peaks of slots start anew, all counters go on.
+//! - **Reset** (`rstn` low) discards everything and frees all slots; reset the packet buffer's side of the AXI port and the
+//!   cluster as well. Slots are available after as many clocks as the larger class has slots, plus three.
+//! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` resets everything after the matching engine, while
+//!   unmatched frames pass. Matched packets in flight, and those that come during the reset, are dropped whole and counted
+//!   (`dropped_reset_o`); levels and peaks of slots restart, all counters continue.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
 mod chooser;
@@ -67,7 +66,7 @@ use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, R
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
-/// Events that are counted behind those of the judge: frames that left the matching engine, frames that found no
+/// Events that are counted after those of the write engine: frames that left the matching engine, frames that found no
 /// room, HERs that the cluster took, and packets without a context.
 const MATCHED: usize = judge::EVENTS;
 const BYPASSED: usize = judge::EVENTS + 1;
@@ -76,7 +75,7 @@ const HER: usize = judge::EVENTS + 3;
 const NO_CONTEXT: usize = judge::EVENTS + 4;
 const EVENTS: usize = judge::EVENTS + 5;
 
-/// Who gives slots back, in the order of the arbiter's inputs.
+/// Sources of freed slots, in the order of the arbiter's inputs.
 const FROM_CLUSTER: usize = 0;
 const FROM_ENGINE: usize = 1;
 const FROM_HER: usize = 2;
@@ -122,7 +121,7 @@ pub struct PspinIngressDatapath {
     pub m_axi_pspin_ni: AxiMaster<{ dma.axi() }>,
     /// To the cluster.
     pub her: HerOut<{ her.address }, { her.host_address }, { her.message_id }>,
-    /// Slots that come back; only their address is looked at.
+    /// Freed slots; only their address matters.
     pub feedback: FeedbackIn<{ dma.address }, { dma.length }, { her.message_id }>,
     /// Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
     pub alloc_dropped_pkts: Wire<Out, { COUNTER_WIDTH }>,
@@ -195,7 +194,7 @@ pub struct PspinIngressDatapath {
 fn update() {
     let (address, length, tag) = (shape.dma.address, shape.dma.length, shape.dma.tag);
     let (small_beats, cluster_reset) = (shape.small_beats(), shape.path.cluster_reset);
-    /// Reset of what lies behind the matching engine.
+    /// Reset of what lies after the matching engine.
     let path_reset = if cluster_reset {
         !rstn || *cluster_held
     } else {

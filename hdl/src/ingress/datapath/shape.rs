@@ -8,7 +8,7 @@ use crate::ingress::slots::PoolLayout;
 use crate::stream::FifoConfig;
 use spinneret_verilog::prelude::*;
 
-/// Beats of a small slot at most: so many are looked at before a packet starts.
+/// Beats of a small slot at most; all of them are inspected before a packet starts.
 const MOST_SMALL_BEATS: u64 = 16;
 
 /// Parameters of the ingress path, checked.
@@ -22,7 +22,7 @@ pub struct DatapathShape {
     pub dma: DmaShape,
     /// The HER generator.
     pub her: HerShape,
-    /// What none of them has.
+    /// Parameters that none of them has.
     pub path: PathShape,
 }
 
@@ -36,13 +36,13 @@ pub struct PathShape {
     // On a board the wire brings 100 Gb/s and the cluster takes 20 Gb/s at 40 MHz: a burst of 64 full frames waits here.
     #[parameter(64, board = 2048, range = 4..=4096, power_of_two)]
     pub queue_beats: usize,
-    /// Matched packets that can be under way to their last response, a power of two.
+    /// Matched packets that can be in flight to their last response, a power of two.
     #[parameter(128, range = 4..=1024, power_of_two)]
     pub packets: usize,
     /// 1: a matched frame waits for room or a slot, 0: it is dropped when there is none.
     #[parameter(0)]
     pub stall: bool,
-    /// 1: an input resets all that lies behind the matching engine, with the cluster.
+    /// 1: an input resets all that lies after the matching engine, with the cluster.
     #[parameter(0, board = 1)]
     pub cluster_reset: bool,
 }
@@ -65,7 +65,7 @@ impl DatapathShape {
 
     /// Parameters with their values in a configuration: those of the parts, and its own.
     ///
-    /// What several parts have has one value, which has to suit all of them.
+    /// Shared parameters have one value, which must suit all parts.
     pub(super) fn parameters(config: Config) -> Vec<Parameter> {
         let parts = [
             MatchShape::parameters(config),
@@ -121,7 +121,7 @@ impl DatapathShape {
             matcher.message_id_width as u64,
             matcher.message_id_width as u64 + 3,
         );
-        // A burst may be as long as what is looked at anyway.
+        // A burst may be as long as the beats that are inspected anyway.
         let burst_beats = small_beats.max(2).next_power_of_two();
         let dma = inner(&[("tag_width", tag), ("burst_beats", burst_beats)]);
         let her = inner(&[
@@ -151,7 +151,7 @@ impl DatapathShape {
         self.slots.small_slot_size as usize / self.dma.beat().keep.width
     }
 
-    /// What lets matched frames in.
+    /// The gate for matched frames.
     pub(super) fn gate(self) -> GateShape {
         GateShape {
             data: self.dma.data,

@@ -11,14 +11,14 @@ const OWED_BITS: usize = 9;
 pub(super) const CAUSES: usize = 4;
 /// Width of the change of the number of packets in one clock, as a signed number.
 const CHANGE_BITS: usize = 4;
-/// Width of the number of packets under way, as a signed number.
+/// Width of the number of packets in flight, as a signed number.
 const FLIGHT_BITS: usize = 12;
 
 /// The valve in front of the matched path: while the cluster is held in reset, matched frames end here, whole.
 ///
 /// ```text
 /// s ------> passing? ------> m          a frame that was cut, or that began while the path was held,
-/// meta_s -> of such a frame? -> meta_m  is swallowed to its end, and its metadata with it
+/// meta_s -> of such a frame? -> meta_m  is dropped to its end, and its metadata with it
 ///                |
 ///             lost <--- packets that were on their way when the path was reset
 /// ```
@@ -27,20 +27,20 @@ const FLIGHT_BITS: usize = 12;
 /// - **Behaviour**: what comes while `held` is low passes without delay. From the clock after `held` rises on, beats are
 ///   taken at once and go nowhere. The first frame that begins later than `held` falls passes again.
 /// - **Metadata** comes once for each frame, in order, and goes the way of its frame. It may be there before its frame
-///   has begun, as the matching engine knows a frame that waits behind an unmatched one; it waits then, for nobody knows
+///   has begun, as the matching engine knows a frame that waits after an unmatched one; it waits then, as it is unknown
 ///   yet which way the frame goes.
 /// - **Account**: `lost` counts the packets that entered the path and neither became a HER nor were dropped for another
 ///   cause, and those whose frame ended here, modulo 2^32. It is right five clocks after `held` falls, or after the end of
 ///   the frame that was cut.
 ///   A frame that is dropped leaves before it has entered as a whole, but it is dropped only because earlier ones are in
-///   the path, so the number of those under way is not below 0 when a hold takes them.
+///   the path, so the number of those in flight is not below 0 when a hold takes them.
 /// - **Backpressure**: of its own only that metadata waits for the first beat of its frame while the path is held.
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
 /// # Parameters
 /// `data` is the width of a beat and `meta` that of its frame's metadata, in bits.
 #[module(data: usize, meta: usize, beat = data + data / 8 + 2, last_at: usize = beat - 2)]
 pub struct FrameValve {
-    /// The path behind the valve is in reset.
+    /// The path after the valve is in reset.
     pub held: Wire<In, bool>,
     /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
     pub s: StreamIn<{ beat }>,
@@ -88,7 +88,7 @@ fn update() {
         pass = true;
     }
 
-    /// Metadata that is owed while nothing passes belongs to frames that are gone. If none is owed, its frame has not
+    /// Metadata that is owed while nothing passes belongs to discarded frames. If none is owed, its frame has not
     /// begun.
     let discard_meta = (!pass && owed.any()) || skip.any();
     meta_m.data = meta_s.data;
@@ -104,7 +104,7 @@ fn update() {
         skip = skip - 1;
     }
 
-    /// Who is in the path when it is reset is lost. The account is kept two clocks behind: it takes the sum of five
+    /// Packets in the path are lost when it is reset. The account is kept two clocks after: it takes the sum of five
     /// bits, then adds it.
     let arrived = reg_reset(taken && last && pass, false);
     let departed = reg_reset(left, 0);

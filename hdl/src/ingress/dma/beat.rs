@@ -1,8 +1,8 @@
-//! What a beat carries on its way to the packet buffer.
+//! A beat on its way to the packet buffer.
 
 use spinneret_verilog::prelude::*;
 
-/// A marked beat. The flags say everything that the writer needs to know of a frame, so that it never has to count.
+/// A marked beat. The flags say everything that the writer needs to know of a frame, so that it never must count.
 #[record(data: usize)]
 pub struct BeatFields {
     /// The data.
@@ -11,11 +11,11 @@ pub struct BeatFields {
     pub keep: Field<{ data / 8 }>,
     /// The frame ends with this beat.
     pub last: Field<1>,
-    /// The beat lies behind the slot and is not written. Of such beats only the last of a frame comes.
+    /// The beat lies after the slot and is not written. Of such beats only the last of a frame comes.
     pub beyond: Field<1>,
     /// The beat makes its packet fail.
     pub bad: Field<1>,
-    /// With `beyond`: the frame has bytes behind the slot.
+    /// With `beyond`: the frame has bytes after the slot.
     pub over: Field<1>,
     /// A burst ends with this beat at the latest, as the frame or its room in the slot does.
     pub cut: Field<1>,

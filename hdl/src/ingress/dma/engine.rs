@@ -21,7 +21,7 @@
 //! - **Backpressure**: beats wait for slots, for the bus and for room for records, responses for metadata and
 //!   for `good` and `failed`.
 //! - **Order**: all bursts have id 0, so responses come in the order of the bursts.
-//! - **Reset** forgets everything inside, also bursts under way: the other side of the bus has to be reset as
+//! - **Reset** discards everything inside, also bursts in flight: the other side of the bus must be reset as
 //!   well.
 
 use super::{DmaShape, FrameWriter, PacketJudge, judge};
@@ -47,7 +47,7 @@ pub struct WriteEngine {
     pub last: Wire<Out, { shape.burst_beats }>,
     /// Where the next packet goes: {there is no slot, address}.
     pub slot: StreamIn<{ 1 + shape.address }>,
-    /// What is known of the packets beside their place, in order: {tag, length}.
+    /// Metadata of the packets without their address, in order: {tag, length}.
     pub meta: StreamIn<{ shape.meta() }>,
     /// Port into the packet buffer; nothing is read.
     pub m_axi: AxiMaster<{ shape.axi() }>,
@@ -55,7 +55,7 @@ pub struct WriteEngine {
     pub good: StreamOut<{ shape.packet() }>,
     /// Slots of packets that are not.
     pub failed: StreamOut<{ shape.address }>,
-    /// Bit n: event n of the judge happens in this cycle.
+    /// Bit n: event n of the packet checker happens in this cycle.
     pub events: Wire<Out, { judge::EVENTS }>,
     writer: FrameWriter<{ shape }>,
     #[new(OutputQueue::new(shape.record_width(), shape.bursts, RECORD_MARGIN)?)]
@@ -77,7 +77,7 @@ fn update() {
     judge.meta = meta;
     seen = writer.seen;
     last = writer.last;
-    /// What never changes: one id, whole beats, no reads.
+    /// Constants: one id, whole beats, no reads.
     for channel in [m_axi.aw, m_axi.ar] {
         *channel.id = 0;
         *channel.size = shape.beat_bits();

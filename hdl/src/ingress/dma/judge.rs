@@ -1,4 +1,4 @@
-//! Decides what becomes of a packet when all its responses are there.
+//! Decides about a packet when all its responses have come.
 
 use super::DmaShape;
 use crate::stream::{StreamIn, StreamOut};
@@ -20,13 +20,13 @@ pub const EVENTS: usize = 4;
 /// One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
 #[module(shape: DmaShape)]
 pub struct PacketJudge {
-    /// Synchronous reset: forgets errors.
+    /// Synchronous reset: discards errors.
     pub rst: Wire<In, bool>,
     /// Records of the writer, as [`DmaShape::record_width`] says.
     pub record: StreamIn<{ shape.record_width() }>,
     /// Responses (BRESP), in the order of the bursts.
     pub response: StreamIn<2>,
-    /// What is known of the packets beside their place: {tag, length}.
+    /// Metadata of the packets without their address: {tag, length}.
     pub meta: StreamIn<{ shape.meta() }>,
     /// Packets that are written: {tag, length, address}.
     pub good: StreamOut<{ shape.packet() }>,

@@ -11,7 +11,7 @@ pub struct FramePlan {
     pub address: Wire<In, { shape.beat_bits() }>,
     /// Length of the frame in bytes.
     pub length: Wire<In, { shape.length }>,
-    /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}; the
+    /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats after the first}; the
     /// last of no meaning if one beat is all.
     pub plan: Wire<Out, { shape.plan() }>,
 }
@@ -36,19 +36,19 @@ fn update() {
 ///
 /// A frame that is not as long as its descriptor says, or whose bytes are not in the lowest lanes, is bad.
 /// Nothing is written beyond the length, and nothing at all if the address is not that of a beat. Of the beats
-/// behind the length only the last one passes.
+/// after the length only the last one passes.
 #[module(shape: DmaShape, beat = shape.beat(), keep = beat.keep.width)]
 pub struct FrameMarker {
-    /// What [`FramePlan`] says of each frame.
+    /// The [`FramePlan`] of each frame.
     pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
     pub s: StreamIn<{ shape.data + keep + 1 }>,
     /// Marked beats.
     pub m: StreamOut<{ beat.width }>,
     in_frame: Reg<bool, Reset>,
-    /// Behind the length.
+    /// After the length.
     past: Reg<bool>,
-    /// Of the beats behind the length, one had bytes.
+    /// Of the beats after the length, one had bytes.
     spilled: Reg<bool>,
     misplaced: Reg<bool>,
     left: Reg<{ shape.beats_width() }>,

@@ -25,8 +25,8 @@
 //!   likewise.
 //! - **Order**: all bursts have id 0, so responses come in order, and so do the packets at `her_gen`.
 //! - **Registers**: all outputs are registers, ready signals too.
-//! - **Reset** (`rstn` low) forgets everything inside, also bursts under way: the other side of the AXI port
-//!   has to be reset as well.
+//! - **Reset** (`rstn` low) discards everything inside, also bursts in flight: the other side of the AXI port
+//!   must be reset as well.
 //! - **Bad input**: a frame that is not as long as its descriptor says, or whose bytes are not in the lowest
 //!   lanes, fails: nothing is written beyond its length, what is left of it is discarded, and the slot goes
 //!   to `m_free`. So it does, without any byte written, if the address is not a multiple of a beat. A last
@@ -100,7 +100,7 @@ pub struct PspinIngressDma {
     pub m_free_addr: Wire<Out, { shape.address }>,
     /// The slot is free.
     pub m_free_valid: Wire<Out, bool>,
-    /// The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
+    /// The allocator takes it in this cycle; tie it to 1 if it is unused.
     pub m_free_ready: Wire<In, bool>,
     /// Packets that failed because a response was not OKAY, modulo 2^32; beyond the public design.
     pub write_error_pkts_o: Wire<Out, { COUNTER_WIDTH }>,

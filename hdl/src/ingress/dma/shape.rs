@@ -43,7 +43,7 @@ pub struct DmaShape {
     #[parameter(64, range = 4..=1024, power_of_two)]
     pub bursts: usize,
     /// Packets that can wait for the HER generator.
-    // Beside the one at the port, as in the other queue.
+    // In addition to the one at the port, as in the other queue.
     #[parameter(32, range = 2..=1024, power_of_two)]
     pub her_queue: usize,
     /// Slots of failed packets that can wait for the allocator.
@@ -77,7 +77,7 @@ impl DmaShape {
         self.tag + self.length + self.address
     }
 
-    /// Width of what is known of a packet beside its place: {tag, length}.
+    /// Width of the metadata of a packet without its address: {tag, length}.
     pub(crate) fn meta(self) -> usize {
         self.tag + self.length
     }
@@ -98,7 +98,7 @@ impl DmaShape {
         self.length - self.beat_bits()
     }
 
-    /// Width of what a frame is compared with: {misplaced, one beat, strobes of the last, beats behind the first}.
+    /// Width of what a frame is compared with: {misplaced, one beat, strobes of the last, beats after the first}.
     pub(crate) fn plan(self) -> usize {
         2 + self.beat().keep.width + self.beats_width()
     }

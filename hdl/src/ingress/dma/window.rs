@@ -17,7 +17,7 @@ use spinneret_verilog::prelude::*;
 /// `depth` is at least 1.
 #[module(beat: BeatFields, depth: usize)]
 pub struct Window {
-    /// Synchronous reset: forgets what it holds.
+    /// Synchronous reset: discards what it holds.
     pub rst: Wire<In, bool>,
     /// Marked beats.
     pub s: StreamIn<{ beat.width }>,
@@ -38,7 +38,7 @@ pub struct Window {
 #[kernel(Window { s, head, seen, last, cut, take, entries, used, beat, depth })]
 fn update() {
     let behind = depth - 1;
-    /// The input is the beat behind the entries that are used.
+    /// The input is the beat after the entries that are used.
     let comes = |place: usize| {
         if place == 0 {
             s.valid

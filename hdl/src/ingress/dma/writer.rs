@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 /// A burst ends where a block of `burst_beats` beats of memory does, or with its packet, so it never
 /// crosses 4 KiB. It starts when all its beats are in sight: the length of a packet need not be known.
 ///
-/// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies behind
+/// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies after
 /// the slot. One cycle after a burst has left, or a packet has ended without one, there is a record.
 #[module(
     shape: DmaShape,
@@ -59,11 +59,11 @@ pub struct FrameWriter {
     strobes_reg: Reg<{ beat.keep.width }>,
     last_reg: Reg<bool>,
     data_valid_reg: Reg<bool, Reset>,
-    /// Behind the first beat of a packet.
+    /// After the first beat of a packet.
     in_frame: Reg<bool, Reset>,
-    /// Behind the first beat of a burst.
+    /// After the first beat of a burst.
     bursting: Reg<bool, Reset>,
-    /// Beats of the burst behind the next one.
+    /// Beats of the burst after the next one.
     burst_left: Reg<{ shape.block_bits() }>,
     /// The packet has no slot.
     slotless: Reg<bool>,
@@ -112,13 +112,13 @@ fn update() {
     let discard = slotless_now || window.head.flag(fields.beyond);
     /// The beat ends a block of memory, for each beat in sight.
     let block_end = word_of((0..depth).map(|ahead| lane_now == depth - 1 - ahead));
-    /// The burst: up to the first beat in sight that has to end it.
+    /// The burst: up to the first beat in sight that must end it.
     let stop = window.cut | (block_end & window.seen);
     let nearest = |length: Sig, ahead: usize| if stop[ahead] { ahead } else { length };
     let length = (0..depth).rev().fold(constant(lit(0, block)), nearest);
     let burst_left_now = if bursting { burst_left } else { length };
     let burst_last = burst_left_now == 0;
-    /// A beat is written when its burst is under way, or can start; it is dropped when it has no place.
+    /// A beat is written when its burst is in flight, or can start; it is dropped when it has no place.
     let can_send = !data_valid_reg || data_ready;
     let can_start = stop.any() && record_room && (!burst_valid_reg || burst_ready);
     let has_slot = !first || slot.valid;
@@ -153,7 +153,7 @@ fn update() {
         in_frame = !head_last;
         bad = bad_now;
     }
-    /// So does what is known of the packet, until its first beat has gone.
+    /// So does the packet's metadata, until its first beat has left.
     if first {
         slotless = slotless_now;
         base = base_now;

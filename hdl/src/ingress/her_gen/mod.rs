@@ -23,12 +23,12 @@
 //! - **Throughput**: one packet a clock.
 //! - **Latency**: packet to `her_valid` or `m_free_valid` 1 clock.
 //! - **Backpressure**: `her` and `m_free` hold one element each. A packet waits while the one that it goes to
-//!   is occupied, and those behind it wait too; the other output goes on.
+//!   is occupied, and those after it wait too; the other output continues.
 //! - **Order**: packets keep their order at each output.
 //! - **Registers**: all outputs are registers, `gen_ready` too.
-//! - **Reset** (`rstn` low) forgets the packets inside and the contexts, and sets the counters to 0.
+//! - **Reset** (`rstn` low) discards the packets inside and the contexts, and sets the counters to 0.
 //! - **Bad input**: every packet is served or dropped whatever its tag, address and length are; bits of the
-//!   tag above the message id are not looked at.
+//!   tag above the message id are ignored.
 //!
 //! Source: the public FPsPIN design (ports), and the HER of PsPIN.
 
@@ -76,7 +76,7 @@ pub struct PspinHerGen {
     pub m_free_addr: Wire<Out, { shape.address }>,
     /// Its slot is free.
     pub m_free_valid: Wire<Out, bool>,
-    /// The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
+    /// The allocator takes it in this cycle; tie it to 1 if it is unused.
     pub m_free_ready: Wire<In, bool>,
     /// HERs that the cluster took, modulo 2^32; beyond the public design.
     pub her_pkts_o: Wire<Out, { COUNTER_WIDTH }>,

@@ -5,7 +5,7 @@ use spinneret_verilog::prelude::*;
 /// Tells whether a number is at most a constant, which is at least 1 and fits it.
 ///
 /// A comparison of the whole number is a chain of carries. The bits below the lowest and above the
-/// highest one of the constant need none: they only have to be zero or not.
+/// highest one of the constant need none: they only must be zero or not.
 #[kernel]
 pub(super) fn is_at_most(number: Sig, limit: u64) -> Sig<bool> {
     let (low, high) = (

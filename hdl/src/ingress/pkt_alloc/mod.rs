@@ -11,20 +11,20 @@
 //! - **Behaviour**: every packet gives exactly one descriptor, in order: {address, length, tag, drop}. A
 //!   packet that fits a small slot gets one, or a large one while no small one is there; others get a
 //!   large one. `feedback_her_addr_i` gives a slot back; its class and number come from the address
-//!   alone, size and message id are not looked at.
-//! - **Drops**: `write_drop_o` says that the packet has no slot (the address is then 0): whoever takes the
+//!   alone, size and message id are ignored.
+//! - **Drops**: `write_drop_o` marks a packet without slot (the address is then 0): the receiver of the
 //!   descriptor discards the packet's data. A packet longer than a large slot is always dropped; one for
 //!   which no slot is there is dropped, or waits if `stall` is 1. Both causes are counted.
 //! - **Frees**: a free of an address that is no slot's start, of a slot that is not out, or one that is
 //!   taken before every slot is in its list changes nothing and is counted by cause.
 //! - **Throughput**: one packet and one free a cycle.
-//! - **Latency**: descriptor one clock after the packet (two with `stall`). A free is judged
+//! - **Latency**: descriptor one clock after the packet (two with `stall`). A free is checked
 //!   `PoolLayout::free_latency` clocks after it was taken (5 in the reference configuration), and four
 //!   clocks later the slot can be given out.
 //! - **Backpressure**: `pkt_ready_o` depends on registers only; it falls while `write_ready_i` is low and
-//!   one descriptor waits behind another, never because slots are missing (unless `stall` is 1).
+//!   one descriptor waits after another, never because slots are missing (unless `stall` is 1).
 //!   `feedback_ready_o` is high always but in reset.
-//! - **Reset** (`rstn` low): all slots are free again, whoever had them, and counters are 0. Packets are
+//! - **Reset** (`rstn` low): all slots are free again, and counters are 0. Packets are
 //!   taken as many clocks later as the larger class has slots, and three.
 //! - **Counters** are 32 bits wide, wrap, and show an event at most three clocks after it.
 
@@ -75,9 +75,9 @@ pub struct PspinPktAlloc {
     pub feedback_valid_i: Wire<In, bool>,
     /// Address of the slot that is freed.
     pub feedback_her_addr_i: Wire<In, { slots.address_width }>,
-    /// Not looked at: it is the size of the transfer, not of the packet.
+    /// Ignored: it is the size of the transfer, not of the packet.
     pub feedback_her_size_i: Wire<In, { layout.length_width }>,
-    /// Not looked at.
+    /// Ignored.
     pub feedback_msgid_i: Wire<In, { layout.message_id_width }>,
     /// Address of the packet's slot; 0 if it is dropped.
     pub write_addr_o: Wire<Out, { slots.address_width }>,
@@ -91,7 +91,7 @@ pub struct PspinPktAlloc {
     pub write_ready_i: Wire<In, bool>,
     /// Packets that were dropped, whatever the cause.
     pub dropped_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
-    /// With the descriptor: the packet has no slot, its data has to be discarded.
+    /// With the descriptor: the packet has no slot, its data must be discarded.
     pub write_drop_o: Wire<Out, bool>,
     /// Packets that were dropped because they are longer than a large slot.
     pub dropped_oversize_o: Wire<Out, { COUNTER_WIDTH }>,

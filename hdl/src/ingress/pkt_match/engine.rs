@@ -44,7 +44,7 @@ pub struct MatchEngine {
     pub relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     /// The frame has an IP payload, and its place is known.
     pub payload_found: Optional<Wire<In, bool>, { option }>,
-    /// The word of the frame that starts two bytes behind the payload's start.
+    /// The word of the frame that starts two bytes after the payload's start.
     pub payload_base: Optional<Wire<In, { PAYLOAD_BASE_WIDTH }>, { option }>,
     /// Lane of the word before that one.
     pub payload_back: Optional<Wire<In, { shape.lane_width() }>, { option }>,

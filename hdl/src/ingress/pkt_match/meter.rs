@@ -17,7 +17,7 @@ fn groups_of(part: usize, parts: usize, groups: usize) -> std::ops::Range<usize>
 /// `size` and `message_id` are those of the frame in that cycle.
 #[module(shape: MatchShape)]
 pub struct FrameMeter {
-    /// What the message id is if this beat carries it.
+    /// The message id if this beat carries it.
     pub beat_id: Wire<In, { shape.message_id_width }>,
     /// Bytes of the beat that belong to the frame.
     pub beat_keep: Wire<In, { shape.axis().keep() }>,

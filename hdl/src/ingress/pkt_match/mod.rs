@@ -8,7 +8,7 @@
 //!                    +-> FrameMeter -> metadata queue -------------------> packet_meta
 //! ```
 //!
-//! With the option `ip_relative`, a `PayloadFinder` beside the input register tells the engine and the meter where the
+//! With the option `ip_relative`, a `PayloadFinder` parallel to the input register tells the engine and the meter where the
 //! IP payload of the frame starts.
 //!
 //! # Contract
@@ -17,7 +17,7 @@
 //!   ruleset decide, joined by AND or OR; the last marks the end of a message. The lowest ruleset that
 //!   matches wins. Source: FPsPIN, section III, and the public design's port list.
 //! - **IP payload** (option `ip_relative`): a rule whose bit of `match_relative` is set takes the word at bytes 4*idx
-//!   to 4*idx+3 of the payload of IPv4 or IPv6, behind up to two VLAN tags, and never matches a frame without one;
+//!   to 4*idx+3 of the payload of IPv4 or IPv6, after up to two VLAN tags, and never matches a frame without one;
 //!   [`PayloadFinder`] says what has a payload. The message id is that of bytes 10 to 13 of the payload, and that of
 //!   bytes 44 to 47 of frames without one; 0 if the frame ends before it. Nothing else changes, latency included.
 //! - **Throughput**: one beat a clock for every frame length, matched or not, alternating or not.
@@ -25,7 +25,7 @@
 //!   leaves 5 clocks after the beat that decides (the last inspected beat or the last of the frame).
 //!   Metadata is there at most 2 clocks after the last beat left, and may be there before it.
 //! - **Backpressure**: `s_axis_nic_rx_tready` is a register; it falls while the buffer, the decision
-//!   queue or the metadata queue is nearly full. A frame that waits at one output holds back the frames behind it.
+//!   queue or the metadata queue is nearly full. A frame that waits at one output holds back the frames after it.
 //! - **Order**: frames keep their order at each output; metadata is in the order of matched frames.
 //! - **Rules** are taken while no frame is being evaluated and `match_valid` is 1. A change of
 //!   `match_valid` itself, however short, pauses the input between two frames for a few clocks, so that it also takes
@@ -75,7 +75,7 @@ const META_DEPTH: usize = 32;
 /// A buffer of more beats than this is block RAM.
 const DISTRIBUTED_BEATS: usize = 64;
 
-/// Sorts packets by rules: matched ones go to the cluster with their metadata, all others go on to
+/// Sorts packets by rules: matched ones go to the cluster with their metadata, all others continue to
 /// the NIC untouched. One beat a clock.
 #[module(
     shape: MatchShape,
@@ -137,7 +137,7 @@ pub struct PspinPktMatch {
     engine: MatchEngine<{ shape }>,
     meter: FrameMeter<{ shape }>,
     buffer: Checked<Fifo<{ stored }>>,
-    /// Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
+    /// Whether a beat is the last of its frame, parallel to the buffer: block RAM would tell the decisions too late.
     lasts: Checked<Fifo<{ ends }>>,
     // A decision waits until the last beat of its frame leaves the buffer, at a register, as what leaves depends on it.
     decisions: Checked<OutputQueue<1, { shape.buffer_beats() }, { DECISION_MARGIN }>>,
@@ -174,7 +174,7 @@ fn update() {
     }
     let still_in_frame = if accept { !input.m.last } else { in_frame };
     in_frame = still_in_frame;
-    /// Ready while there is room, except between frames when `match_valid` has to take effect.
+    /// Ready while there is room, except between frames when `match_valid` must take effect.
     ready = !buffer.almost_full
         & !metas.almost_full
         & !decisions.almost_full

@@ -16,9 +16,9 @@
 //!   4 and a header length (IHL) of at least 5 is IPv4, type 0x86dd with version 6 is IPv6 with a header of 40 bytes;
 //!   its extension headers belong to its payload. Anything else has no payload. Fragments are no exception.
 //! - **Throughput and latency**: one beat a cycle, never a stall; the outputs belong to the beat of the cycle before,
-//!   and to the beats of the frame behind it.
-//! - **Reset**: there is none; the first beat of a frame starts afresh.
-//! - **Bad input**: bytes behind the end of a frame may be read as a header, but then the payload is behind the end
+//!   and to the beats of the frame after it.
+//! - **Reset**: there is none; the first beat of a frame starts again.
+//! - **Bad input**: bytes after the end of a frame may be read as a header, but then the payload is after the end
 //!   as well, so that no rule sees it.
 //!
 //! Source: IEEE 802.1Q for tags, RFC 791 and RFC 8200 for headers. The FPsPIN paper names headers of fixed length as a
@@ -28,7 +28,7 @@ use super::MatchShape;
 use super::shape::{HEADER_WORDS, MESSAGE_ID_IN_PAYLOAD, MESSAGE_ID_WORD, PAYLOAD_BASE_WIDTH};
 use spinneret_verilog::prelude::*;
 
-/// Bits of a word of the headers that are looked at: a type and the byte behind it.
+/// Bits of a word of the headers that are inspected: a type and the byte after it.
 pub(super) const HEADER_BITS: usize = 24;
 /// Tag protocol identifiers of customer and service VLAN tags.
 const VLAN: [u64; 2] = [0x8100, 0x88a8];
@@ -40,10 +40,10 @@ const IPV6: u64 = 0x86dd;
 const IPV6_WORDS: usize = 10;
 /// The last word that may hold a type.
 const LAST_WORD: usize = HEADER_WORDS[HEADER_WORDS.len() - 1];
-/// What is added to tags and header words: the 16 bytes that end two bytes behind the Ethernet header.
+/// Added to tags and header words: the 16 bytes that end two bytes after the Ethernet header.
 const ETHERNET_WORDS: usize = 4;
 
-/// Finds the IPv4 or IPv6 payload of every frame behind up to two VLAN tags.
+/// Finds the IPv4 or IPv6 payload of every frame after up to two VLAN tags.
 ///
 /// One beat a cycle, never a stall. The outputs are those of the beat that was accepted last.
 #[module(no_clock, shape: MatchShape, words = HEADER_WORDS.len())]
@@ -58,7 +58,7 @@ pub struct PayloadFinder {
     pub accept: Wire<In, bool>,
     /// The frame has an IP header, and this beat or an earlier one shows where it ends.
     pub found: Wire<Out, bool>,
-    /// The word of the frame that starts two bytes behind the payload's start.
+    /// The word of the frame that starts two bytes after the payload's start.
     pub base: Wire<Out, { PAYLOAD_BASE_WIDTH }>,
     /// Lane of the word before that one, which holds the first two bytes of the payload.
     pub back_lane: Wire<Out, { shape.lane_width() }>,

@@ -22,7 +22,7 @@ pub struct RuleIn {
 /// One match rule: one word of the frame, masked, must lie within a range.
 ///
 /// It takes one beat a cycle; the hit comes out two cycles after the beat. A word that the frame
-/// does not have, or that lies behind the inspected beats, never matches.
+/// does not have, or that lies after the inspected beats, never matches.
 #[module(shape: MatchShape, option = shape.ip_relative)]
 pub struct MatchRule {
     /// Takes the rule from the ports below.
@@ -40,7 +40,7 @@ pub struct MatchRule {
     /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With
     /// this port, it and `beat_words` are those of the beat of the cycle before.
     pub payload_words: Optional<Wire<In, { shape.lanes() }>, { option }>,
-    /// The word of the frame that starts two bytes behind the payload's start.
+    /// The word of the frame that starts two bytes after the payload's start.
     pub payload_base: Optional<Wire<In, { PAYLOAD_BASE_WIDTH }>, { option }>,
     /// Lane of the word before that one.
     pub payload_back: Optional<Wire<In, { shape.lane_width() }>, { option }>,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Both need the first half of lane L, so one multiplexer for each half of the word is enough. If L is lane 0, then
-//! c d ended the beat before: it was selected there, and `keep_first` says that its register has to keep it.
+//! c d ended the beat before: it was selected there, and `keep_first` says that its register must keep it.
 
 use super::MatchShape;
 use super::shape::PAYLOAD_BASE_WIDTH;
@@ -27,7 +27,7 @@ pub struct WordSelect {
     pub beat_data: Wire<In, { shape.data }>,
     /// Number of the beat within its frame.
     pub beat_number: Wire<In, { shape.beat_number_width() }>,
-    /// The word of the frame that starts two bytes behind the payload's start.
+    /// The word of the frame that starts two bytes after the payload's start.
     pub payload_base: Wire<In, { PAYLOAD_BASE_WIDTH }>,
     /// Lane of the word before that one.
     pub payload_back: Wire<In, { shape.lane_width() }>,

@@ -4,11 +4,11 @@ use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
-/// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).
+/// Word of the frame that carries the message id (bytes 44 to 47: after the flags of SLMP).
 pub(super) const MESSAGE_ID_WORD: usize = 11;
 /// Where the message id is in an IP payload, in words from the payload's base (bytes 10 to 13 of the payload).
 pub(super) const MESSAGE_ID_IN_PAYLOAD: usize = 2;
-/// Words of the frame that start with an Ethernet type: behind the addresses, and behind one and two VLAN tags.
+/// Words of the frame that start with an Ethernet type: after the addresses, and after one and two VLAN tags.
 pub(super) const HEADER_WORDS: [usize; 3] = [3, 4, 5];
 /// Width of the word number of a payload's base, and of the message id in it.
 pub(super) const PAYLOAD_BASE_WIDTH: usize = 5;
@@ -142,7 +142,7 @@ impl MatchShape {
         self.lane_width() + self.beat_number_width()
     }
 
-    /// Width of the number of a word that a rule looks at, with the base of a payload added, which may lie behind
+    /// Width of the number of a word that a rule looks at, with the base of a payload added, which may lie after
     /// what is inspected.
     pub(super) fn place_width(self) -> usize {
         let largest = self.words() - 1 + LARGEST_PAYLOAD_BASE;
@@ -174,5 +174,5 @@ impl MatchShape {
 const MAX_BUFFER_BEATS: usize = 1 << 16;
 
 /// Beats that are on their way while a frame is decided: five of the pipeline, and room in which the
-/// input may go on while its ready signal, which is a register, catches up.
+/// input may continue while its ready signal, which is a register, catches up.
 const DECISION_BEATS: usize = 11;

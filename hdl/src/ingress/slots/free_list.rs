@@ -19,7 +19,7 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// ```
 ///
 /// Two bits say who owns a slot: `taken` changes when the slot is given out, `freed` when it comes back,
-/// and the slot is out while they differ. So each memory has one writer, and a free is judged and
+/// and the slot is out while they differ. So each memory has one writer, and a free is checked and
 /// takes effect in one cycle, also if the same slot is freed again in the next: `freed` is written from a
 /// register one cycle later, so that finding the slot and writing its bit are two paths and not one, and the
 /// slot in that register counts as free.
@@ -36,9 +36,9 @@ const DISTRIBUTED_SLOTS: usize = 64;
     index = class.index_width(),
 )]
 pub struct FreeList {
-    /// Synchronous reset; afterwards every slot has to be filled in once.
+    /// Synchronous reset; afterwards every slot must be filled in once.
     pub rst: Wire<In, bool>,
-    /// Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
+    /// Puts the slot `fill_index` into the list, whatever its owner; only while `open` is low.
     pub fill: Wire<In, bool>,
     /// Number of the slot that is filled in.
     pub fill_index: Wire<In, { index }>,
@@ -133,7 +133,7 @@ fn update() {
     list.s.valid = back;
     let first = class.low_base() >> unit;
     let quotient = if class.product_width() > 0 {
-        /// The slot's address in units: number times the odd number of its size, behind the first slot. It is computed
+        /// The slot's address in units: number times the odd number of its size, after the first slot. It is computed
         /// before the FIFO, as block RAM takes longest to read.
         let product = (0..64_usize)
             .filter(|bit| class.odd() >> bit & 1 == 1)

@@ -1,4 +1,4 @@
-//! Where the slots lie in the packet buffer.
+//! Places of the slots in the packet buffer.
 
 use super::SlotClass;
 use crate::entry::{Checked, ParameterError};
@@ -11,7 +11,7 @@ const BYTES: RangeInclusive<u64> = 1..=1 << 32;
 /// Numbers of slots.
 const SLOTS: RangeInclusive<u64> = 1..=65536;
 
-/// The slots of both classes, checked: they lie in the buffer and do not overlap.
+/// The slots of both classes, checked: they are in the buffer and do not overlap.
 ///
 /// Every block that holds a pool has these among its own parameters.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl PoolLayout {
         }
     }
 
-    /// The small slots, behind the large ones.
+    /// The small slots, after the large ones.
     pub fn small(self) -> SlotClass {
         SlotClass {
             base: self.large().end(),
@@ -108,7 +108,7 @@ impl PoolLayout {
         }
     }
 
-    /// What tells modules for these slots from those for others.
+    /// The suffix that distinguishes modules for different slots.
     pub(super) fn variant(self, tracked: bool) -> String {
         format!("{}_{}", self.large().name(), self.small().variant(tracked))
     }

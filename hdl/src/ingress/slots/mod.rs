@@ -1,4 +1,4 @@
-//! The slots of the packet buffer: where they lie, which are free, and who owns the others.
+//! The slots of the packet buffer: their places, the free ones, and the owners of the others.
 
 mod entry;
 mod free_list;

@@ -12,19 +12,19 @@
 //!   list, or who took it. `tb/proofs/slot_pool.sv` proves it for four small and two large slots.
 //! - **Frees**: a free of an address that is no slot's start, of a slot that is not out, or one that is
 //!   taken while `open` is low changes nothing and is counted by cause.
-//! - **Tracked** pools know more: `hand` says that a slot has gone to the cluster. A free that is not trusted counts
+//! - **Tracked** pools also know by `hand` that a slot was passed to the cluster. A free that is not trusted counts
 //!   only for a slot that the cluster has; for one that is out but still on its way there it is refused like
-//!   one of a slot that is not out. A slot may be freed from the cycle behind its `hand` on. Only slots that are
+//!   one of a slot that is not out. A slot may be freed from the cycle after its `hand` on. Only slots that are
 //!   out may be handed on. `tb/proofs/slot_pool.sv` proves this too.
 //! - **Throughput**: one small slot, one large slot and one free a cycle.
-//! - **Latency**: the next slot waits in a register. A free is judged [`PoolLayout::free_latency`] clocks
+//! - **Latency**: the next slot waits in a register. A free is checked [`PoolLayout::free_latency`] clocks
 //!   after it was taken, and four clocks later the slot is at the output if no other waits before it.
 //! - **Backpressure**: `free_ready` is a register, high always but in and right after reset.
 //! - **Order**: slots of a class are given out in the order in which they became free.
 //! - **Paths**: all outputs are registers.
-//! - **Reset**: all slots are free again, whoever had them. Counters have a reset of their own. `open` rises as many clocks
+//! - **Reset**: all slots are free again. Counters have a reset of their own. `open` rises as many clocks
 //!   later as the larger class has slots, and three; no slot is given out before.
-//! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was judged.
+//! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was checked.
 
 use super::{FreeList, PoolLayout, SlotFinder, delayed};
 use crate::entry::ParameterError;
@@ -59,7 +59,7 @@ pub struct SlotPool {
     pub large: StreamOut<{ address }>,
     /// Address of a slot that is freed.
     pub free: StreamIn<{ address }>,
-    /// With `free`: whoever frees is trusted, wherever the slot is; only if slots are tracked.
+    /// With `free`: the free is trusted, wherever the slot is; only if slots are tracked.
     pub free_trusted: Optional<Wire<In, bool>, { tracked }>,
     /// A slot goes to the cluster in this cycle; only if slots are tracked.
     pub hand_valid: Optional<Wire<In, bool>, { tracked }>,
@@ -146,7 +146,7 @@ fn update() {
         slot = list.slot;
     }
 
-    /// Slots that go to the cluster take the same way beside them, and come there first.
+    /// Slots that go to the cluster take a parallel path, and come there first.
     if tracked {
         let trusted = delayed(*free_trusted, latency, reg);
         let handed_address = reg(*hand_address);

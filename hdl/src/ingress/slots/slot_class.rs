@@ -2,7 +2,7 @@
 
 use spinneret_verilog::prelude::address_width;
 
-/// Slots of one size, one behind the other.
+/// Slots of one size, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotClass {
     /// Address of the first slot.
@@ -19,12 +19,12 @@ impl SlotClass {
         self.base + (self.count as u64 - 1) * self.size
     }
 
-    /// Address of the first byte behind all slots.
+    /// Address of the first byte after all slots.
     pub fn end(self) -> u64 {
         self.last() + self.size
     }
 
-    /// What tells modules for these slots from those for others.
+    /// The suffix that distinguishes modules for different slots.
     pub(super) fn name(self) -> String {
         format!("{}x{}", self.count, self.size)
     }
@@ -70,8 +70,8 @@ impl SlotClass {
         self.varying_bits() - self.unit_bits()
     }
 
-    /// Width of what is kept with a slot's number, so that nothing has to be added for its address: the offset in
-    /// units, or nothing where the number's bits stand in the address as they are.
+    /// Width of what is kept with a slot's number, so that nothing must be added for its address: the offset in
+    /// units, or nothing where the number's bits are in the address unchanged.
     pub(super) fn product_width(self) -> usize {
         let taken_bits = self.low_base() >> self.unit_bits() & ((1 << self.index_width()) - 1);
         if self.odd() == 1 && taken_bits == 0 {
@@ -107,7 +107,7 @@ impl SlotClass {
 mod tests {
     use super::SlotClass;
 
-    /// What the hardware computes, in plain numbers.
+    /// The hardware's computation, in plain numbers.
     fn number_of(class: SlotClass, address: u64) -> Option<u64> {
         let (varying, width) = (class.varying_bits(), class.quotient_width());
         let offset = address.wrapping_sub(class.low_base()) & ((1 << varying) - 1);

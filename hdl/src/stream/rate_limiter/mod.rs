@@ -27,8 +27,8 @@
 //!   frame is followed by the pause that it owes; with a rate of 0 nothing begins once the credit is negative.
 //! - **Latency:** a beat that is taken in cycle t is at the gate in t + 2, and at the output in t + 3 if it passes.
 //! - **Throughput:** one beat a clock, also from frame to frame.
-//! - **Backpressure:** `m_axis_tready` low stops the gate, and the frames behind it once four beats are inside. Credit
-//!   goes on coming in. A stream that pauses within its frame holds nobody.
+//! - **Backpressure:** `m_axis_tready` low stops the gate, and the frames after it once four beats are inside. Credit
+//!   continues coming in. A stream that pauses within its frame delays no other.
 //! - **Ordering:** all beats leave in the order in which they came, data and side band unchanged.
 //! - **Counters** wrap, and show an event two clocks after it: `frames_passed` a last beat at the gate that passes,
 //!   `bytes_passed` the bytes of every beat that does, `cycles_held` a clock in which only the credit keeps the first
@@ -36,7 +36,7 @@
 //! - **Bad input:** a debt is never larger than 2^(`credit_width` + 1) bytes: what a frame passes beyond it is not
 //!   paid for. A beat whose tkeep is 0 costs nothing.
 //! - **Registers:** all outputs are registers; no path leads from input to output.
-//! - **Reset** (`rst` high) forgets the beats inside, credit and counters: the input has to start with a new frame.
+//! - **Reset** (`rst` high) discards the beats inside, credit and counters: the input must start with a new frame.
 
 mod entry;
 mod shape;
@@ -171,7 +171,7 @@ fn update() {
     /// Bytes that are paid for in this clock.
     let fee = gate_bytes & (passes && limit_enforce).repeat(bytes);
     let income = limit_rate & (!full).repeat(rate);
-    /// What the credit becomes; it has one bit more.
+    /// The next credit; it has one bit more.
     let balance =
         cat!(in_debt, credit) + income.resize(steps + 1) - cat!(fee, lit(0, fraction)).resize(steps + 1);
     credit = balance.slice(0, steps);

@@ -78,7 +78,7 @@ impl RateLimiterShape {
         self.axis().keep().div_ceil(GROUP)
     }
 
-    /// The lane behind those of a group.
+    /// The lane after those of a group.
     pub fn group_end(self, group: usize) -> usize {
         (group * GROUP + GROUP).min(self.axis().keep())
     }

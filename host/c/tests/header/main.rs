@@ -7,13 +7,13 @@ use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinnere
 
 const INTRODUCTION: &str = "\
 /*
-  * The library for applications that use a spinneret NIC. Generated from host/c; see docs/host/library.md.
+ * The library for applications that use a spinneret NIC. Generated from host/c; see docs/host/library.md.
  *
-  * Calls that return an int return 0 on success unless documented otherwise, and one of the negative numbers below on failure;
-  * spinneret_error_message() returns the reason. Strings are UTF-8 and zero-terminated.
+ * Calls that return an int return 0 on success unless documented otherwise, and one of the negative numbers below on failure;
+ * spinneret_error_message() returns the reason. Strings are UTF-8 and zero-terminated.
  *
-  * Close each handle once, with the call that has close in its name. A closed handle, a handle of another kind, or a null
-  * pointer where none is allowed is an error. All calls are thread-safe.
+ * Close each handle once, with the call that has close in its name. A closed handle, a handle of another kind, or a null
+ * pointer where none is allowed is an error. All calls are thread-safe.
  */";
 
 /// The version of the header, for the preprocessor.

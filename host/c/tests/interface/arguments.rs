@@ -11,7 +11,7 @@ fn wrong(result: c_int, wanted: &str) {
 }
 
 #[test]
-fn handles_are_good_until_they_are_closed() {
+fn handles_are_valid_until_closed() {
     let nic = Nic::start();
     let (handle, program) = (open(&nic), open_program(&nic));
     let [one, two] = [(); 2].map(|()| open_context(handle, program));

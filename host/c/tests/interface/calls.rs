@@ -46,7 +46,7 @@ fn memory_of_handlers_and_host_is_read_and_written() {
 }
 
 #[test]
-fn frames_of_the_host_go_another_way_on_a_card() {
+fn cards_do_not_pass_host_frames() {
     let nic = Nic::start();
     let handle = open(&nic);
     let (mut address, mut frame) = (spinneret_addresses::default(), [0_u8; SPINNERET_LARGEST_FRAME]);
@@ -67,7 +67,7 @@ fn frames_of_the_host_go_another_way_on_a_card() {
 }
 
 #[test]
-fn waiting_ends_with_the_value_or_in_time() {
+fn waiting_ends_with_value_or_timeout() {
     const MILLISECOND: u64 = 1_000_000;
     let nic = Nic::start();
     let handle = open(&nic);
@@ -235,7 +235,7 @@ fn rules_and_options_arrive() {
 }
 
 #[test]
-fn the_nic_says_no_with_a_number_for_each_reason() {
+fn errors_of_the_nic_have_distinct_numbers() {
     let nic = Nic::start();
     let (handle, program) = (open(&nic), open_program(&nic));
     let mut other = null_mut();
@@ -329,7 +329,7 @@ fn a_message_arrives_whole_and_waits_for_enough_room() {
 }
 
 #[test]
-fn what_cannot_be_sent_or_received_is_refused() {
+fn rejects_impossible_frames_and_buffers() {
     let (receiver, address) = listen();
     let mut other = null_mut();
     // SAFETY: strings and places are there.

@@ -34,7 +34,7 @@ fn usage() -> (u64, usize) {
 }
 
 #[test]
-fn a_thousand_lives_leave_nothing_behind() {
+fn opening_and_closing_leaks_nothing() {
     let nic = Nic::start();
     let mut before = (0, 0);
     for life in 0..LIVES {

@@ -1,9 +1,9 @@
-//! A message that is being put together.
+//! A message during reassembly.
 
 use crate::memory::{Cause, MAX_SEGMENTS};
 use crate::wire::{Flags, Header, MAX_PAYLOAD};
 
-/// A segment with the places of its bytes as numbers that cannot overflow.
+/// A segment, with offsets that cannot overflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived<'a> {
     pub(super) header: Header,
@@ -24,7 +24,7 @@ impl Arrived<'_> {
     }
 }
 
-/// Where the EOM segment says that the message ends.
+/// End of the message, from the EOM segment.
 #[derive(Clone, Copy, Debug)]
 struct End {
     header: Header,
@@ -37,25 +37,25 @@ impl End {
     }
 }
 
-/// What is known of a message, and its bytes.
+/// State and bytes of a message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message {
     /// Payload of all segments but the last; 0 while unknown.
     segment_bytes: u64,
     end: Option<End>,
     bitmap: Vec<u32>,
-    /// Segments that came.
+    /// Received segments.
     done: u64,
-    /// Bytes that came.
+    /// Received bytes.
     pub(super) bytes: u64,
-    /// End of the last segment that came, EOM left out.
+    /// Highest end of a received segment, without EOM.
     reach: u64,
     data: Vec<u8>,
 }
 
 impl Message {
-    /// What has to become of a segment: accepted, duplicate, or the first cause to refuse it.
-    pub(super) fn judge(&self, segment: &Arrived<'_>, capacity: u64) -> Cause {
+    /// Classifies a segment: accepted, duplicate, or the first cause to refuse it.
+    pub(super) fn classify(&self, segment: &Arrived<'_>, capacity: u64) -> Cause {
         if !self.fits(segment) {
             Cause::Misplaced
         } else if segment.offset() + segment.bytes() > capacity {
@@ -69,7 +69,7 @@ impl Message {
         }
     }
 
-    /// Takes a segment that was judged to be accepted.
+    /// Adds a segment that was classified as accepted.
     pub(super) fn take(&mut self, segment: &Arrived<'_>) {
         let (offset, bytes) = (segment.offset(), segment.bytes());
         if segment.is_end() {
@@ -110,7 +110,7 @@ impl Message {
         self.end.map(|end| end.header)
     }
 
-    /// Takes the bytes; what is known of the message stays.
+    /// Takes the bytes, and keeps the state.
     pub(super) fn take_data(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.data)
     }
@@ -139,7 +139,7 @@ impl Message {
         bytes > 0 && bytes == size && is_place(offset, size) && end_fits
     }
 
-    /// Whether a segment lies behind the known end, gives another end, or gives one that is before what came.
+    /// Whether a segment is beyond the known end, has a different end, or has an end before received data.
     fn contradicts_end(&self, segment: &Arrived<'_>) -> bool {
         let offset = segment.offset();
         match self.end {

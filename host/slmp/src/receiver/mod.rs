@@ -1,4 +1,4 @@
-//! The receiving side without input or output: what the handlers on the NIC do, and a receiver for programs.
+//! The receiver as a sans-I/O state machine. The handlers on the NIC implement the same rules.
 
 mod message;
 
@@ -12,18 +12,18 @@ use std::ops::Index;
 use std::time::Duration;
 use thiserror::Error;
 
-/// What became of a segment.
+/// Outcome of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "acknowledgements have to be sent"]
 pub struct Outcome {
-    /// What it was counted under.
+    /// The cause that it is counted under.
     pub cause: Cause,
     own: Option<Header>,
     end: Option<Header>,
 }
 
 impl Outcome {
-    /// Headers of the acknowledgements to send back, in this order: none, one, or that of the segment and that of EOM.
+    /// Returns the headers of the acknowledgements to send, in order: none, one, or that of the segment and that of EOM.
     pub fn acks(&self) -> impl Iterator<Item = Header> + use<> {
         self.own.into_iter().chain(self.end)
     }
@@ -46,26 +46,25 @@ struct Place {
     changed_at: Duration,
 }
 
-/// Puts messages together.
+/// Reassembles messages.
 ///
-/// It follows the rules of `docs/host/slmp.md` to the letter. What a segment is counted under is decided in this
-/// order: is its message complete or done with; do length and offset fit; is there room; does it agree with the end;
-/// was it there already. A segment of a message that is not known, or was just given up, has to fit as well before it
-/// is refused for want of a place.
+/// It follows the rules of `docs/host/slmp.md` exactly. The cause of a segment is decided in this order: is its message
+/// complete or released; do length and offset fit; is there room; does it agree with the end; is it a duplicate. A segment of
+/// an unknown message, or of one that was just given up, must fit as well before it is refused for lack of a place.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
     places: Vec<Option<Place>>,
-    /// Complete messages that were not taken, in the order of their completion.
+    /// Complete messages that were not taken, in order of completion.
     complete: VecDeque<MessageKey>,
     counters: Counters,
 }
 
 impl Receiver {
-    /// A receiver that knows no message.
+    /// Returns a receiver without messages.
     ///
     /// # Errors
-    /// If it would have no place, or more than there can be.
+    /// The number of places is 0 or above the maximum.
     pub fn new(config: ReceiverConfig) -> Result<Self, ReceiverConfigError> {
         if !(1..=PLACES).contains(&config.places) {
             return Err(ReceiverConfigError::Places(config.places));
@@ -84,7 +83,7 @@ impl Receiver {
         &self.counters
     }
 
-    /// Takes the UDP payload of a segment.
+    /// Processes the UDP payload of a segment.
     pub fn receive(&mut self, now: Duration, from: SocketAddrV4, datagram: &[u8]) -> Outcome {
         let outcome = match Header::parse(datagram) {
             Some((header, payload)) => self.segment(now, from, Arrived { header, payload }),
@@ -93,7 +92,7 @@ impl Receiver {
         self.count(outcome)
     }
 
-    /// Takes a whole Ethernet frame and gives the frames to answer with.
+    /// Processes an Ethernet frame, and returns the frames to send.
     pub fn receive_frame(&mut self, now: Duration, frame: &[u8]) -> Vec<Vec<u8>> {
         let outcome = match Frame::parse(frame) {
             Ok(parsed) => {
@@ -111,7 +110,7 @@ impl Receiver {
             .collect()
     }
 
-    /// Takes the message that was completed first. If stored messages are confirmed, [`Self::confirm`] comes next.
+    /// Takes the oldest complete message. If stored messages are confirmed, call [`Self::confirm`] next.
     pub fn take_complete(&mut self) -> Option<Received> {
         let key = self.complete.pop_front()?;
         let confirm = self.config.confirm;
@@ -125,10 +124,10 @@ impl Receiver {
         })
     }
 
-    /// Says what became of a message that was taken.
+    /// Reports whether a taken message was stored.
     ///
     /// # Errors
-    /// If it does not wait for this.
+    /// The message does not wait to be confirmed.
     pub fn confirm(&mut self, now: Duration, key: &MessageKey, verdict: Verdict) -> Result<(), NotWaiting> {
         let is_taken = !self.complete.contains(key);
         let place = self
@@ -167,9 +166,9 @@ impl Receiver {
         self.free_closed(|_| true);
     }
 
-    /// Gives up one message of which nothing new came for a time: call it until it gives `None`.
+    /// Gives up one message without progress for `idle`; call it until it returns `None`.
     ///
-    /// For as long again late segments of the message are refused, so they do not open it anew; then its place is free.
+    /// Late segments of the message are refused for the same time, so that they do not open it again; then its place is free.
     pub fn expire(&mut self, now: Duration, idle: Duration) -> Option<GivenUp> {
         let is_old = |place: &Place| now.saturating_sub(place.changed_at) >= idle;
         self.free_closed(is_old);
@@ -215,7 +214,7 @@ impl Receiver {
         match state {
             State::Complete | State::Released => self.repeated(state, &segment),
             State::Open => self.take_segment(now, &key, &segment),
-            State::Free | State::Closed => match Message::default().judge(&segment, capacity) {
+            State::Free | State::Closed => match Message::default().classify(&segment, capacity) {
                 Cause::Accepted if state == State::Closed => Outcome::refused(Cause::GivenUp),
                 Cause::Accepted if !self.open(now, key) => Outcome::refused(Cause::NoRoom),
                 Cause::Accepted => self.take_segment(now, &key, &segment),
@@ -224,9 +223,9 @@ impl Receiver {
         }
     }
 
-    /// Opens a message in a free place, or else in that of a message that is done with.
+    /// Opens a message in a free place, or else in that of a released message.
     fn open(&mut self, now: Duration, key: MessageKey) -> bool {
-        // The search begins where that of the handlers does, so that both forget the same message.
+        // The search begins where that of the handlers does, so that both replace the same message.
         let count = self.places.len();
         let first = key.message_id as usize % PLACES * count / PLACES;
         let mut order = (0..count).map(|step| (first + step) % count);
@@ -263,7 +262,7 @@ impl Receiver {
         let Some(place) = self.find(key) else {
             return Outcome::refused(Cause::NoRoom);
         };
-        let cause = place.message.judge(segment, config.capacity_bytes as u64);
+        let cause = place.message.classify(segment, config.capacity_bytes as u64);
         let own = acknowledged(segment.header).filter(|_| !segment.is_end());
         match cause {
             Cause::Accepted => {}
@@ -301,25 +300,25 @@ fn acknowledged(header: Header) -> Option<Header> {
 /// When the EOM segment is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirm {
-    /// When all of the message is in memory.
+    /// When the whole message is in memory.
     Memory,
-    /// When [`Receiver::confirm`](crate::Receiver::confirm) has said that it is stored, too.
+    /// When [`Receiver::confirm`](crate::Receiver::confirm) has reported that it is stored.
     Stored,
 }
 
-/// What a receiver has room for, and when it confirms.
+/// Configuration of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
-    /// Messages that it knows at once, 1 to [`PLACES`].
+    /// Number of messages that it tracks, 1 to [`PLACES`].
     pub places: usize,
-    /// Longest message in bytes. Memory is taken when segments come.
+    /// Maximum length of a message in bytes. Memory is allocated when segments arrive.
     pub capacity_bytes: usize,
     /// When EOM is acknowledged.
     pub confirm: Confirm,
 }
 
 impl Default for ReceiverConfig {
-    /// Room for as many and as long messages as there can be, confirmed when they are in memory.
+    /// The maximum number and length of messages, confirmed when they are in memory.
     fn default() -> Self {
         Self {
             places: PLACES,
@@ -337,7 +336,7 @@ pub enum ReceiverConfigError {
     Places(usize),
 }
 
-/// Which message of which sender.
+/// A message: its sender and id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MessageKey {
     /// Address and port of the sender.
@@ -346,7 +345,7 @@ pub struct MessageKey {
     pub message_id: u32,
 }
 
-/// A message that came whole.
+/// A complete message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Which message.
@@ -355,18 +354,18 @@ pub struct Received {
     pub data: Vec<u8>,
 }
 
-/// A message that was given up before it was whole.
+/// A message that was given up while incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenUp {
     /// Which message.
     pub key: MessageKey,
-    /// How many bytes of it came.
+    /// Number of received bytes.
     pub bytes: u64,
-    /// Its length, if the EOM segment came.
+    /// Its length, if the EOM segment arrived.
     pub length: Option<u64>,
 }
 
-/// What the user did with a message.
+/// Whether the user stored a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Stored: EOM is acknowledged from now on.
@@ -391,17 +390,17 @@ pub struct NotWaiting(
 pub struct Counters([u64; COUNTERS]);
 
 impl Counters {
-    /// Acknowledgements that were made.
+    /// Returns the number of acknowledgements.
     pub fn acks_sent(&self) -> u64 {
         self.0[ACKS_SENT]
     }
 
-    /// Messages that were completed.
+    /// Returns the number of completed messages.
     pub fn completed(&self) -> u64 {
         self.0[COMPLETED]
     }
 
-    /// Segments that were neither taken nor there already.
+    /// Returns the number of refused segments.
     pub fn refused(&self) -> u64 {
         let taken = [Cause::Accepted, Cause::Duplicate];
         Cause::ALL

@@ -1,4 +1,4 @@
-//! How a sender sends, what it refuses, and what it says.
+//! Configuration of a sender, its steps, errors and statistics, and its timers.
 
 use crate::frame::{HEADERS_BYTES, MIN_FRAME_BYTES};
 use crate::wire::{Header, MAX_PAYLOAD};
@@ -10,28 +10,28 @@ use thiserror::Error;
 /// Which segments ask to be acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// None: nothing is known of what arrives.
+    /// None: there is no confirmation of delivery.
     None,
-    /// The first and the last. All are sent again if the last is not acknowledged.
+    /// The first and the last. All are retransmitted if the last is not acknowledged.
     Message,
-    /// All, with at most this many unacknowledged. Only lost ones are sent again.
+    /// All, with at most this many unacknowledged. Only lost segments are retransmitted.
     Window(u16),
 }
 
-/// How a message is sent.
+/// Configuration of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
     /// Which segments ask to be acknowledged.
     pub mode: Mode,
     /// Payload of all segments but the last, 1 to [`MAX_PAYLOAD`].
     pub segment_bytes: usize,
-    /// Most bits per second, counted as Ethernet frames without their check sequence.
+    /// Maximum rate in bits per second, counted as Ethernet frames without their check sequence.
     pub rate_bits_per_s: Option<u64>,
-    /// Time to wait for an acknowledgement before the first was measured.
+    /// Timeout for an acknowledgement before the first round-trip time is measured.
     pub initial_timeout: Duration,
-    /// What is waited at least beyond the smoothed round-trip time.
+    /// Minimum of the timeout beyond the smoothed round-trip time.
     pub min_timeout: Duration,
-    /// Longest time to wait for an acknowledgement, whatever was measured, and however often it did not come.
+    /// Maximum timeout for an acknowledgement.
     pub max_timeout: Duration,
     /// Time without any progress after which the sender gives up.
     pub give_up: Duration,
@@ -115,13 +115,13 @@ pub struct Segment {
     pub range: Range<usize>,
 }
 
-/// What to do next.
+/// The next step of the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Step {
     /// Send this, and poll again.
     Send(Segment),
-    /// Poll again at this time, or when an acknowledgement has come.
+    /// Poll again at this time, or after an acknowledgement.
     Wait(Duration),
     /// The message is delivered, or, without acknowledgements, sent.
     Done,
@@ -139,20 +139,20 @@ pub struct SendError {
     pub after: Duration,
     /// Segments that were acknowledged.
     pub acknowledged: u32,
-    /// Segments whose acknowledgement was asked for.
+    /// Segments with a requested acknowledgement.
     pub awaited: u32,
-    /// What the likely cause is.
+    /// The likely cause.
     pub cause: Silence,
 }
 
-/// Why acknowledgements did not come, most likely.
+/// The likely reason for missing acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// There was never any.
+    /// There was no acknowledgement at all.
     NoAnswer,
-    /// Only that of the whole message is missing.
+    /// Only the one of the whole message is missing.
     NotDelivered,
-    /// They ended in the middle.
+    /// They stopped in the middle.
     Stopped,
 }
 
@@ -174,12 +174,12 @@ impl fmt::Display for Silence {
     }
 }
 
-/// What a sender has done so far.
+/// Statistics of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Segments sent, repetitions included.
+    /// Segments sent, including retransmissions.
     pub segments: u64,
-    /// Repetitions.
+    /// Retransmissions.
     pub retransmissions: u64,
     /// Acknowledgements of segments that were not acknowledged before.
     pub acks: u64,
@@ -187,9 +187,9 @@ pub struct Statistics {
     pub duplicate_acks: u64,
     /// Acknowledgements that answer no segment of this message.
     pub strange_acks: u64,
-    /// Repetitions because the time for an acknowledgement was over.
+    /// Retransmissions after a timeout.
     pub timeouts: u64,
-    /// Repetitions because segments that were sent later have been acknowledged.
+    /// Retransmissions because later segments were acknowledged.
     pub overtaken: u64,
     /// Bytes of the message that are known to have arrived.
     pub acknowledged_bytes: u64,
@@ -227,15 +227,15 @@ impl Timeout {
         self.measured.map(|(smoothed, _)| smoothed)
     }
 
-    /// How long after it was sent a segment counts as lost that others have overtaken, once a round trip was measured. It is
-    /// more than one round trip, because handlers on many cores finish in another order than they begin.
+    /// How long after its transmission an overtaken segment counts as lost, once a round trip was measured. This is more than one
+    /// round trip, because handlers on many cores finish out of order.
     pub(super) fn patience(&self) -> Option<Duration> {
         self.measured
             .map(|(smoothed, deviation)| smoothed + smoothed / 2 + deviation * 2)
     }
 
-    /// Takes the round-trip time of a segment that was sent once: Karn's rule, because an acknowledgement does not say
-    /// which transmission it answers. This ends a back-off.
+    /// Adds the round-trip time of a segment that was sent once, and ends a back-off. Retransmitted segments do not count (Karn's
+    /// rule), because an acknowledgement does not identify the transmission.
     pub(super) fn measure(&mut self, sample: Duration) {
         let (smoothed, deviation) = match self.measured {
             None => (sample, sample / 2),
@@ -245,13 +245,13 @@ impl Timeout {
             ),
         };
         self.measured = Some((smoothed, deviation));
-        // A link whose round-trip time never varies still needs some air, as in Linux.
+        // A link with a constant round-trip time still needs a margin, as in Linux.
         self.current = (smoothed + (deviation * 4).max(self.min)).min(self.max);
     }
 
     /// Doubles the timeout, because a segment was not acknowledged in time.
     ///
-    /// Segments that were sent before the last doubling say nothing new: they were lost together.
+    /// Ignores segments that were sent before the last doubling, because they were lost together.
     pub(super) fn back_off(&mut self, sent_at: Duration, now: Duration) {
         if self.backed_off_at.is_none_or(|last| sent_at >= last) {
             self.current = self.current.saturating_mul(2).min(self.max);
@@ -260,7 +260,7 @@ impl Timeout {
     }
 }
 
-/// What a sender that is late may catch up, in segments: systems do not wake up on the microsecond.
+/// Maximum burst in segments after a late wake-up.
 const BURST: u32 = 16;
 
 /// When the next segment may be sent.

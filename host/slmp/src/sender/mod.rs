@@ -1,4 +1,4 @@
-//! The sending side without input or output.
+//! The sender as a sans-I/O state machine.
 
 mod config;
 
@@ -10,11 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Sends one message: says which segment to send when, and learns of acknowledgements.
+/// Sends one message: decides which segment to send when, and processes acknowledgements.
 ///
-/// [`Sender::poll`] is called until it says to wait; then again at that time, and after each acknowledgement. The time
-/// may start anywhere, and must not go back. Nothing here depends on the length of the message but the numbers
-/// themselves: what is kept grows with the window.
+/// Call [`Sender::poll`] until it returns [`Step::Wait`]; then again at that time, and after each acknowledgement. Time may
+/// start anywhere, and must not go back. Memory use grows with the window, not with the length of the message.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: SenderConfig,
@@ -27,16 +26,16 @@ pub struct Sender {
     flight: Flight,
     timeout: Timeout,
     pacer: Pacer,
-    /// In [`Mode::Message`]: the next segment, while all are sent again.
+    /// In [`Mode::Message`]: the next segment, while all are retransmitted.
     again: Option<u32>,
-    /// In [`Mode::Message`]: whether the EOM segment alone was sent again since all were sent.
+    /// In [`Mode::Message`]: whether the EOM segment alone was retransmitted since all were sent.
     end_was_repeated: bool,
     give_up_at: Duration,
     is_delivered: bool,
     statistics: Statistics,
 }
 
-/// What would be sent next.
+/// The next segment to send.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     New,
@@ -47,12 +46,12 @@ enum Next {
 }
 
 impl Sender {
-    /// A sender for a message of `length` bytes, which the receiver tells from others of this source by `message_id`.
+    /// Returns a sender for a message of `length` bytes. `message_id` identifies it among the messages of this source.
     ///
-    /// Choose ids at random: a receiver takes a message with an id that it remembers for a repetition.
+    /// Choose ids at random: a receiver takes a message with a recent id for a retransmission.
     ///
     /// # Errors
-    /// If the message is too long, or the configuration makes no sense.
+    /// The message is too long, or the configuration is invalid.
     pub fn new(config: SenderConfig, message_id: u32, length: u64) -> Result<Self, SenderConfigError> {
         let segments = config.segments(length)?;
         Ok(Self {
@@ -72,12 +71,12 @@ impl Sender {
         })
     }
 
-    /// What to do now.
+    /// Returns the next step.
     pub fn poll(&mut self, now: Duration) -> Step {
         if self.is_done() {
             return Step::Done;
         }
-        // Repeating the whole message is not stopped in the middle: its end may well be answered.
+        // Do not give up in the middle of a retransmission: its end may be acknowledged.
         let gives_up = !self.flight.is_empty() && self.again.is_none();
         if gives_up && now >= self.give_up_at {
             return Step::Failed(self.silence());
@@ -94,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Takes the header of an acknowledgement. What does not answer a segment of this message is counted and ignored.
+    /// Processes the header of an acknowledgement. Counts and ignores those that answer no segment of this message.
     pub fn acknowledge(&mut self, header: &Header, now: Duration) {
         let Some(segment) = self.answered(header) else {
             self.statistics.strange_acks += 1;
@@ -112,19 +111,19 @@ impl Sender {
         self.statistics.acks += 1;
         self.statistics.acknowledged_bytes += self.range(segment).len() as u64;
         if segment == self.last() {
-            // This one says that all of the message arrived: no other is awaited any more.
+            // This acknowledges the whole message, so no other acknowledgement is needed.
             self.is_delivered = true;
             self.flight = Flight::default();
             self.statistics.acknowledged_bytes = self.length as u64;
         }
     }
 
-    /// What has happened so far.
+    /// Returns the statistics.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    /// Segments that were sent and wait to be acknowledged.
+    /// Returns the number of unacknowledged segments.
     pub fn in_flight(&self) -> usize {
         self.flight.len()
     }
@@ -133,7 +132,7 @@ impl Sender {
         self.is_delivered || (self.config.mode == Mode::None && self.next == self.segments)
     }
 
-    /// The segment that counts as lost next because others have overtaken it, and when.
+    /// The next segment that counts as lost because later ones were acknowledged, and when.
     fn overtaken(&self) -> Option<(u32, Duration)> {
         let (segment, sent_at) = self.flight.overtaken()?;
         Some((segment, sent_at.saturating_add(self.timeout.patience()?)))
@@ -194,8 +193,8 @@ impl Sender {
         }
     }
 
-    /// Which segment to send when one was not acknowledged in time. In [`Mode::Message`] any segment may be missing when
-    /// the last is not acknowledged: it is repeated alone at first, because its acknowledgement may have been lost.
+    /// The segment to retransmit after a timeout. In [`Mode::Message`] any segment may be missing when the last is not
+    /// acknowledged; it is retransmitted alone first, because its acknowledgement may have been lost.
     fn repeat_overdue(&mut self, segment: u32, now: Duration) -> u32 {
         let is_end = self.config.mode == Mode::Message && segment == self.last() && self.segments > 1;
         if !is_end {
@@ -209,7 +208,7 @@ impl Sender {
         }
     }
 
-    /// Sends a segment of a repetition of all of them, and goes on to the next.
+    /// Sends a segment of a full retransmission, and advances to the next.
     fn step_again(&mut self, segment: u32, now: Duration) -> u32 {
         self.again = (segment < self.last()).then_some(segment + 1);
         if self.again.is_none() {
@@ -280,7 +279,7 @@ fn earliest(one: Duration, other: Option<Duration>) -> Duration {
     other.map_or(one, |other| one.min(other))
 }
 
-/// Segments that were sent later and have been acknowledged, until a segment may count as lost.
+/// A segment may count as lost after acknowledgements of this many segments that were sent later.
 const LATER_ACKS: usize = 3;
 
 /// One transmission of a segment: the last one.
@@ -293,7 +292,7 @@ struct Transmission {
     deadline: Duration,
 }
 
-/// Transmissions are numbered in their order.
+/// Segments in flight. Transmissions are numbered in order.
 #[derive(Clone, Debug, Default)]
 struct Flight {
     next_number: u64,
@@ -333,11 +332,11 @@ impl Flight {
         self.by_deadline.insert((transmission.deadline, number));
     }
 
-    /// Notes that a segment was acknowledged; `None` if it does not wait for that.
+    /// Notes that a segment was acknowledged; `None` if it is not in flight.
     fn acknowledge(&mut self, segment: u32) -> Option<Transmission> {
         let number = *self.by_segment.get(&segment)?;
         let transmission = self.remove(segment)?;
-        // Which transmission of a repeated segment was answered is unknown, so it proves nothing about others.
+        // For a retransmitted segment the acknowledged transmission is unknown, so it says nothing about others.
         if !transmission.is_repeated {
             let place = self.latest_acks.iter().position(|latest| *latest < Some(number));
             if let Some(place) = place {
@@ -348,20 +347,20 @@ impl Flight {
         Some(transmission)
     }
 
-    /// The oldest segment and when it was sent, if enough that were sent later have been acknowledged.
+    /// The oldest segment and its time, if enough later ones have been acknowledged.
     fn overtaken(&self) -> Option<(u32, Duration)> {
         let (number, oldest) = self.in_order.first_key_value()?;
         let [.., least] = self.latest_acks;
         (least > Some(*number)).then_some((oldest.segment, oldest.sent_at))
     }
 
-    /// The transmission whose time is over first, if it is over.
+    /// The first transmission that has timed out.
     fn overdue(&self, now: Duration) -> Option<Transmission> {
         let (deadline, number) = self.by_deadline.first()?;
         self.in_order.get(number).copied().filter(|_| *deadline <= now)
     }
 
-    /// When the time of the next transmission is over.
+    /// When the next transmission times out.
     fn next_deadline(&self) -> Option<Duration> {
         self.by_deadline.first().map(|(deadline, _)| *deadline)
     }

@@ -63,14 +63,14 @@ fn refuses_segment(known: &[(Flags, u32, usize)], flags: Flags, offset: u32, byt
 }
 
 #[test]
-fn malformed_is_what_has_no_header() {
+fn counts_short_datagrams_as_malformed() {
     for bytes in 0..10 {
         refuses(&mut after(&[(NONE, 0, 4)]), &pattern(bytes), Cause::Malformed);
     }
 }
 
 #[test]
-fn not_a_segment_is_what_has_the_ack_flag() {
+fn counts_acknowledgements_as_not_a_segment() {
     for flags in [Flags::ACK, Flags::ACK | SYN, Flags::ACK | EOM | SYN] {
         refuses_segment(&[], flags, 0, 4, Cause::NotASegment);
         refuses_segment(&[(NONE, 0, 4)], flags, 4, 4, Cause::NotASegment);
@@ -78,7 +78,7 @@ fn not_a_segment_is_what_has_the_ack_flag() {
 }
 
 #[test]
-fn misplaced_is_what_fits_no_segment() {
+fn counts_impossible_offsets_as_misplaced() {
     let long = MAX_PAYLOAD + 1;
     let cases: [(Known, Flags, u32, usize); 20] = [
         (&[], NONE, 0, 0),                              // empty, and not EOM
@@ -130,7 +130,7 @@ fn as_many_segments_as_the_bitmap_has_bits_are_a_message() {
 }
 
 #[test]
-fn too_long_is_what_does_not_fit_the_memory() {
+fn counts_oversize_segments_as_too_long() {
     let cases: [(Known, Flags, u32, usize); 6] = [
         (&[], NONE, 99_990, 30),
         (&[], EOM, 99_990, 11),
@@ -152,7 +152,7 @@ fn too_long_is_what_does_not_fit_the_memory() {
 }
 
 #[test]
-fn beyond_end_is_what_contradicts_the_end() {
+fn counts_contradictions_of_the_end_as_beyond_end() {
     let cases: [(Known, Flags, u32, usize); 9] = [
         (&[(EOM, 8, 4)], NONE, 8, 4),                // in the place of EOM
         (&[(EOM, 8, 4)], NONE, 12, 4),               // behind it
@@ -170,7 +170,7 @@ fn beyond_end_is_what_contradicts_the_end() {
 }
 
 #[test]
-fn no_room_is_a_new_message_too_many() {
+fn counts_excess_messages_as_no_room() {
     let other = Header {
         message_id: ID + 1,
         ..header(SYN, 0)
@@ -189,7 +189,7 @@ fn no_room_is_a_new_message_too_many() {
 }
 
 #[test]
-fn given_up_is_a_message_that_the_host_is_taking_away() {
+fn counts_segments_of_closing_messages_as_given_up() {
     let mut receiver = after(&[(NONE, 0, 4)]);
     let key = MessageKey {
         from: ALICE,

@@ -209,7 +209,7 @@ fn messages_are_taken_in_the_order_of_their_completion() {
 }
 
 #[test]
-fn the_place_of_a_message_that_is_done_with_is_used_anew() {
+fn reuses_the_place_of_a_released_message() {
     let mut receiver = receiver(Confirm::Memory);
     exchange(&mut receiver, "#1 EOM 0 a -> Accepted");
     assert_eq!(taken(&mut receiver), Some(b"a".to_vec()));
@@ -230,7 +230,7 @@ fn the_place_of_a_message_that_is_done_with_is_used_anew() {
 }
 
 #[test]
-fn a_complete_message_keeps_its_place_until_it_is_taken() {
+fn complete_message_keeps_its_place_until_taken() {
     let mut receiver = receiver(Confirm::Memory);
     exchange(
         &mut receiver,

@@ -48,7 +48,7 @@ fn without_acknowledgements_all_is_sent_once() {
 }
 
 #[test]
-fn messages_are_cut_into_full_segments_and_a_rest() {
+fn splits_messages_into_full_segments_and_a_remainder() {
     for (length, last) in [
         (0, (0, 0)),
         (1, (0, 1)),
@@ -126,7 +126,7 @@ fn in_message_mode_the_end_is_repeated_and_then_everything_in_turns() {
 }
 
 #[test]
-fn a_window_is_filled_and_goes_on_with_each_acknowledgement() {
+fn window_advances_with_each_acknowledgement() {
     let mut sender = sender(Mode::Window(2), 35);
     assert_eq!(
         sends(&mut sender, ms(0), &[(SYN, 0, 10), (SYN, 10, 10)]),
@@ -146,7 +146,7 @@ fn a_window_is_filled_and_goes_on_with_each_acknowledgement() {
 }
 
 #[test]
-fn the_acknowledgement_of_eom_says_that_all_arrived() {
+fn acknowledgement_of_eom_completes_the_transfer() {
     let mut sender = sender(Mode::Window(4), 25);
     let _ = sends(
         &mut sender,
@@ -217,7 +217,7 @@ fn a_segment_is_repeated_when_three_that_were_sent_later_are_acknowledged() {
 }
 
 #[test]
-fn an_answer_to_a_repetition_proves_nothing_about_others() {
+fn acknowledged_retransmission_does_not_mark_others_lost() {
     let mut sender = sender(Mode::Window(5), 50);
     let all = [
         (SYN, 0, 10),
@@ -255,7 +255,7 @@ fn the_timeout_follows_what_is_measured() {
 }
 
 #[test]
-fn what_answers_no_segment_is_ignored() {
+fn ignores_acknowledgements_without_a_segment() {
     let mut sender = sender(Mode::Window(2), 35);
     let _ = sends(&mut sender, ms(0), &[(SYN, 0, 10), (SYN, 10, 10)]);
     let strange = [
@@ -282,7 +282,7 @@ fn what_answers_no_segment_is_ignored() {
 }
 
 #[test]
-fn a_rate_is_kept_and_lateness_caught_up_a_little() {
+fn keeps_the_rate_and_limits_bursts() {
     // A full segment is a frame of 1514 bytes, 12.112 us at 1 Gb/s.
     let gigabit = SenderConfig {
         mode: Mode::None,
@@ -313,7 +313,7 @@ fn a_rate_is_kept_and_lateness_caught_up_a_little() {
 }
 
 #[test]
-fn a_rate_counts_whole_frames_and_small_ones_are_filled_up() {
+fn rate_counts_padded_frames() {
     let slow = SenderConfig {
         rate_bits_per_s: Some(480),
         ..config(Mode::None)

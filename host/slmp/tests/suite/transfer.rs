@@ -60,7 +60,7 @@ fn any_weather() -> impl Strategy<Value = Weather> {
 proptest! {
     /// The receiver has no byte more than the message, so one that were written outside of it would be refused.
     #[test]
-    fn messages_arrive_whole_in_any_weather(
+    fn messages_arrive_complete_over_any_link(
         mode in any_mode(), weather in any_weather(), segment_bytes in 1_usize..=1462, segments in 0_usize..120,
         rest in 0_usize..1462, stored: bool,
     ) {
@@ -136,7 +136,7 @@ fn without_a_receiver_the_sender_gives_up_and_says_so() {
 }
 
 #[test]
-fn a_receiver_that_is_replaced_in_the_middle_never_has_the_message() {
+fn receiver_replaced_during_transfer_never_completes() {
     let replace = |receiver: &mut Receiver, arrived| {
         if arrived == 50 {
             *receiver = self::receiver(1000, Confirm::Memory);
@@ -174,7 +174,7 @@ fn in_message_mode_a_replaced_receiver_gets_everything_again() {
 }
 
 #[test]
-fn a_receiver_that_stops_in_the_middle_is_told_from_one_that_never_was() {
+fn distinguishes_stopped_receiver_from_missing_one() {
     let ended = run(
         &pattern(1000),
         Mode::Window(4),

@@ -169,7 +169,7 @@ fn the_sender_waits_until_the_program_has_stored_the_message() {
 }
 
 #[test]
-fn progress_is_told_at_the_end_at_least() {
+fn reports_progress_at_the_end() {
     let (listener, at) = listener(ReceiverConfig::default());
     let stop = AtomicBool::new(false);
     let mut told = Vec::new();
@@ -225,7 +225,7 @@ fn without_a_receiver_the_sender_gives_up() {
         ..SenderConfig::default()
     };
     let error = send(address_of(&silent), b"hello", config).expect_err("nobody answers");
-    let UdpError::Failed { error, .. } = error else {
+    let UdpError::Failed(_, error) = error else {
         panic!("{error}");
     };
     let expected = SendError {
@@ -238,7 +238,7 @@ fn without_a_receiver_the_sender_gives_up() {
 }
 
 #[test]
-fn a_closed_port_is_like_nobody_who_answers() {
+fn closed_port_is_reported_as_no_answer() {
     let closed = address_of(&socket());
     let connected = socket();
     connected.connect(closed).expect("UDP always connects");
@@ -253,11 +253,11 @@ fn a_closed_port_is_like_nobody_who_answers() {
         config,
         |_| ControlFlow::Continue(()),
     );
-    assert!(matches!(error, Err(UdpError::Failed { .. })), "{error:?}");
+    assert!(matches!(error, Err(UdpError::Failed(..))), "{error:?}");
 }
 
 #[test]
-fn answers_of_others_are_not_taken() {
+fn ignores_acknowledgements_from_other_hosts() {
     let (silent, stranger, sender) = (socket(), socket(), socket());
     let to = address_of(&silent);
     let from = address_of(&sender);
@@ -276,11 +276,11 @@ fn answers_of_others_are_not_taken() {
         });
         udp::send(&sender, to, b"hello", config, |_| ControlFlow::Continue(()))
     });
-    assert!(matches!(sent, Err(UdpError::Failed { .. })), "{sent:?}");
+    assert!(matches!(sent, Err(UdpError::Failed(..))), "{sent:?}");
 }
 
 #[test]
-fn a_sender_stops_when_it_is_told_to_and_leaves_the_socket_as_it_was() {
+fn sender_stops_on_request_and_restores_the_socket() {
     let (silent, socket) = (socket(), socket());
     socket.set_read_timeout(Some(ms(30))).expect("not zero");
     // Systems round it.
@@ -310,7 +310,7 @@ fn a_sender_stops_when_it_is_told_to_and_leaves_the_socket_as_it_was() {
 }
 
 #[test]
-fn what_the_system_refuses_is_told() {
+fn reports_system_errors() {
     let (_listener, at) = listener(ReceiverConfig::default());
     let taken = Listener::bind(at, ReceiverConfig::default(), ms(300)).map(|_| ());
     let error = taken.expect_err("the port is taken").to_string();

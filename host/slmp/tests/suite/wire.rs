@@ -119,7 +119,7 @@ fn every_frame_that_is_wrong_is_refused_for_its_cause() {
 }
 
 #[test]
-fn what_ip_allows_is_taken() {
+fn accepts_valid_ip_variants() {
     let mut frame = built(&pattern(99), UdpChecksum::Computed);
     frame.extend([0xee; 9]);
     frame[20] = 0x40; // "do not fragment"
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_bit_behind_the_ip_header_is_found(length in 1_usize..200, bit in 0_usize..2000) {
+    fn detects_any_bit_error_after_the_ip_header(length in 1_usize..200, bit in 0_usize..2000) {
         let mut frame = built(&pattern(length), UdpChecksum::Computed);
         let bits = 8 * (18 + length);
         let at = 34 + bit % bits / 8;
@@ -226,7 +226,7 @@ fn frames_are_refused_for_their_own_causes() {
 }
 
 #[test]
-fn a_frame_is_answered_with_its_own_headers_turned_around() {
+fn acknowledgement_swaps_the_headers_of_its_frame() {
     let mut receiver = receiver(Confirm::Memory);
     let segment = frame(EOM | SYN, &pattern(20));
     let answers = receiver.receive_frame(Duration::ZERO, &segment);

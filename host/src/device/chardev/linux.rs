@@ -1,4 +1,4 @@
-//! The real files.
+//! The files of the system: sysfs and the driver's device file.
 
 #![allow(unsafe_code)]
 
@@ -91,7 +91,7 @@ impl System for Linux {
     }
 
     fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
-        // Nothing is created: where the driver is gone there are no files of registers.
+        // Do not create files: without the driver there are no register files.
         OpenOptions::new()
             .write(true)
             .open(path)?
@@ -198,7 +198,7 @@ impl DeviceFile for LinuxFile {
     fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
         let limit = Timespec::try_from(limit).ok();
         match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], limit.as_ref()) {
-            // A signal ends it as the limit does: whoever waits looks, and waits again.
+            // A signal ends the wait like the limit: the caller checks, and waits again.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_text_files_that_are_never_made() {
+    fn never_creates_register_files() {
         let bus = tempfile::tempdir().expect("there is room");
         let system = linux(bus.path());
         assert!(system.auxiliary_devices().expect("it is there").is_empty());
@@ -277,11 +277,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_file_is_not_touched() {
+    fn does_not_open_other_files() {
         let file = tempfile::NamedTempFile::new().expect("there is room");
         std::fs::write(&file, "mine").expect("there is room");
         let error = Card::open(Linux::default(), file.path()).unwrap_err();
-        assert!(matches!(error, CardError::Foreign { .. }), "{error}");
+        assert!(matches!(error, CardError::Foreign(..)), "{error}");
         assert_eq!(std::fs::read(&file).expect("it is there"), b"mine");
         let error = Card::open(Linux::default(), Path::new("/dev/pspin-none")).unwrap_err();
         assert!(matches!(error, CardError::NoFile(_)), "{error}");

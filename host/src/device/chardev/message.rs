@@ -43,7 +43,7 @@ pub(super) const HAS_EXTENSIONS: u32 = 1;
 /// Its events are interrupts.
 pub(super) const HAS_INTERRUPTS: u32 = 2;
 
-/// What goes to the driver and comes back, in the byte order of the machine.
+/// Argument and result of a call, in native byte order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(8))]
 pub(super) struct Message([u8; BYTES]);
@@ -82,7 +82,7 @@ impl Message {
 /// How registers are reached.
 #[derive(Debug)]
 pub(super) enum Registers {
-    /// By files of the public driver, or of ours in its place.
+    /// Through sysfs files of FPsPIN's driver, or of spinneret's compatible one.
     Files(RegisterFiles),
     /// By calls of our own driver.
     Calls(Abilities),
@@ -106,7 +106,7 @@ impl Registers {
 pub(super) struct RegisterFiles(BTreeMap<u32, PathBuf>);
 
 impl RegisterFiles {
-    /// Looks for the files in sysfs. Registers of FPsPIN have to be there; those of ours may be.
+    /// Finds the files in sysfs. Registers of FPsPIN must exist; extensions may exist.
     pub(super) fn find(system: &impl System, device: &Path) -> Result<Self, CardError> {
         let folder = match system.folder(device) {
             Some(folder) => folder,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What the driver's header says, in words of our own.
+    /// The definitions of the driver's header, restated.
     const HEADER: &str = "
         #include <linux/ioctl.h>
         #include <stdbool.h>

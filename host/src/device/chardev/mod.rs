@@ -66,10 +66,7 @@ impl<S: System> Card<S> {
         for context in 0..CONTEXTS {
             let area = again(|| file.query(context)).map_err(foreign)?;
             if area.is_enabled {
-                return Err(CardError::Mapped {
-                    path: path.to_owned(),
-                    context,
-                });
+                return Err(CardError::Mapped(path.to_owned(), context));
             }
         }
         let registers = match abilities {
@@ -260,7 +257,7 @@ impl<S: System> Device for Card<S> {
             return;
         }
         if !self.is_let_go(context) {
-            // Ignore errors: if this fails, the card is gone and writes no more.
+            // Ignore errors: if this fails, the card was removed and does not write any more.
             let _ = self.write_register(cl::AUX_RESET, 1);
         }
         if let Some(mapping) = self.areas[context as usize].take() {

@@ -20,7 +20,7 @@ pub trait System: fmt::Debug {
     /// Folders of the auxiliary devices that the driver can serve; none if there is no such bus.
     ///
     /// # Errors
-    /// If the bus cannot be looked at.
+    /// If the bus cannot be read.
     fn auxiliary_devices(&self) -> io::Result<Vec<PathBuf>>;
 
     /// The folder with the registers of a device file, where its driver says which it is.
@@ -35,7 +35,7 @@ pub trait System: fmt::Debug {
     /// Reads a text file of sysfs.
     ///
     /// # Errors
-    /// If it is gone, or the driver refuses.
+    /// If it does not exist any more, or the driver refuses.
     fn read_text(&self, path: &Path) -> io::Result<String>;
 
     /// Writes a text file of sysfs, in one piece.
@@ -98,7 +98,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Returns the features of the card, if the file belongs to our driver. The calls below need such a file.
     ///
     /// # Errors
-    /// If the card is gone.
+    /// If the card was removed.
     fn abilities(&mut self) -> io::Result<Option<Abilities>> {
         Ok(None)
     }
@@ -106,7 +106,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Reads a control register.
     ///
     /// # Errors
-    /// If the card has none there, or is gone.
+    /// If the card has none there, or was removed.
     fn read_register(&mut self, offset: u32) -> io::Result<u32> {
         let _ = offset;
         Err(Errno::NOTTY.into())
@@ -124,7 +124,7 @@ pub trait DeviceFile: fmt::Debug {
     /// Waits for events, up to a limit. Returns a bit for each line with an event since the last call.
     ///
     /// # Errors
-    /// If the card is gone.
+    /// If the card was removed.
     fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
         let _ = limit;
         Err(Errno::NOTTY.into())
@@ -147,7 +147,7 @@ pub struct DmaArea {
     pub address: u64,
     /// Its size.
     pub bytes: u64,
-    /// It is mapped by somebody.
+    /// It is mapped by a process.
     pub is_enabled: bool,
 }
 
@@ -164,48 +164,28 @@ pub enum CardError {
     NoFile(PathBuf),
     /// The user may not use it.
     #[error(
-        "no permission for {path}: run as root, or let a udev rule give it to a group of yours \
-         (KERNEL==\"pspin0\", GROUP=\"spinneret\", MODE=\"0660\"): {source}"
+        "no permission for {0}: run as root, or let a udev rule give it to a group of yours \
+         (KERNEL==\"pspin0\", GROUP=\"spinneret\", MODE=\"0660\"): {1}"
     )]
-    Permission {
-        /// The device file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Somebody else has it.
+    Permission(PathBuf, #[source] io::Error),
+    /// Another program uses it.
     #[error("the card at {0} is in use by another program")]
     Busy(PathBuf),
-    /// Somebody who does not lock it has it.
+    /// A program that does not lock it uses it.
     #[error(
-        "host memory of context {context} at {path} is mapped already: end the program that uses the card; if there is \
+        "host memory of context {1} at {0} is mapped already: end the program that uses the card; if there is \
          none, a mapping has failed, and the driver has to be loaded anew"
     )]
-    Mapped {
-        /// The device file.
-        path: PathBuf,
-        /// The context.
-        context: u32,
-    },
+    Mapped(PathBuf, u32),
     /// It is the file of something else.
     #[error(
-        "{path} is no device file of a NIC's driver: {source}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
+        "{0} is no device file of a NIC's driver: {1}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    Foreign(PathBuf, #[source] io::Error),
     /// It cannot be opened for another reason.
-    #[error("{path} cannot be opened: {source}")]
-    Open {
-        /// The device file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The bus cannot be looked at.
+    #[error("{0} cannot be opened: {1}")]
+    Open(PathBuf, #[source] io::Error),
+    /// The bus cannot be read.
     #[error("/sys/bus/auxiliary/devices, where the driver shows its registers, cannot be read: {0}")]
     Bus(io::Error),
     /// There are no registers.
@@ -234,10 +214,10 @@ impl CardError {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
             Some(Errno::NOENT | Errno::NODEV | Errno::NXIO) => Self::NoFile(path),
-            Some(Errno::ACCESS | Errno::PERM) => Self::Permission { path, source },
+            Some(Errno::ACCESS | Errno::PERM) => Self::Permission(path, source),
             Some(Errno::WOULDBLOCK | Errno::BUSY) => Self::Busy(path),
-            Some(Errno::NOTTY) => Self::Foreign { path, source },
-            _ => Self::Open { path, source },
+            Some(Errno::NOTTY) => Self::Foreign(path, source),
+            _ => Self::Open(path, source),
         }
     }
 
@@ -246,7 +226,7 @@ impl CardError {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
             Some(Errno::NODEV) => Self::NoFile(path),
-            _ => Self::Foreign { path, source },
+            _ => Self::Foreign(path, source),
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct Client {
 /// Why there is no NIC behind a socket.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nobody listens.
+    /// No process listens.
     #[error("nobody answers at {path}: {source}; start one with `spinneret serve {path}`")]
     Nobody {
         /// The socket.
@@ -38,7 +38,7 @@ pub enum ConnectError {
         /// Why.
         source: io::Error,
     },
-    /// Somebody else has the NIC.
+    /// Another client uses the NIC.
     #[error("the NIC at {0} is in use by another process")]
     Busy(PathBuf),
     /// It speaks another language.
@@ -199,7 +199,7 @@ impl Device for Client {
     }
 
     fn close_area(&mut self, context: u32) {
-        // If the NIC is gone, so is its memory.
+        // Ignore errors: the memory disappears with the NIC.
         let _ = self.tell(&Request::CloseArea { context });
         if let Some(place) = self.areas.get_mut(context as usize) {
             *place = None;

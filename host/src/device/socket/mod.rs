@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_message_comes_out_as_it_went_in_however_it_is_cut() {
+    fn message_survives_any_segmentation() {
         let requests = [
             Request::Hello { version: VERSION },
             Request::WriteCluster {

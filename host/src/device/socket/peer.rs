@@ -71,7 +71,7 @@ impl Peer {
         })
     }
 
-    /// Where it is reached.
+    /// Its stream.
     pub(super) fn stream(&self) -> &UnixStream {
         &self.stream
     }
@@ -123,7 +123,7 @@ impl Peer {
             .contains(PollFlags::HUP))
     }
 
-    /// What the stream is ready for, after so much time at most.
+    /// Polls the stream, with a timeout.
     fn is_ready_for(&self, wanted: PollFlags, time: Duration) -> io::Result<PollFlags> {
         let mut polled = [PollFd::new(&self.stream, wanted)];
         let time = Timespec::try_from(time).map_err(io::Error::other)?;

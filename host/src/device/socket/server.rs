@@ -132,7 +132,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at a path. A socket there that nobody listens to is replaced.
+    /// Listens at a path. Replaces a stale socket.
     ///
     /// # Errors
     /// If the path is taken by something else, or cannot be made.

@@ -26,7 +26,7 @@ use vfio_bindings::bindings::vfio;
 const COMMAND: u64 = 4;
 const MEMORY_AND_MASTER: u16 = 0b110;
 
-/// A function that this process has, and nobody else.
+/// A function that this process owns.
 #[derive(Debug)]
 pub struct PciFunction {
     bar: Mapping,
@@ -48,10 +48,7 @@ impl PciFunction {
         let has_iommu = value_call::<CHECK_EXTENSION>(&container, vfio::VFIO_TYPE1v2_IOMMU);
         if version as u32 != vfio::VFIO_API_VERSION || !matches!(has_iommu, Ok(1..)) {
             let what = format!("the kernel has version {version} of VFIO, or no IOMMU of type 1");
-            return Err(VfioError::Shape {
-                place: place.to_owned(),
-                what,
-            });
+            return Err(VfioError::Shape(place.to_owned(), what));
         }
         let group = enter(place, &group, &container)?;
         value_call::<SET_IOMMU>(&container, vfio::VFIO_TYPE1v2_IOMMU)
@@ -60,7 +57,7 @@ impl PciFunction {
         // SAFETY: the call reads the name, which ends with 0 and outlives it.
         let function = unsafe { raw_call::<DEVICE_FD>(&group, name.as_ptr().cast_mut().cast()) };
         let function = function.map_err(VfioError::call(format!("asking for {place}")))?;
-        // SAFETY: the call has given us a new descriptor, and nobody else knows of it.
+        // SAFETY: the call has returned a new descriptor, which is not used elsewhere.
         let function = File::from(unsafe { OwnedFd::from_raw_fd(function) });
         let bar = map_bar(place, &function)?;
         turn_on(&function).map_err(VfioError::call(format!("letting {place} access memory")))?;
@@ -117,13 +114,13 @@ impl Function for PciFunction {
             tv_nsec: limit.subsec_nanos().into(),
         };
         match poll(&mut waits, Some(&limit)) {
-            // A signal ends the wait early, and whoever waits looks again.
+            // A signal ends the wait early, and the caller checks again.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let mut came = 0;
         for (vector, fd) in self.interrupts.iter().enumerate() {
-            // The descriptors do not block: one that nothing was written to says so.
+            // The descriptors do not block: a read of one without data fails.
             if rustix::io::read(fd, &mut [0; 8]).is_ok() {
                 came |= 1 << vector;
             }
@@ -135,10 +132,7 @@ impl Function for PciFunction {
 fn open_file(path: PathBuf, place: &str) -> Result<OwnedFd, VfioError> {
     open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
         Errno::BUSY => VfioError::Busy(place.to_owned()),
-        Errno::ACCESS | Errno::PERM => VfioError::Permission {
-            path,
-            source: error.into(),
-        },
+        Errno::ACCESS | Errno::PERM => VfioError::Permission(path, error.into()),
         error => VfioError::call(format!("opening {}", path.display()))(error.into()),
     })
 }
@@ -152,10 +146,7 @@ fn enter(place: &str, path: &Path, container: &OwnedFd) -> Result<OwnedFd, VfioE
     };
     call::<GROUP_STATUS, _>(&group, &mut status).map_err(VfioError::call("asking for the IOMMU group"))?;
     if status.flags & vfio::VFIO_GROUP_FLAGS_VIABLE == 0 {
-        return Err(VfioError::NotViable {
-            place: place.to_owned(),
-            others: others(place),
-        });
+        return Err(VfioError::NotViable(place.to_owned(), others(place)));
     }
     call::<SET_CONTAINER, _>(&group, &mut container.as_raw_fd())
         .map_err(VfioError::call(format!("taking the IOMMU group of {place}")))?;
@@ -172,10 +163,7 @@ fn map_bar(place: &str, function: &File) -> Result<Mapping, VfioError> {
             pci::APPLICATION_BAR,
             region.size
         );
-        return Err(VfioError::Shape {
-            place: place.to_owned(),
-            what,
-        });
+        return Err(VfioError::Shape(place.to_owned(), what));
     }
     Mapping::new(function, region.offset, bytes as usize).map_err(VfioError::call(format!(
         "mapping BAR {} of {place}",
@@ -213,10 +201,7 @@ fn take_interrupts(place: &str, function: &File) -> Result<[OwnedFd; pci::VECTOR
     call::<IRQ_INFO, _>(function, &mut info).map_err(VfioError::call("asking for interrupts"))?;
     if info.count < pci::VECTORS {
         let what = format!("it has {} interrupts, not {}", info.count, pci::VECTORS);
-        return Err(VfioError::Shape {
-            place: place.to_owned(),
-            what,
-        });
+        return Err(VfioError::Shape(place.to_owned(), what));
     }
     let mut fds = Vec::new();
     for _ in 0..pci::VECTORS {
@@ -266,7 +251,7 @@ pub(super) const UNMAP_DMA: u32 = 14;
 /// A call of VFIO with what its argument points to: all of them are numbered alike, and say nothing of their argument.
 struct Call<const NUMBER: u32>(*mut c_void);
 
-// SAFETY: the number is one of VFIO's, and whoever makes one answers for what the argument is.
+// SAFETY: the number is one of VFIO's, and the creator of a call guarantees the type of its argument.
 unsafe impl<const NUMBER: u32> Ioctl for Call<NUMBER> {
     type Output = i32;
 

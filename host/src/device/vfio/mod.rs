@@ -1,4 +1,4 @@
-//! A NIC with its own PCI function, through the kernel's `vfio-pci`, without a driver of ours in the kernel.
+//! A NIC with its own PCI function, through the kernel's `vfio-pci`, without a driver of spinneret in the kernel.
 //!
 //! ```text
 //! Vfio ── Function ──► BAR 0, mapped: registers, L2 memory of the cluster

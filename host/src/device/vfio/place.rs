@@ -1,15 +1,15 @@
-//! Places on the PCI bus, and what the system's files say of the functions there.
+//! PCI addresses, and the functions at them in sysfs.
 
 use crate::device::DeviceError;
 use spinneret_regmap::pci;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the system shows PCI functions.
+/// Sysfs folder of PCI functions.
 const DEVICES: &str = "/sys/bus/pci/devices";
 /// Those of the driver by which programs have functions, under the root of the system's files.
 const BOUND: &str = "sys/bus/pci/drivers/vfio-pci";
-/// Where it gives groups of the IOMMU.
+/// Folder of IOMMU groups.
 pub(super) const GROUPS: &str = "/dev/vfio";
 
 /// The first function that is ours and bound to `vfio-pci`, in the order of the bus.
@@ -38,18 +38,11 @@ pub(super) fn find(place: &str) -> Result<PathBuf, VfioError> {
     let [vendor, id] = ["vendor", "device"].map(|name| number(&device.join(name)));
     let (vendor, id) = (vendor?, id?);
     if [vendor, id] != [pci::VENDOR, pci::DEVICE].map(u32::from) {
-        return Err(VfioError::Foreign {
-            place: place.to_owned(),
-            vendor,
-            device: id,
-        });
+        return Err(VfioError::Foreign(place.to_owned(), vendor, id));
     }
     let driver = link(&device.join("driver"));
     if driver.as_deref() != Some("vfio-pci") {
-        return Err(VfioError::Driver {
-            place: place.to_owned(),
-            driver,
-        });
+        return Err(VfioError::Driver(place.to_owned(), driver));
     }
     let group = link(&device.join("iommu_group")).ok_or_else(|| VfioError::NoIommu(place.to_owned()))?;
     Ok(Path::new(GROUPS).join(group))
@@ -87,7 +80,7 @@ pub(super) fn others(place: &str) -> Vec<String> {
     names.filter(|name| name != place).collect()
 }
 
-// What is wrong when the kernel does not give a PCI function, and what to do about it.
+// Errors of PCI functions, with advice.
 
 /// Why there is no NIC at a place of the PCI bus.
 #[derive(Debug, thiserror::Error)]
@@ -103,31 +96,19 @@ pub enum VfioError {
     NoDevice(String),
     /// Something else is there.
     #[error(
-        "{place} is {vendor:04x}:{device:04x}, and a NIC of spinneret is {:04x}:{:04x}",
-        pci::VENDOR,
-        pci::DEVICE
+        "{0} is {1:04x}:{2:04x}, and a NIC of spinneret is {vendor:04x}:{device:04x}",
+        vendor = pci::VENDOR,
+        device = pci::DEVICE
     )]
-    Foreign {
-        /// The place.
-        place: String,
-        /// Its vendor.
-        vendor: u32,
-        /// Its device.
-        device: u32,
-    },
+    Foreign(String, u32, u32),
     /// Another driver has it, or none.
     #[error(
-        "{place} is {}, not to vfio-pci: as root, `modprobe vfio-pci`, then `echo vfio-pci > \
-         /sys/bus/pci/devices/{place}/driver_override`{} and `echo {place} > /sys/bus/pci/drivers_probe`",
-        driver.as_ref().map_or("bound to no driver".to_owned(), |driver| format!("bound to {driver}")),
-        driver.as_ref().map_or(String::new(), |_| format!(", `echo {place} > /sys/bus/pci/devices/{place}/driver/unbind`"))
+        "{0} is {bound}, not to vfio-pci: as root, `modprobe vfio-pci`, then `echo vfio-pci > \
+         /sys/bus/pci/devices/{0}/driver_override`{unbind} and `echo {0} > /sys/bus/pci/drivers_probe`",
+        bound = .1.as_ref().map_or("bound to no driver".to_owned(), |driver| format!("bound to {driver}")),
+        unbind = .1.as_ref().map_or(String::new(), |_| format!(", `echo {0} > /sys/bus/pci/devices/{0}/driver/unbind`", .0))
     )]
-    Driver {
-        /// The place.
-        place: String,
-        /// The driver that has it.
-        driver: Option<String>,
-    },
+    Driver(String, Option<String>),
     /// There is no IOMMU.
     #[error(
         "{0} is behind no IOMMU, so the kernel gives it to nobody: turn it on in the firmware, and boot with \
@@ -136,51 +117,28 @@ pub enum VfioError {
     NoIommu(String),
     /// Its group is used by others.
     #[error(
-        "the IOMMU cannot tell {place} from {}, so all of them have to be bound to vfio-pci or to no driver",
-        others.join(", ")
+        "the IOMMU cannot tell {0} from {others}, so all of them have to be bound to vfio-pci or to no driver",
+        others = .1.join(", ")
     )]
-    NotViable {
-        /// The place.
-        place: String,
-        /// The others of its group.
-        others: Vec<String>,
-    },
-    /// Somebody has it.
+    NotViable(String, Vec<String>),
+    /// Another program uses it.
     #[error("{0} is in use by another program")]
     Busy(String),
     /// The user may not use it.
-    #[error("no permission for {path}: run as root, or give the file to yourself (`chown`): {source}")]
-    Permission {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("no permission for {0}: run as root, or give the file to yourself (`chown`): {1}")]
+    Permission(PathBuf, #[source] io::Error),
     /// Some other call failed.
-    #[error("{what} failed: {source}")]
-    Call {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It is not as a NIC of ours is.
-    #[error("{place} is no NIC that this library knows: {what}")]
-    Shape {
-        /// The place.
-        place: String,
-        /// What is missing.
-        what: String,
-    },
+    #[error("{0} failed: {1}")]
+    Call(String, #[source] io::Error),
+    /// It is not like a known spinneret NIC.
+    #[error("{0} is no NIC that this library knows: {1}")]
+    Shape(String, String),
 }
 
 impl VfioError {
     /// The result of something that was tried.
     pub(super) fn call(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Call {
-            what: what.into(),
-            source,
-        }
+        move |source| Self::Call(what.into(), source)
     }
 }
 
@@ -203,7 +161,7 @@ mod tests {
     use spinneret_regmap::pci;
 
     #[test]
-    fn a_place_is_written_as_the_system_writes_it() {
+    fn accepts_only_canonical_pci_addresses() {
         assert!(is_place("0000:00:03.0") && is_place("00ff:ab:1f.7"));
         for wrong in [
             "",
@@ -218,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_function_of_ours_is_found_among_others() -> std::io::Result<()> {
+    fn finds_the_first_spinneret_function() -> std::io::Result<()> {
         let root = tempfile::tempdir()?;
         assert_eq!(first_bound(root.path()), None, "there is no such driver");
         let ours = [pci::VENDOR, pci::DEVICE];

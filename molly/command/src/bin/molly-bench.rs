@@ -1,4 +1,4 @@
-//! `./dev bench molly`: molly against C written by hand, and how long plans take, held to their bars.
+//! `./dev bench molly`: molly against hand-written C, and planning times, checked against limits.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser};
@@ -106,7 +106,7 @@ fn measure(arguments: &Arguments) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What a command prints.
+/// The output of a command.
 fn output(command: &mut Command) -> Result<String> {
     let output = command.output();
     let output = output.with_context(|| format!("{command:?} does not start"))?;
@@ -160,7 +160,7 @@ fn ours(arguments: &Arguments, size: &str, steps: &str, more: &[&str]) -> Result
     seconds(run.args(given).args(more), "seconds")
 }
 
-/// Columns packed by hand against MPI's vector type: how much longer an exchange takes, and a step of molly's.
+/// Columns packed manually against MPI's vector type: the difference for an exchange, and for a step of molly's.
 fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for size in ["1024", "4096", "8192"] {

@@ -1,4 +1,4 @@
-//! Programs that are wrong, under MPI: what each says and how it ends is compared by `tests/wrong.rs`.
+//! Faulty programs under MPI. `tests/wrong.rs` compares their messages and exit codes.
 
 use molly::mpi::{Mpi, exit_code, ranks};
 use molly::programs::{five, transposition};

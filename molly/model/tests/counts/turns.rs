@@ -1,4 +1,4 @@
-//! Messages of ranks that take turns, by how many rows are in a turn.
+//! Messages of pipelined sweeps, by rows in a turn.
 
 use super::*;
 
@@ -66,7 +66,8 @@ fn ranks_that_take_turns_work_at_the_same_time() {
         pace.work_s / pace.seconds
     };
     let (each, strips, whole) = (pace(0), pace(8), pace(2000));
-    // With strips of k of R rows all but about 1 / (1 + k / R) is work; whole sweeps take turns, and no rank works beside another.
+    // With strips of k of R rows all but about 1 / (1 + k / R) is work; whole sweeps take turns, and no rank works
+    // beside another.
     assert!(
         strips > 0.85 && whole < 0.6 && each < strips,
         "{each} {strips} {whole}"
@@ -229,7 +230,8 @@ fn ranks_take_no_turns_where_they_would_read_another_version() {
             assert_eq!((same, plan.turns), (each, vec![]), "{}, {rows} rows", case.0.name);
         }
     };
-    // Row 2 x - 64 was written in this sweep up to the middle, and in the one before after that. A message with both would be sent
+    // Row 2 x - 64 was written in this sweep up to the middle, and in the one before after that. A message with both
+    // would be sent
     // when the sender has written new values over the old ones.
     let accesses = vec![
         Access::read(0, vec![at(1) * 2 - 64, at(2) - 1]),
@@ -254,7 +256,7 @@ fn ranks_take_no_turns_where_they_would_read_another_version() {
 }
 
 #[test]
-fn loops_with_steps_are_cut_into_strips() {
+fn loops_with_steps_are_tiled() {
     let mut nest = sweep(1, 66, [false, false], &[[0, -1], [0, 0]]);
     if let Node::Loop(bounds, _) = &mut nest {
         (bounds.step, bounds.from_end, bounds.reversed) = (3, true, true);

@@ -1,4 +1,4 @@
-//! Programs of the field, written as descriptions.
+//! Typical programs as descriptions.
 
 use spinneret_molly_model::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 

@@ -1,13 +1,12 @@
 //! Programs that are started through an MPI's launcher, and never wait for ever. The module around says which: `PROGRAM`.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 /// How long a program may take. The slowest needs some seconds on two processors, and MPICH's ranks wait busily.
 const LIMIT: Duration = Duration::from_secs(180);
@@ -60,7 +59,7 @@ impl Installed {
         has(self.compiler()) && has(self.launcher())
     }
 
-    /// The checks of these names, or a misbehaviour, in so many ranks.
+    /// The named checks, or a misbehaviour, in `ranks` ranks.
     pub(crate) fn launch(self, ranks: usize, names: &[&str]) -> Program {
         let mut command = Command::new(self.launcher());
         if self == Self::OpenMpi {

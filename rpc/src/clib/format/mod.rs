@@ -5,8 +5,6 @@
 //! pointer only.
 
 mod render;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use render::{Dialect, render};
 
@@ -199,7 +197,7 @@ fn length(rest: &mut &[u8]) -> Length {
 
 // Arguments of a format, as a host of 64 bits sees them.
 
-/// How arguments lie one behind the other.
+/// How arguments follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// Each at a multiple of its size.
@@ -208,7 +206,7 @@ pub(crate) enum Packing {
     Packed,
 }
 
-/// What is printed: text, or a conversion with its argument.
+/// An item of output: text, or a conversion with its argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'f> {
     /// As it is.

@@ -61,7 +61,7 @@ fn a_send_and_a_receive_byte_by_byte() {
 
 /// The proposal converts doubles by their value to an integer: fractions and signs are lost.
 #[test]
-fn doubles_are_their_bits_and_those_that_cannot_be_said_are_failures() {
+fn doubles_keep_their_bits_and_unrepresentable_results_fail() {
     let counts = with_bench(|client| {
         let ask = |function, values: &[f64]| {
             let id = id(RESERVE, function, 0, 0);
@@ -81,7 +81,7 @@ fn doubles_are_their_bits_and_those_that_cannot_be_said_are_failures() {
 
 /// The proposal lets one server thread wait in `MPI_Recv`, and stores results by a number that is not the caller's.
 #[test]
-fn who_waits_holds_nobody_and_gets_its_own_result() {
+fn waiting_calls_do_not_block_others() {
     let counts = with_bench(|client| {
         let values = |tag: i32| {
             let (address, zero) = (Value::Pointer(0x1000), Value::Int(0));
@@ -275,7 +275,7 @@ pub(super) fn text(request: &mut Request) -> Result<Reply, Refusal> {
 
 /// The proposal answers 0 then, which is `MPI_SUCCESS`.
 #[test]
-fn what_is_not_done_is_no_success() {
+fn malformed_calls_fail() {
     let good = packed(id(RESERVE, FOO, 0, 0), &[Value::Int(3), Value::Int(5)]);
     let with = |at: usize, bytes: &[u8]| {
         let mut buffer = good.clone();
@@ -353,7 +353,7 @@ fn what_is_not_done_is_no_success() {
 }
 
 #[test]
-fn the_first_of_a_number_stays_registered() {
+fn first_registration_of_a_number_wins() {
     let emissary = Emissary::default();
     let api: Rc<dyn Api> = Rc::new(Reserved);
     assert_eq!(emissary.register(RESERVE, Rc::clone(&api)), Ok(()));
@@ -374,7 +374,7 @@ fn the_first_of_a_number_stays_registered() {
 }
 
 #[test]
-fn what_is_wrong_with_a_buffer_is_said() {
+fn malformed_buffer_errors_name_the_byte() {
     let words = |malformed: Malformed| malformed.to_string();
     assert_eq!(
         words(Head::read(&[1, 2]).unwrap_err()),

@@ -23,7 +23,7 @@ enum Value {
     String(Option<&'static [u8]>),
 }
 
-/// What a compiler makes of a call.
+/// Encodes a call as a compiler does.
 fn packed(id: Id, values: &[Value]) -> Vec<u8> {
     let id = Value::Long(id.word() as i64);
     let all = || std::iter::once(&id).chain(values);
@@ -196,7 +196,7 @@ fn pointers_lead_into_transfers_or_are_refused() {
 
 /// The client sends and gets the streams that its id says, whatever becomes of the call.
 #[test]
-fn transfers_that_cannot_be() {
+fn invalid_transfers_are_refused() {
     let cases: [(&[Sent<'_>], &[Back], &str); 9] = [
         (&[(0, b"abc")], &[], "from nowhere"),
         (&[(u64::MAX - 1, b"abc")], &[], "over the end of memory"),

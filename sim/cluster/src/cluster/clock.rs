@@ -162,7 +162,13 @@ impl Cluster {
     pub(super) fn account(&mut self, number: usize, outcome: Outcome) {
         let hpu = &self.hpus[number];
         if let Some(profile) = &mut self.profile {
-            profile.note(number, outcome.pc, [self.now, hpu.at], &outcome, hpu.sleeps);
+            profile.note(
+                number,
+                outcome.pc,
+                [self.now, hpu.at],
+                outcome.in_handler,
+                hpu.sleeps,
+            );
         }
         self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
         self.follow(number, outcome);

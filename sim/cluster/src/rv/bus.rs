@@ -38,7 +38,7 @@ impl Width {
 pub enum Access {
     /// The access is done.
     Done {
-        /// What was read, in the low bits; zero above the width. The hart ignores it after a store.
+        /// The value read, in the low bits, zero-extended. The hart ignores it after a store.
         value: u32,
         /// Clocks beyond those of the instruction itself ([`super::Costs`]).
         clocks: u32,
@@ -47,7 +47,7 @@ pub enum Access {
     Wait,
 }
 
-/// What a memory makes of reservations.
+/// Support of a memory for reservations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reservations {
     /// It keeps them, as the A extension has it.

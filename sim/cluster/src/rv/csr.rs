@@ -1,6 +1,7 @@
-//! Control and status registers.
+//! Control and status registers, and causes of traps.
 
-use super::{Privilege, Trap};
+use super::Privilege;
+use std::fmt;
 
 const MSTATUS_MIE: u32 = 1 << 3;
 const MSTATUS_MPIE: u32 = 1 << 7;
@@ -10,7 +11,7 @@ const MSTATUS_MPRV: u32 = 1 << 17;
 /// RV32 with A, C, I, M and user mode.
 const MISA: u32 = 1 << 30 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
 
-/// What `mcounteren` can hold: user mode reads cycle, time, instret.
+/// Writable bits of `mcounteren`: user mode can read cycle, time, instret.
 const COUNTERS: u32 = 7;
 
 /// The control and status registers of a hart.
@@ -126,7 +127,7 @@ impl Csrs {
         self.instret_offset = read[1].wrapping_sub(counted(INHIBIT_INSTRET, retired));
     }
 
-    /// Where traps go.
+    /// Address of the trap handler.
     pub(super) fn trap_handler(&self) -> u32 {
         self.mtvec
     }
@@ -315,4 +316,68 @@ fn with_low(old: u64, low: u32) -> u64 {
 
 fn with_high(old: u64, high: u32) -> u64 {
     old & 0xffff_ffff | u64::from(high) << 32
+}
+
+/// Cause of a trap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// A jump to an odd address. Never taken by this hart, since jumps clear the lowest bit of their target.
+    InstructionMisaligned,
+    /// No program may be fetched from here; the trap value is the address of the instruction.
+    InstructionFault,
+    /// Not an instruction, or not allowed here; the trap value holds its bits.
+    Illegal,
+    /// `ebreak`; the trap value is its address.
+    Breakpoint,
+    /// A load or load-reserved from an address that is no multiple of its width.
+    LoadMisaligned,
+    /// The bus refused a load; the trap value is the address.
+    LoadFault,
+    /// A store or atomic operation to an address that is no multiple of its width.
+    StoreMisaligned,
+    /// The bus refused a store or an atomic operation; the trap value is the address.
+    StoreFault,
+    /// `ecall` in user mode.
+    EnvironmentCallU,
+    /// `ecall` in machine mode.
+    EnvironmentCallM,
+    /// A cause from outside, such as a watchdog: the number is what `mcause` reads.
+    Custom(u32),
+}
+
+impl Trap {
+    /// Returns the value of `mcause`.
+    pub const fn cause(self) -> u32 {
+        match self {
+            Trap::InstructionMisaligned => 0,
+            Trap::InstructionFault => 1,
+            Trap::Illegal => 2,
+            Trap::Breakpoint => 3,
+            Trap::LoadMisaligned => 4,
+            Trap::LoadFault => 5,
+            Trap::StoreMisaligned => 6,
+            Trap::StoreFault => 7,
+            Trap::EnvironmentCallU => 8,
+            Trap::EnvironmentCallM => 11,
+            Trap::Custom(cause) => cause,
+        }
+    }
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Trap::InstructionMisaligned => "misaligned jump",
+            Trap::InstructionFault => "instruction fetch not allowed",
+            Trap::Illegal => "illegal instruction",
+            Trap::Breakpoint => "breakpoint",
+            Trap::LoadMisaligned => "misaligned load",
+            Trap::LoadFault => "load not allowed",
+            Trap::StoreMisaligned => "misaligned store",
+            Trap::StoreFault => "store not allowed",
+            Trap::EnvironmentCallU => "environment call from user mode",
+            Trap::EnvironmentCallM => "environment call from machine mode",
+            Trap::Custom(cause) => return write!(f, "trap with cause {cause}"),
+        })
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What an instruction does. Compressed instructions have the operation of their long form.
+/// Operation of an instruction. Compressed instructions have the operation of their long form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
 #[allow(missing_docs)] // The names are those of the manual.
@@ -106,7 +106,7 @@ impl Instruction {
         Instruction::new(Op::Illegal, 0, 0, 0, bits as i32)
     }
 
-    /// What it does.
+    /// Returns its operation.
     #[inline(always)]
     pub const fn op(&self) -> Op {
         self.op
@@ -237,7 +237,7 @@ pub struct Located {
 }
 
 impl Instruction {
-    /// The instruction as it stands at an address.
+    /// The instruction at an address.
     pub const fn at(self, pc: u32) -> Located {
         Located {
             instruction: self,

@@ -32,6 +32,6 @@ mod hart;
 mod instruction;
 
 pub use bus::{Access, Bus, DecodeCache, Fault, Privilege, Ram, Reservations, Width};
-pub use csr::CsrSet;
-pub use hart::{Costs, DivisionCost, Hart, Misaligned, Step, Trap};
+pub use csr::{CsrSet, Trap};
+pub use hart::{Costs, DivisionCost, Hart, Misaligned, Step};
 pub use instruction::{Instruction, Located, Op};

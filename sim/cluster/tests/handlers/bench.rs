@@ -1,4 +1,4 @@
-//! A cluster with a handler, and somebody who does what the NIC does.
+//! A cluster with handlers, and a test bench in place of the NIC.
 
 use crate::slmp::Ack;
 use spinneret_cluster::task::{Code, Feedback, Her, HostAction, HostCommand, Meta, NicCommand};
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Clocks in which anything that a test does comes to its end.
+/// Timeout of a test in clocks.
 const PATIENCE: u64 = 3_000_000;
-/// Where the NIC puts packets, one in each.
+/// Slots for packets.
 const SLOT_BYTES: u32 = 2048;
 const PACKETS: u32 = spinneret_regmap::pspin::PACKET_BASE;
 const SLOTS: u32 = 256;
 /// Where the context's host memory is.
 pub(crate) const HOST: u64 = 0x12_0000_0000;
 
-/// Builds a folder with handlers: its ELF file.
+/// Builds a folder with handlers, and returns the path of the ELF file.
 ///
 /// # Panics
 /// If that fails, with what has to be installed if that is why.
@@ -33,7 +33,7 @@ pub(crate) fn runtime() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime")
 }
 
-/// Builds the handlers of a folder into another one: their ELF file.
+/// Builds the handlers of a folder into another one, and returns the path of the ELF file.
 ///
 /// # Panics
 /// If that fails, with what has to be installed if that is why.
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     pub(crate) cluster: Cluster,
     pub(crate) program: Program,
     pub(crate) host: BTreeMap<u64, u8>,
-    /// What handlers sent, with its bytes.
+    /// The handlers' sends, with their bytes.
     pub(crate) sent: Vec<(NicCommand, Vec<u8>)>,
     pub(crate) freed: Vec<Feedback>,
     pub(crate) events: Vec<Event>,
@@ -77,7 +77,7 @@ pub(crate) struct Bench {
     sends: VecDeque<(u64, NicCommand)>,
     slot: u32,
     pushed: usize,
-    /// Handlers whose ending was looked at.
+    /// Number of handlers whose end was checked.
     checked: usize,
 }
 
@@ -207,7 +207,7 @@ impl Bench {
         assert_eq!(self.freed.len(), self.pushed, "every packet is freed once");
     }
 
-    /// Runs for so many clocks, whatever comes of it.
+    /// Runs for a number of clocks.
     pub(crate) fn run_for(&mut self, clocks: u64) {
         let end = self.cluster.now() + clocks;
         while let Some(next) = self.next().filter(|next| *next < end) {

@@ -64,7 +64,7 @@ fn udp_ping_sends_packets_back() {
     assert_eq!(&reply[42..], b"hello");
 }
 
-/// Bytes of host memory; those that nobody wrote are missing.
+/// Bytes of host memory, without those that were never written.
 fn at_host(bench: &Bench, offset: u64, bytes: u64) -> Option<Vec<u8>> {
     let addresses = HOST + offset..HOST + offset + bytes;
     addresses
@@ -73,7 +73,7 @@ fn at_host(bench: &Bench, offset: u64, bytes: u64) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn copy_to_host_puts_a_message_together() {
+fn copy_to_host_assembles_a_message() {
     let mut bench = Bench::new("examples/copy_to_host", Config::default());
     let message: Vec<u8> = (0..5000_u32).map(|byte| (byte * 7) as u8).collect();
     let chunks: Vec<_> = message.chunks(900).enumerate().collect();
@@ -146,7 +146,7 @@ fn histogram_counts_sizes() {
 }
 
 #[test]
-fn filter_drops_blocked_ports_and_sends_all_others_on() {
+fn filter_drops_blocked_ports_and_forwards_others() {
     let mut bench = Bench::new("examples/filter", Config::default());
     for port in [19_u16, 53, 389, 1900, 9330, 11211] {
         bench.push(u32::from(port), true, &udp(port, b"query"));

@@ -1,4 +1,4 @@
-//! Handlers that go wrong end alone, with their cause, and all others go on.
+//! A failing handler ends only itself, with its cause. Mistakes in the runtime fail on the model as on the hardware.
 
 use crate::bench::{Bench, make, runtime};
 use spinneret_cluster::rv::Trap;
@@ -71,7 +71,7 @@ fn every_fault_has_its_cause() {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place() {
+fn reports_fault_with_its_location() {
     let mut bench = bench();
     bench.push(3, true, &[4; 8]);
     bench.run();
@@ -90,7 +90,7 @@ fn a_fault_is_told_with_its_place() {
 }
 
 #[test]
-fn others_go_on_beside_handlers_that_fail() {
+fn other_handlers_continue_after_failures() {
     let mut bench = bench();
     for number in 0..200_u32 {
         // Every third packet is one of all faults in turn, of the others none.
@@ -110,8 +110,8 @@ fn others_go_on_beside_handlers_that_fail() {
 }
 
 #[test]
-fn an_endless_handler_that_waits_is_ended_too() {
-    // A full standard output makes who prints wait for ever, if nobody reads.
+fn watchdog_ends_a_stalled_handler() {
+    // HPUs that print stall forever if standard output is full and is not read.
     let mut bench = bench();
     for number in 0..1000 {
         bench.push(number, true, &[0; 8]);
@@ -126,14 +126,14 @@ fn an_endless_handler_that_waits_is_ended_too() {
 }
 
 const PACKETS: u32 = 4;
-/// Clocks that are enough for a packet, were it not for the mistake.
+/// Clocks that are enough for a packet without the mistake.
 const PATIENCE: u64 = 20_000;
 const SHORT_WATCHDOG: u64 = 5_000;
 
 /// A change of a file of the runtime.
 type Change = (&'static str, &'static str, &'static str);
 
-/// What came of packets, one by one.
+/// Results of packets, one by one.
 #[derive(Debug)]
 struct Came {
     sent: usize,
@@ -205,7 +205,7 @@ const INCLUDES: Change = (
 );
 
 #[test]
-fn without_a_mistake_all_is_well() {
+fn unmodified_runtime_works() {
     for changes in [&[][..], &[INCLUDES, PRINTS]] {
         let came = with(changes, "examples/udp_ping");
         assert_eq!(

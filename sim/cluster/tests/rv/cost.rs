@@ -1,4 +1,4 @@
-//! What instructions cost: the table of the manual, and the hazards.
+//! Costs of instructions: the table of the manual, and the hazards.
 
 use crate::support::{
     BASE, DATA, HANDLER, MRET, NOP, WFI, World, addi, amo, b, csr, i, jal, jalr, lr, lw, r, sc, sw,
@@ -274,7 +274,7 @@ impl Bus for Slow {
     }
 }
 
-/// What a program can see of a hart.
+/// The state of a hart that is visible to programs.
 fn state(hart: &Hart) -> (u32, Vec<u32>, u64, Option<u32>) {
     (
         hart.pc(),

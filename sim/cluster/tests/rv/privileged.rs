@@ -255,7 +255,7 @@ fn calls_the_environment_and_returns() {
 }
 
 #[test]
-fn enters_user_mode_as_the_public_runtime_does() {
+fn enters_user_mode_like_the_fpspin_runtime() {
     // mstatus.MPP cleared, mepc set, mret.
     let mut world = World::new(&[csr(RC, 0, MSTATUS, 5), csr(RW, 0, MEPC, 6), MRET])
         .set(&[(5, 3 << 11), (6, BASE + 0x40)]);

@@ -11,7 +11,7 @@
 //!   takes fences with reserved fields as illegal; all this is tested in `privileged.rs` and `computation.rs`.
 //! - Loads and stores may be misaligned, so half of the programs run with `Misaligned::Split`; in the others our trap
 //!   must come exactly at misaligned addresses.
-//! - A program does such things also where nobody wrote them: in the middle of a long instruction, or after a store to the
+//! - A program also executes instructions that were not generated: in the middle of a long instruction, or after a store to the
 //!   code. [`is_comparable`] looks at the bits first, and the program goes on somewhere else.
 //! - After an error it may have written registers already; it takes over our state then.
 
@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use rvsim::{CpuError, CpuState, Interp, MemoryAccess, SimpleClock};
 use spinneret_cluster::rv::{Instruction, Misaligned, Op, Step, Trap};
 
-/// Programs begin here and are this long; behind them stand words that nobody wrote.
+/// Programs begin here and are this long; the words after them are not part of them.
 const CODE_LEN: u32 = 0x400;
 
 /// The memory of the other simulator.
@@ -132,7 +132,7 @@ impl Pair {
         done
     }
 
-    /// A trap of ours must have the right reason.
+    /// A trap of the model must have the right reason.
     fn check_trap(&self, pc: u32, trap: Trap, value: u32, theirs: Result<rvsim::Op, CpuError>) {
         let agreed = match trap {
             Trap::LoadMisaligned | Trap::StoreMisaligned => {

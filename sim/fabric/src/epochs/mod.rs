@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use workers::WorkerPool;
 
-/// Time a NIC may wait for its application before the others are told who blocks them.
+/// Time a NIC may wait for its application before the others report that it blocks them.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Code that drives a NIC through its port, from time 0 to the end.
@@ -196,7 +196,7 @@ struct EpochLoop<'r, 't> {
 }
 
 impl EpochLoop<'_, '_> {
-    /// Runs until no event is left or somebody stops the simulation. Returns whether another rank stopped it.
+    /// Runs until no event is left or an observer or rank stops the simulation. Returns whether another rank stopped it.
     fn go(&mut self, ranks: &mut dyn Ranks, watch: &mut dyn Observer) -> Result<bool, FabricError> {
         let lookahead_ps = self.partition.topology().lookahead_ps();
         loop {

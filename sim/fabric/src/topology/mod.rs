@@ -59,7 +59,7 @@ pub struct NicConfig {
     pub number: usize,
     /// An application will connect; time does not start before.
     pub application: bool,
-    /// What happens when the application disconnects.
+    /// The reaction when the application disconnects.
     pub when_gone: WhenGone,
     /// Handlers that run from the start: a folder or an ELF file.
     pub handlers: Option<PathBuf>,
@@ -98,7 +98,7 @@ pub fn ip_of(number: usize) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(10, 128, 0, 1).to_bits() + number as u32)
 }
 
-/// What happens to the fabric when the application of a NIC disconnects.
+/// The reaction of the fabric when the application of a NIC disconnects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenGone {

@@ -31,7 +31,7 @@ pub(crate) fn chatter(
         }
         now_ps = event;
         while let Some(frame) = port.arrival(now_ps) {
-            // What was asked is answered, at once, and an answer is not answered.
+            // A request is answered at once; an answer is not answered.
             if frame[13] == 1 {
                 let mut answer = frame.clone();
                 answer[..6].copy_from_slice(&frame[6..12]);

@@ -18,7 +18,7 @@ use std::path::Path;
 pub struct Entry {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What the target reads.
+    /// The kind of input that the target reads.
     pub about: &'static str,
     /// Pieces of a whole run.
     pub pieces: u64,

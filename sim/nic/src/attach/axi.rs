@@ -24,7 +24,7 @@ const BOUNDARY: u64 = 4096;
 const MEMORY_CLOCKS: u64 = 6;
 /// Bursts of each direction that a slave accepts before the first one is complete.
 const SLAVE_BURSTS: usize = 8;
-/// Bursts that the master has under way.
+/// Outstanding bursts of the master.
 const MASTER_BURSTS: usize = 8;
 
 /// A burst that a slave has accepted.
@@ -214,7 +214,7 @@ struct Beat {
     is_last: bool,
 }
 
-/// What the master has to do.
+/// Work of the master.
 #[derive(Debug, Default)]
 struct Queues {
     /// Bursts whose address has not been accepted.
@@ -226,7 +226,7 @@ struct Queues {
     reads: VecDeque<MasterBurst>,
     /// Bytes of the oldest read that have arrived.
     arrived: Vec<u8>,
-    /// Commands under way with an error response, and the first line with an error.
+    /// Outstanding commands with an error response, and the first line with an error.
     failed: Vec<(CommandId, u32)>,
 }
 

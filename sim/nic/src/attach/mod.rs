@@ -254,7 +254,7 @@ fn her(values: [u128; HER_FIELDS.len()]) -> Her {
 /// Ids that the ports have for commands: 6 bits.
 const IDS: usize = 64;
 
-/// Ids of the commands that are under way. PsPIN's are {cluster, core, command} of 1, 3 and 2 bits. The application only
+/// Ids of outstanding commands. PsPIN's are {cluster, core, command} of 1, 3 and 2 bits. The application only
 /// returns them, so the model uses any free id, which also allows more than two clusters.
 #[derive(Debug)]
 struct CommandIds {

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Captures from this size on are long enough for a progress bar, in bytes.
+/// Minimum size of a capture in bytes for a progress bar.
 const LONG_CAPTURE_BYTES: u64 = 4 << 20;
 
 /// Arguments of `spinneret match`.
@@ -84,7 +84,7 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
         .check()
         .map_err(Failure::Usage)?;
     let rules = RuleFile::read(&arguments.rules, &params).map_err(Failure::usage)?;
-    // The matcher of the public design sorts what it can, one with rules relative to the IP payload the rest.
+    // The matcher of the public design is used if it supports the rules, else one with rules relative to the IP payload.
     params.ip_relative = rules.is_relative();
     let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
     let table = RuleTable::of(&params, &rules).map_err(Failure::usage)?;
@@ -108,12 +108,12 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
     run.sort(capture, &progress(&arguments.pcap))
 }
 
-/// A capture on its way through a matcher.
+/// A capture that passes a matcher.
 struct Run {
     matcher: Box<dyn Matcher>,
     matched: Option<CaptureWriter>,
     bypassed: Option<CaptureWriter>,
-    /// Packets that went in and have not come out.
+    /// Packets in the matcher.
     inside: VecDeque<Packet>,
     report: Report,
 }
@@ -157,7 +157,7 @@ impl Run {
         self.collect()
     }
 
-    /// Takes what has come out of the matcher.
+    /// Takes the results of the matcher.
     fn collect(&mut self) -> anyhow::Result<()> {
         while let Some(outcome) = self.matcher.pop()? {
             let packet = self
@@ -232,40 +232,40 @@ fn show(report: &Report, json: bool) -> anyhow::Result<()> {
 /// Clock of the network card's blocks, in megahertz.
 const CLOCK_MHZ: f64 = 250.0;
 
-/// What a ruleset matched.
+/// Counts of a ruleset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RuleSetReport {
     /// Number of the ruleset, counted from 0.
     pub ruleset: usize,
     /// Its name in the rule file.
     pub name: Option<String>,
-    /// What it matched.
+    /// Packets that it matched.
     #[serde(flatten)]
     pub traffic: Traffic,
     /// Packets that matched the end-of-message rule.
     pub end_of_message: u64,
 }
 
-/// The result of a run.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// What decided: the hardware or its model.
+    /// The engine: the hardware or its model.
     pub engine: &'static str,
     /// Width of the stream.
     pub data_width_bits: usize,
-    /// What each ruleset of the file matched.
+    /// Counts of each ruleset of the file.
     pub rulesets: Vec<RuleSetReport>,
-    /// What no ruleset matched.
+    /// Unmatched packets.
     pub bypassed: Traffic,
-    /// Everything that was read.
+    /// All packets.
     pub total: Traffic,
-    /// Packets of which the capture holds only the beginning; they are sorted by that.
+    /// Packets that are truncated in the capture; they are sorted by the captured bytes.
     pub cut_short: u64,
     /// Clock cycles from the first beat in to the last beat out.
     pub cycles: u64,
     /// Frame bits per second at 250 MHz, in units of 10^9; absent if nothing was read.
     pub gigabits_per_second: Option<f64>,
-    /// Why the capture could not be read to its end, if so.
+    /// Why the capture could not be read completely.
     pub damage: Option<String>,
 }
 
@@ -334,7 +334,7 @@ fn row(ruleset: String, name: String, traffic: Traffic, end_of_message: String) 
 /// Seed of the values that registers without a reset start with.
 const SEED: u64 = 1;
 
-/// What does the work.
+/// The engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Generated hardware in Verilator, compared with the reference model packet by packet
@@ -344,7 +344,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// A matcher of these sizes with these rules, beside its reference model.
+    /// A matcher of these sizes with these rules, and its reference model.
     ///
     /// # Errors
     /// If no such hardware can be generated, or none of these sizes was built in.

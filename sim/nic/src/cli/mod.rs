@@ -37,7 +37,7 @@ Exit codes:
   2    the work could not start: invalid arguments, rule file, capture or outputs; nothing was written
   130  Ctrl-C before the work started, nothing was written; or a second Ctrl-C";
 
-/// Models are the slow part of a run, so people who compare speeds have to know their compiler.
+/// The compiler of the models determines the speed, so `--version` shows it.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nmodels of the hardware compiled by ",
@@ -101,7 +101,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What takes the handler's name in names and texts of files.
+/// Placeholder of the handler's name in names and texts of files.
 const NAME: &str = "NAME";
 
 /// Files of a new folder: names, texts, and whether they are programs.
@@ -125,7 +125,7 @@ struct NewArguments {
 /// Makes a folder with a handler that runs, its rules, a Makefile and a test.
 ///
 /// # Errors
-/// If the name is none for a handler, or the folder is there or cannot be made; nothing is left then.
+/// If the name is no name of a handler, or the folder exists or cannot be created; no files are left then.
 fn run_new(arguments: &NewArguments) -> Result<(), Failure> {
     let path = &arguments.path;
     let name = name(path).map_err(Failure::Usage)?;
@@ -133,7 +133,7 @@ fn run_new(arguments: &NewArguments) -> Result<(), Failure> {
         .with_context(|| format!("{} cannot be made", path.display()))
         .map_err(|error| Failure::Usage(anyhow!("{error:#}")))?;
     if let Err(error) = fill(path, name) {
-        // The folder was not there before.
+        // The folder was created here.
         let _ = fs::remove_dir_all(path);
         return Err(Failure::Work(anyhow!("{error:#}")));
     }
@@ -237,7 +237,7 @@ fn address(text: &str) -> Result<SocketAddrV4, String> {
 /// Runs the command and prints its result.
 ///
 /// # Errors
-/// If the file cannot be read or is not delivered.
+/// If the file cannot be read or delivered.
 fn send(arguments: &SendArguments) -> Result<(), Failure> {
     let config = config(arguments);
     let message = read(&arguments.file, config)
@@ -264,10 +264,10 @@ fn send(arguments: &SendArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file, if it can be a message.
+/// Reads the file, if it can be a message.
 fn read(path: &Path, config: SenderConfig) -> anyhow::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
-    // Devices and pipes may have no end.
+    // Devices and pipes may be endless.
     anyhow::ensure!(found.is_file(), "not a regular file");
     Sender::new(config, 0, found.len())?;
     Ok(fs::read(path)?)

@@ -1,4 +1,4 @@
-//! The command: from arguments to a fabric, and from what happened to what is printed.
+//! The command: from arguments to a fabric, and from results to output.
 
 use super::node::{Application, Outcome, Plan, check_clocks};
 use super::output::Shown;
@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 /// Samples of all queues in a picture.
 const SAMPLE_PS: Ps = 1_000_000;
 
-/// Runs the command and prints its result. Of processes that `mpirun` has started each has its part of the NICs.
+/// Runs the command and prints its result. With `mpirun`, each process simulates some of the NICs.
 ///
 /// # Errors
-/// If something that was asked for cannot be used, or the fabric or a handler fails; a fabric that is interrupted is none
-/// that fails.
+/// If an argument cannot be used, or the fabric or a handler fails. An interrupted fabric does not
+/// fail.
 pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
     match launched().filter(|launcher| launcher.size > 1) {
         None => simulate(arguments, &mut Alone),
@@ -81,7 +81,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
         Box::new(move |port| work(plan, port, number, outcomes))
     };
     let report = match run(&topology, settings, ranks, &mut watch, member) {
-        // Who has failed says why.
+        // The rank that failed has printed the reason.
         Err(FabricError::Elsewhere) => return Ok(()),
         Err(error @ FabricError::NoCapture(_)) => return Err(Failure::usage(error)),
         report => report.map_err(Failure::work)?,
@@ -108,7 +108,7 @@ fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Fa
     }
 }
 
-/// What is left of the NICs of all ranks, at the first one.
+/// Gathers the results of the NICs of all ranks at rank 0.
 fn gather(
     ranks: &mut dyn Ranks,
     own: BTreeMap<usize, Outcome>,
@@ -135,7 +135,7 @@ fn work(
     Ok(())
 }
 
-/// What there is of a NIC.
+/// Prepares a NIC.
 fn plan(
     arguments: &FabricArguments,
     (name, nic): (&str, &topology::NicConfig),
@@ -165,7 +165,7 @@ fn plan(
         transmit: transmit(name, nic)?,
         tap: nic.tap.clone(),
         recorder: Recorder::new(options, program, config).map_err(Failure::usage)?,
-        // The handlers of applications are theirs to judge.
+        // Applications check the errors of their own handlers.
         fails_with_handlers: handlers.is_some() && !arguments.allow_faults,
         handlers,
     })
@@ -178,7 +178,7 @@ fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
     bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
 }
 
-/// What the host of a NIC sends, with the NIC's own addresses as the sender's.
+/// The frames of the host of a NIC, with the NIC's own addresses as the sender's.
 fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Generator>, Failure> {
     let Some(text) = &nic.transmit else {
         return Ok(None);
@@ -209,10 +209,10 @@ fn tell_where(arguments: &FabricArguments, plans: &HashMap<usize, Plan>) {
     }
 }
 
-/// Who looks at the fabric.
+/// Observer of the fabric.
 struct Look {
     interrupt: Interrupt,
-    /// Some host is this machine, so time must not be ahead of the wall's.
+    /// A host is this machine, so simulated time must not run ahead of real time.
     is_live: bool,
     begun: Instant,
 }
@@ -256,14 +256,14 @@ impl Observer for Look {
             let due = self.begun + Duration::from_nanos(to_ps / 1000);
             match due.checked_duration_since(Instant::now()) {
                 Some(ahead) => std::thread::sleep(ahead),
-                // What the simulation is late is not caught up.
+                // Lag of the simulation is not caught up.
                 None => self.begun = Instant::now() - Duration::from_nanos(to_ps / 1000),
             }
         }
     }
 }
 
-/// Writes a name before each message; a message comes at once.
+/// Prefixes each message with a name.
 struct Named<W>(String, W);
 
 impl<W: Write> Write for Named<W> {

@@ -104,10 +104,10 @@ fn time(text: &str) -> Result<Ps, units::UnitError> {
 }
 
 impl FabricArguments {
-    /// What is to be simulated.
+    /// The topology to simulate.
     ///
     /// # Errors
-    /// If it is no topology.
+    /// If it is not valid.
     fn topology(&self) -> Result<Topology, Failure> {
         if let Some(file) = &self.topology {
             return Topology::read(file).map_err(Failure::usage);
@@ -140,16 +140,16 @@ impl FabricArguments {
         simple.topology().map_err(Failure::usage)
     }
 
-    /// NICs that are simulated at once.
+    /// Number of NICs that are simulated in parallel.
     fn threads(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(processors, usize::from)
     }
 
-    /// Where sockets are.
+    /// Folder of the sockets.
     ///
     /// # Errors
-    /// If nobody said so.
+    /// If none was given.
     fn sockets(&self) -> Result<&PathBuf, Failure> {
         self.sockets.as_ref().ok_or_else(|| {
             Failure::Usage(anyhow!(
@@ -159,7 +159,7 @@ impl FabricArguments {
     }
 }
 
-/// Handlers by their paths and those of their rules; those of several NICs are built and read once.
+/// Handlers by their paths and those of their rules, built and read once for several NICs.
 #[derive(Debug, Default)]
 struct Programs(HashMap<(PathBuf, PathBuf), Handlers>);
 
@@ -170,10 +170,10 @@ impl Programs {
     }
 }
 
-/// Builds and reads the handlers of these NICs after a look at all files that are read or written.
+/// Builds and reads the handlers of these NICs after checks of all files that are read or written.
 ///
 /// # Errors
-/// If a file would be destroyed, or handlers or rules cannot be used. Nothing but what make builds was written then.
+/// If a file would be overwritten, or handlers or rules cannot be used. Only make has written files then.
 fn build_programs<'n>(
     arguments: &FabricArguments,
     topology: &Topology,
@@ -227,7 +227,7 @@ fn named(arguments: &FabricArguments, topology: &Topology) -> Files {
         .writes("--plot", arguments.plot.as_deref())
 }
 
-/// Where the handlers of a NIC and their rules are.
+/// Paths of the handlers of a NIC and of their rules.
 fn paths(nic: &NicConfig) -> Option<(PathBuf, PathBuf)> {
     let target = nic.handlers.as_ref()?;
     Some((target.clone(), setup::rules_of(target, nic.rules.as_deref())))

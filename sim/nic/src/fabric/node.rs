@@ -1,6 +1,6 @@
-//! A NIC of a fabric, and who uses it: handlers from the start, a host that sends, an application in another process.
+//! A NIC of a fabric, and its user: handlers from the start, a host that sends, or an application in another process.
 //!
-//! Time passes for an application only while it waits: whatever else it does takes none, so time stands still for everybody
+//! Simulated time passes for an application only while it waits, so it stops for all NICs
 //! meanwhile.
 
 use crate::device::Simulated;
@@ -36,7 +36,7 @@ pub struct Handlers {
     pub rulesets: Vec<NamedRuleset>,
 }
 
-/// What there is of a NIC before it is made, which happens on its own thread.
+/// Configuration of a NIC, which is created on its own thread.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) config: NicConfig,
@@ -52,16 +52,16 @@ pub(super) struct Plan {
     pub(super) fails_with_handlers: bool,
 }
 
-/// What is left of a NIC.
+/// Results of a NIC.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Outcome {
     /// Clocks of the core that were simulated.
     pub simulated_clocks: u64,
-    /// Packets to a host that had no room for them.
+    /// Packets that were dropped from the full queue to the host.
     pub lost_by_host: u64,
-    /// Everything else, if it was recorded: the JSON of a run's summary.
+    /// JSON of the summary, if recorded.
     pub summary: Option<serde_json::Value>,
-    /// Files that could not be written, and then what handlers did wrong, if the command fails with them.
+    /// Errors of writing files, and faults of handlers, if the command fails with them.
     pub failures: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn check_clocks(config: &NicConfig) -> Result<(), Failure> {
 }
 
 impl Plan {
-    /// Makes the NIC, and runs it until all is over.
+    /// Creates the NIC, and runs it until the fabric ends.
     ///
     /// # Errors
     /// If the hardware fails, or the application's socket.
@@ -119,7 +119,7 @@ fn start(nic: &Simulated, handlers: Option<Handlers>) -> Result<()> {
     Ok(start_on(nic, &program, &rulesets, None)?)
 }
 
-/// Until all is over.
+/// Runs until the fabric ends.
 fn go(run: &mut MainLoop) -> Result<()> {
     loop {
         run.attend()?;
@@ -146,7 +146,7 @@ fn finish(run: MainLoop, begun: Instant, fails_with_handlers: bool) -> Outcome {
     }
 }
 
-/// What fails because all is over is no failure, but hardware that fails is one at any time.
+/// Errors caused by the end of the fabric are ignored, but failures of the hardware are not.
 fn left(error: anyhow::Error, is_stopped: bool) -> NodeExit {
     match error.downcast_ref::<NicError>() {
         Some(NicError::Failed(_) | NicError::Ports(_)) => NodeExit::Failed(error.to_string()),
@@ -155,10 +155,10 @@ fn left(error: anyhow::Error, is_stopped: bool) -> NodeExit {
     }
 }
 
-/// Longest sleep before a look whether all is over.
+/// Interval between checks for the end of the fabric.
 const SLEEP: Duration = Duration::from_millis(50);
 
-/// An application, or the place where one is to come.
+/// An application, or the socket on which one is expected.
 #[derive(Debug)]
 pub(super) struct Application {
     server: Server,
@@ -168,7 +168,7 @@ pub(super) struct Application {
 }
 
 impl Application {
-    /// An application is to come to a socket.
+    /// Expects an application at a socket.
     pub(super) fn at(server: Server, when_gone: WhenGone) -> Self {
         Self {
             server,
@@ -177,7 +177,7 @@ impl Application {
         }
     }
 
-    /// Sleeps until it says something, or another one comes.
+    /// Sleeps until a request of the application, or a connection.
     fn wait(&self, nic: &Simulated) -> io::Result<()> {
         let why = match self.server.has_client() {
             true => ExternalWait::ApplicationToAct,
@@ -201,7 +201,7 @@ impl Application {
 }
 
 impl HostProgram for Application {
-    /// Answers what the application asks until it wants time to pass; waits for it as long as that takes.
+    /// Answers requests of the application until it waits for simulated time; blocks meanwhile.
     fn poll(&mut self, nic: &Simulated) -> Result<HostStep> {
         let now_ps = nic.borrow().now_ps();
         if now_ps < self.until_ps {
@@ -232,7 +232,7 @@ impl HostProgram for Application {
     }
 }
 
-/// A program on a NIC. Time passes only while it lets it pass. When it ends, its NIC goes on until nothing happens anywhere.
+/// A program on a NIC. Simulated time passes only in its calls. When it returns, its NIC runs on until the fabric is idle.
 pub type Hosted<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), NodeExit> + Send + 'p>;
 
 /// Runs a program on each NIC of a topology, in the order of NICs.
@@ -285,17 +285,17 @@ pub fn run_programs<'p>(
     run(topology, settings, &mut Alone, &mut (), member)
 }
 
-/// Something that happens once, and is known everywhere a moment later: how long after does not depend on threads.
+/// A one-time event that all NICs see after a fixed simulated delay, independent of threads.
 #[derive(Debug)]
 pub struct Signal {
     at_ps: AtomicU64,
-    /// How far a NIC may be ahead of others.
+    /// Lookahead of the fabric.
     lookahead_ps: u64,
 }
 
 impl Signal {
-    /// Something that has not happened; the fabric's [lookahead](spinneret_fabric::Topology::lookahead_ps) is how long it takes
-    /// to be known.
+    /// An event that has not happened; the fabric's [lookahead](spinneret_fabric::Topology::lookahead_ps) is its delay
+    /// to other NICs.
     pub fn new(lookahead_ps: u64) -> Self {
         Self {
             at_ps: AtomicU64::new(u64::MAX),
@@ -303,12 +303,12 @@ impl Signal {
         }
     }
 
-    /// It happens now, on the clock of the NIC of who says so.
+    /// Triggers it at the caller's time.
     pub fn tell(&self, now_ps: u64) {
         self.at_ps.store(now_ps, Ordering::SeqCst);
     }
 
-    /// When it happened, if that is known now on the clock of the NIC of who asks.
+    /// Time at which it happened, if visible at the caller's time.
     pub fn told(&self, now_ps: u64) -> Option<u64> {
         let at_ps = self.at_ps.load(Ordering::SeqCst);
         let known_ps = at_ps.saturating_add(self.lookahead_ps);

@@ -1,4 +1,4 @@
-//! What is printed about a fabric.
+//! Output of a fabric.
 
 use super::node::Outcome;
 use crate::picture::{Area, Axis, COLORS, Painted, Panel, Series, Style, save};
@@ -25,7 +25,7 @@ pub(super) struct Shown {
     format: u32,
     /// Outside of the simulation.
     wall_seconds: f64,
-    /// The same for runs in which all NICs got the same frames at the same times.
+    /// Digest, equal for runs with the same frames at the same times.
     digest: String,
     pub(super) report: Report,
     /// NICs by their numbers.
@@ -47,7 +47,7 @@ impl Shown {
         serde_json::to_string_pretty(self)
     }
 
-    /// What went wrong although all went on, as a sentence.
+    /// Problems that did not end the run, as text.
     pub(super) fn trouble(&self) -> Option<String> {
         let failures = self.nics.iter().flat_map(|(number, nic)| {
             let name = self.report.nics.get(*number).map_or("", |nic| &nic.name);
@@ -182,7 +182,7 @@ const SIZE: (u32, u32) = (900, 900);
 /// A curve: the name of a port, and its points.
 type Curve = (String, Vec<(f64, f64)>);
 
-/// Draws the queues of all ports of switches that ever had something in them, the drops, and latencies.
+/// Draws the queues of all switch ports that were ever used, the drops, and latencies.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -290,7 +290,7 @@ fn chart(area: &Area<'_>, title: &str, unit: &str, curves: &[Curve], (left, righ
 /// Processes of a NIC in a trace.
 const PROCESSES: u64 = 2;
 
-/// Traces of NICs, beside the file that they become.
+/// Traces of NICs, next to the merged file.
 #[derive(Debug)]
 pub(super) struct Parts {
     file: PathBuf,
@@ -309,7 +309,7 @@ impl Parts {
         })
     }
 
-    /// Where a NIC writes.
+    /// The file of a NIC.
     pub(super) fn part(&self, number: usize, name: &str) -> PathBuf {
         self.folder.path().join(format!("{number}-{name}"))
     }

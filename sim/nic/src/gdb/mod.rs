@@ -1,4 +1,4 @@
-//! gdb on handlers: `--gdb PORT`.
+//! Debugging of handlers with gdb: `--gdb PORT`.
 //!
 //! ```text
 //! gdb <== remote serial protocol ==> Session: gdbstub, Input --- DebugTarget: registers, memory, breakpoints, orders
@@ -6,8 +6,8 @@
 //! Cluster, before and after each instruction ==> Gdb (Debugger) ---+
 //! ```
 //!
-//! Each HPU is a thread. Breakpoints are in [`DebugTarget`](held::DebugTarget), not in memory. While the debugger thinks no simulated time
-//! passes, so a run that is held at breakpoints is the same run, clock by clock.
+//! Each HPU is a thread. Breakpoints are in [`DebugTarget`](target::DebugTarget), not in memory. While the debugger holds the
+//! cluster, no simulated time passes, so breakpoints do not change the timing of a run.
 
 mod registers;
 mod session;
@@ -39,10 +39,10 @@ pub struct DebugArguments {
 }
 
 impl DebugArguments {
-    /// The port that was asked for.
+    /// Opens the port, if one was given.
     ///
     /// # Errors
-    /// If somebody else has it.
+    /// If the port is taken.
     pub(crate) fn listen(self) -> Result<Option<Port>, Failure> {
         let Some(port) = self.gdb else { return Ok(None) };
         Port::listen(port).map(Some).map_err(|error| {
@@ -53,12 +53,12 @@ impl DebugArguments {
     }
 }
 
-/// Connections at once of which nobody knows yet whether they are gdb's. One more takes the place of the oldest.
+/// Unidentified connections at once. One more replaces the oldest.
 const STRANGERS: usize = 8;
-/// Pause after the system had no descriptor for a connection.
+/// Pause after running out of descriptors.
 const REST: Duration = Duration::from_millis(100);
 
-/// A port at which gdb is listened for.
+/// A port that listens for gdb.
 #[derive(Debug)]
 pub struct Port {
     listener: TcpListener,
@@ -68,7 +68,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// Listens at a port of loopback; 0 is any that is free.
+    /// Listens at a port of loopback; 0 selects a free one.
     ///
     /// # Errors
     /// If the port is taken.
@@ -84,15 +84,15 @@ impl Port {
         })
     }
 
-    /// Where gdb is to go.
+    /// The address for gdb.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Waits until gdb comes, or the run shall end. Others who connect are dropped.
+    /// Waits until gdb connects, or an interrupt. Other clients are dropped.
     ///
     /// # Errors
-    /// If the system refuses it.
+    /// If the system call fails.
     pub(crate) fn wait(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
         while self.gdb.is_none() && !interrupt.is_set() {
             let strangers = self.strangers.iter().map(AsFd::as_fd);
@@ -108,7 +108,7 @@ impl Port {
         Ok(())
     }
 
-    /// Takes in who has come, and listens whether one of them is gdb.
+    /// Accepts connections, and checks whether one of them is gdb.
     fn look(&mut self) -> io::Result<()> {
         let accepted = self.accept();
         self.strangers.retain_mut(|stranger| stranger.listen().is_ok());
@@ -124,7 +124,7 @@ impl Port {
             match self.listener.accept().and_then(|(stream, _)| Input::new(stream)) {
                 Ok(stranger) => self.strangers.push(stranger),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // It may have left already, and a system without descriptors has some again when strangers are dropped.
+                // The client may have left already, and dropping other connections frees descriptors.
                 Err(error) => {
                     self.strangers.clear();
                     return Err(error);
@@ -138,7 +138,7 @@ impl Port {
     }
 }
 
-/// The debugger of a cluster: gdb, if it is there.
+/// The debugger of a cluster: gdb, if connected.
 pub struct Gdb {
     port: Port,
     interrupt: Interrupt,
@@ -148,7 +148,7 @@ pub struct Gdb {
 }
 
 impl Gdb {
-    /// A debugger that is not there yet. A run that shall end is no longer held.
+    /// A debugger that is not connected yet. An interrupted run is no longer held.
     pub fn new(port: Port, interrupt: Interrupt) -> Self {
         Self {
             port,
@@ -159,16 +159,16 @@ impl Gdb {
         }
     }
 
-    /// Does not tell the user when gdb leaves.
+    /// Disables the message when gdb disconnects.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.tells = false;
         self
     }
 
-    /// Begins a conversation, if gdb came.
+    /// Starts a session, if gdb has connected.
     fn accept(&mut self, cluster: &Cluster) {
-        // Who cannot be let in tries again.
+        // A failed client connects again.
         let _ = self.port.look();
         if let Some(input) = self.port.gdb.take() {
             let begun = Session::begin(input, &mut self.held, cluster.hpus());
@@ -176,7 +176,7 @@ impl Gdb {
         }
     }
 
-    /// Lets gdb do what it likes with the cluster, if it holds it: because of `stop`, or because it came or asked for it.
+    /// Lets gdb control the cluster while it is held: because of `stop`, a new connection, or Ctrl-C.
     fn talk(&mut self, cluster: &mut Cluster, stop: Option<Stop<u32>>) {
         if let Some(session) = self.session.take() {
             self.held.swap(cluster);
@@ -205,7 +205,7 @@ impl Gdb {
     }
 }
 
-/// The machine of gdbstub cannot be shown.
+/// The state machine of gdbstub has no `Debug`.
 impl fmt::Debug for Gdb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_there = self.session.is_some();
@@ -234,7 +234,7 @@ impl Debugger for Gdb {
         if self.held.breakpoints.breaks_at(cluster.hart(hpu).pc()) {
             self.talk(cluster, Some(Stop::SwBreak(thread(hpu))));
         }
-        // gdb knows watchpoints of RISC-V as those that are met before the access, and steps over it.
+        // For RISC-V, gdb expects watchpoints before the access, and steps over it.
         if self.held.order(hpu) == ResumeAction::Continue
             && let Some(Hit { kind, address }) = self.held.breakpoints.hit(cluster, hpu)
         {
@@ -257,7 +257,7 @@ impl Debugger for Gdb {
     }
 }
 
-/// The run is over, and gdb is told.
+/// Ends the session at the end of the run.
 impl Drop for Gdb {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
@@ -266,7 +266,7 @@ impl Drop for Gdb {
     }
 }
 
-/// What a process on Linux would be ended by.
+/// The Linux signal of a trap.
 fn signal(trap: Trap) -> Signal {
     match trap {
         Trap::Illegal => Signal::SIGILL,

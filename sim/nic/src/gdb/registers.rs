@@ -1,7 +1,7 @@
 //! The registers of an HPU for gdb, and the description of them.
 //!
-//! Numbers, names and features are those that gdb has for RISC-V (its manual, "RISC-V Features"; `riscv-tdep.h`). Without the
-//! word on the system, a gdb for Linux steps by breakpoints behind the instruction.
+//! Numbers, names and features are those of gdb for RISC-V (its manual, "RISC-V Features"; `riscv-tdep.h`). Without the
+//! name of the system, a gdb for Linux steps by breakpoints after the instruction.
 
 use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use gdbstub_arch::riscv::reg::id::RiscvRegId;

@@ -1,4 +1,4 @@
-//! A conversation with gdb, and its connection: bytes that come, and packets that leave whole.
+//! A session with gdb, and its connection: received bytes, and sent packets.
 
 use super::target::DebugTarget;
 use crate::net;
@@ -17,18 +17,18 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-/// Longest that gdb may leave what it is told.
+/// Time limit for gdb to read a packet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a conversation with gdb is over.
+/// Why a session has ended.
 pub(super) enum End {
     /// gdb detached.
     Detached,
     /// gdb wants the run to end.
     Killed,
-    /// The user wants it to.
+    /// The run was interrupted.
     Interrupted,
-    /// gdb is not there any more, or is none.
+    /// gdb has disconnected, or the client is not gdb.
     Failed(String),
 }
 
@@ -38,24 +38,24 @@ impl End {
     }
 }
 
-/// Longest packet that gdb may send, without what frames it: `PacketSize` of gdbstub, which keeps any.
+/// Maximum packet size of gdb without framing: `PacketSize` of gdbstub, which does not enforce it.
 const PACKET_BYTES: usize = 4096;
 
-/// Packets that come from gdb.
+/// Packets from gdb.
 #[derive(Debug)]
 pub(super) struct Input {
     stream: TcpStream,
-    /// Whole packets, and the signs between them.
+    /// Complete packets, and the characters between them.
     waiting: VecDeque<u8>,
-    /// The packet that has begun.
+    /// The incomplete packet.
     packet: Vec<u8>,
     is_gdb: bool,
 }
 
 impl Input {
-    /// Listens to somebody who may be gdb.
+    /// Reads from a client that may be gdb.
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
-        // Reads say themselves whether they wait.
+        // Each read selects whether it blocks.
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(PATIENCE))?;
@@ -67,17 +67,17 @@ impl Input {
         })
     }
 
-    /// The other direction.
+    /// The output of this connection.
     pub(super) fn output(&self) -> io::Result<Output> {
         Ok(Output(BufWriter::new(self.stream.try_clone()?)))
     }
 
-    /// Whether a packet has come: nobody else sends one by chance.
+    /// Whether a packet was received: no other client sends one by chance.
     pub(super) fn is_gdb(&self) -> bool {
         self.is_gdb
     }
 
-    /// Takes in what has come, if anything has.
+    /// Reads available bytes.
     pub(super) fn listen(&mut self) -> Result<(), End> {
         let mut bytes = [0; 4096];
         match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
@@ -92,7 +92,7 @@ impl Input {
         if self.packet.is_empty() {
             match byte {
                 b'$' => self.packet.push(byte),
-                // gdb greets with one; nothing was sent that it could confirm.
+                // gdb starts with an acknowledgement, although nothing was sent.
                 b'+' | b'-' | CTRL_C if !self.is_gdb => {}
                 b'+' | b'-' | CTRL_C => self.waiting.push_back(byte),
                 _ => return Err(End::failed(format_args!("unexpected byte {byte:#04x}"))),
@@ -114,7 +114,7 @@ impl Input {
         }
     }
 
-    /// The next byte of a whole packet, if one is there.
+    /// The next byte of a complete packet, if any.
     pub(super) fn ready(&mut self) -> Result<Option<u8>, End> {
         if self.waiting.is_empty() {
             self.listen()?;
@@ -122,12 +122,12 @@ impl Input {
         Ok(self.waiting.pop_front())
     }
 
-    /// Tells gdb that it has ended the run. If it is not there any more, it does not wait for that.
+    /// Confirms to gdb that the run was killed; errors are ignored.
     pub(super) fn tell_kill(&mut self) {
         let _ = send(&self.stream, IS_KILLED, SendFlags::NOSIGNAL);
     }
 
-    /// The next byte, which is waited for.
+    /// The next byte, waiting for it.
     pub(super) fn wait(&mut self, interrupt: &Interrupt) -> Result<u8, End> {
         loop {
             if let Some(byte) = self.ready()? {
@@ -141,13 +141,13 @@ impl Input {
     }
 }
 
-/// What gdb waits for when it has killed what it debugs, and the stub says nothing: the packet `OK`.
+/// The packet `OK`, which gdb expects after `kill`, and gdbstub does not send.
 const IS_KILLED: &[u8] = b"$OK#9a";
 
-/// Packets to gdb, which leave whole.
+/// Packets to gdb.
 pub(super) struct Output(BufWriter<TcpStream>);
 
-/// The sign that holds what runs, beside packets.
+/// The interrupt character of the protocol.
 const CTRL_C: u8 = 3;
 
 /// Whether a check sum is that of a packet's body.
@@ -185,14 +185,14 @@ impl From<GdbStubError<Infallible, io::Error>> for End {
     }
 }
 
-/// A conversation that is not over.
+/// A running session.
 pub(super) struct Session {
     machine: Machine<'static, DebugTarget, Output>,
     input: Input,
 }
 
 impl Session {
-    /// Begins one; gdb holds the cluster, until it lets it go on.
+    /// Starts a session; gdb holds the cluster until it continues.
     pub(super) fn begin(input: Input, held: &mut DebugTarget, hpus: usize) -> Result<Self, End> {
         held.begin(hpus);
         let output = input.output().map_err(End::failed)?;
@@ -200,7 +200,7 @@ impl Session {
         Ok(Self { machine, input })
     }
 
-    /// Goes on until gdb lets the cluster go on, which it may do already; then, `stop` is told first.
+    /// Runs the session until gdb continues the cluster. If it is running already, `stop` is reported first.
     pub(super) fn talk(
         self,
         held: &mut DebugTarget,
@@ -247,10 +247,10 @@ impl Session {
         }
     }
 
-    /// Tells gdb that the run is over.
+    /// Reports the end of the run to gdb.
     pub(super) fn end(self, held: &mut DebugTarget) {
         if let Machine::Running(running) = self.machine {
-            // Who has gone by now has not missed anything.
+            // A closed connection is ignored.
             let _ = running.report_stop(held, Stop::Exited(0));
         }
     }
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
 
-    /// What becomes of bytes: whether their sender is gdb, and what the stub gets.
+    /// Input bytes: whether the sender is gdb, and the bytes for the stub.
     fn come(bytes: &[u8]) -> Result<(bool, Vec<u8>), String> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn gdb_is_known_by_its_first_packet() {
+    fn gdb_is_recognized_by_its_first_packet() {
         for stranger in ["", "+", "++--\x03", "$", "+$qSupported", "+$qSupported#3"] {
             assert_eq!(come(stranger.as_bytes()), Ok((false, vec![])), "{stranger}");
         }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_no_longer_than_the_stub_takes() {
+    fn the_size_of_packets_is_bounded() {
         let packet = |bytes: usize| {
             let sum = (b'a' as usize * bytes) as u8;
             [b"$", &vec![b'a'; bytes][..], format!("#{sum:02x}").as_bytes()].concat()

@@ -1,6 +1,6 @@
-//! What gdb holds: the cluster, as a target of gdbstub. Here is what gdb looks at and changes: threads, registers, memory;
-//! breakpoints and watchpoints, which are marks and no changes of memory; and how HPUs go on: what gdb told each of them, and those
-//! that it did not name.
+//! The cluster as a target of gdbstub: threads, registers, memory;
+//! breakpoints and watchpoints, which do not change memory; and resume actions of HPUs, named by gdb
+//! or not.
 
 use super::registers;
 use gdbstub::common::{Signal, Tid};
@@ -19,18 +19,18 @@ use spinneret_cluster::{Cluster, Config};
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// The target of gdbstub, and what it was told.
+/// The target of gdbstub, and its state.
 pub(super) struct DebugTarget {
-    /// The cluster while it is held, and else one that nobody looks at: gdbstub wants a target that it can keep.
+    /// The cluster while it is held, otherwise a placeholder, because gdbstub owns its target.
     cluster: Cluster,
     pub(super) breakpoints: BreakpointSet,
     orders: ResumeActions,
-    /// The thread that was looked at last.
+    /// The current thread.
     current: Tid,
     description: String,
 }
 
-/// The thread that an HPU is.
+/// The thread of an HPU.
 pub(super) fn thread(hpu: usize) -> Tid {
     Tid::MIN.saturating_add(hpu)
 }
@@ -51,40 +51,40 @@ impl DebugTarget {
         }
     }
 
-    /// Somebody debugs that many HPUs.
+    /// Starts debugging of that many HPUs.
     pub(super) fn begin(&mut self, hpus: usize) {
         self.orders = ResumeActions::new(hpus);
     }
 
-    /// Nobody debugs any more: everything goes on.
+    /// Ends debugging: all HPUs continue.
     pub(super) fn release(&mut self) {
         self.breakpoints = BreakpointSet::default();
         self.orders.clear();
     }
 
-    /// Takes the cluster in, or gives it back.
+    /// Swaps the cluster with the placeholder.
     pub(super) fn swap(&mut self, cluster: &mut Cluster) {
         std::mem::swap(&mut self.cluster, cluster);
     }
 
-    /// What an HPU is to do.
+    /// The resume action of an HPU.
     pub(super) fn order(&self, hpu: usize) -> ResumeAction {
         self.orders.of(hpu)
     }
 
-    /// Whether it has done that, now that it is there.
+    /// Whether the HPU has completed its resume action at this program counter.
     pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
         self.orders.is_done(hpu, pc)
     }
 
-    /// Takes note of why the cluster is held.
+    /// Sets why the cluster is held.
     pub(super) fn note_stop(&mut self, stop: &Stop<u32>) {
         if let Stop::SwBreak(tid) | Stop::Watch { tid, .. } | Stop::SignalWithThread { tid, .. } = stop {
             self.current = *tid;
         }
     }
 
-    /// Why it is held by Ctrl-C.
+    /// The stop reason of Ctrl-C.
     pub(super) fn interrupted(&self) -> Stop<u32> {
         Stop::SignalWithThread {
             tid: self.current,
@@ -211,7 +211,7 @@ impl ThreadExtraInfo for DebugTarget {
     }
 }
 
-/// As many bytes as there is room for: how many.
+/// Copies as many bytes as fit: their number.
 fn copy(from: &[u8], to: &mut [u8]) -> usize {
     let count = from.len().min(to.len());
     to[..count].copy_from_slice(&from[..count]);
@@ -243,7 +243,7 @@ impl ext::SwBreakpoint for DebugTarget {
     }
 }
 
-/// In a model both kinds are the same.
+/// Hardware and software breakpoints are the same in a model.
 impl ext::HwBreakpoint for DebugTarget {
     fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
         ext::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
@@ -269,34 +269,34 @@ fn watch(address: u32, bytes: u32, kind: WatchKind) -> Watch {
     Watch { address, bytes, kind }
 }
 
-/// Takes out one that is equal: whether there was one.
+/// Removes an equal item: whether there was one.
 fn remove<T: PartialEq>(marks: &mut Vec<T>, mark: &T) -> bool {
     let found = marks.iter().position(|one| one == mark);
     found.map(|place| marks.swap_remove(place)).is_some()
 }
 
-/// What an HPU is to do when the cluster goes on.
+/// Resume action of an HPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ResumeAction {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Go on while the program counter is in this range, and for one instruction at least.
+    /// Continue while the program counter is in this range, and for one instruction at least.
     Step(Range<u32>),
-    /// Stand still, while time passes for others.
+    /// Stay stopped, while others run.
     Hold,
 }
 
-/// What all HPUs are to do.
+/// Resume actions of all HPUs.
 #[derive(Debug, Default)]
 pub(super) struct ResumeActions {
-    /// What HPUs were told; nothing if they were not named.
+    /// Actions by HPU; `None` if gdb did not name it.
     told: Vec<Option<ResumeAction>>,
-    /// Those that were not named stand still.
+    /// HPUs that gdb did not name stay stopped.
     is_locked: bool,
 }
 
 impl ResumeActions {
-    /// For that many HPUs, all of which go on.
+    /// All of that many HPUs continue.
     pub(super) fn new(hpus: usize) -> Self {
         Self {
             told: vec![None; hpus],
@@ -304,13 +304,13 @@ impl ResumeActions {
         }
     }
 
-    /// All go on.
+    /// All HPUs continue.
     pub(super) fn clear(&mut self) {
         self.told.fill(None);
         self.is_locked = false;
     }
 
-    /// What an HPU is to do.
+    /// The resume action of an HPU.
     pub(super) fn of(&self, hpu: usize) -> ResumeAction {
         match &self.told[hpu] {
             Some(order) => order.clone(),
@@ -319,7 +319,7 @@ impl ResumeActions {
         }
     }
 
-    /// Whether it has done that, now that it is there.
+    /// Whether the HPU has completed its resume action at this program counter.
     pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
         matches!(&self.told.get(hpu), Some(Some(ResumeAction::Step(range))) if !range.contains(&pc))
     }
@@ -343,7 +343,7 @@ impl many::MultiThreadResume for DebugTarget {
         Ok(())
     }
 
-    /// Signals are not for handlers: what ends them comes anyway.
+    /// Signals are ignored: handlers have none.
     fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
         self.set(tid, ResumeAction::Continue);
         Ok(())
@@ -383,7 +383,7 @@ impl many::MultiThreadSchedulerLocking for DebugTarget {
     }
 }
 
-/// Memory that is watched.
+/// A watchpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Watch {
     pub(super) address: u32,
@@ -398,7 +398,7 @@ pub(super) struct Hit {
     pub(super) kind: WatchKind,
 }
 
-/// All marks of a debugger.
+/// All breakpoints and watchpoints.
 #[derive(Debug, Default)]
 pub(super) struct BreakpointSet {
     pub(super) addresses: Vec<u32>,
@@ -422,7 +422,7 @@ impl BreakpointSet {
     }
 }
 
-/// What an instruction does with memory.
+/// Memory access of an instruction.
 #[derive(Debug)]
 struct Access {
     addresses: Range<u64>,

@@ -10,40 +10,40 @@ use spinneret_slmp::{Mode, SenderConfig};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes around elements that nobody may touch.
+/// Guard bytes around elements.
 pub const GUARD: u32 = 96;
-/// Longest that anything takes, in simulated time.
+/// Time limit in simulated time.
 pub const LIMIT: Duration = Duration::from_secs(1);
-/// What buffers of receives hold before.
+/// Initial bytes of receive buffers.
 pub const FILL: u8 = 0x5a;
-/// Time before receives are started in which the sender's announcements come, so that the start is what begins.
+/// Delay before receives are started, so that the sender's announcements are there before.
 const BEFORE: Duration = Duration::from_micros(150);
-/// Time after the last round on a bad cable: acknowledgements may be lost, and asked for again.
+/// Time after the last round on a faulty cable, for repeated acknowledgements.
 const AFTER_FAULTS: Duration = Duration::from_millis(4);
 
 /// Messages from rank 0 to rank 1, all at once.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The type of each, and how many elements.
+    /// Type and number of elements of each.
     pub layouts: Vec<Layout>,
-    /// Segments of each message that are under way at most.
+    /// Window: unacknowledged segments of each message.
     pub window: u16,
     /// Payload of a segment in bytes.
     pub unit: usize,
-    /// What happens on the cable.
+    /// The cable.
     pub faults: Faults,
-    /// For the faults, and for bytes.
+    /// Seed of faults and bytes.
     pub seed: u64,
-    /// How often all are sent; the last time is measured.
+    /// Number of rounds; the last one is measured.
     pub rounds: u32,
-    /// What is sent in one more round before, if it is something shorter: so the NIC is warm.
+    /// Messages of a shorter warm-up round before, if any.
     pub warm_up: Option<Layout>,
-    /// Whether the sender says nothing of the next round for an eighth of this one. Announcements are repeated until
-    /// they are granted, and a receiver that computes would find all of them with the end of this round.
+    /// Whether the sender delays announcements of the next round by an eighth of this one. Announcements are repeated until
+    /// they are granted, and a computing receiver would find all of them at the end of this round.
     pub rests: bool,
     /// Handler memory for tables of runs.
     pub table_bytes: u32,
-    /// NICs that are simulated at once.
+    /// Number of NICs that are simulated in parallel.
     pub threads: usize,
 }
 
@@ -85,13 +85,13 @@ impl Exchange {
         }
     }
 
-    /// A byte of a buffer of the sender.
+    /// A byte of the send buffer.
     fn byte(&self, message: usize, round: u32, index: u64) -> u8 {
         let mixed = self.seed ^ (message as u64) << 40 ^ u64::from(round) << 32 ^ index;
         mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]
     }
 
-    /// Time between the end of a round and what the sender says of the next one.
+    /// Time between the end of a round and the announcements of the next one.
     fn rest(&self, round: Duration) -> Duration {
         match self.rests {
             true => round / 8,
@@ -105,42 +105,42 @@ impl Exchange {
         (0..self.rounds + warm_ups).map(move |round| (round, round < warm_ups))
     }
 
-    /// What is sent of a message in a round.
+    /// The message of a round.
     fn sent<'e>(&'e self, layout: &'e Layout, is_warm_up: bool) -> &'e Layout {
         self.warm_up.as_ref().filter(|_| is_warm_up).unwrap_or(layout)
     }
 }
 
-/// What came of it, in the last round.
+/// Result of the last round.
 #[derive(Clone, Debug, Default)]
 pub struct Exchanged {
     /// Simulated time from the start of the first receive to the end of the last one.
     pub time: Duration,
     /// Bytes of all messages.
     pub bytes: u64,
-    /// What the library has done, in all rounds.
+    /// Counters of the library, of all rounds.
     pub counts: Counts,
-    /// Segments that handlers have put in place, in all rounds.
+    /// Segments that handlers have scattered, in all rounds.
     pub accepted: u32,
-    /// Segments that had come before, in all rounds.
+    /// Duplicate segments, in all rounds.
     pub duplicates: u32,
-    /// Share of the time in which a handler ran, for each cluster.
+    /// Load of each cluster.
     pub load: Vec<f64>,
 }
 
 impl Exchanged {
-    /// Payload a second, in gigabits.
+    /// Goodput in Gbit/s.
     pub fn gbps(&self) -> f64 {
         gbps(self.bytes, self.time)
     }
 }
 
-/// Bytes in a time, in gigabits a second.
+/// Rate in Gbit/s of bytes in a time.
 pub(super) fn gbps(bytes: u64, time: Duration) -> f64 {
     bytes as f64 * 8.0 / time.as_secs_f64() / 1e9
 }
 
-/// Where elements are in a buffer that has guards, and its bytes.
+/// Offset of elements in a buffer with guards, and its size.
 pub fn room(layout: &Layout) -> (i64, u32) {
     let origin = i64::from(GUARD) - layout.first();
     let bytes = (layout.end() - layout.first()) as u32 + 2 * GUARD;
@@ -157,16 +157,16 @@ pub(super) fn start_and_wait(_: u32, rank: &mut Rank, requests: &[Request]) -> R
 /// Sends all messages, and compares all bytes of all buffers.
 ///
 /// # Errors
-/// If something fails, or is not as it was sent.
+/// If something fails, or received data is wrong.
 pub fn exchange(how: &Exchange) -> Result<Exchanged, ExchangeError> {
     exchange_with(how, start_and_wait)
 }
 
-/// The same with somebody else who starts and ends the receives of each round, warm-up aside, and says whether there
-/// shall be more of them.
+/// The same with a function that starts and waits for the receives of each round after warm-up, and returns whether there
+/// are more rounds.
 ///
 /// # Errors
-/// If something fails, or is not as it was sent.
+/// If something fails, or received data is wrong.
 pub(super) fn exchange_with(
     how: &Exchange,
     receive: impl FnMut(u32, &mut Rank, &[Request]) -> Result<bool, ExchangeError> + Send,
@@ -224,7 +224,7 @@ fn send(how: &Exchange, mut rank: Rank) -> Result<(), ExchangeError> {
     Ok(())
 }
 
-/// What came, and whether there were fewer rounds than the sender knows.
+/// The result, and whether there were fewer rounds than the sender knows.
 fn receive_all(
     how: &Exchange,
     mut rank: Rank,
@@ -294,7 +294,7 @@ fn busy(rank: &Rank) -> Vec<u64> {
     busy.chunks(8).map(|hpus| hpus.iter().sum()).collect()
 }
 
-/// Compares a buffer of a receive with what the interpreter says of so many bytes.
+/// Compares a receive buffer with the interpreter's result.
 fn check(
     rank: &Rank,
     layout: &Layout,

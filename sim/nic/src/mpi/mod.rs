@@ -1,5 +1,5 @@
-//! Messages of MPI's datatypes between two ranks, each with its NIC, in one fabric of this process, and what the
-//! receiving host may do meanwhile.
+//! Messages of MPI datatypes between two ranks, each with its NIC, in one fabric of this process, and what the
+//! receiving host can compute meanwhile.
 //!
 //! ```text
 //! ranks: a library on each NIC
@@ -37,7 +37,7 @@ pub type Rank = Library<LatencyModel<Simulated>>;
 /// A program of a rank, on its NIC.
 pub type Work<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), ExchangeError> + Send + 'p>;
 
-/// Why messages did not come as they should.
+/// Errors of an exchange.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
     /// The library.
@@ -49,22 +49,22 @@ pub enum ExchangeError {
     /// A type.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The handlers are not there.
+    /// The handlers were not found.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// They cannot be built.
+    /// The handlers cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// Their program cannot be read.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// There is no such cable.
+    /// The cable is not valid.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// The simulation.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// Something else came, or nothing.
+    /// Received data is wrong or missing.
     #[error("{0}")]
     Wrong(String),
 }
@@ -78,10 +78,10 @@ pub fn program() -> Result<Program, ExchangeError> {
     Ok(Program::open(&elf)?)
 }
 
-/// A library on a NIC of a fabric of so many.
+/// The library on a NIC of a fabric with that many ranks.
 ///
 /// # Errors
-/// If it cannot be opened.
+/// If the library cannot be opened.
 pub fn rank_on(
     nic: &Simulated,
     program: &Program,
@@ -97,7 +97,7 @@ pub fn rank_on(
     Ok(Library::open(&nic, program, &ranks, config)?)
 }
 
-/// Runs a program on each NIC, so many NICs at once.
+/// Runs a program on each NIC, that many NICs in parallel.
 ///
 /// # Errors
 /// If one of them fails.
@@ -115,7 +115,7 @@ pub fn ranks(
     };
     let programs = programs.into_iter().map(|program| {
         Box::new(move |nic: &Simulated| {
-            // Who is stopped by another's end has not failed.
+            // A rank that another's failure has stopped is not the cause.
             program(nic).map_err(|error| match nic.borrow().is_stopped() {
                 true => NodeExit::Stopped(spinneret_fabric::Stopped),
                 false => NodeExit::Failed(error.to_string()),
@@ -158,16 +158,16 @@ pub enum Constructor {
     Hvector,
 }
 
-/// One step on the way from `MPI_FLOAT` to the type.
+/// One step of the construction of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How.
+    /// The constructor.
     pub constructor: Constructor,
-    /// How many blocks.
+    /// Number of blocks.
     pub count: i64,
     /// Elements of a block.
     pub block: i64,
-    /// From block to block, as the constructor counts it.
+    /// Stride, in the unit of the constructor.
     pub stride: i64,
 }
 
@@ -190,7 +190,7 @@ impl Step {
         }
     }
 
-    /// In the words of MPI.
+    /// As text in terms of MPI.
     pub fn words(&self) -> String {
         let Self {
             count, block, stride, ..
@@ -234,7 +234,7 @@ impl PaperType {
         }
     }
 
-    /// How it is made of `MPI_FLOAT`, from the inside.
+    /// The construction from `MPI_FLOAT`, from the inside.
     pub fn steps(self) -> &'static [Step] {
         const SIMPLE: [Step; 1] = [Step::contiguous(27_648)];
         const COMPLEX: [Step; 5] = [
@@ -255,7 +255,7 @@ impl PaperType {
         }
     }
 
-    /// The type behind each step, the last of which is it; positive strides only, so that no bound is below 0.
+    /// The type after each step; strides are positive, so no bound is below 0.
     pub fn stages(self) -> Vec<Tree> {
         let mut stages = Vec::new();
         let mut inner = bytes(FLOAT_BYTES);
@@ -266,7 +266,7 @@ impl PaperType {
         stages
     }
 
-    /// So many elements.
+    /// That many elements.
     ///
     /// # Errors
     /// Never: the types have layouts.
@@ -319,7 +319,7 @@ fn bounds(size: i64, extent: i64) -> Bounds {
     }
 }
 
-/// So many bytes in one piece.
+/// A contiguous type of that many bytes.
 pub fn bytes(count: i64) -> Tree {
     Tree {
         combiner: Combiner::Named,
@@ -331,7 +331,7 @@ pub fn bytes(count: i64) -> Tree {
     }
 }
 
-/// Repeats a type at a stride in bytes; the extent of all of it is for who repeats it again.
+/// Repeats a type at a stride in bytes, with the extent for further repetition.
 pub fn hvector(count: i64, stride: i64, child: Tree, extent: i64) -> Tree {
     tree(Combiner::Hvector, vec![count, 1], vec![stride], child, 0, extent)
 }
@@ -344,7 +344,7 @@ pub fn hindexed(blocks: &[(i64, i64)], child: Tree, extent: i64) -> Tree {
     tree(Combiner::Hindexed, integers, starts, child, 0, extent)
 }
 
-/// Blocks of so many bytes, with gaps as long between them, of so many bytes in all.
+/// Blocks with gaps of the same size between them.
 ///
 /// # Errors
 /// Never: it has a layout.

@@ -1,8 +1,8 @@
-//! How much a host computes while messages come: the paper's trial, in simulated time.
+//! Overlap of computation and communication: the paper's experiment, in simulated time.
 //!
-//! The clock is that of the simulation. It starts before the first receive is started, and so before anybody asks the
-//! sender for something, and stops when the library says that the last message is there. A multiplication of matrices
-//! lets a fixed time pass. All that the library does is in the time that is not computation, by the prices of
+//! Times are those of the simulation. The measurement starts before the first receive, and so before the request to the
+//! sender, and ends when the library reports the last message. A multiplication of matrices
+//! takes a fixed time. All work of the library counts as communication, by the latencies of
 //! [`LatencyModel`](super::LatencyModel).
 
 use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
@@ -11,15 +11,15 @@ use super::{ExchangeError, Rank};
 use spinneret_mpi::library::Request;
 use std::time::Duration;
 
-/// Multiplications in which the last look shall be, by the paper's rule.
+/// Range of multiplications at the end, by the paper's rule.
 const WANTED: std::ops::RangeInclusive<u32> = 15..=20;
-/// Dimension from which the rule starts, and its step.
+/// Initial dimension of the rule, and its step.
 const DIMENSION: u32 = 1500;
 const STEP: u32 = 10;
-/// Trials with one set of prices at most, until one is as the rule wants it.
+/// Maximum number of trials for one set of latencies until the rule is met.
 const TRIALS: u32 = 4;
 
-/// C = A B + 2 C of square matrices, on a host that is as fast as is said.
+/// C = A B + 2 C of square matrices, on a host of a given speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Multiplication {
     /// 10^9 operations a second; a multiplication has two for each triple of indices.
@@ -27,21 +27,21 @@ pub struct Multiplication {
 }
 
 impl Multiplication {
-    /// What the paper's eight cores reach with OpenBLAS.
+    /// Speed of the paper's eight cores with OpenBLAS.
     pub const PAPER: Self = Self { gflops: 175.0 };
 
-    /// How long one takes.
+    /// Duration of one multiplication.
     pub fn time(&self, dimension: u32) -> Duration {
         Duration::from_secs_f64(2.0 * f64::from(dimension).powi(3) / (self.gflops * 1e9))
     }
 
-    /// The dimension that the paper's rule finds for a transfer of so long.
+    /// The dimension that the paper's rule finds for a transfer of this duration.
     pub fn dimension(&self, transfer: Duration) -> u32 {
         Tuning::expect(self, transfer).dimension
     }
 }
 
-/// The rule by which the dimension is found. The paper repeats a trial until it is right five times; simulated time
+/// The rule that finds the dimension. The paper repeats a trial until it is met five times; simulated time
 /// is the same each time, so once is enough.
 #[derive(Debug)]
 struct Tuning {
@@ -60,9 +60,9 @@ impl Tuning {
         }
     }
 
-    /// Whether a trial with so many multiplications is as it should be; if not, the dimension is another one now. Too
-    /// few say that it is too large. Where one step is too far, steps become shorter, which the paper does after a
-    /// first hit.
+    /// Whether a trial with that many multiplications meets the rule; otherwise, changes the dimension. Too
+    /// few mean that it is too large. Steps become shorter where one step is too large, which the paper does after a
+    /// first success.
     fn learn(&mut self, multiplications: u32) -> bool {
         if WANTED.contains(&multiplications) {
             return true;
@@ -79,7 +79,7 @@ impl Tuning {
         false
     }
 
-    /// Follows the rule with what a transfer that takes so long would do, so that only few trials have to be simulated.
+    /// Applies the rule to an estimate of the transfer, so that few trials have to be simulated.
     fn expect(multiplication: &Multiplication, transfer: Duration) -> Self {
         let mut tuning = Self::new();
         let multiplications = |dimension| {
@@ -96,41 +96,41 @@ impl Tuning {
     }
 }
 
-/// Messages without computation: the host looks for their end all the time.
+/// Messages without computation: the host polls for their end.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Alone {
-    /// From the start of the first receive until the library says that the last one has ended.
+    /// From the start of the first receive to the reported end of the last one.
     pub time: Duration,
     /// Bytes of all messages.
     pub bytes: u64,
 }
 
 impl Alone {
-    /// Payload a second, in gigabits.
+    /// Goodput in Gbit/s.
     pub fn gbps(&self) -> f64 {
         gbps(self.bytes, self.time)
     }
 }
 
-/// Messages with computation: {multiply, look} until the library says that the last one has ended.
+/// Messages with computation: {multiply, poll} until the reported end of the last one.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
-    /// What acts of the host took.
+    /// Latencies of the host.
     pub prices: HostLatencies,
-    /// Of the matrices.
+    /// Dimension of the matrices.
     pub dimension: u32,
-    /// How many multiplications there were.
+    /// Number of multiplications.
     pub multiplications: u32,
-    /// From before the first start of a receive to the end of the last look.
+    /// From before the start of the first receive to the end of the last poll.
     pub elapsed: Duration,
     /// The part of it in which the host multiplied: T_MM.
     pub computed: Duration,
-    /// What the host did in the rest.
+    /// Accesses of the host in the rest.
     pub acts: HostAccesses,
 }
 
 impl Trial {
-    /// What is not computation: T_Poll, with starts and requests.
+    /// Time without computation: T_Poll, with starts and requests.
     pub fn polling(&self) -> Duration {
         self.elapsed - self.computed
     }
@@ -140,26 +140,26 @@ impl Trial {
         self.computed.as_secs_f64() / self.elapsed.as_secs_f64()
     }
 
-    /// Share of the transfer's own time that the library leaves to the program, which long computations cannot raise.
-    /// The host may have more to do for the messages, such as to unpack them.
+    /// Share of the transfer time that the library leaves to the program, independent of long computations.
+    /// The host may have further work for the messages, such as to unpack them.
     pub fn availability(&self, alone: &Alone, more: Duration) -> f64 {
         1.0 - (self.polling() + more).as_secs_f64() / alone.time.as_secs_f64()
     }
 }
 
-/// What came of it.
+/// Results.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Overlapped {
-    /// Without computation, with the stated prices.
+    /// Without computation, with the given latencies.
     pub alone: Alone,
-    /// With it, for each set of prices.
+    /// With computation, for each set of latencies.
     pub trials: Vec<Trial>,
 }
 
-/// Exchanges messages alone, and then with each set of prices while the host computes.
+/// Exchanges messages alone, and then with each set of latencies while the host computes.
 ///
 /// # Errors
-/// If a message is not as it was sent, something fails, or no dimension is as the rule wants it.
+/// If received data is wrong, something fails, or no dimension meets the rule.
 pub fn overlap(
     how: &Exchange,
     multiplication: &Multiplication,

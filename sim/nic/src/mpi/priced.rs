@@ -1,10 +1,10 @@
-//! A device of which everything that the host does takes a stated time.
+//! A device whose accesses take a given time on the host.
 //!
-//! A simulated NIC lets time pass only while somebody waits, so software on it takes none. Here each act of the host
-//! has a price, and simulated time passes for it. What a read takes in the simulation counts towards its price.
-//! Writes are posted: the host goes on after their price, also if the simulated access is answered later; the
-//! device's clock is ahead of the host's then, until the host waits or computes. What prices leave out is caches,
-//! memory that is shared with a computation, system calls and interrupts.
+//! On a simulated NIC, time passes only while software waits. Here each access of the host
+//! has a latency, which advances simulated time. The duration of a read in the simulation is part of its latency.
+//! Writes are posted: the host continues after their latency, even if the simulated access ends later; the
+//! device's clock is ahead of the host's then, until the host waits or computes. Not modelled: caches,
+//! memory bandwidth shared with computation, system calls and interrupts.
 
 use spinneret_host::device::Area;
 use spinneret_host::{Address, Device, DeviceError, Program};
@@ -13,35 +13,35 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// Words that a program sees in one look: those of 16 HPUs, or of 16 messages.
+/// Words that a program reads in one poll: those of 16 HPUs, or of 16 messages.
 const WORDS_OF_A_LOOK: u64 = 16;
 
-/// What an act takes.
+/// Latencies of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HostLatencies {
-    /// A look for something new: at the queue of frames, or at 16 words of host memory.
+    /// A poll: of the queue of frames, or of 16 words of host memory.
     pub look: Duration,
-    /// A word that is written to the NIC, also that which tells it of a frame.
+    /// A write of a word to the NIC, doorbells included.
     pub written: Duration,
-    /// A word that is read from the NIC.
+    /// A read of a word of the NIC.
     pub read: Duration,
 }
 
 impl HostLatencies {
-    /// Nothing takes time.
+    /// All latencies are 0.
     pub const NONE: Self = Self {
         look: Duration::ZERO,
         written: Duration::ZERO,
         read: Duration::ZERO,
     };
-    /// A look as in Figure 7; a write that is posted, and a read that waits, behind PCIe.
+    /// A poll as in Figure 7; posted writes and blocking reads over PCIe.
     pub const STATED: Self = Self {
         look: Duration::from_nanos(100),
         written: Duration::from_nanos(100),
         read: Duration::from_nanos(900),
     };
 
-    /// So many times as high.
+    /// Scales all latencies.
     #[must_use]
     pub fn times(self, factor: u32) -> Self {
         Self {
@@ -52,12 +52,12 @@ impl HostLatencies {
     }
 }
 
-/// How often the host did what.
+/// Counts of accesses of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HostAccesses {
-    /// Looks at the queue of frames.
+    /// Polls of the queue of frames.
     pub looks: u64,
-    /// Words of host memory that were looked at.
+    /// Words of host memory that were polled.
     pub words_seen: u64,
     /// Words that were written to the NIC.
     pub words_written: u64,
@@ -102,7 +102,7 @@ impl Sub for HostAccesses {
 }
 
 impl HostAccesses {
-    /// What they take together, if no read took longer than its price.
+    /// Their total latency, if no read took longer than its own.
     pub fn price(&self, prices: &HostLatencies) -> Duration {
         let nanos = |price: Duration| price.as_nanos() as u64;
         let looks = (self.looks * WORDS_OF_A_LOOK + self.words_seen) * nanos(prices.look);
@@ -112,20 +112,20 @@ impl HostAccesses {
     }
 }
 
-/// A device with prices.
+/// A device with latencies.
 #[derive(Debug)]
 pub struct LatencyModel<D> {
     device: D,
     prices: HostLatencies,
     acts: HostAccesses,
-    /// Time that has passed for the host, and not yet on the device.
+    /// Time by which the host is ahead of the device.
     owed: Duration,
-    /// Time that has passed on the device, and not yet for the host.
+    /// Time by which the device is ahead of the host.
     ahead: Duration,
 }
 
 impl<D: Device> LatencyModel<D> {
-    /// A device on which nothing takes time yet.
+    /// A device whose latencies are 0.
     pub fn new(device: D) -> Self {
         Self {
             device,
@@ -141,12 +141,12 @@ impl<D: Device> LatencyModel<D> {
         &self.device
     }
 
-    /// What acts take from now on.
+    /// Sets the latencies.
     pub fn set_latencies(&mut self, prices: HostLatencies) {
         self.prices = prices;
     }
 
-    /// What was done so far.
+    /// Counts so far.
     pub fn acts(&self) -> HostAccesses {
         self.acts
     }
@@ -156,8 +156,8 @@ impl<D: Device> LatencyModel<D> {
         acts.price(&self.prices)
     }
 
-    /// Does something that the device sees, after what the host did before: what came of it, and how much longer than its
-    /// price it took there.
+    /// An access that the device sees, after the time of the host: its result, and how much longer than its
+    /// latency it took there.
     fn act<T>(
         &mut self,
         acts: HostAccesses,
@@ -172,7 +172,7 @@ impl<D: Device> LatencyModel<D> {
         Ok((result, passed.saturating_sub(price)))
     }
 
-    /// The host waits for the answer.
+    /// A blocking access.
     fn ask<T>(
         &mut self,
         acts: HostAccesses,
@@ -181,7 +181,7 @@ impl<D: Device> LatencyModel<D> {
         Ok(self.act(acts, what)?.0)
     }
 
-    /// The host goes on.
+    /// A posted access.
     fn post<T>(
         &mut self,
         acts: HostAccesses,
@@ -194,7 +194,7 @@ impl<D: Device> LatencyModel<D> {
         Ok(result)
     }
 
-    /// Lets the time pass that has passed for the host, and some more.
+    /// Advances the device to the time of the host, and further.
     fn settle(&mut self, more: Duration) -> Result<(), DeviceError> {
         let time = std::mem::take(&mut self.owed) + more;
         let known = time.min(self.ahead);
@@ -255,7 +255,7 @@ impl<D: Device> Device for LatencyModel<D> {
         self.device.close_area(context);
     }
 
-    /// A word is looked at; more is what the program itself does with its data.
+    /// A poll of a word; larger reads are the program's own processing.
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
         if bytes.len() <= 8 {
             let price = self.count(HostAccesses {

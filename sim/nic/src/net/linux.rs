@@ -1,4 +1,4 @@
-//! The border to Linux: what no safe interface covers. All `unsafe` of this module is here.
+//! System calls without a safe interface. All `unsafe` of this module is here.
 
 use super::NetError;
 use crate::terminal::tell;
@@ -52,13 +52,13 @@ pub(super) fn interface_state(fd: BorrowedFd<'_>, name: &str) -> io::Result<(boo
 
 /// A socket that gets all frames from an interface but those that this machine sends, and sends frames; it never waits.
 ///
-/// It asks for what Linux keeps beside the frames: checksums that are not computed yet, and VLAN tags.
+/// It also requests metadata of frames: checksums that are not computed yet, and VLAN tags.
 pub(super) fn open_packet_socket(index: u32) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // Protocol 0 gets nothing, so that no frame of another interface comes in before the socket is bound.
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: the descriptor was just opened, and nobody else owns it.
+    // SAFETY: the descriptor was just opened, and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     for option in [
         libc::PACKET_IGNORE_OUTGOING,
@@ -129,7 +129,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<R
     })
 }
 
-/// The VLAN tag that a received message carries beside its frame.
+/// The VLAN tag in the metadata of a received frame.
 ///
 /// # Safety
 /// The message is one that `recvmsg` has filled in, and its control buffer is alive.
@@ -216,7 +216,7 @@ pub(super) fn any_socket() -> io::Result<OwnedFd> {
     )?)
 }
 
-/// What a set of privileges is for.
+/// Purpose of privileges.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Need {
     /// Interfaces and a namespace of one's own.
@@ -254,7 +254,7 @@ impl Need {
         }
     }
 
-    /// They are missing.
+    /// The privileges are missing.
     pub(super) fn missing(self, wanted: &str) -> NetError {
         let program = env::current_exe().map_or("spinneret".to_owned(), |path| path.display().to_string());
         NetError::Privileges {
@@ -268,7 +268,7 @@ impl Need {
         let before = self.raise();
         let result = work();
         if let Some(before) = before {
-            // What is not inheritable any more is not passed on either. If this fails, later children have more than
+            // Privileges that are no longer inheritable are not passed on. If this fails, later children have more than
             // they need, but none of them is started by anybody else.
             let _ = set_capabilities(None, before);
         }
@@ -325,7 +325,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // Somebody else may have removed it.
+        // Another process may have removed it.
         if let Err(error) = ip(&["netns", "delete", &self.name])
             && file(&self.name).exists()
         {

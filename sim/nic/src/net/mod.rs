@@ -5,12 +5,11 @@
 //! Tap (wire, host), PacketSocket ──►                         ──► Tap (wire, host), PacketSocket
 //! ```
 //!
-//! Times are picoseconds of the simulation since the start. A capture and a generator say when their packets are at
-//! the NIC, and may say so in advance. A live source cannot: its packets are there at the time of the call.
+//! Times are picoseconds of the simulation since the start. Captures and generators know in advance when their packets are at
+//! the NIC. Packets of a live source arrive at the time of the call.
 //!
-//! Packets are Ethernet frames without their check sequence. What has been created in the system (interfaces, a
-//! namespace) goes away when the last part that uses it is dropped, so a command that uses it should end by
-//! returning: [`Interrupt`] turns Ctrl-C into a question for its main loop.
+//! Packets are Ethernet frames without their check sequence. Interfaces and namespaces are removed when their last user
+//! is dropped, so a command that creates them should end by returning: its main loop polls [`Interrupt`] for Ctrl-C.
 
 pub mod generator;
 mod linux;
@@ -42,7 +41,7 @@ use std::time::{Duration, Instant};
 /// Smallest Ethernet frame without its check sequence, in bytes. Linux hands over shorter ones, and a wire pads them.
 pub const MIN_FRAME_BYTES: usize = 60;
 
-/// What comes next from a [`Source`].
+/// The next item of a [`Source`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// A packet. Each is delivered once, and none is before the one that came before it.
@@ -52,56 +51,56 @@ pub enum Next {
         /// The frame without its check sequence.
         bytes: Vec<u8>,
     },
-    /// A packet that comes when the NIC has room for it, so that it is not dropped, and not before the one that came before it.
+    /// A packet to send when the NIC has room for it, so that it is not dropped, in order.
     WithRoom(Vec<u8>),
-    /// Nothing has come yet; look again later. Only live sources say so.
+    /// No packet yet; live sources only.
     Nothing,
-    /// There will be no more packets.
+    /// No more packets.
     End,
 }
 
-/// Where packets come from.
+/// A source of packets.
 pub trait Source {
-    /// The next packet, if there is one; never waits for one.
+    /// The next packet, without waiting.
     ///
     /// # Errors
-    /// If what the packets come from is damaged or gone.
+    /// If the source is damaged or gone.
     fn next(&mut self, now_ps: u64) -> Result<Next, NetError>;
 
-    /// How many packets there are altogether, if that is known.
+    /// Total number of packets, if known.
     fn total(&self) -> Option<u64> {
         None
     }
 
-    /// Packets so far of which only the beginning is known; they come as they are.
+    /// Truncated packets so far, which are sent truncated.
     fn cut_short(&self) -> u64 {
         0
     }
 
-    /// Whether packets come when they like, so that simulated time has to keep up with the clock on the wall.
+    /// Whether packets arrive in real time, which simulated time has to follow.
     fn is_live(&self) -> bool {
         false
     }
 }
 
-/// Where packets go to.
+/// A sink of packets.
 pub trait Sink {
-    /// Takes a packet that left the NIC then.
+    /// Takes a packet that left the NIC at `at_ps`.
     ///
     /// # Errors
-    /// If what the packets go to is full or gone.
+    /// If the sink is full or gone.
     fn put(&mut self, at_ps: u64, bytes: &[u8]) -> Result<(), NetError>;
 
-    /// Ends the work; what is incomplete without this is not left behind.
+    /// Completes the output; without this, no incomplete file remains.
     ///
     /// # Errors
-    /// If the work cannot be completed.
+    /// If the output cannot be completed.
     fn finish(self: Box<Self>) -> Result<(), NetError> {
         Ok(())
     }
 }
 
-/// Tells how many frames of the NIC an interface did not take.
+/// Prints how many frames an interface has refused.
 fn tell_dropped(interface: &str, frames: u64) {
     if frames > 0 {
         tell(format_args!(
@@ -116,13 +115,13 @@ fn pad(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Why packets do not come in or go out.
+/// Errors of sources and sinks.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// A capture is damaged, or cannot be read or written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// A packet of a capture is no frame.
+    /// A packet of a capture is not a frame.
     #[error("{}: packet {packet} is empty", file.display())]
     EmptyPacket {
         /// The capture.
@@ -130,7 +129,7 @@ pub enum NetError {
         /// Number of the packet, counted from 1.
         packet: u64,
     },
-    /// A packet of a capture comes when simulated time is over.
+    /// A packet of a capture is after the end of simulated time.
     #[error(
         "{}: packet {packet} comes {days} days after the first, and simulated time ends after {}: --back-to-back takes \
          packets without their times",
@@ -142,36 +141,36 @@ pub enum NetError {
         file: PathBuf,
         /// Number of the packet, counted from 1.
         packet: u64,
-        /// Days that it comes after the first one.
+        /// Days after the first one.
         days: u64,
     },
     /// The description of generated traffic is wrong.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// The process may not do this.
+    /// Missing privileges.
     #[error("{wanted} needs more privileges: run `{command}` once, or run this with sudo")]
     Privileges {
-        /// What was to be done.
+        /// The operation.
         wanted: String,
-        /// What grants them.
+        /// How to grant them.
         command: String,
     },
-    /// An interface or namespace has a name that cannot be.
+    /// An invalid name of an interface or namespace.
     #[error("`{name}` cannot be the name of an interface: {problem}")]
     BadName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// An interface or namespace exists, and is not to be touched.
+    /// An interface or namespace exists already.
     #[error("{what} `{name}` exists already: choose another name, or remove it with `{command}`")]
     Exists {
         /// Interface or network namespace.
         what: &'static str,
         /// Its name.
         name: String,
-        /// What removes it.
+        /// The command that removes it.
         command: String,
     },
     /// There is no such interface.
@@ -180,7 +179,7 @@ pub enum NetError {
         /// The name.
         name: String,
     },
-    /// The interface carries no packets.
+    /// The interface is down.
     #[error("interface `{name}` is down: `ip link set {name} up` brings it up")]
     Down {
         /// Its name.
@@ -205,18 +204,18 @@ pub enum NetError {
     Command {
         /// The command.
         command: String,
-        /// What it said.
+        /// Its output.
         problem: String,
     },
-    /// The program that has the packets wants no more of it.
+    /// The program that exchanges packets ended.
     #[error("the program ended the run: {0}")]
     Program(String),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -231,7 +230,7 @@ impl NetError {
     }
 }
 
-/// Keeps simulated time from running ahead of the wall clock.
+/// Keeps simulated time from running ahead of real time.
 ///
 /// A busy NIC falls behind, because simulation is slower than real time. It catches up when it is idle, because idle time
 /// costs next to nothing.
@@ -250,12 +249,12 @@ impl Pacer {
         }
     }
 
-    /// How far simulated time may go, in picoseconds.
+    /// Maximum simulated time now, in picoseconds.
     pub fn allowed_ps(&self) -> u64 {
         self.start_ps.saturating_add(picoseconds(self.start.elapsed()))
     }
 
-    /// How long to wait on the wall clock until simulated time may reach `at_ps`.
+    /// Real time until simulated time may reach `at_ps`.
     pub fn until(&self, at_ps: u64) -> Duration {
         Duration::from_nanos(at_ps.saturating_sub(self.allowed_ps()).div_ceil(1000))
     }
@@ -265,7 +264,7 @@ impl Pacer {
 /// Says whether something can be read.
 ///
 /// # Errors
-/// If the system refuses it.
+/// If the system call fails.
 pub fn wait(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<bool, NetError> {
     let mut fds: Vec<PollFd<'_>> = fds
         .iter()
@@ -285,7 +284,7 @@ pub(crate) fn picoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
 }
 
-/// Whether the run shall end: by Ctrl-C, a request to terminate, or a terminal that was closed.
+/// Interrupts of the run: Ctrl-C, SIGTERM, or a closed terminal.
 ///
 /// The first one is only noted, and makes [`wait`](super::wait) return if this is among what it waits for. The second
 /// one ends the process at once with code 130, for a run that does not come to its end; what it made in the system
@@ -301,7 +300,7 @@ impl Interrupt {
     /// Catches the signals from now on.
     ///
     /// # Errors
-    /// If the system refuses it.
+    /// If the system call fails.
     pub fn catch() -> Result<Self, NetError> {
         let failed = |error| NetError::system("catch Ctrl-C", error);
         let is_set = Arc::new(AtomicBool::new(false));
@@ -316,12 +315,12 @@ impl Interrupt {
         Ok(Self { is_set, wake })
     }
 
-    /// As if there had been a signal.
+    /// Simulates a signal.
     pub fn set(&self) {
         self.is_set.store(true, Ordering::SeqCst);
     }
 
-    /// No signal is caught, for a process that does so itself.
+    /// Without signals, for a process with its own handling.
     ///
     /// # Errors
     /// If the system has no sockets left.
@@ -353,7 +352,7 @@ mod tests {
     use std::thread;
 
     #[test]
-    fn simulated_time_may_go_as_far_as_the_wall() {
+    fn simulated_time_follows_real_time() {
         let started = Instant::now();
         let pacer = Pacer::starting_at(7_000_000);
         thread::sleep(Duration::from_millis(20));
@@ -369,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_ends_with_a_byte_or_with_the_time() {
+    fn wait_ends_with_input_or_at_its_timeout() {
         let (reads, mut writes) = UnixStream::pair().unwrap();
         let begun = Instant::now();
         assert!(!wait(&[reads.as_fd()], Some(Duration::from_millis(30))).unwrap());

@@ -1,6 +1,6 @@
 //! An interface that exists already as the wire, through a packet socket.
 //!
-//! What comes in on the interface goes to the NIC, and what the NIC sends leaves the interface. The machine's own
+//! Frames that the interface receives go to the NIC, and frames of the NIC leave through the interface. The machine's own
 //! Linux sees the incoming frames as well: give the interface no address if it is not to answer too.
 //!
 //! Three things that Linux does to frames on interfaces of virtual machines and containers are undone here, as far

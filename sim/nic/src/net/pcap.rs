@@ -103,8 +103,8 @@ impl Source for PcapSource {
 /// Larger captures are not read twice.
 const COUNTED_BYTES: u64 = 64 << 20;
 
-/// How many packets a file has, for who wants to know how far it is. A pipe cannot be read twice, nobody waits until a
-/// large file is counted, and one that ends with an error has no honest number.
+/// Counts the packets of a file, for progress. Pipes, which cannot be read twice, large files, and
+/// damaged files are not counted.
 fn count(path: &Path) -> Option<u64> {
     let is_counted = |file: &std::fs::Metadata| file.is_file() && file.len() <= COUNTED_BYTES;
     path.metadata().ok().filter(is_counted)?;

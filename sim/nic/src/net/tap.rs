@@ -6,7 +6,7 @@
 //!   10.9.0.1/24                                          10.9.0.2/24
 //! ```
 //!
-//! What the NIC gives to its host goes to the host end, and what the host's Linux sends on NAME comes from there; the
+//! Frames from the NIC to its host go to the host end, and frames that the host's Linux sends on NAME come from there; the
 //! wire end is the other side of the NIC. So `ip netns exec NAME-wire ping 10.9.0.1` pings through the NIC.
 //!
 //! Linux computes all checksums of what it sends here, and cuts large packets to size: the interfaces offer it no
@@ -60,7 +60,7 @@ impl Tap {
 
 impl TapEnd {
     /// Creates one interface in a namespace of the same name, with an IP and a MAC address, and brings it up: Linux as the
-    /// host of a NIC, beside other hosts on the same machine.
+    /// host of a NIC, in addition to other hosts on the same machine.
     ///
     /// # Errors
     /// As [`Tap::create`].
@@ -224,7 +224,7 @@ impl fmt::Display for InterfaceAddress {
     }
 }
 
-/// What a cable is called, and the addresses at its ends.
+/// Name of a cable, and the addresses at its ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TapConfig {
     /// The host's interface. The wire's interface and namespace are called the same with `-wire` behind it.
@@ -289,7 +289,7 @@ mod tests {
     use crate::net::Tap;
 
     #[test]
-    fn names_are_checked_before_anything_is_made() {
+    fn names_are_checked_first() {
         for (name, expected) in [
             (
                 "",

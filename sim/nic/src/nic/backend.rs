@@ -1,6 +1,6 @@
-//! The cluster model behind the application, and whether anything moves at the application's ports.
+//! The cluster model, and detection of idle ports between it and the application.
 //!
-//! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster advances, or
+//! While no port of the application is active, its clock is not simulated: only the cluster advances, or
 //! time skips to the next event.
 
 use super::{CORE, ClusterBackend, Hardware, Nic, NicConfig};
@@ -12,22 +12,22 @@ use spinneret_sim::simulation::Simulation;
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
-/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through it.
+/// Idle clocks of the core after which the application holds no data: longer than any path through it.
 const QUIET_CLOCKS: u64 = 160;
-/// The same in clocks of the cluster, for paths through the crossings.
+/// The same in clocks of the cluster, for paths through the clock crossings.
 const QUIET_CLUSTER_CLOCKS: u64 = 25;
 
-/// The model, and what holds it to the application.
+/// The cluster model, and its connection to the application.
 #[derive(Debug)]
 pub struct ModelBackend {
     side: Rc<RefCell<ClusterSide>>,
     activity: Rc<RefCell<Activity>>,
-    /// Clocks of the core without any movement after which nothing is on its way.
+    /// Idle clocks of the core after which nothing is in flight.
     quiet: u64,
 }
 
 impl ModelBackend {
-    /// Puts a model behind the application; the cluster's clock is selected.
+    /// Attaches a model to the application; the cluster's clock is selected.
     pub(super) fn attach(sim: &mut Simulation<Hardware>, config: &NicConfig) -> Result<Self, ModelError> {
         let side = ClusterSide::new(sim.dut.instance(), Cluster::new(config.cluster.clone()))?;
         let side = Rc::new(RefCell::new(side));
@@ -77,7 +77,7 @@ impl ClusterBackend for ModelBackend {
     fn skip(&mut self, clocks: u64) -> u64 {
         let mut cluster = self.cluster_mut();
         let (start, end) = (cluster.now(), cluster.now() + clocks);
-        // HPUs that never sleep would hold everybody else here until the end of time.
+        // HPUs that never sleep would keep the rest of the NIC waiting forever.
         for _ in 0..WORK_CLOCKS {
             if cluster.now() >= end || offers(&cluster) {
                 break;
@@ -88,7 +88,7 @@ impl ClusterBackend for ModelBackend {
                     cluster.tick();
                 }
                 None if cluster.now() > start => break,
-                // It had nothing to do at all.
+                // The cluster was idle.
                 None => cluster.skip_to(end),
             }
         }
@@ -119,10 +119,10 @@ impl ClusterBackend for ModelBackend {
     }
 }
 
-/// Most clocks with work in them that the cluster runs alone before others are looked after.
+/// Busy clocks that the cluster runs alone at most before the rest of the NIC is served.
 const WORK_CLOCKS: usize = 4096;
 
-/// Whether the cluster offers something to the application.
+/// Whether the cluster offers data to the application.
 fn offers(cluster: &Cluster) -> bool {
     cluster.feedback().is_some()
         || cluster.send().is_some()
@@ -131,50 +131,50 @@ fn offers(cluster: &Cluster) -> bool {
 }
 
 impl Nic {
-    /// The cluster, to look at it.
+    /// The cluster.
     pub fn cluster(&self) -> Ref<'_, Cluster> {
         self.backend.cluster()
     }
 
-    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    /// Enables the profile of HPUs, which [`Cluster::profile`] returns.
     pub fn enable_profile(&mut self) {
         self.backend.cluster_mut().enable_profile();
     }
 
-    /// Its handlers are debugged from now on.
+    /// Attaches a debugger.
     pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
         self.backend.cluster_mut().debug(debugger);
     }
 
-    /// Gives the debugger the time for what came from outside.
+    /// Lets the debugger handle its connection.
     pub fn attend_debugger(&mut self) {
         self.backend.cluster_mut().attend_debugger();
     }
 
-    /// Keeps from now on what passes between HPUs and their drivers; [`take_trace`](Self::take_trace) gives it.
+    /// Enables the trace of HPUs and their drivers, which [`take_trace`](Self::take_trace) returns.
     pub fn enable_trace(&mut self) {
         self.backend.cluster_mut().enable_trace();
     }
 
-    /// What has passed since the last call.
+    /// The trace since the last call.
     pub fn take_trace(&mut self) -> Vec<TraceEntry> {
         self.backend.cluster_mut().take_trace()
     }
 
-    /// What has happened in the cluster since the last call.
+    /// Events of the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.backend.cluster_mut().take_events()
     }
 
-    /// From clocks of the cluster to picoseconds since the start.
+    /// Converts clocks of the cluster to picoseconds since the start.
     pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
         let (now_ps, now, period) = (self.now_ps(), self.cluster().now(), self.config.cluster_ps);
         move |clock| (now_ps + clock * period).saturating_sub(now * period)
     }
 }
 
-/// Ports that say that something is offered. The reports of statistics are not among them: they go on for ever, and lose
-/// nothing when they stand still.
+/// Ports whose value says that data is offered. The reports of statistics are excluded: they never stop, and lose
+/// nothing when they are paused.
 const OFFERS: &[&str] = &[
     "s_axil_app_ctrl_awvalid",
     "s_axil_app_ctrl_wvalid",
@@ -215,18 +215,18 @@ const OFFERS: &[&str] = &[
     "stdout_rd_en",
 ];
 
-/// Clocks in which the application makes ready the slots of the packet buffer, after the cluster has left reset: that is
-/// seen at no port.
+/// Clocks in which the application initializes the slots of the packet buffer after the reset of the cluster, which
+/// no port shows.
 const OPENING_CLOCKS: u64 = 1100;
 
-/// Counts the clocks since something moved.
+/// Counts clocks without activity.
 #[derive(Debug)]
 pub(super) struct Activity {
     offers: Vec<PortHandle>,
-    /// Where in this list something was offered last: there it mostly is again.
+    /// Index of the port that was active last: it is probably active again.
     last: usize,
     cluster_runs: PortHandle,
-    /// Clocks in which slots are still made ready.
+    /// Remaining clocks of the initialization of slots.
     opening: u64,
     quiet: u64,
 }
@@ -246,7 +246,7 @@ impl Activity {
         })
     }
 
-    /// Whether something is offered at any port.
+    /// Whether any port is active.
     fn offers(&mut self, dut: &Instance) -> bool {
         let is_offered = |port: &PortHandle| dut.value(*port) != 0;
         if is_offered(&self.offers[self.last]) {
@@ -257,7 +257,7 @@ impl Activity {
         place.is_some()
     }
 
-    /// Clocks since something moved.
+    /// Clocks since the last activity.
     pub(super) fn quiet(&self) -> u64 {
         self.quiet
     }

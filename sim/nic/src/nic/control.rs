@@ -1,5 +1,5 @@
-//! What software does to the NIC: accesses to its registers through the BAR, those of a host's bus, which are answered whatever
-//! they ask for, and resets in the middle of something, with which what is inside is lost and the counters begin anew.
+//! Accesses of software to the NIC: registers and memory through the BAR, accesses of a host's bus, which are always answered,
+//! and resets during operation, which lose packets and clear the counters.
 
 use super::{ClusterBackend, NO_WORD, Nic, NicError};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
@@ -18,34 +18,34 @@ use spinneret_sim::channel::ChannelSink;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-/// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
+/// Maximum duration of an access, in clocks of the slower of the two clock domains (core and cluster).
 const ACCESS_CLOCKS: u64 = 2500;
 
-/// Why software cannot do what it wants.
+/// Errors of accesses.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// The hardware failed.
     #[error(transparent)]
     Nic(#[from] NicError),
-    /// An access was answered with an error, or not in time.
+    /// An access was answered with an error, or too late.
     #[error("{action} of {place} was {answer}")]
     Access {
         /// Read or write.
         action: &'static str,
-        /// Of what.
+        /// The target.
         place: Place,
-        /// How it was answered.
+        /// The response.
         answer: &'static str,
     },
     /// There is no control register.
     #[error("there is no control register at {0:#06x}")]
     NoRegister(u32),
-    /// The BAR does not reach an address in the cluster.
+    /// An address of the cluster is outside of the BAR.
     #[error("the BAR does not reach {0:#010x} in the cluster")]
     NoMemory(u32),
 }
 
-/// What an access is to.
+/// Target of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The control register at this offset.
@@ -67,7 +67,7 @@ impl<B: ClusterBackend> Nic<B> {
     /// Writes a control register.
     ///
     /// # Errors
-    /// If it is not answered as it should.
+    /// If the access fails.
     pub fn set(&mut self, register: u32, value: u32) -> Result<(), ControlError> {
         let offset = register_in_bar(register)?;
         self.note_write(register, value);
@@ -89,7 +89,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.messages.written(register, value);
     }
 
-    /// The address of the handler that a frame is for, if it matches: of payloads, or else of headers or tails.
+    /// The address of the handler of a frame that matches: the payload handler, or else the header or tail handler.
     pub fn matching_handler(&self, frame: &[u8]) -> Option<u32> {
         self.route.of(frame)
     }
@@ -97,7 +97,7 @@ impl<B: ClusterBackend> Nic<B> {
     /// Reads a control register.
     ///
     /// # Errors
-    /// If it is not answered as it should.
+    /// If the access fails.
     pub fn get(&mut self, register: u32) -> Result<u32, ControlError> {
         self.read_bar(register_in_bar(register)?, Place::Register(register))
     }
@@ -105,17 +105,17 @@ impl<B: ClusterBackend> Nic<B> {
     /// Writes a word of the cluster's memory through the BAR.
     ///
     /// # Errors
-    /// If the BAR does not reach it, or it is not answered as it should.
+    /// If the address is outside of the BAR, or the access fails.
     pub fn write_cluster(&mut self, address: u32, value: u32) -> Result<(), ControlError> {
         let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
         self.write_bar(offset, value, Place::Cluster(address))
     }
 
-    /// The same without waiting for the answer, as processors do it: the write is under way when this returns. What comes after it
-    /// through the BAR waits for it.
+    /// A posted write, as processors do it: this returns before the write is complete. Later accesses
+    /// through the BAR wait for it.
     ///
     /// # Errors
-    /// If the BAR does not reach it, or one that was posted before was not answered as it should.
+    /// If the address is outside of the BAR, or an earlier posted write failed.
     pub fn post_cluster(&mut self, address: u32, value: u32) -> Result<(), ControlError> {
         let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
         self.look_at_posted(Place::Cluster(address))?;
@@ -123,7 +123,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// What became of writes that nobody waited for; the newest one was to that place.
+    /// The result of posted writes; `target` is that of the newest one.
     fn look_at_posted(&mut self, place: Place) -> Result<(), ControlError> {
         for done in self.bar.take_writes() {
             check("write", place, Some(done.response))?;
@@ -134,7 +134,7 @@ impl<B: ClusterBackend> Nic<B> {
     /// Reads a word of the cluster's memory through the BAR.
     ///
     /// # Errors
-    /// If the BAR does not reach it, or it is not answered as it should.
+    /// If the address is outside of the BAR, or the access fails.
     pub fn read_cluster(&mut self, address: u32) -> Result<u32, ControlError> {
         let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
         self.read_bar(offset, Place::Cluster(address))
@@ -157,7 +157,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(done.map_or(0, |done| done.data as u32))
     }
 
-    /// Waits for writes that were posted.
+    /// Waits for posted writes.
     fn settle(&mut self) -> Result<(), ControlError> {
         let place = Place::Cluster(HANDLER_BASE);
         self.wait_for_bar("a posted write", place)?;
@@ -219,7 +219,7 @@ fn check(action: &'static str, place: Place, response: Option<Response>) -> Resu
     })
 }
 
-/// What is read where nobody answers.
+/// Value of a read that is not answered.
 const NOBODY: u32 = u32::MAX;
 /// All bytes of a word.
 const WHOLE: u8 = 0xf;
@@ -230,7 +230,7 @@ impl<B: ClusterBackend> Nic<B> {
     /// # Errors
     /// If the hardware breaks a rule of a bus.
     pub fn bus_read(&mut self, offset: u32) -> Result<u32, NicError> {
-        // What is printed is read all the time, because HPUs wait for somebody who does.
+        // The simulation reads standard output automatically, because HPUs wait while the FIFO is full.
         if decode(offset) == Destination::ControlRegister(cl::FIFO.offset) {
             if self.stdout.is_empty() && self.printed < self.backend.printed() {
                 self.read_word()?;
@@ -244,7 +244,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(answered.map_or(NOBODY, |done| done.data as u32))
     }
 
-    /// Writes those bytes of a word of the BAR that have their bit in `strobes`, if it is there.
+    /// Writes the bytes of a word of the BAR that `strobes` selects, if the word exists.
     ///
     /// # Errors
     /// As [`bus_read`](Self::bus_read).
@@ -268,7 +268,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// The hardware answers every access, whatever becomes of the cluster.
+    /// The hardware answers every access, even if the cluster is reset.
     fn finish_access(&mut self) -> Result<(), NicError> {
         while !self.bar.is_idle() {
             self.clock()?;
@@ -277,41 +277,41 @@ impl<B: ClusterBackend> Nic<B> {
     }
 }
 
-/// What became of resets.
+/// Resets, and what they lost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resets {
-    /// Those of the NIC or its cluster that found something on its way.
+    /// Resets of the NIC or its cluster while packets were in flight.
     count: u64,
-    /// One of them was of the NIC: what was counted while its counters were read is not known.
+    /// One of them was of the NIC: counts during the read of its counters are unknown.
     has_restarted: bool,
-    /// What counters had counted when the NIC was reset, by their offsets.
+    /// Values of counters at the reset of the NIC, by offset.
     counted: BTreeMap<u32, u64>,
 }
 
 impl<B: ClusterBackend> Nic<B> {
-    /// Resets of the NIC, or of its cluster alone, that found something on its way: it is lost.
+    /// Resets of the NIC, or of its cluster alone, that lost packets in flight.
     pub fn resets(&self) -> u64 {
         self.resets.count
     }
 
-    /// Whether the hardware's counters began anew in the middle of something, so that some of what they counted is not known.
+    /// Whether a reset cleared the hardware's counters while packets were in flight, so that some counts are unknown.
     pub fn has_restarted(&self) -> bool {
         self.resets.has_restarted
     }
 
-    /// What a counter had counted before resets of the NIC made it 0.
+    /// The value of a counter before resets of the NIC.
     pub fn counted_before_resets(&self, counter: u32) -> u64 {
         self.resets.counted.get(&counter).copied().unwrap_or(0)
     }
 
-    /// The NIC or its cluster is about to be reset: whether something is on its way.
+    /// The NIC or its cluster is about to be reset: whether packets are in flight.
     pub(super) fn note_reset(&mut self) -> bool {
         let is_cut = !self.is_idle() || self.backend.holds_packets();
         self.resets.count += u64::from(is_cut);
         is_cut
     }
 
-    /// The NIC is about to be reset, and its counters with it. What the hardware does not answer any more is not known.
+    /// Saves the counters before a reset of the NIC. Reads that are not answered any more are unknown.
     pub(super) fn note_restart(&mut self) {
         self.resets.has_restarted |= self.note_reset();
         for word in datapath_counters().filter(|word| !is_level(word.register)) {
@@ -323,29 +323,29 @@ impl<B: ClusterBackend> Nic<B> {
     }
 }
 
-/// Whether a register says how full something is, or was at most, and counts nothing.
+/// Whether a register is a fill level or its maximum, and no counter.
 fn is_level(register: &Register) -> bool {
     register.name.ends_with("_used") || register.name.ends_with("_peak")
 }
 
-/// Clocks in which the statistics look at every counter, so that an error is told: 8 for a look, and its report.
+/// Clocks in which the statistics check each counter, so that an error is reported: 8 for a check, and its report.
 const LOOK_CLOCKS: u64 = 10 * COUNTER_WORDS as u64;
 
-/// Messages that have come, and until when the hardware may still send some.
+/// Interrupt messages, and until when the hardware may send more.
 #[derive(Debug)]
 pub(super) struct Messages {
     /// A design around the application may have no port for them.
     sink: Option<ChannelSink>,
     lines: VecDeque<u32>,
-    /// What software has written to `events.enable` and `events.moderation`.
+    /// Values of `events.enable` and `events.moderation`.
     enable: u32,
     moderation: u32,
-    /// Clock of the core in which something else moved last.
+    /// Clock of the core of the last other activity.
     moved: u64,
 }
 
 impl Messages {
-    /// Those that come out of there.
+    /// The messages of that port.
     pub(super) fn new(sink: Option<ChannelSink>) -> Self {
         Self {
             sink,
@@ -356,7 +356,7 @@ impl Messages {
         }
     }
 
-    /// Everything is forgotten, as it is by the hardware.
+    /// Clears everything, as the hardware does.
     pub(super) fn reset(&mut self) {
         self.lines.clear();
         [self.enable, self.moderation] = [0; 2];
@@ -371,23 +371,23 @@ impl Messages {
         }
     }
 
-    /// Whether somebody wants any.
+    /// Whether any event is enabled.
     pub(super) fn are_wanted(&self) -> bool {
         self.sink.is_some() && self.enable & events::ENABLE.bits.mask(0) != 0
     }
 
-    /// Something else moves in this clock.
+    /// Notes other activity in this clock.
     pub(super) fn moved(&mut self, clock: u64) {
         self.moved = clock;
     }
 
-    /// Whether none can come any more by itself.
+    /// Whether no message can follow without other activity.
     pub(super) fn are_over(&self, clock: u64) -> bool {
         let longest = LOOK_CLOCKS + u64::from(self.moderation & events::MODERATION.bits.mask(0));
         !self.are_wanted() || clock - self.moved > longest
     }
 
-    /// Takes those that came out.
+    /// Takes the messages that left the hardware.
     pub(super) fn collect(&mut self) {
         let items = self.sink.iter().flat_map(ChannelSink::receive_all);
         self.lines.extend(items.map(|item| item.values[0] as u32));
@@ -407,7 +407,7 @@ impl<B: ClusterBackend> Nic<B> {
     }
 }
 
-/// The matching engine and the contexts, as their registers say.
+/// The matching engine and the contexts, as configured by their registers.
 #[derive(Debug)]
 pub(super) struct Route {
     registers: Registers,
@@ -436,7 +436,7 @@ impl Route {
         }
     }
 
-    /// The handler that a frame is for, if it matches.
+    /// The handler of a frame that matches.
     pub(super) fn of(&self, frame: &[u8]) -> Option<u32> {
         match self.matcher.classify(frame) {
             MatchResult::Matched { ruleset, .. } => *self.handlers.get(usize::from(ruleset))?,
@@ -492,7 +492,7 @@ impl Route {
         )
     }
 
-    /// What a register holds; one that is not there holds nothing.
+    /// The value of a register, if it exists.
     fn value(&self, offset: Option<u32>) -> u32 {
         offset
             .and_then(|offset| self.registers.value(offset))

@@ -8,14 +8,14 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What is simulated: the application, or a design around it that has the same ports to Corundum.
+/// The simulated design: the application, or a design around it with the same ports to Corundum.
 #[derive(Debug)]
 pub struct Hardware {
     instance: Instance,
     names: Names,
 }
 
-/// How the ports to Corundum's streams begin.
+/// Prefixes of the ports to Corundum's streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
     /// Frames from the wire.
@@ -26,7 +26,7 @@ pub struct Names {
     pub tx: &'static str,
     /// Frames to the wire.
     pub to_wire: &'static str,
-    /// Tags of frames that have left.
+    /// Completions of frames: their tags.
     pub completions: &'static str,
     /// The same, for the host.
     pub completed: &'static str,
@@ -96,23 +96,23 @@ impl Model for Hardware {
 /// The application in the hierarchy of a waveform: names of what is in it need not begin with this.
 const TOP: &str = "TOP.spinneret_app";
 
-/// A waveform that is asked for.
+/// Settings of a waveform.
 #[derive(Clone, Debug)]
 pub struct WaveRequest {
-    /// Where it goes.
+    /// Path of the file.
     pub path: PathBuf,
     /// An instance of a module, with all that is in it, or a signal: names with points between them, as
     /// [`find_scope`] gives them. `None` for everything.
     pub scope: Option<String>,
-    /// Picoseconds since the start in which it is written.
+    /// Range of time, in picoseconds since the start.
     pub window_ps: Range<u64>,
 }
 
-/// What of the hardware a name means in waveforms: names of instances from the application on. `None` if there is nothing of
+/// Resolves the name of an instance or signal below the application for waveforms. `None` if there is none of
 /// that name.
 ///
 /// # Errors
-/// If no waveform can be written to the path, which has none afterwards that anybody asked for.
+/// If no waveform can be written to the path.
 pub fn find_scope(name: &str, path: &Path) -> Result<Option<String>, ModelError> {
     let inside = format!("{TOP}.{name}");
     for scope in [&*inside, name] {
@@ -127,7 +127,7 @@ pub fn find_scope(name: &str, path: &Path) -> Result<Option<String>, ModelError>
 }
 
 impl<B: ClusterBackend> Nic<B> {
-    /// Starts a waveform (FST) of the hardware. Its times are those of the NIC, also where time was left out.
+    /// Starts a waveform (FST) of the hardware, with the times of the NIC, skipped time included.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -139,7 +139,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// Lets the waveform, if there is one, begin or end.
+    /// Starts or stops the waveform when its time comes.
     pub(super) fn look_at_wave(&mut self) {
         let now_ps = self.now_ps();
         if let Some(window_ps) = &self.wave_ps {
@@ -152,41 +152,41 @@ impl<B: ClusterBackend> Nic<B> {
     }
 }
 
-/// The cluster, as the rest of the NIC knows it: a model, or hardware that is simulated with the application.
+/// The cluster behind the application: a model, or hardware that is simulated with the application.
 pub trait ClusterBackend: fmt::Debug {
-    /// Whether nothing moves at the application's ports, and nothing is on its way between it and the cluster.
+    /// Whether the application's ports are idle, and nothing is in flight between it and the cluster.
     fn is_quiet(&self) -> bool;
 
-    /// Whether the cluster has nothing to do.
+    /// Whether the cluster is idle.
     fn is_idle(&self) -> bool;
 
-    /// Whether it holds packets that are not done with.
+    /// Whether it holds packets.
     fn holds_packets(&self) -> bool {
         false
     }
 
-    /// Whether every HPU waits for packets, or has: start-up is over.
+    /// Whether start-up is complete: each HPU has waited for packets.
     fn is_ready(&self) -> bool;
 
-    /// Words of standard output that were ever printed.
+    /// Words printed to standard output so far.
     fn printed(&self) -> u64;
 
-    /// Lets the cluster go on without the application, for so many of its clocks at the most, and gives how many have passed.
+    /// Advances the cluster alone, by `clocks` of its clocks at most, and returns how many have passed.
     /// It stops when it needs the application.
     fn skip(&mut self, clocks: u64) -> u64;
 
-    /// Clocks after which the cluster has something to do, if nothing comes; `None`: never.
+    /// Clocks until the next event in the cluster without input; `None`: never.
     fn next_clocks(&self) -> Option<u64>;
 
-    /// Puts a program into memory, unless it has to go through the BAR: then it gives false.
+    /// Loads a program directly into memory; returns false if it has to be loaded through the BAR.
     fn load(&mut self, program: &Program) -> bool;
 
-    /// Makes memories what they were after power-up, where that can be done.
+    /// Clears memories as after power-up, if possible.
     fn forget(&mut self) {}
 
-    /// Whether it says with each access to host memory for which context it is.
+    /// Whether accesses to host memory carry their context.
     fn tells_contexts(&self) -> bool;
 
-    /// Clusters, and HPUs of each.
+    /// Number of clusters, and of HPUs per cluster.
     fn shape(&self) -> [u32; 2];
 }

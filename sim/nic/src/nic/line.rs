@@ -1,30 +1,30 @@
-//! The NIC at the end of a cable of a fabric: time passes no further than the others allow.
+//! The NIC at a cable of a fabric, whose clock is synchronized with the other NICs.
 
 use super::{ClusterBackend, Nic, NicError};
 use spinneret_fabric::{ExternalWait, Port};
 use spinneret_sim::stream::Pause;
 
-/// Bytes that have left the NIC and are not on the cable, above which it sends no more: what the FIFO of Corundum's MAC
-/// holds (`TX_FIFO_DEPTH` of mqnic).
+/// Bytes that wait for the cable at most before the NIC stops sending: the size of the FIFO of Corundum's MAC
+/// (`TX_FIFO_DEPTH` of mqnic).
 const FIFO_BYTES: u64 = 32_768;
-/// Slowest clock of a NIC at a cable, in picoseconds.
+/// Longest clock period of a NIC at a cable, in picoseconds.
 pub const SLOWEST_PS: u64 = spinneret_fabric::SLACK_PS;
 
-/// A frame, and when it came.
+/// A frame, and its time.
 pub type Timed = (u64, Vec<u8>);
 
-/// The end of the cable.
+/// The port of the cable.
 #[derive(Debug)]
 pub(super) struct Line {
     port: Port,
-    /// The cable takes no frames now.
+    /// The cable accepts no frames now.
     is_full: bool,
-    /// Frames that came from the cable, and that went to the host, for who watches.
+    /// The log of frames from the cable and to the host.
     log: Option<[Vec<Timed>; 2]>,
 }
 
 impl<B: ClusterBackend> Nic<B> {
-    /// Connects the NIC, which is as it was after its reset.
+    /// Connects the NIC, which has just been reset.
     pub fn connect(&mut self, port: Port) {
         self.line = Some(Line {
             port,
@@ -33,21 +33,21 @@ impl<B: ClusterBackend> Nic<B> {
         });
     }
 
-    /// Keeps frames that come from the cable for [`take_frame_log`](Self::take_frame_log), and those that go to the host.
+    /// Enables the log of frames from the cable and to the host, which [`take_frame_log`](Self::take_frame_log) returns.
     pub fn log_frames(&mut self) {
         if let Some(line) = &mut self.line {
             line.log = Some([const { Vec::new() }; 2]);
         }
     }
 
-    /// Frames that came from the cable since the last call, and those that went to the host, and when; nothing if they are not
-    /// kept.
+    /// Frames from the cable and frames to the host since the last call, with their times; nothing if the log is not
+    /// enabled.
     pub fn take_frame_log(&mut self) -> Option<[Vec<Timed>; 2]> {
         let log = self.line.as_mut().and_then(|line| line.log.as_mut());
         log.map(std::mem::take)
     }
 
-    /// Waits for somebody outside of the simulation, as [`Port::outside`] does.
+    /// Waits for an event outside of the simulation, as [`Port::outside`] does.
     pub fn outside<R>(&self, why: ExternalWait, wait: impl FnOnce() -> R) -> R {
         match &self.line {
             Some(line) => line.port.outside(why, wait),
@@ -55,7 +55,7 @@ impl<B: ClusterBackend> Nic<B> {
         }
     }
 
-    /// Whether the fabric is over.
+    /// Whether the fabric has ended.
     pub fn is_stopped(&self) -> bool {
         self.line.as_ref().is_some_and(|line| line.port.is_stopped())
     }
@@ -67,7 +67,7 @@ impl<B: ClusterBackend> Nic<B> {
         }
     }
 
-    /// How far time may pass until the next look at the cable.
+    /// Time until which the NIC may run without synchronization.
     pub(super) fn line_limit(&self) -> u64 {
         let Some(Line { port, .. }) = &self.line else {
             return u64::MAX;
@@ -76,7 +76,7 @@ impl<B: ClusterBackend> Nic<B> {
         arrives.min(port.horizon_ps())
     }
 
-    /// Meets the others if the NIC may not take another clock, and takes in what is there.
+    /// Synchronizes with the other NICs if the NIC may not take another clock, and takes received frames.
     pub(super) fn look_at_line(&mut self, wants_ps: u64) -> Result<(), NicError> {
         let now_ps = self.now_ps();
         let Some(line) = &mut self.line else {
@@ -94,8 +94,8 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// While nothing happens, time goes on to the limit, or shortly before a frame comes. Whoever has told the others that
-    /// nothing happens here before some moment is not asked before it: it would act in what is the past for them.
+    /// Skips idle time to the limit, or shortly before the next frame. A NIC that has told the others that it
+    /// is idle until some time is not asked before then: it would act in their past.
     pub(super) fn skip_on_line(&mut self, limit_ps: u64) -> Result<(), NicError> {
         loop {
             let until_ps = limit_ps.min(self.line_limit());
@@ -121,14 +121,14 @@ impl<B: ClusterBackend> Nic<B> {
         }
     }
 
-    /// Puts a frame on the cable.
+    /// Sends a frame on the cable.
     pub(super) fn put_on_line(&mut self, at_ps: u64, bytes: &[u8]) {
         if let Some(line) = &mut self.line {
             line.port.send(at_ps, bytes.to_vec());
         }
     }
 
-    /// Holds the NIC's frames back while the cable takes none.
+    /// Applies backpressure to the NIC while the cable accepts no frames.
     pub(super) fn hold_back(&mut self) {
         let now_ps = self.now_ps();
         let Some(line) = &mut self.line else {

@@ -36,7 +36,7 @@ use std::ops::Range;
 const CORE: &str = "clk";
 /// The cluster's clock.
 const CLUSTER: &str = "cluster_clk";
-/// Each of the two RAMs of the host DMA.
+/// Size of each of the two RAMs of the host DMA.
 const RAM: RamShape = RamShape {
     segments: 2,
     segment_bytes: 64,
@@ -44,22 +44,22 @@ const RAM: RamShape = RamShape {
 };
 /// From a frame on the wire to its completion, in clocks of the core.
 const COMPLETION_CLOCKS: u64 = 20;
-/// Where simulated time ends, after 106 days: what is added to it stays within 64 bits.
+/// End of simulated time, after 106 days: sums with it stay within 64 bits.
 pub const LAST_PS: u64 = 1 << 63;
 /// Picoseconds of a day.
 pub(crate) const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
-/// The word of standard output that says that there is none.
+/// Value of the register of standard output while it is empty.
 const NO_WORD: u32 = u32::MAX;
-/// Reads of standard output without a word after which the word will not come: longer than any way through the crossing.
+/// Empty reads of standard output after which no word will follow: longer than the path through the crossing.
 const LOST_READS: u32 = 256;
-/// Words of standard output that are kept for somebody who does not read them.
+/// Unread words of standard output that are kept at most.
 const KEPT_WORDS: usize = 1 << 16;
-/// Frames to the host that are kept for somebody who does not take them: a queue of Corundum's driver.
+/// Frames to the host that are queued at most: a queue of Corundum's driver.
 const KEPT_FRAMES: usize = 1 << 13;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
-/// How fast things are.
+/// Shape and speed of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicConfig {
     /// The cluster.
@@ -68,9 +68,9 @@ pub struct NicConfig {
     pub core_ps: u64,
     /// Period of the cluster's clock in picoseconds.
     pub cluster_ps: u64,
-    /// Clocks of the core from a descriptor to its status: the way to host memory and back.
+    /// Round-trip latency to host memory, from a descriptor to its status, in clocks of the core.
     pub host_latency: u64,
-    /// Whether time in which nothing happens is left out.
+    /// Whether idle time is skipped.
     pub skips: bool,
 }
 
@@ -87,14 +87,14 @@ impl Default for NicConfig {
     }
 }
 
-/// A frame that came out, and when.
+/// A frame that left the NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Out {
     /// Picoseconds since the start.
     pub at_ps: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Of a frame on the wire: it is one of the host's, not of a handler.
+    /// On the wire: whether it is from the host, not from a handler.
     pub is_host: bool,
 }
 
@@ -114,31 +114,31 @@ pub struct Nic<B = ModelBackend> {
     dma: [CorundumDma; 2],
     host: HostMemory,
     backend: B,
-    /// Completions that will come: when, and of which tag.
+    /// Pending completions: time and tag.
     pending: VecDeque<(u64, u64)>,
-    /// Time that was left out, in picoseconds.
+    /// Skipped time in picoseconds.
     skipped_ps: u64,
-    /// Clocks of the cluster in which it ran alone.
+    /// Clocks in which the cluster ran alone.
     alone: u64,
     wire_out: VecDeque<Out>,
     host_out: VecDeque<Out>,
-    /// Frames to the host that nobody has taken, and were dropped.
+    /// Frames to the host that were dropped from the full queue.
     host_lost: u64,
     tag: u64,
-    /// Words of standard output that were read, for who watches and for software, and how many were ever read.
+    /// Words of standard output for the report and for software, and how many were read so far.
     console: VecDeque<u32>,
     stdout: VecDeque<u32>,
     printed: u64,
-    /// Reads since one of them had a word.
+    /// Empty reads since the last word.
     missed: u32,
-    /// A program that was loaded, and nobody has asked for yet.
+    /// The last program that was loaded, until it is taken.
     loaded: Option<Program>,
     route: Route,
     /// The cable, if there is one.
     line: Option<Line>,
-    /// Resets in the middle of something.
+    /// Resets during operation.
     resets: Resets,
-    /// When a waveform is written that is not over yet.
+    /// Range of time of the waveform, until it has ended.
     wave_ps: Option<Range<u64>>,
 }
 
@@ -146,7 +146,7 @@ impl Nic {
     /// A NIC after reset, with its cluster held in reset.
     ///
     /// # Errors
-    /// If the hardware was built with other ports than this code knows, or fails in reset.
+    /// If the hardware has unexpected ports, or fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
         let attached = config.clone();
         Self::assemble(Hardware::application(), config, |sim| {
@@ -156,10 +156,10 @@ impl Nic {
 }
 
 impl<B: ClusterBackend> Nic<B> {
-    /// A NIC after reset whose cluster is what `attach` finds or puts behind the application.
+    /// A NIC after reset with the cluster that `attach` returns.
     ///
     /// # Errors
-    /// If the hardware has other ports than this code knows, or fails in reset.
+    /// If the hardware has unexpected ports, or fails in reset.
     pub fn assemble(
         hardware: Hardware,
         config: NicConfig,
@@ -241,7 +241,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.sim.edges(CORE)
     }
 
-    /// Clocks of the cluster in which the rest of the NIC stood still.
+    /// Clocks of the cluster in which the rest of the NIC was not simulated.
     pub fn cluster_clocks_alone(&self) -> u64 {
         self.alone
     }
@@ -256,7 +256,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.rx.send(Frame::new(bytes));
     }
 
-    /// Frames from the wire that wait to go in.
+    /// Number of queued frames from the wire.
     pub fn receiving(&self) -> usize {
         self.rx.waiting()
     }
@@ -268,7 +268,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.tx.send(Frame::new(bytes).with_user(user));
     }
 
-    /// Frames of the host that wait to go in.
+    /// Number of queued frames of the host.
     pub fn transmitting(&self) -> usize {
         self.tx.waiting()
     }
@@ -283,12 +283,12 @@ impl<B: ClusterBackend> Nic<B> {
         self.host_out.pop_front()
     }
 
-    /// Packets that went to the host, which had no room for them as nobody took those before.
+    /// Packets to the host that were dropped from the full queue.
     pub fn lost_by_host(&self) -> u64 {
         self.host_lost
     }
 
-    /// The next word that handlers have printed: {cluster, core, character} in the lowest 24 bits.
+    /// The next word of the handlers' standard output: {cluster, core, character} in the lowest 24 bits.
     pub fn take_printed(&mut self) -> Option<u32> {
         self.console.pop_front()
     }
@@ -298,8 +298,8 @@ impl<B: ClusterBackend> Nic<B> {
         self.stdout.pop_front()
     }
 
-    /// Back to how everything was after power-up, but for time and what was counted of it. Frames that wait at the inputs still
-    /// come.
+    /// Resets everything as after power-up, except for simulated time and its counts. Queued input frames are
+    /// kept.
     ///
     /// # Errors
     /// If the hardware breaks a rule of a bus.
@@ -316,17 +316,17 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// Whether nothing is on its way, anywhere in the NIC.
+    /// Whether the NIC is idle.
     pub fn is_idle(&self) -> bool {
         self.is_quiet() && self.backend.is_idle()
     }
 
-    /// Whether nothing is on its way outside of the cluster, and no message for an interrupt can come.
+    /// Whether the NIC outside of the cluster is idle, and no interrupt message can follow.
     fn is_quiet(&self) -> bool {
         self.moves_nothing() && self.messages.are_over(self.sim.edges(CORE))
     }
 
-    /// Whether nothing is on its way outside of the cluster.
+    /// Whether the NIC outside of the cluster is idle.
     fn moves_nothing(&self) -> bool {
         self.backend.is_quiet()
             && self.rx.is_idle()
@@ -338,7 +338,7 @@ impl<B: ClusterBackend> Nic<B> {
             && self.printed == self.backend.printed()
     }
 
-    /// Lets a little time pass: one clock of the core, or more of them if nothing happens, but not beyond `limit_ps`.
+    /// Advances by one clock of the core, or by idle time up to `limit_ps`.
     ///
     /// # Errors
     /// If the hardware breaks a rule of a bus.
@@ -356,7 +356,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.clock()
     }
 
-    /// Reads a word of standard output, as software does; it may not have come through the crossing yet, or was lost there in
+    /// Reads a word of standard output, as software does; it may still be in the clock crossing, or was lost there in
     /// a reset.
     fn read_word(&mut self) -> Result<(), NicError> {
         let offset = bar::CONTROL_REGISTERS.start + cl::FIFO.offset;
@@ -374,7 +374,7 @@ impl<B: ClusterBackend> Nic<B> {
                 self.printed += 1;
                 self.missed = 0;
                 for words in [&mut self.console, &mut self.stdout] {
-                    // Whoever does not read loses the oldest.
+                    // The oldest unread word is lost.
                     if words.len() == KEPT_WORDS {
                         words.pop_front();
                     }
@@ -385,7 +385,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// Lets time pass until then.
+    /// Advances to a time.
     ///
     /// # Errors
     /// As [`step`](Self::step).
@@ -396,7 +396,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// Lets time pass until nothing is on its way, but not beyond `limit_ps`: whether that is so.
+    /// Advances until the NIC is idle, up to `limit_ps`: whether it is idle.
     ///
     /// # Errors
     /// As [`step`](Self::step).
@@ -422,7 +422,7 @@ impl<B: ClusterBackend> Nic<B> {
         Ok(())
     }
 
-    /// Only the cluster goes on, for as long as it needs nobody, and not beyond the limit.
+    /// Advances only the cluster, until it needs the application, up to the limit.
     fn skip(&mut self, limit_ps: u64) {
         let left = limit_ps.saturating_sub(self.now_ps());
         let passed = self.backend.skip(left / self.config.cluster_ps);
@@ -431,7 +431,7 @@ impl<B: ClusterBackend> Nic<B> {
         self.sim.set_passed_ps(self.skipped_ps);
     }
 
-    /// Takes what came out, and lets Corundum answer.
+    /// Takes the outputs, and models Corundum's answers.
     fn collect(&mut self) {
         let at_ps = self.now_ps();
         while let Some(packet) = self.to_host.receive() {
@@ -468,15 +468,15 @@ impl<B: ClusterBackend> Nic<B> {
         self.hold_back();
     }
 
-    /// Puts a program into the cluster's memory, which fetches nothing: directly, because through the BAR it would take as
-    /// long as everything else together. Gives false if it has to go through the BAR all the same.
+    /// Loads a program into the cluster's memory before it fetches: directly, because through the BAR it would take as
+    /// long as the rest of the run. Returns false if it has to go through the BAR.
     pub(crate) fn load(&mut self, program: &Program) -> bool {
         self.loaded = Some(program.clone());
         self.stdout.clear();
         self.backend.load(program)
     }
 
-    /// The program that was put there since the last call.
+    /// The program that was loaded since the last call.
     pub(crate) fn take_loaded(&mut self) -> Option<Program> {
         self.loaded.take()
     }
@@ -496,16 +496,16 @@ fn attach_dma(
     CorundumDma::attach_inside(sim, transfer, (host, RAM), config, &RamPauses::default())
 }
 
-/// Why the NIC does not go on.
+/// Errors of the NIC.
 #[derive(Debug, thiserror::Error)]
 pub enum NicError {
-    /// The hardware has other ports.
+    /// The hardware has unexpected ports.
     #[error("the simulated hardware is not the one this program was built for: {0}")]
     Ports(#[from] ModelError),
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]
     Failed(#[from] Failure),
-    /// The fabric that it is part of is over.
+    /// The fabric has ended.
     #[error(transparent)]
     Stopped(#[from] spinneret_fabric::Stopped),
 }

@@ -22,14 +22,14 @@ pub struct Band {
     pub outline: Vec<(f64, f64)>,
     /// Its colour, of which it is a tint.
     pub color: RGBColor,
-    /// What is written beside its end on the right, as tints are alike in print; nothing if it is empty.
+    /// Label at its right end, because tints are similar in print; may be empty.
     pub name: String,
 }
 
 /// Points, and how they are drawn.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend says; nothing if it is empty.
+    /// Text in the legend; may be empty.
     pub name: String,
     /// How points are drawn.
     pub style: Style,
@@ -48,7 +48,7 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical one.
     pub y: Axis,
-    /// What is drawn.
+    /// Data of the plot.
     pub series: Vec<Series>,
 }
 
@@ -83,7 +83,7 @@ impl Panel {
     /// Draws it, with the names of series that have one between title and axes.
     ///
     /// # Errors
-    /// What painting gives.
+    /// If drawing fails.
     pub fn draw(&self, area: &Area<'_>) -> Painted {
         let entries: Vec<(Style, &str)> = self
             .series
@@ -172,10 +172,10 @@ fn places(entries: &[(Style, &str)], width: i32) -> Vec<(i32, i32)> {
     entries.iter().map(place).collect()
 }
 
-/// Draws samples of styles, each with its name, one beside the other and in lines.
+/// Draws samples of styles, each with its name, in rows.
 ///
 /// # Errors
-/// What painting gives.
+/// If drawing fails.
 pub fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
     let (width, _) = area.dim_in_pixel();
     let font = (FONT, 13).into_font();

@@ -1,15 +1,15 @@
-//! What went wrong in handlers: counted by kind, the first ones told in full.
+//! Faults of handlers: counted by kind, the first of each described in full.
 
-use super::fault_words::{Explainer, cause, headline, kind, where_it_is, who};
+use super::fault_text::{Explainer, cause, headline, kind, where_it_is, who};
 use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::{Config, Ending, Fault, HpuId, Run};
 use std::collections::HashSet;
 
-/// Kinds that are counted apart; jumps into nowhere can make any number of them.
+/// Maximum number of kinds; wild jumps can cause any number of them.
 const KINDS: usize = 256;
-/// Cause that stands for all kinds behind the last one.
+/// Cause of all further kinds.
 const OTHERS: &str = "other faults";
 
 /// Cause of an environment call of a handler.
@@ -32,7 +32,7 @@ pub struct FaultKind {
     pub count: u64,
 }
 
-/// An HPU that stands still.
+/// An HPU that has stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BrokenHpu {
     /// Cluster.
@@ -47,18 +47,18 @@ pub struct BrokenHpu {
     pub cause: String,
 }
 
-/// What was counted.
+/// Counts of faults.
 #[derive(Clone, Debug)]
 pub(super) struct FaultCounts {
     /// Faults, the most frequent kind first.
     pub(super) faults: Vec<FaultKind>,
-    /// Commands that were not done, the most frequent kind first.
+    /// Refused commands, the most frequent kind first.
     pub(super) refusals: Vec<FaultKind>,
-    /// HPUs that stand still.
+    /// HPUs that have stopped.
     pub(super) broken: Vec<BrokenHpu>,
 }
 
-/// A kind, and whether it was told when it came first.
+/// A kind, and whether its first fault was reported.
 #[derive(Clone, Debug, Default)]
 struct Kind {
     report: FaultKind,
@@ -66,8 +66,8 @@ struct Kind {
 }
 
 impl Kind {
-    /// What to say after one more of this kind: all about the first one, while there are not too many kinds; then how often,
-    /// each time that this is ten times as often.
+    /// The message after one more of this kind: in full for the first one, unless there are too many kinds; then the count,
+    /// at each power of ten.
     fn tell(&mut self, full: &mut usize, text: impl FnOnce() -> String) -> Option<String> {
         let FaultKind {
             handler,
@@ -94,7 +94,7 @@ impl Kind {
     }
 }
 
-/// Kinds with how many there were of each.
+/// Kinds and their counts.
 #[derive(Clone, Debug, Default)]
 struct Kinds(Vec<Kind>);
 
@@ -138,7 +138,7 @@ impl Kinds {
     }
 }
 
-/// The line of the function that an instruction belongs to, not of what was inlined there.
+/// The source line of an instruction in its function, not in inlined code.
 fn source(pc: u32, symbols: &Symbols) -> String {
     let places = symbols.places(pc);
     match places.last() {
@@ -153,7 +153,7 @@ fn source(pc: u32, symbols: &Symbols) -> String {
 /// Counts faults, and describes the first ones.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// Kinds that are still described in full.
+    /// Remaining number of kinds that are described in full.
     full: usize,
     faults: Kinds,
     refusals: Kinds,
@@ -175,7 +175,7 @@ impl Faults {
         }
     }
 
-    /// A handler trapped: what is to be said about it, if anything.
+    /// A handler trapped: the message, if any.
     pub(super) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         self.trapped.insert(fault.hpu);
         let kind = self
@@ -186,7 +186,7 @@ impl Faults {
         })
     }
 
-    /// A command was not done: what is to be said about it, if anything.
+    /// A command was refused: the message, if any.
     pub(super) fn refused(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         let kind = self
             .refusals
@@ -196,8 +196,8 @@ impl Faults {
         })
     }
 
-    /// A handler has ended: what is to be said, if it failed without a trap that was told. So do environment calls, of which
-    /// only the runtime knows whether they exist.
+    /// A handler has ended: the message, if it failed without a reported trap, such as by an environment call, of which
+    /// only the runtime knows whether it exists.
     pub(super) fn ended(&mut self, run: &Run, symbols: &Symbols) -> Option<String> {
         let is_told = self.trapped.remove(&run.hpu);
         let Ending::Failed(number) = run.ending else {
@@ -218,7 +218,7 @@ impl Faults {
         })
     }
 
-    /// An HPU trapped outside of any handler: what is to be said.
+    /// An HPU trapped outside of handlers: the message.
     pub(super) fn broken(&mut self, hpu: HpuId, trap: Trap, pc: u32, symbols: &Symbols) -> String {
         let cause = cause(trap).to_owned();
         let broken = BrokenHpu {
@@ -238,7 +238,7 @@ impl Faults {
         text
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(super) fn troubles(&self) -> FaultCounts {
         FaultCounts {
             faults: self.faults.sorted(),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_to_many_places_stay_within_bounds() {
+    fn the_number_of_kinds_is_bounded() {
         let mut faults = Faults::new(0, &Config::default());
         for pc in 0..5000 {
             assert_eq!(faults.failed(&fault(pc), &Symbols::none()), None);
@@ -298,17 +298,16 @@ mod tests {
     }
 
     #[test]
-    fn equal_faults_are_told_once_and_then_counted() {
+    fn equal_faults_are_described_once_and_then_counted() {
         let mut faults = Faults::new(2, &Config::default());
         let symbols = Symbols::none();
         let mut tell = |pc: u32| faults.failed(&fault(pc), &symbols);
         assert!(tell(0x10).is_some_and(|text| !text.contains("only counted")));
         let later: Vec<String> = (0..999).filter_map(|_| tell(0x10)).collect();
-        let so_far = |count| {
-            format!("{count} times so far: jump to where there is no program in 0x00000010 of 0x1d000200")
-        };
+        let so_far =
+            |count| format!("{count} times so far: jump outside of the program in 0x00000010 of 0x1d000200");
         assert_eq!(later, [10, 100, 1000].map(so_far));
-        // Another kind is told, and a third one only counted.
+        // A second kind is described, and a third one only counted.
         assert!(tell(0x20).is_some_and(|text| text.contains("only counted")));
         assert!((0..100).all(|_| tell(0x30).is_none()));
         assert_eq!((0..9).filter_map(|_| tell(0x20)).collect::<Vec<_>>().len(), 1);
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_once() {
+    fn a_failure_is_reported_once() {
         let mut faults = Faults::new(10, &Config::default());
         let symbols = Symbols::none();
         assert!(
@@ -335,7 +334,7 @@ mod tests {
         let told = faults.ended(&run(Ending::Failed(8)), &symbols).unwrap();
         assert_eq!(
             told,
-            "0x1d000200 failed on packet 3 (message 4), HPU 1.2: environment call that does not exist (cause 8)"
+            "0x1d000200 failed on packet 3 (message 4), HPU 1.2: unknown environment call (cause 8)"
         );
         assert_eq!(
             faults
@@ -349,12 +348,12 @@ mod tests {
     }
 
     #[test]
-    fn an_hpu_that_stands_still_is_told_every_time() {
+    fn each_stopped_hpu_is_reported() {
         let mut faults = Faults::new(0, &Config::default());
         let text = faults.broken(HPU, Trap::LoadFault, 0x1d00_0104, &Symbols::none());
         assert_eq!(
             text,
-            "HPU 1.2 stopped: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
+            "HPU 1.2 stopped: load not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
              it stays stopped until the cluster is reset"
         );
         assert_eq!(faults.troubles().broken.len(), 1);

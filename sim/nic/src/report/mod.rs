@@ -1,4 +1,4 @@
-//! What users see of a run: progress, messages, a summary, traces and plots, made of what happens.
+//! The report of a run: progress, messages, summary, traces and plots.
 //!
 //! ```text
 //! main loop: frames, events of the cluster, counters
@@ -10,8 +10,8 @@
 //!            +-> Tally, Plot --- finish --> Summary: tables or JSON; SVG
 //! ```
 //!
-//! Nothing is kept for each packet once it is done with: times go into histograms, curves are thinned out, traces are
-//! written as they come. What each figure means is in `docs/run/spinneret.md`.
+//! No data is kept per completed packet: times go into histograms, curves are decimated, traces are
+//! streamed. `docs/run/spinneret.md` describes the figures.
 //!
 //! ```
 //! use spinneret_cluster::{Cluster, Event, digest};
@@ -40,7 +40,7 @@
 //! # }
 //! ```
 
-mod fault_words;
+mod fault_text;
 mod faults;
 mod options;
 mod page;
@@ -81,7 +81,7 @@ use trace::{Packet, Parallel, Serial};
 /// A packet in the cluster.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
-    /// Number of the frame, and when it came from the wire, if that is known.
+    /// Number of the frame, and its arrival time, if known.
     wire: Option<(u64, u64)>,
     came_ps: u64,
     packet: Packet,
@@ -106,7 +106,7 @@ pub struct Recorder {
     host_data: Option<u32>,
 }
 
-/// What is left of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Finished {
     /// All figures.
@@ -117,7 +117,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Goes on serving the page while somebody looks at it, or until `is_over`.
+    /// Serves the page while a browser shows it, or until `is_over`.
     pub fn linger(&self, is_over: impl Fn() -> bool) {
         if let Some(page) = &self.page {
             page.linger(is_over);
@@ -126,7 +126,7 @@ impl Finished {
 }
 
 impl Recorder {
-    /// Starts to record; without a program, addresses stand for names.
+    /// Starts to record; without a program, addresses are shown in place of names.
     ///
     /// # Errors
     /// If a file cannot be created.
@@ -157,13 +157,13 @@ impl Recorder {
         self.page.as_ref().and_then(Page::address)
     }
 
-    /// Names are those of another program from now on.
+    /// Sets the program for names.
     pub fn set_program(&mut self, program: &Program) {
         self.symbols = Symbols::new(program);
         self.host_data = program.host_data;
     }
 
-    /// A frame goes from the wire into the NIC; if it matches, for a handler.
+    /// A frame was received from the wire; `handler` is set if it matches.
     pub fn received(&mut self, at_ps: u64, bytes: &[u8], handler: Option<u32>) {
         self.tally.matched(handler);
         let frame = self.pairing.came(at_ps, digest(bytes), handler);
@@ -212,12 +212,12 @@ impl Recorder {
             .trace(|trace| trace.pass(Serial::Egress, at_ps, name, packet));
     }
 
-    /// A handler has called the host, and that was answered.
+    /// A call of a handler to the host was answered.
     pub fn call(&mut self, call: &Call) {
         self.files.trace(|trace| trace.call(call));
     }
 
-    /// Something happened in the cluster; `clock_to_ps` says when one of its clocks was.
+    /// An event of the cluster; `clock_to_ps` converts its clock.
     pub fn event(&mut self, event: &Event, clock_to_ps: impl Fn(u64) -> u64) {
         match *event {
             Event::Arrived {
@@ -248,12 +248,12 @@ impl Recorder {
         }
     }
 
-    /// The hardware's own counters, as they are now: `ingress.matched` and so on. The last ones count.
+    /// Current counters of the hardware, such as `ingress.matched`; the last call counts.
     pub fn counters(&mut self, counters: &[(String, u64)]) {
         self.tally.counters = counters.iter().cloned().collect();
     }
 
-    /// How full the NIC is, sampled now and then.
+    /// A sample of the fill levels of the NIC.
     pub fn occupancy(&mut self, at_ps: u64, occupancy: &Occupancy) {
         self.files.trace(|trace| trace.occupancy(at_ps, occupancy));
         self.files.plot(|plot| plot.occupancy(at_ps, occupancy));
@@ -262,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// Whether somebody wants [`occupancy`](Self::occupancy).
+    /// Whether [`occupancy`](Self::occupancy) is used.
     pub fn wants_occupancy(&self) -> bool {
         self.files.is_any() || self.page.is_some()
     }
@@ -273,14 +273,14 @@ impl Recorder {
         self.say(line.map(|line| line.to_string()));
     }
 
-    /// Shows how the run goes, if it is time to. This may be called as often as one likes; `live` is only asked then.
+    /// Shows progress, if it is due; `live` is called only then.
     pub fn progress(&mut self, live: impl FnOnce() -> Live) {
         if self.progress.is_due() {
             self.progress.show(&live(), &self.tally.counts());
         }
     }
 
-    /// Shows the page how the run goes, if somebody waits for it; `end` is only asked then.
+    /// Updates the page, if a browser waits for it; `end` is called only then.
     pub fn watch(&mut self, end: impl FnOnce() -> End) {
         if self.page.as_ref().is_some_and(Page::is_due) {
             let summary = self.summary(&end());
@@ -303,7 +303,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the record: completes files and sums up. The profile is that of the cluster, if it was enabled.
+    /// Completes files and returns the summary. `profile` is that of the cluster, if enabled.
     pub fn finish(mut self, end: &End, profile: Option<&Profile>) -> Finished {
         for line in self.console.rest() {
             self.say(Some(line.to_string()));
@@ -432,7 +432,7 @@ pub enum ReportError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
     /// The page cannot be served.
@@ -440,9 +440,9 @@ pub enum ReportError {
         "cannot serve the page at port {port} of localhost: {source}; use another port, or no number for a free one"
     )]
     Page {
-        /// The port that was asked for.
+        /// Opens the port, if one was given.
         port: u16,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
     /// The picture cannot be drawn.
@@ -450,7 +450,7 @@ pub enum ReportError {
     Draw {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What is wanted of a record, and where it goes.
+//! Options of a record, and its outputs.
 
 use super::ReportError;
 use super::page::PageOptions;
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// What is wanted. What is not wanted costs neither time nor memory.
+/// Options of a record. Disabled outputs cost neither time nor memory.
 pub struct Options {
     /// A trace for Perfetto goes to this file.
     pub trace: Option<PathBuf>,
@@ -72,7 +72,7 @@ impl Messages {
         Self(writer)
     }
 
-    /// Writes a line. A run does not end because nobody reads its messages.
+    /// Writes a line. A run does not end if its messages cannot be written.
     pub(super) fn write(&mut self, text: &str) {
         let _ = writeln!(self.0, "{text}");
     }

@@ -1,48 +1,48 @@
-//! Which frame from the wire became which packet in the cluster.
+//! Pairs frames from the wire with packets in the cluster.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Frames that are remembered at most. Older ones were dropped, or everything waits for so many.
+/// Maximum number of remembered frames. Older ones were dropped.
 const REMEMBERED: usize = 1 << 16;
 
-/// A frame that came from the wire.
+/// A frame from the wire.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     at_ps: u64,
     digest: u64,
-    /// Address of the handler that it is for, if it matched.
+    /// Address of its handler, if it matched.
     handler: Option<u32>,
     taken: bool,
 }
 
-/// Where a frame can go.
+/// Destination of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// It matched, and its packet came to the cluster.
+    /// It matched, and its packet reached the cluster.
     Cluster,
-    /// It matched nothing, and went to the host.
+    /// It did not match, and went to the host.
     Host,
 }
 
-/// Frames whose fate is open.
+/// Frames without a known destination yet.
 ///
-/// The hardware carries no number from the wire to a HER, but each way keeps the order of its frames, and does not change
-/// them. So a packet is the oldest frame with its bytes that came behind the one before it on the same way; frames that are
-/// left behind by both ways were dropped. Frames with the same bytes cannot be told apart: if one of them is dropped, a
-/// later one is taken for it and seems to have come earlier.
+/// The hardware carries no number from the wire to a HER, but each path keeps the order of its frames, and does not change
+/// them. So a packet is the oldest frame with its bytes after the previous one on the same path; frames that both
+/// paths have skipped were dropped. Frames with the same bytes are indistinguishable: if one of them is dropped, a
+/// later one is treated as it and appears to have arrived earlier.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairing {
     frames: VecDeque<Frame>,
     /// Number of the first of `frames`.
     first: u64,
-    /// For each way, the number of the frame behind the last one that went there.
+    /// For each destination, the number of the frame after the last one that went there.
     after_last: [u64; 2],
-    /// Frames that matched and were left behind, by their handlers.
+    /// Matched frames that were dropped, by handler.
     dropped: BTreeMap<u32, u64>,
 }
 
 impl Pairing {
-    /// A frame came from the wire, for a handler if it matched: its number.
+    /// Adds a frame from the wire, with its handler if it matched: its number.
     pub(crate) fn came(&mut self, at_ps: u64, digest: u64, handler: Option<u32>) -> u64 {
         if self.frames.len() == REMEMBERED {
             self.frames.pop_front();
@@ -57,7 +57,7 @@ impl Pairing {
         self.first + self.frames.len() as u64 - 1
     }
 
-    /// A frame with these bytes came out: its number, and when it had come in, if it did.
+    /// Finds the frame with these bytes at its destination: its number and arrival time.
     pub(crate) fn went(&mut self, way: Destination, digest: u64) -> Option<(u64, u64)> {
         let start = self.after_last[way as usize].saturating_sub(self.first) as usize;
         let mut open = self.frames.iter().enumerate().skip(start);
@@ -77,12 +77,12 @@ impl Pairing {
         Some((number, at_ps))
     }
 
-    /// Frames that are known to have been dropped, by the handlers that they were for.
+    /// Frames that are known to be dropped, by handler.
     pub(crate) fn dropped(&self) -> &BTreeMap<u32, u64> {
         &self.dropped
     }
 
-    /// Forgets the frames that can go nowhere any more.
+    /// Removes the frames that both paths have skipped.
     fn forget(&mut self) {
         let both = self.after_last[0].min(self.after_last[1]);
         while self.first < both || self.frames.front().is_some_and(|frame| frame.taken) {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_frames_do_not_shift_those_behind_them() {
+    fn dropped_frames_do_not_shift_later_ones() {
         let mut pairing = Pairing::default();
         fill(&mut pairing, 0..10);
         for number in [1, 4, 5, 9] {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_keeps_its_own_order() {
+    fn each_destination_keeps_its_order() {
         let mut pairing = Pairing::default();
         (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2, None), number));
         assert_eq!(pairing.went(Destination::Cluster, 1), Some((1, 101)));

@@ -6,10 +6,10 @@ use crate::picture::{Area, Axis, Band, COLORS, Painted, Panel, Shape, Style};
 use std::error::Error;
 
 const SIZE: (u32, u32) = (1000, 1050);
-/// Most points that are drawn as points.
+/// Maximum number of points that are drawn as points.
 const DOTS: usize = 200;
 
-/// What is drawn.
+/// Data of the plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plot {
     /// From the wire to the free packet, in picoseconds.
@@ -156,20 +156,20 @@ fn legend(name: &str, series: &Series) -> String {
     }
 }
 
-/// The unit in which a time in picoseconds is read best.
+/// A suitable unit for a time in picoseconds.
 fn time_unit(ps: f64) -> (&'static str, f64) {
     let units = [("ns", 1e3), ("µs", 1e6), ("ms", 1e9)];
     let fits = units.into_iter().find(|(_, unit)| ps < 2000.0 * unit);
     fits.unwrap_or(("s", 1e12))
 }
 
-/// Points of a series at most; twice as many are thinned out to half.
+/// Points of a series at most; twice as many are decimated to half.
 const POINTS: usize = 1024;
 
-/// Some values that follow one another.
+/// Consecutive values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// When the first of them was.
+    /// Time of the first value.
     pub(crate) at_ps: u64,
     pub(crate) minimum: f64,
     pub(crate) maximum: f64,
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_packets_gives_a_picture_of_bounded_size() {
+    fn the_size_of_a_picture_is_bounded() {
         for packets in [0, 1, 2, 200, 100_000] {
             let svg = plot(packets);
             assert!(
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn few_packets_are_points_and_many_are_bands() {
+    fn few_packets_are_drawn_as_points_and_many_as_bands() {
         assert_eq!(plot(1).matches("<circle").count(), 6);
         assert_eq!(plot(100_000).matches("<circle").count(), 0);
         assert_eq!(plot(100_000).matches("<polygon").count(), 6);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn units_fit_the_figures() {
+    fn units_suit_the_values() {
         assert_eq!(time_unit(1_999_999.0).0, "ns");
         assert_eq!(time_unit(2_000_000.0).0, "µs");
         assert_eq!(time_unit(5e9).0, "ms");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_kept_as_they_are() {
+    fn few_values_are_kept_unchanged() {
         let mut series = Series::default();
         (0..2000).for_each(|number| series.add(number, number as f64));
         assert!(series.is_exact());

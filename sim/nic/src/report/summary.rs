@@ -1,4 +1,4 @@
-//! A run in figures: for people as tables, for programs as JSON.
+//! The summary of a run: tables for people, JSON for programs.
 
 use super::faults::{BrokenHpu, FaultKind};
 use super::symbols::ProfileReport;
@@ -8,10 +8,10 @@ use spinneret_host::{HANDLER_COUNTERS, HOST_DATA_COUNTERS};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Version of the shape of the JSON. It grows when a field is removed or changes its meaning, not when one is added.
+/// Version of the JSON. It is incremented when a field is removed or changes its meaning, not when one is added.
 pub const FORMAT: u32 = 1;
 
-/// How values are distributed.
+/// Distribution of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Distribution {
     /// Values.
@@ -29,7 +29,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// What a histogram says; nothing if it is empty.
+    /// The distribution in a histogram, unless it is empty.
     pub fn of(histogram: &Histogram) -> Option<Self> {
         Some(Self {
             count: histogram.count(),
@@ -42,20 +42,20 @@ impl Distribution {
     }
 }
 
-/// Time, and what it took to simulate it.
+/// Simulated time, and the speed of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Time {
-    /// Time that passed in the simulation, in nanoseconds.
+    /// Simulated time in nanoseconds.
     pub simulated_ns: f64,
-    /// Of it, from the first frame that came in to the last one that came out or packet that was freed.
+    /// From the first received frame to the last sent frame or freed packet.
     pub traffic_ns: f64,
-    /// Time that passed outside, in seconds.
+    /// Real time in seconds.
     pub wall_s: f64,
-    /// How many times slower than real time this is.
+    /// Real time divided by simulated time.
     pub slowdown: f64,
     /// Clocks of the core that were simulated.
     pub core_clocks: u64,
-    /// Clocks of the cluster in which the rest of the NIC stood still and was not simulated.
+    /// Clocks of the cluster in which the rest of the NIC was not simulated.
     pub cluster_clocks_alone: u64,
     /// Simulated clocks of the core in a second.
     pub core_clocks_per_s: f64,
@@ -65,7 +65,7 @@ pub struct Time {
     pub mips: f64,
 }
 
-/// What passed a point of the NIC.
+/// Traffic at a point of the NIC.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageReport {
     /// The point.
@@ -78,7 +78,7 @@ pub struct StageReport {
     pub gigabits_per_second: Option<f64>,
 }
 
-/// What a handler did.
+/// Statistics of a handler.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HandlerReport {
     /// Its name, with `_hh`, `_ph` or `_th`.
@@ -97,7 +97,7 @@ pub struct HandlerReport {
     pub gigabits_per_second: Option<f64>,
 }
 
-/// What handlers have counted with `push_counter`.
+/// A counter of `push_counter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct HandlerCounter {
     /// Number of the counter in `__host_data.counters`.
@@ -108,14 +108,14 @@ pub struct HandlerCounter {
     pub sum: u32,
 }
 
-/// Where packets spend their time, in nanoseconds.
+/// Latencies of packets in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Latencies {
     /// From the wire to the cluster.
     pub ingress_ns: Option<Distribution>,
     /// From the cluster to the start of the packet's first handler.
     pub queue_ns: Option<Distribution>,
-    /// From the wire until the packet is done with.
+    /// From the wire until the packet is freed.
     pub total_ns: Option<Distribution>,
     /// From the wire to the host, of frames that no ruleset matched.
     pub bypass_ns: Option<Distribution>,
@@ -132,23 +132,23 @@ pub struct HpuReport {
     pub load_percent: f64,
 }
 
-/// Everything about a run.
+/// The summary of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// [`FORMAT`].
     pub format: u32,
     /// Time.
     pub time: Time,
-    /// What passed where.
+    /// Traffic by point of the NIC.
     pub stages: Vec<StageReport>,
     /// Matched frames that were dropped, by cause; only of counters that the run has read.
     pub drops: BTreeMap<String, u64>,
-    /// The same frames by the handlers that they were for. While frames are on their way these are only those behind which
-    /// another frame came to the cluster.
+    /// The same frames by handler. While frames are in flight, only those are counted after which
+    /// another frame reached the cluster.
     pub dropped_for: BTreeMap<String, u64>,
     /// Handlers, by name.
     pub handlers: Vec<HandlerReport>,
-    /// What handlers have counted themselves.
+    /// Counters of the handlers.
     pub handler_counters: Vec<HandlerCounter>,
     /// Latencies.
     pub latencies: Latencies,
@@ -156,26 +156,26 @@ pub struct Summary {
     pub hpus: Vec<HpuReport>,
     /// Faults of handlers, by kind.
     pub faults: Vec<FaultKind>,
-    /// HPUs that stand still.
+    /// HPUs that have stopped.
     pub broken: Vec<BrokenHpu>,
-    /// Packets of which the capture held only the beginning; they came as they are.
+    /// Packets that are truncated in the capture, and were sent truncated.
     pub cut_short: u64,
-    /// Commands that were not done, by kind.
+    /// Refused commands, by kind.
     pub refusals: Vec<FaultKind>,
-    /// All commands and copies that were not done, those that nobody asked for among them.
+    /// All refused commands and copies, including those that no handler has issued.
     pub refused_commands: u64,
     /// Packets that were in the cluster when the run ended.
     pub left: u64,
-    /// Resets of the NIC, or of its cluster, that found packets on their way.
+    /// Resets of the NIC, or of its cluster, while packets were in flight.
     pub resets: u64,
-    /// Packets that these resets took, if the run ended with nothing on its way.
+    /// Packets that these resets lost, if the run ended idle.
     pub dropped_by_resets: u64,
-    /// The hardware's counters, as they were read last.
+    /// The hardware's counters at their last read.
     pub counters: BTreeMap<String, u64>,
-    /// Sums that do not add up, in words. Empty after a run that ended with nothing on its way. After resets that took packets
-    /// less may have come out than went in, but never more.
+    /// Inconsistent sums, as text. Empty after a run that ended idle. After resets that lost packets,
+    /// fewer packets may leave than enter, but never more.
     pub unbalanced: Vec<String>,
-    /// Where the clocks of HPUs went, if that was asked for.
+    /// The profile of HPUs, if enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileReport>,
 }
@@ -195,46 +195,46 @@ impl Summary {
     /// The JSON that `--json` prints, as one object.
     ///
     /// # Errors
-    /// If a figure is no number, which would be a mistake in this program.
+    /// If a figure is no finite number, which would be a bug.
     pub fn to_json(&self) -> serde_json::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// What passed a point.
+    /// Traffic at a point.
     pub fn stage(&self, name: &str) -> Option<&StageReport> {
         self.stages.iter().find(|stage| stage.stage == name)
     }
 }
 
-/// Figures that the main loop knows at the end. They count from the beginning of the NIC, or
-/// [since](Self::since) another moment.
+/// Figures that the main loop knows at the end, since the start of the NIC, or
+/// [since](Self::since) another time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct End {
-    /// Time outside of the simulation.
+    /// Real time.
     pub wall: Duration,
     /// Simulated time.
     pub simulated_ps: u64,
     /// Clocks of the core that were simulated.
     pub simulated_clocks: u64,
-    /// Clocks of the cluster in which the rest stood still.
+    /// Clocks of the cluster in which the rest was not simulated.
     pub cluster_clocks_alone: u64,
     /// Instructions of all HPUs.
     pub instructions: u64,
     /// Clocks in which a handler ran, by HPU.
     pub hpu_busy: Vec<u64>,
-    /// Packets of which the capture held only the beginning.
+    /// Packets that are truncated in the capture.
     pub cut_short: u64,
-    /// Commands that were not done, those of the start among them, because nothing else tells about these.
+    /// Refused commands, including those of start-up, which are reported nowhere else.
     pub refused_commands: u64,
-    /// Packets that came to the cluster and are not done with.
+    /// Packets that are still in the cluster.
     pub left: u64,
-    /// Resets that found something on its way, which is lost.
+    /// Resets that lost packets in flight.
     pub resets: u64,
-    /// The hardware's counters began anew in the middle of something: they cannot be compared with what was seen.
+    /// A reset has cleared the hardware's counters during operation: they cannot be compared with other counts.
     pub has_restarted: bool,
-    /// What handlers have counted since they were loaded; [empty](Self::with_handler_counters) unless it was read.
+    /// Counters of handlers since they were loaded; [empty](Self::with_handler_counters) unless they were read.
     pub handler_counters: Vec<HandlerCounter>,
-    /// Nothing is on its way: all sums have to add up, but for what resets took.
+    /// The NIC is idle: all sums must be consistent, except for packets that resets lost.
     pub is_idle: bool,
 }
 
@@ -260,7 +260,7 @@ impl End {
         }
     }
 
-    /// Adds what handlers have counted in `__host_data`, if that is [at an address](super::Recorder::host_data).
+    /// Adds the counters of handlers in `__host_data`, if it is [at an address](super::Recorder::host_data).
     #[must_use]
     pub fn with_handler_counters(self, nic: &Nic, host_data: Option<u32>) -> Self {
         let cluster = nic.cluster();
@@ -282,7 +282,7 @@ impl End {
         }
     }
 
-    /// What came to these figures since others, without the time of start-up for example.
+    /// The difference to earlier figures, for example those of start-up.
     #[must_use]
     pub fn since(&self, start: &Self) -> Self {
         let before = start.hpu_busy.iter().copied().chain(std::iter::repeat(0));
@@ -307,7 +307,7 @@ impl End {
     }
 }
 
-/// How full the NIC is.
+/// Fill levels of the NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Small slots of the packet buffer that are in use.
@@ -321,7 +321,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// How full a NIC is, as the model of the cluster knows it.
+    /// Fill levels of a NIC with the cluster model.
     pub fn of(nic: &Nic) -> Self {
         let cluster = nic.cluster();
         let [slots_small, slots_large] = cluster.packets_inside();
@@ -334,13 +334,13 @@ impl Occupancy {
     }
 }
 
-/// Buckets of each power of two; a value is known to one part in so many.
+/// Buckets per power of two, which limit the relative error.
 const PER_DOUBLING: u64 = 128;
 
-/// How often values came, so exact that every percentile is within half a percent; minimum, maximum and mean are exact, and
-/// values below 256 as well.
+/// A histogram whose percentiles are within half a percent; minimum, maximum and mean are exact, and
+/// so are values below 256.
 ///
-/// It grows with the number of doublings, not with the number of values: 64 KiB at most.
+/// It grows with the range of values, not with their number: 64 KiB at most.
 ///
 /// ```
 /// let mut cycles = spinneret_nic::report::Histogram::default();
@@ -433,7 +433,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_has_no_percentiles() {
+    fn an_empty_histogram_has_no_percentiles() {
         let empty = Histogram::default();
         assert_eq!(
             (empty.percentile(50.0), empty.minimum(), empty.maximum()),
@@ -452,7 +452,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_lies_near_the_middle_of_its_bucket(value: u64, shift in 0..64) {
+        fn each_value_is_near_the_middle_of_its_bucket(value: u64, shift in 0..64) {
             let value = value >> shift;
             let error = middle(bucket(value)).abs_diff(value);
             prop_assert!(error <= value / 200, "{value} is off by {error}");

@@ -13,10 +13,10 @@ use std::fmt;
 use std::fs::read_to_string;
 use std::sync::Arc;
 
-/// Largest source file that is looked into.
+/// Largest source file that is read.
 const SOURCE_BYTES: u64 = 4 << 20;
 
-/// A place in the source: a function and a line, as far as the file tells.
+/// A place in the source: function and line, if known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The function; of inlined code the one it was written in.
@@ -39,16 +39,16 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a program's file says about its instructions.
+/// Symbols and debug information of a program.
 pub struct Symbols {
     program: Option<Program>,
     lines: Option<Context<EndianArcSlice<LittleEndian>>>,
-    /// Lines of source files that were looked into; none of those that cannot be read.
+    /// Cached lines of source files; empty for files that cannot be read.
     sources: RefCell<HashMap<String, Vec<String>>>,
 }
 
 impl Symbols {
-    /// Reads the debug information, if there is any that can be read.
+    /// Reads the debug information, if possible.
     pub fn new(program: &Program) -> Self {
         Self {
             lines: lines(program.file()),
@@ -84,7 +84,7 @@ impl Symbols {
         Some(&self.program.as_ref()?.function(address)?.name)
     }
 
-    /// Where an instruction is from: the innermost place first, then those that it was inlined into.
+    /// The source places of an instruction: the innermost first, then those that it was inlined into.
     pub fn places(&self, address: u32) -> Vec<Place> {
         let mut places = Vec::new();
         let Some(lines) = &self.lines else { return places };
@@ -124,7 +124,7 @@ impl Symbols {
         })
     }
 
-    /// A line of a source file without the space around it, if the file is there.
+    /// A line of a source file, trimmed, if the file exists.
     pub fn source(&self, file: &str, line: u32) -> Option<String> {
         let mut sources = self.sources.borrow_mut();
         let lines = sources.entry(file.to_owned()).or_insert_with(|| read(file));
@@ -142,7 +142,7 @@ impl fmt::Debug for Symbols {
     }
 }
 
-/// A file that is not there, or is something else than source, has no lines.
+/// A missing file, or one that is no source, has no lines.
 fn read(file: &str) -> Vec<String> {
     let is_source = std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.len() <= SOURCE_BYTES);
     let text = if is_source {
@@ -169,10 +169,10 @@ fn lines(file: &[u8]) -> Option<Context<EndianArcSlice<LittleEndian>>> {
 /// Lines that are shown.
 const LINES: usize = 25;
 
-/// What a function costs.
+/// Cost of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionCost {
-    /// Its name; what was inlined into it belongs to it.
+    /// Its name; inlined code belongs to it.
     pub function: String,
     /// Clocks of its instructions.
     pub cycles: u64,
@@ -180,11 +180,11 @@ pub struct FunctionCost {
     pub waited: u64,
     /// Its instructions that were executed.
     pub instructions: u64,
-    /// Its part of all clocks, waiting included.
+    /// Its share of all clocks, waiting included.
     pub percent: f64,
 }
 
-/// What a line of the source costs.
+/// Cost of a source line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineCost {
     /// The file, as the compiler named it.
@@ -195,13 +195,13 @@ pub struct LineCost {
     pub cycles: u64,
     /// Clocks in which they waited.
     pub waited: u64,
-    /// Its part of all clocks, waiting included.
+    /// Its share of all clocks, waiting included.
     pub percent: f64,
     /// Its text, if the file is there.
     pub source: Option<String>,
 }
 
-/// Where all clocks went.
+/// The profile of all HPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ProfileReport {
     /// Clocks of all HPUs in which instructions were executed or waited. HPUs that wait for work are not in it.
@@ -215,7 +215,7 @@ pub struct ProfileReport {
 }
 
 impl ProfileReport {
-    /// Sums up what was counted.
+    /// Builds the profile from the counts.
     pub fn new(profile: &Profile, symbols: &Symbols) -> Self {
         let mut functions: HashMap<&str, Spent> = HashMap::new();
         let mut lines: HashMap<(String, u32), Spent> = HashMap::new();
@@ -302,7 +302,7 @@ impl fmt::Display for ProfileReport {
             let source: String = source.chars().take(70).collect();
             let percent = format!("{:.1}", cost.percent);
             let mut row = Row::from([place, cycles, waited, percent, source]);
-            // Of a line that is too long for the terminal the beginning says which one it is.
+            // Lines that are too long for the terminal are truncated at the end.
             row.max_height(1);
             table.add_row(row);
         }

@@ -221,7 +221,7 @@ fn rate(rate: Option<f64>) -> String {
     })
 }
 
-/// A time in the unit in which it is read best.
+/// A time in a suitable unit.
 pub(super) fn nanoseconds(ns: u64) -> String {
     let value = ns as f64;
     match ns {
@@ -232,7 +232,7 @@ pub(super) fn nanoseconds(ns: u64) -> String {
     }
 }
 
-/// How the speed compares with real time.
+/// The speed relative to real time.
 pub(super) fn slower(slowdown: f64) -> String {
     match slowdown {
         ..=1.05 => "as fast as real time".to_owned(),
@@ -249,23 +249,23 @@ fn named(introduction: &str, name: &str) -> String {
     }
 }
 
-/// Between two looks on a terminal.
+/// Update interval on a terminal.
 const TERMINAL: Duration = Duration::from_millis(200);
-/// From the first line to the second elsewhere; each later pause is twice as long, up to the longest one.
+/// First interval between lines elsewhere; it doubles each time, up to a maximum.
 const LINES: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(320);
 
 /// Whether progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShowProgress {
-    /// On standard error: on a terminal always the newest state, elsewhere a line now and then.
+    /// On standard error: a status line on a terminal, elsewhere a line at intervals.
     #[default]
     Yes,
     /// Not at all.
     No,
 }
 
-/// What changes while a run goes, besides what is counted anyway.
+/// Figures of a running simulation that the recorder does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
     /// Simulated time.
@@ -276,7 +276,7 @@ pub struct Live {
     pub cluster_ps: u64,
     /// HPUs.
     pub hpus: usize,
-    /// Packets that will come, if known.
+    /// Total number of packets, if known.
     pub total: Option<u64>,
 }
 
@@ -292,7 +292,7 @@ pub(crate) struct Counts {
     pub(crate) drops: Vec<(String, u64)>,
 }
 
-/// Shows how a run goes, every now and then.
+/// Shows progress at intervals.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
@@ -331,7 +331,7 @@ impl Progress {
         self.shown = Instant::now();
         self.before = *live;
         let Some(bar) = &self.bar else {
-            // Who has closed standard error does not want to read this.
+            // A closed standard error is ignored.
             let _ = writeln!(std::io::stderr(), "{text}");
             self.every = self.every.map(|every| (2 * every).min(LONGEST));
             return;
@@ -347,7 +347,7 @@ impl Progress {
         bar.tick();
     }
 
-    /// Lets something else be written to the terminal.
+    /// Clears the status line for other output.
     pub(crate) fn aside(&self, write: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(write),
@@ -366,7 +366,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// The state in a line. The load is that since the last line.
+/// The status as a line. The load is that since the last line.
 fn line(counts: &Counts, live: &Live, before: &Live, wall: Duration) -> String {
     let Counts {
         received,
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_how_it_goes() {
+    fn the_status_line() {
         let counts = Counts {
             received: 1000,
             handled: 900,
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_divided_by_zero() {
+    fn an_empty_run_divides_nothing_by_zero() {
         let text = line(
             &Counts::default(),
             &Live::default(),
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_shown_unless_asked_for() {
+    fn progress_is_optional() {
         assert!(!Progress::new(ShowProgress::No).is_due());
     }
 }

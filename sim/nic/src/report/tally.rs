@@ -1,4 +1,4 @@
-//! Counts of everything that a summary shows.
+//! Counts for the summary.
 
 use super::summary::{
     Distribution, End, FORMAT, HandlerReport, Histogram, HpuReport, Latencies, StageReport, Summary, Time,
@@ -12,7 +12,7 @@ use spinneret_cluster::{Ending, Run};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// How counters of dropped frames begin.
+/// Prefix of the counters of dropped frames.
 const DROPPED: &str = "ingress.dropped_";
 /// Counters wrap there.
 const WRAP: u64 = 1 << 32;
@@ -34,7 +34,7 @@ impl Traffic {
     }
 }
 
-/// What one handler did.
+/// Counts of a handler.
 #[derive(Clone, Debug, Default)]
 struct HandlerTally {
     traffic: Traffic,
@@ -42,7 +42,7 @@ struct HandlerTally {
     cycles: Histogram,
 }
 
-/// Everything that is counted. Latencies are in nanoseconds.
+/// All counts. Latencies are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) wire_in: Traffic,
@@ -50,7 +50,7 @@ pub(super) struct Tally {
     pub(super) from_host: Traffic,
     pub(super) sent: Traffic,
     pub(super) sent_host: Traffic,
-    /// Packets that came to the cluster.
+    /// Packets that reached the cluster.
     pub(super) came: Traffic,
     pub(super) freed: u64,
     pub(super) ingress: Histogram,
@@ -59,29 +59,29 @@ pub(super) struct Tally {
     pub(super) bypass: Histogram,
     pub(super) counters: BTreeMap<String, u64>,
     handlers: BTreeMap<(u32, Stage), HandlerTally>,
-    /// Frames that matched for a handler, and those of them that came to the cluster.
+    /// Frames that matched for a handler, and those of them that reached the cluster.
     aimed: BTreeMap<u32, [u64; 2]>,
     first_ps: Option<u64>,
     last_ps: u64,
 }
 
 impl Tally {
-    /// Something came in.
+    /// Counts an input.
     pub(super) fn begins(&mut self, at_ps: u64) {
         self.first_ps.get_or_insert(at_ps);
     }
 
-    /// Something came out.
+    /// Counts an output.
     pub(super) fn ends(&mut self, at_ps: u64) {
         self.last_ps = self.last_ps.max(at_ps);
     }
 
-    /// A frame came from the wire, for this handler if it matches.
+    /// A frame from the wire, with its handler if it matches.
     pub(super) fn matched(&mut self, handler: Option<u32>) {
         self.aim(handler, 0);
     }
 
-    /// Its packet came to the cluster.
+    /// A packet reached the cluster.
     pub(super) fn taken(&mut self, handler: Option<u32>) {
         self.aim(handler, 1);
     }
@@ -100,7 +100,7 @@ impl Tally {
         handler.cycles.add(cycles);
     }
 
-    /// What progress shows.
+    /// Figures for progress.
     pub(super) fn counts(&self) -> Counts {
         Counts {
             received: self.wire_in.packets,
@@ -112,7 +112,7 @@ impl Tally {
         }
     }
 
-    /// The figures, but for faults; `dropped` has the frames that are known to have been dropped, by their handlers.
+    /// The summary without faults; `dropped` has the frames that are known to be dropped, by handler.
     pub(super) fn summary(
         &self,
         end: &End,
@@ -190,7 +190,7 @@ impl Tally {
             gigabits_per_second: bytes.and_then(|bytes| self.gigabits(bytes)),
         };
         let known = |name, traffic: &Traffic| stage(name, traffic.packets, Some(traffic.bytes));
-        // While the run goes on, the counter is older than what was seen: whatever has come was matched.
+        // During the run, the counter is older than the events: packets in the cluster did match.
         let matched = self.counters.get("ingress.matched");
         let matched = matched.map(|packets| (*packets).max(self.came.packets));
         let mut stages = vec![known("wire in", &self.wire_in)];
@@ -213,7 +213,7 @@ impl Tally {
             .collect()
     }
 
-    /// The dropped frames by whom they were for: all of them as soon as none is on its way, else those that are known.
+    /// Dropped frames by handler: all of them if the NIC is idle, otherwise those that are known.
     fn dropped_for(&self, symbols: &Symbols, known: &BTreeMap<u32, u64>) -> BTreeMap<String, u64> {
         let aimed = self.aimed.iter();
         let missing: BTreeMap<u32, u64> = aimed
@@ -257,16 +257,16 @@ impl Tally {
         handlers.into_iter().map(|(_, report)| report).collect()
     }
 
-    /// Packets that came from the wire and are nowhere any more.
+    /// Packets from the wire that were lost.
     fn lost(&self) -> u64 {
         let known = self.to_host.packets + self.freed + self.drops().values().sum::<u64>();
         self.wire_in.packets.saturating_sub(known)
     }
 
-    /// Sums of the hardware's counters and of what was seen outside of it that are not the same, once all is at rest. If
-    /// resets took packets, they are those where more came out than went in.
+    /// Inconsistencies between the hardware's counters and the recorded events when the NIC is idle. If
+    /// resets lost packets, only those where more packets left than entered.
     fn unbalanced(&self, has_resets: bool) -> Vec<String> {
-        // What went in before what came out, or the other way round.
+        // Compares inputs and outputs.
         let [in_out, out_in] = [Ordering::Greater, Ordering::Less];
         let sums = [
             (

@@ -1,4 +1,4 @@
-//! A run as a file for Perfetto (<https://ui.perfetto.dev>): the JSON of Chrome's trace events.
+//! The timeline of a run for Perfetto (<https://ui.perfetto.dev>), as JSON of Chrome's trace events.
 
 use super::summary::Occupancy;
 use serde::Serialize;
@@ -14,11 +14,11 @@ use std::path::Path;
 const NIC: u32 = 1;
 /// The process that stands for its HPUs.
 const HPUS: u32 = 2;
-/// The process that stands for calls to the host; it is there if there are some.
+/// The process that stands for calls to the host, if there are any.
 const CALLS: u32 = 3;
 /// Numbers of HPUs in a cluster.
 const STRIDE: usize = 8;
-/// More than the ports of a context.
+/// Upper limit of the ports of a context.
 const PORTS: u32 = 128;
 /// Tracks of the process of the NIC, by number.
 const TRACKS: [&str; 6] = ["wire in", "ingress", "queue", "egress", "to host", "from host"];
@@ -41,7 +41,7 @@ pub(crate) enum Parallel {
     Queue = 2,
 }
 
-/// What a slice tells when it is chosen.
+/// Details of a slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Packet {
     /// Number of the frame, counted as frames come from the wire.
@@ -56,7 +56,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// A frame that is no packet of the cluster.
+    /// A frame outside of the cluster.
     pub(crate) fn frame(frame: Option<u64>, bytes: usize) -> Self {
         Self {
             frame,
@@ -73,19 +73,19 @@ pub struct Call {
     pub context: u32,
     /// Its HPU.
     pub hpu: HpuId,
-    /// The port of the context that it came by.
+    /// The port of the context.
     pub port: u32,
-    /// What was called, in words.
+    /// The called function.
     pub name: String,
-    /// When the host could have seen it first.
+    /// Time of the request.
     pub asked_ps: u64,
-    /// When the host began to work on it.
+    /// Start of the work on the host.
     pub taken_ps: u64,
-    /// When it was answered, or given up.
+    /// Time of the answer, or of its cancellation.
     pub ended_ps: u64,
 }
 
-/// A trace on its way to its file.
+/// A trace that is being written.
 ///
 /// ```text
 /// process NIC:  wire in    one slice a frame, as long as its beats take
@@ -137,7 +137,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// A frame passes a block; it is through at `at_ps` or, on its way in, begins then.
+    /// A frame passes a block; it ends at `at_ps`, or starts then on input.
     pub(crate) fn pass(&mut self, block: Serial, at_ps: u64, name: &str, packet: Packet) -> io::Result<()> {
         let beats = (packet.bytes as usize).div_ceil(BEAT_BYTES).max(1);
         let long_ps = beats as u64 * self.core_ps;
@@ -193,7 +193,7 @@ impl Trace {
         )
     }
 
-    /// A packet was in a block. All slices of a block have its name: by that they are shown on one track.
+    /// A packet was in a block. All slices of a block have the same name, so they share a track.
     pub(crate) fn stay(
         &mut self,
         block: Parallel,
@@ -268,7 +268,7 @@ fn thread(hpu: HpuId) -> u32 {
     (hpu.cluster * STRIDE + hpu.core + 1) as u32
 }
 
-/// Microseconds, as trace events have them; a picosecond is kept for the first two hours.
+/// Microseconds for trace events; exact to a picosecond for the first two hours.
 fn us(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn stays_are_pairs_of_events_that_may_overlap() {
+    fn asynchronous_slices_are_pairs_of_events() {
         let events = traced(|trace| {
             trace.stay(Parallel::Ingress, [10, 90], packet(1, 64)).unwrap();
             trace.stay(Parallel::Ingress, [20, 50], packet(2, 64)).unwrap();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_have_tracks_and_tell_how_long_they_waited() {
+    fn calls_have_tracks_with_their_waits() {
         let events = traced(|trace| {
             for (port, asked_ps) in [(9, 1_000_000), (9, 5_000_000), (0, 6_000_000)] {
                 let call = Call {

@@ -19,12 +19,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// All figures.
     pub summary: Summary,
-    /// What handlers printed, and what is to be said about faults: what the command writes to standard error.
+    /// Output of handlers and messages about faults, as on standard error of the command.
     pub messages: String,
 }
 
@@ -34,13 +34,13 @@ pub struct Embedded {
     nic: Simulated,
     program: Program,
     contexts: Vec<Context<Simulated>>,
-    /// What the hardware has counted in the runs before.
+    /// Counters of the hardware before the run.
     counted: BTreeMap<String, u64>,
     is_broken: bool,
 }
 
 impl Embedded {
-    /// Starts handlers, from a folder or an ELF file, with the rules of a file, or those beside them.
+    /// Starts handlers, from a folder or an ELF file, with the rules of a file, or those in the folder.
     ///
     /// # Errors
     /// If something is missing, or the handlers do not start; the message has what they said.

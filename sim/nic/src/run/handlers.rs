@@ -15,24 +15,24 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clusters that a program is built for if nobody says otherwise.
+/// Default number of clusters of a program.
 const DEFAULT_CLUSTERS: usize = 2;
 
-/// Why there is no program to run.
+/// Errors of builds of handlers.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// There is nothing of that name.
+    /// The path does not exist.
     #[error("{path} does not exist: name an ELF file, or a folder with handlers and a Makefile")]
     Missing {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
-    /// It is something else.
+    /// It is neither a folder nor an ELF file.
     #[error(
         "{path} is neither a file nor a folder: name an ELF file, or a folder with handlers and a Makefile"
     )]
     Neither {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
     /// The folder has no Makefile.
@@ -41,17 +41,17 @@ pub enum BuildError {
         /// The folder.
         path: PathBuf,
     },
-    /// What handlers are built with is not where it was said to be.
+    /// The runtime was not found.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// There is no place for results.
+    /// No folder for results can be written.
     #[error(
         "cannot write to {path} or to the cache of this user: {source}; copy the folder to a place where you may write"
     )]
     NoFolder {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
     /// Make cannot be started.
@@ -60,7 +60,7 @@ pub enum BuildError {
          picolibc-riscv64-unknown-elf"
     )]
     NoMake {
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
     /// Make failed.
@@ -68,24 +68,24 @@ pub enum BuildError {
     Failed {
         /// The folder.
         path: PathBuf,
-        /// What it said.
+        /// Its output.
         output: String,
     },
-    /// Make left no program, or several.
+    /// Make built no program, or several.
     #[error("make left {count} ELF files in {path}: name the one to run")]
     Unclear {
         /// The folder with the results.
         path: PathBuf,
-        /// How many there are.
+        /// Number of programs.
         count: usize,
     },
 }
 
-/// The program of a path for that many clusters: an ELF file, or what make builds in a folder. What make says goes to
+/// The program of a path for that many clusters: an ELF file, or the result of make in a folder. Output of make goes to
 /// standard error.
 ///
 /// # Errors
-/// If there is no such thing, or it cannot be built.
+/// If it does not exist, or cannot be built.
 pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
     if path.is_file() {
         return Ok(path.to_owned());
@@ -98,7 +98,7 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
             false => BuildError::Missing { path },
         });
     }
-    // Relative to the folder: objects that make knows by another name would not be built anew when headers change.
+    // Relative to the folder: make rebuilds objects only under the same name when headers change.
     let results = match clusters {
         DEFAULT_CLUSTERS => "build".to_owned(),
         _ => format!("build/clusters-{clusters}"),
@@ -108,7 +108,7 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
     only_elf(&path.join(results))
 }
 
-/// A folder for results, locked: in that of the handlers, or in the user's cache if they are somebody else's.
+/// A locked folder for results: in that of the handlers, or in the user's cache if that is not writable.
 fn place(path: &Path, results: &str) -> Result<(PathBuf, File), BuildError> {
     let denied = match lock(&path.join(results)) {
         Ok(lock) => return Ok((results.into(), lock)),
@@ -136,7 +136,7 @@ fn cache(path: &Path) -> Option<PathBuf> {
     };
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let path = path.canonicalize().ok()?;
-    // What make builds may not have spaces in its path, as ever.
+    // Paths of make must not contain spaces.
     Some(
         cache
             .join("spinneret/handlers")
@@ -175,7 +175,7 @@ fn command(path: &Path, clusters: usize, results: &Path) -> Result<Command, Buil
     let mut command = Command::new("make");
     match installed::runtime() {
         Ok(runtime) => command.env(RUNTIME_VARIABLE, runtime),
-        // Handlers may bring what they are built with.
+        // Handlers may bring their own runtime.
         Err(DataError::Nowhere { .. }) => &mut command,
         Err(error) => return Err(error.into()),
     };
@@ -188,7 +188,7 @@ fn command(path: &Path, clusters: usize, results: &Path) -> Result<Command, Buil
 }
 
 /// The files that make reads and writes to build the program of a folder: Makefiles, sources, headers, objects. Those that
-/// lie beside them and have nothing to do with it are not among them.
+/// are in the folder and unrelated are excluded.
 ///
 /// # Errors
 /// If make cannot be started.
@@ -213,7 +213,7 @@ fn files_in(database: &str) -> impl Iterator<Item = &str> {
     rules.flat_map(|rule| rule.split_whitespace().map(|name| name.trim_end_matches(':')))
 }
 
-/// Makes a folder for results. Others who build the same at the same time wait.
+/// Creates and locks a folder for results; concurrent builds wait.
 fn lock(results: &Path) -> std::io::Result<File> {
     std::fs::create_dir_all(results)?;
     let file = File::create(results.join(".lock"))?;
@@ -241,25 +241,25 @@ const HOST_BYTES: u32 = 16 << 20;
 /// Memory is given out in units of a line.
 const LINE: u32 = 64;
 
-/// Why handlers cannot be started.
+/// Errors of the start of handlers.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// It is not clear which handlers are meant.
+    /// The handlers of a ruleset are ambiguous or missing.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The NIC cannot be made.
+    /// The NIC cannot be created.
     #[error(transparent)]
     Nic(#[from] NicError),
-    /// It does not do what software wants.
+    /// An access to the NIC fails.
     #[error(transparent)]
     Host(#[from] Error),
 }
 
-/// A NIC on which handlers wait for packets. A ruleset whose name is that of handlers leads to them, any other to
-/// `handler`, or to the only ones that the program has. Memory is divided evenly.
+/// A NIC on which handlers wait for packets. A ruleset uses the handlers of its name, any other uses
+/// `handler`, or the only handlers of the program. Memory is divided evenly.
 ///
 /// # Errors
-/// If it is not clear which handlers are meant, or the NIC fails.
+/// If handlers are ambiguous or missing, or the NIC fails.
 pub fn start(
     config: NicConfig,
     program: &Program,
@@ -273,7 +273,7 @@ pub fn start(
         .unwrap_or_else(|| unreachable!("software has left the NIC")))
 }
 
-/// The same on a NIC that is there.
+/// The same on an existing NIC.
 ///
 /// # Errors
 /// As [`start`].
@@ -315,10 +315,10 @@ pub(crate) fn contexts_on<B: ClusterBackend>(
     Ok(opened.collect::<Result<_, Error>>()?)
 }
 
-/// The handlers that each ruleset leads to.
+/// The handlers of each ruleset.
 ///
 /// # Errors
-/// If it is not clear which handlers are meant.
+/// If handlers are ambiguous or missing.
 pub(crate) fn names<'n>(
     program: &'n Program,
     rulesets: &'n [NamedRuleset],
@@ -346,7 +346,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn files_of_make_are_those_of_its_rules() {
+    fn the_files_of_make_are_those_of_its_rules() {
         let folder = tempfile::tempdir().expect("there is room");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("build")).expect("there is room");

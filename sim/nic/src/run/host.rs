@@ -1,5 +1,5 @@
-//! Programs on the host, beside the NIC in the same process: one that answers calls of handlers of `spin_rpc.h`, and one that
-//! answers pings and datagrams, as the program beside the handlers of `host_ping` does.
+//! Host programs in the process of the NIC: one answers calls of handlers of `spin_rpc.h`, and one
+//! answers pings and datagrams of `host_ping`.
 
 use crate::device::{HOST_BASE, HOST_STRIDE, Simulated};
 use crate::nic::{ClusterBackend, ControlError, Nic};
@@ -16,49 +16,49 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::rc::Rc;
 
-/// What a program on the host makes of a look at the NIC.
+/// Result of a step of a host program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostStep {
-    /// It has nothing to do until something changes.
+    /// Nothing to do until something changes.
     Idle,
-    /// It wants to look again at that time at the latest, in picoseconds since the start.
+    /// The next step is at this time at the latest, in picoseconds since the start.
     WakeAt(u64),
-    /// It is done, and so is the run.
+    /// The program and the run are done.
     Done,
 }
 
-/// A program on the host.
+/// A host program.
 pub(crate) trait HostProgram {
-    /// Looks at the NIC and does what is to be done.
+    /// A step of the program.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If the simulation fails.
     fn poll(&mut self, nic: &Simulated) -> anyhow::Result<HostStep>;
 
-    /// Notes from now on which calls of handlers come and go.
+    /// Enables the log of calls.
     fn watch(&mut self) {}
 
-    /// Calls that were answered since the last time; times are those of the simulation.
+    /// Calls that were answered since the last call, in simulated time.
     fn take_calls(&mut self) -> Vec<Call> {
         Vec::new()
     }
 
-    /// Packets may come: from sources that do not depend on time, they do when somebody waits for them.
+    /// Whether packets may start: those of sources without real time do when software waits for them.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// It takes the frames that go to the host itself.
+    /// Whether it takes the frames to the host itself.
     fn takes_frames(&self) -> bool {
         false
     }
 
-    /// It ends the run, not the end of packets.
+    /// Whether it ends the run, not the end of packets.
     fn stays(&self) -> bool {
         false
     }
 
-    /// What may want its attention from outside.
+    /// Descriptors to wait for.
     fn wakes(&self) -> Vec<BorrowedFd<'_>> {
         Vec::new()
     }
@@ -66,13 +66,13 @@ pub(crate) trait HostProgram {
     /// The run ends.
     ///
     /// # Errors
-    /// If something of its work was left undone.
+    /// If work was left unfinished.
     fn finish(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
 }
 
-/// Whether packets that match are led to a context. Software stops all matching while it opens one.
+/// Whether rules lead to a context. Software disables matching while it opens one.
 pub(super) fn is_matching(nic: &Simulated) -> Result<bool, DeviceError> {
     let mut nic = nic.clone();
     if nic.read_register(me::VALID.offset)? != 1 {
@@ -90,7 +90,7 @@ pub(super) fn is_matching(nic: &Simulated) -> Result<bool, DeviceError> {
 #[derive(Debug)]
 pub(super) struct RpcService {
     paced: TimedServices,
-    /// That of each context.
+    /// The service of each context.
     libcs: Vec<Rc<Libc>>,
 }
 
@@ -119,7 +119,7 @@ impl RpcService {
     }
 }
 
-/// The result of the run is the only thing on standard output, so text of handlers goes to standard error.
+/// Standard output is reserved for the result, so text of handlers goes to standard error.
 fn libc(version: Version, folder: Option<&Path>) -> anyhow::Result<Libc> {
     let config = Config::of_folder(folder.map(Path::to_owned));
     Libc::new(version, config).with_context(|| {
@@ -167,7 +167,7 @@ impl HostProgram for RpcService {
 
 /// Each HPU has a page of its context's host memory.
 const PAGE: u64 = 4096;
-/// Where the frame lies in it, behind the flag.
+/// Offset of the frame in it, after the flag.
 const FRAME: u64 = 64;
 /// Bytes of a flag: number of the request, length, HPU.
 const FLAG: usize = 8;
@@ -176,20 +176,20 @@ const TRANSPORT: usize = 34;
 /// Where IPv4 says what it carries, and what it says for UDP.
 const PROTOCOL: usize = 23;
 const UDP: u8 = 17;
-/// Between two looks at host memory, in picoseconds.
+/// Interval between polls of host memory, in picoseconds.
 const LOOK_PS: u64 = 1_000_000;
 
-/// Looks for requests of handlers and answers them.
+/// Polls requests of handlers and answers them.
 #[derive(Debug)]
 pub struct HostPing {
-    /// Where handlers wait for their answers.
+    /// Addresses at which handlers wait for answers.
     answers: u32,
     /// Number of the last request, by context and HPU.
     seen: Vec<Vec<u8>>,
 }
 
 impl HostPing {
-    /// For the handlers of a program; nothing if they do not wait for a host.
+    /// For the handlers of a program, if they wait for a host.
     pub fn new<B: ClusterBackend>(
         program: &Program,
         simulated: &Simulated<B>,
@@ -210,7 +210,7 @@ impl HostPing {
         })
     }
 
-    /// Answers what has come: a copy of the frame with changed addresses, and then the flag, which the handler waits for.
+    /// Answers requests: writes a copy of the frame with swapped addresses, and then the flag that the handler waits for.
     ///
     /// # Errors
     /// If the NIC does not take the answer.
@@ -228,7 +228,7 @@ impl HostPing {
                     .host_memory()
                     .read(page + FRAME, length.min(PAGE as u32) as usize);
                 nic.host_memory().set(page + FRAME, &reply(frame));
-                // The word with the number comes last, as handlers look at it first.
+                // The word with the number is written last, as handlers read it first.
                 let answer = self.answers + FLAG as u32 * hpu;
                 nic.write_cluster(answer + 4, word(&flag[4..]))?;
                 nic.write_cluster(answer, word(&flag[..4]))?;

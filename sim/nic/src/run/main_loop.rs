@@ -1,5 +1,5 @@
-//! The main loop of a NIC: `run`, `serve`, `receive`, Python and the fabric put it together of the same parts. The program on
-//! the host acts, its frames go in, time passes, and everything that comes out is recorded and passed on.
+//! The main loop of a NIC, used by `run`, `serve`, `receive`, Python and the fabric. The host program
+//! runs, its frames are sent, time advances, and all outputs are recorded and forwarded.
 
 use super::host::{HostProgram, HostStep};
 use super::setup::PacketIo;
@@ -8,30 +8,30 @@ use crate::net::Next;
 use crate::report::{Occupancy, Recorder};
 use anyhow::Result;
 
-/// Frames that wait at an input of the NIC before more are taken from their source: enough that it never runs dry.
+/// Queued frames at an input of the NIC: enough that it never runs empty.
 pub(super) const WAITING: usize = 32;
-/// Between two notes of how full everything is.
+/// Interval between samples of fill levels.
 const OCCUPANCY_PS: u64 = 1_000_000;
-/// Simulated time after which a silent interface of the host is looked at again.
+/// Simulated time between polls of an idle interface of the host.
 const LOOK_PS: u64 = 200_000_000;
 
-/// A NIC, its host, and who records what happens.
+/// A NIC, its host, and the recorder.
 pub(crate) struct MainLoop {
     pub(crate) nic: Simulated,
     pub(crate) ends: PacketIo,
     pub(crate) recorder: Recorder,
-    /// A program on the host, and what it wants.
+    /// The host program, and its last step.
     pub(crate) host: Option<Box<dyn HostProgram>>,
     pub(crate) attention: HostStep,
-    /// Recorded times count from then on.
+    /// Origin of recorded times.
     pub(super) start_ps: u64,
     noted_ps: u64,
-    /// The next frame of each source of the host, and when it is to be sent.
+    /// The next frame of each source of the host, and its time.
     from_host: Vec<Option<(u64, Vec<u8>)>>,
 }
 
 impl MainLoop {
-    /// A run that began then.
+    /// A run that started at `start_ps`.
     pub(crate) fn new(
         nic: Simulated,
         ends: PacketIo,
@@ -51,12 +51,12 @@ impl MainLoop {
         }
     }
 
-    /// Whether the program on the host wants to look now.
+    /// Whether a step of the host program is due.
     pub(super) fn is_due(&self) -> bool {
         matches!(self.attention, HostStep::WakeAt(at) if at <= self.nic.borrow().now_ps())
     }
 
-    /// Lets the debugger and the program on the host look at the NIC.
+    /// Runs the debugger and the host program.
     pub(crate) fn attend(&mut self) -> Result<()> {
         self.nic.borrow_mut().attend_debugger();
         if let Some(host) = &mut self.host {
@@ -74,7 +74,7 @@ impl MainLoop {
         Ok(())
     }
 
-    /// Gives the NIC the frames that the host sends by now, if its sources began at a time: when to do so again.
+    /// Sends due frames of the host, if its sources have started: time of the next one.
     pub(crate) fn feed_from_host(&mut self, since_ps: u64) -> Result<u64> {
         let mut nic = self.nic.borrow_mut();
         let (now_ps, mut again_ps) = (nic.now_ps(), u64::MAX);
@@ -100,11 +100,11 @@ impl MainLoop {
                 again_ps = again_ps.min(*at_ps);
             }
         }
-        // Frames that are late wait for room at the NIC, which comes with the next clocks.
+        // Late frames wait for room in the queue.
         Ok(again_ps.max(now_ps + 1))
     }
 
-    /// A step of the simulation, no further than to the next look of the program on the host.
+    /// A step of the simulation, up to the next step of the host program.
     pub(crate) fn step(&mut self, limit_ps: u64) -> Result<()> {
         let limit_ps = match self.attention {
             HostStep::WakeAt(at_ps) => limit_ps.min(at_ps),
@@ -113,14 +113,14 @@ impl MainLoop {
         Ok(self.nic.borrow_mut().step(limit_ps)?)
     }
 
-    /// Records what happened, and passes on what came out.
+    /// Records events, and forwards outputs.
     pub(crate) fn pass_on(&mut self) -> Result<()> {
         let Self {
             ends, recorder, host, ..
         } = self;
         let start_ps = self.start_ps;
         let mut nic = self.nic.borrow_mut();
-        // Frames of a cable come and go while others have the NIC, so it keeps them.
+        // The NIC logs frames of a cable, because they pass while other code drives it.
         let log = nic.take_frame_log();
         let is_logged = log.is_some();
         let [came, to_host] = log.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `spinneret run` and its relatives: the NIC with packets from somewhere, and handlers or a program that brings them.
+//! `spinneret run` and related commands: a NIC with sources of packets, and handlers.
 
 mod embedded;
 pub(crate) mod handlers;
@@ -26,7 +26,7 @@ use spinneret_fabric::{Ps, units};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Longest time to host memory and back in nanoseconds: hundreds of times what any bus takes.
+/// Maximum round-trip latency to host memory in nanoseconds: hundreds of times that of any bus.
 const MAX_HOST_LATENCY: u64 = 1_000_000;
 
 /// Arguments of `spinneret run`.
@@ -138,7 +138,7 @@ pub struct HardwareArguments {
     pub no_skip: bool,
 }
 
-/// What is written about a run.
+/// Outputs of a run.
 #[derive(Clone, Debug, Args)]
 pub struct ResultArguments {
     /// Print the result as JSON
@@ -194,10 +194,10 @@ impl ResultArguments {
     }
 }
 
-/// The counter of packets for which no program was there.
+/// The counter of packets without a program.
 const NO_CONTEXT: &str = "no_context";
 
-/// Fails if handlers did something wrong and that is not allowed.
+/// Fails after faults of handlers without `--allow-faults`.
 ///
 /// # Errors
 /// [`fault_message`], as a failure of the work.
@@ -208,7 +208,7 @@ fn check_faults(summary: &Summary, allow_faults: bool) -> Result<(), Failure> {
     }
 }
 
-/// What handlers did wrong, in a sentence that names the most frequent case; the summary has the others.
+/// A message about faults of handlers that names the most frequent case; the summary has the others.
 pub(crate) fn fault_message(summary: &Summary) -> Option<String> {
     let no_context = summary.drops.get(NO_CONTEXT).copied().unwrap_or(0);
     let others = summary.refused_commands.saturating_sub(count(&summary.refusals));
@@ -239,7 +239,7 @@ fn count(kinds: &[FaultKind]) -> u64 {
     kinds.iter().map(|kind| kind.count).sum()
 }
 
-/// How often something happened, and the most frequent case of it.
+/// Count, and the most frequent case.
 fn kinds(what: &str, kinds: &[FaultKind]) -> Option<String> {
     let first = kinds.first()?;
     let times = match count(kinds) {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn each_trouble_is_told_and_fails_unless_it_is_allowed() {
+    fn each_kind_of_fault_is_reported_and_fails_unless_allowed() {
         let broken = BrokenHpu {
             cluster: 1,
             core: 2,
@@ -317,7 +317,7 @@ mod tests {
             assert!(failure.contains("--allow-faults"), "{failure}");
             assert!(check_faults(&summary, true).is_ok(), "{begin}");
         }
-        // Packets that came too fast are no mistake of the program.
+        // Packets that were dropped by overload are no fault of the program.
         let overload = Summary {
             drops: [("overload".to_owned(), 9), ("no_slot".to_owned(), 9)].into(),
             ..Summary::default()

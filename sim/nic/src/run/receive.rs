@@ -23,10 +23,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long repetitions of the last segment are answered after the message is stored: longer than senders wait between two.
-/// Senders wait by the wall, and simulated time may still have to catch up with it.
+/// How long repeated last segments are acknowledged after the message is stored: longer than the repetition interval of senders.
+/// Senders use real time, which simulated time may lag behind.
 const LINGER: Duration = Duration::from_secs(2);
-/// Between two looks at host memory while packets come.
+/// Interval between polls of host memory while packets arrive.
 const LOOK: Duration = Duration::from_micros(20);
 
 /// Arguments of `spinneret receive`.
@@ -74,7 +74,7 @@ pub struct ReceiveArguments {
 }
 
 impl ReceiveArguments {
-    /// The file for the message, if it is one.
+    /// The file for the message, unless there are many.
     fn files(&self) -> Files {
         Files::of_command().writes("PATH", Some(&*self.path).filter(|_| !self.many))
     }
@@ -83,7 +83,7 @@ impl ReceiveArguments {
 /// Runs the command and prints its result.
 ///
 /// # Errors
-/// If something that was asked for cannot be used, or the message does not arrive or cannot be stored.
+/// If an argument cannot be used, or the message is not received or cannot be stored.
 pub fn receive(arguments: &ReceiveArguments) -> Result<(), Failure> {
     let inbox = Inbox::new(&arguments.path, arguments.many)?;
     arguments.files().check().map_err(Failure::Usage)?;
@@ -162,12 +162,12 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
     session::finish(session, arguments.results.json, arguments.allow_faults)
 }
 
-/// The receiver as a program beside the NIC.
+/// The receiver as a host program.
 #[derive(Debug)]
 struct ReceiveService {
     receiver: MessageReceiver<Simulated>,
     inbox: Inbox,
-    /// The run is over then.
+    /// End of the run.
     end: Option<Instant>,
 }
 
@@ -203,7 +203,7 @@ impl HostProgram for ReceiveService {
     }
 }
 
-/// What became of segments, where there is something to tell.
+/// Counts of segments, if any are notable.
 fn show_segments(counters: &SegmentCounters) {
     let counted = Cause::ALL
         .iter()
@@ -221,7 +221,7 @@ fn show_segments(counters: &SegmentCounters) {
 #[derive(Debug)]
 pub(super) struct Inbox {
     store: Store,
-    /// The one message for the file has come.
+    /// The message for the file was received.
     is_stored: bool,
 }
 
@@ -238,15 +238,15 @@ impl Inbox {
         })
     }
 
-    /// Whether no other message is wanted.
+    /// Whether the receiver is done.
     pub(super) fn is_done(&self) -> bool {
         self.is_stored
     }
 
-    /// Stores a message, lets its sender know, and prints what became of it.
+    /// Stores a message, confirms it, and prints the result.
     ///
     /// # Errors
-    /// If it is the one that is waited for and cannot be stored, or `confirm` fails.
+    /// If it is the only message and cannot be stored, or `confirm` fails.
     pub(super) fn take(
         &mut self,
         message: &Received,
@@ -268,10 +268,10 @@ impl Inbox {
         }
     }
 
-    /// Prints that a message did not come whole.
+    /// Prints that a message is incomplete.
     ///
     /// # Errors
-    /// If it is the one that is waited for.
+    /// If it is the only message.
     pub(super) fn give_up(&self, given_up: &GivenUp) -> Result<()> {
         let GivenUp { key, bytes, length } = given_up;
         let of = length.map_or_else(
@@ -289,7 +289,7 @@ impl Inbox {
     /// The end of receiving.
     ///
     /// # Errors
-    /// If the one message has not come.
+    /// If the only message was not received.
     pub(super) fn finish(&self) -> Result<()> {
         match self.store.is_single() && !self.is_stored {
             true => bail!("no message was received"),
@@ -307,7 +307,7 @@ impl Inbox {
         self.store.save(message)
     }
 
-    /// The failure of one message ends the command only if that message is all it waits for.
+    /// The failure of a message ends the command only if it is the only message.
     fn failed(&self, error: anyhow::Error) -> Result<()> {
         if self.store.is_single() && !self.is_stored {
             return Err(error);
@@ -327,7 +327,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// A place for messages, if it can be one.
+    /// A file or folder for messages.
     ///
     /// # Errors
     /// If a folder should take one message, or a file many.
@@ -352,7 +352,7 @@ impl Store {
         }
     }
 
-    /// Whether one message is all that is wanted.
+    /// Whether only one message is expected.
     pub(crate) fn is_single(&self) -> bool {
         matches!(self, Self::File(_))
     }
@@ -360,7 +360,7 @@ impl Store {
     /// Stores a message: the file has its final name only when all of it is on the disk.
     ///
     /// # Errors
-    /// If it cannot be written; nothing of it is left then.
+    /// If it cannot be written; no partial file remains.
     pub(crate) fn save(&self, message: &Received) -> Result<PathBuf> {
         let path = match self {
             Self::File(path) => path.clone(),
@@ -382,7 +382,7 @@ impl Store {
     }
 }
 
-/// The folder of a file; the one that we are in if it has none.
+/// The folder of a file; the current one if it has none.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_stored_whole_or_not_at_all() {
+    fn a_message_is_stored_completely_or_not_at_all() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("message");
         let store = Store::new(&path, false).expect("there is room");
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_a_folder_have_their_senders_in_their_names() {
+    fn files_in_a_folder_are_named_after_their_senders() {
         let folder = tempfile::tempdir().expect("there is room");
         let store = Store::new(folder.path(), true).expect("it is a folder");
         let path = store.save(&message(b"one")).expect("there is room");
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_does_not_fit_is_refused() {
+    fn an_unsuitable_destination_is_refused() {
         let folder = tempfile::tempdir().expect("there is room");
         let refused = |path: &Path, many| Store::new(path, many).unwrap_err().to_string();
         assert!(refused(folder.path(), false).ends_with("is a folder: name a file, or give --many"));

@@ -51,7 +51,7 @@ pub struct ServeArguments {
 /// Runs the command and prints its result.
 ///
 /// # Errors
-/// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
+/// If an argument cannot be used, or the run fails. An interrupted run does not fail.
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let config = setup::config(&arguments.hardware);
@@ -72,7 +72,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     }
     setup.gdb = gdb;
     let session = Session::new(setup, arguments.packets.live.duration, interrupt);
-    // Handlers are those of the programs, which see how they do.
+    // Programs load the handlers, and check their errors themselves.
     session::finish(session, arguments.results.json, true)
 }
 
@@ -105,12 +105,12 @@ fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostPro
     Ok(host)
 }
 
-/// The socket, as a program on the host.
+/// The socket, as a host program.
 #[derive(Debug)]
 struct SocketService {
     server: Server,
     once: bool,
-    /// Somebody has set rules, so packets may come.
+    /// Rules were installed, so packets may start.
     is_matching: bool,
 }
 
@@ -145,7 +145,7 @@ impl HostProgram for SocketService {
     }
 }
 
-/// Which PCI function the NIC is.
+/// PCI function of the NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Function {
     /// Spinneret's own function, for its drivers and for VFIO
@@ -155,14 +155,14 @@ pub enum Function {
     Mqnic,
 }
 
-/// The socket of the virtual machine, as a program on the host.
+/// The socket of the virtual machine, as a host program.
 #[derive(Debug)]
 pub(super) struct PciService {
     server: spinneret_pci::Server,
     /// Whether messages of the hardware are interrupts: Corundum's application block has no port for them.
     has_messages: bool,
     once: bool,
-    /// Somebody has set rules, so packets may come.
+    /// Rules were installed, so packets may start.
     is_matching: bool,
 }
 
@@ -170,7 +170,7 @@ impl PciService {
     /// Listens at a path.
     ///
     /// # Errors
-    /// If that cannot be.
+    /// If the path cannot be used.
     pub(super) fn bind(path: &Path, function: Function, nic: &Simulated, once: bool) -> io::Result<Self> {
         let identity = match function {
             Function::Own => Identity::OWN,
@@ -196,7 +196,7 @@ impl HostProgram for PciService {
         };
         let served = self.server.serve(&mut bar)?;
         self.server.take_notes().iter().for_each(tell);
-        // Messages that the hardware has sent become interrupts.
+        // Forwards messages of the hardware as interrupts.
         while let Some(line) = nic.borrow_mut().take_message() {
             if self.has_messages {
                 self.server.raise(line);
@@ -229,9 +229,9 @@ impl HostProgram for PciService {
 /// The application BAR of the simulated hardware.
 struct ApplicationBar {
     nic: Simulated,
-    /// Rules were put in force.
+    /// Rules were installed.
     has_rules: bool,
-    /// What a driver had begun is over.
+    /// Operations of a driver have ended.
     is_over: bool,
 }
 
@@ -248,7 +248,7 @@ impl Application for ApplicationBar {
 
     fn stop(&mut self) -> io::Result<()> {
         self.is_over = true;
-        // Who takes the NIC finds it without rules and with its cluster in reset. Its counters stay, for the summary.
+        // The next user finds the NIC without rules and with its cluster in reset. Its counters stay, for the summary.
         Nic::new(self.nic.clone()).map(drop).map_err(io::Error::other)
     }
 

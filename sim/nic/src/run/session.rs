@@ -1,4 +1,4 @@
-//! One run of a command: when packets come from the wire, how time keeps up with the wall, and how the run ends.
+//! One run of a command: arrival of packets, synchronization with real time, and the end of the run.
 
 use super::host::HostStep;
 use super::main_loop::{MainLoop, WAITING};
@@ -18,21 +18,21 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Steps of the simulation between two looks at the clock on the wall.
+/// Steps of the simulation between checks of real time.
 const LOOK_STEPS: u32 = 64;
-/// Between two looks at the hardware's counters while the run goes.
+/// Interval between reads of the hardware's counters during the run.
 const COUNT: Duration = Duration::from_secs(1);
-/// Longest sleep while a live source is silent.
+/// Maximum sleep while a live source is idle.
 const SLEEP: Duration = Duration::from_millis(200);
-/// Longest that packets are on their way behind the last one.
+/// Maximum simulated time to drain packets after the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
-/// Longest that who wants an end waits for what is on its way.
+/// Maximum real time to drain packets after Ctrl-C.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs the command and prints its result.
 ///
 /// # Errors
-/// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
+/// If an argument cannot be used, or the run fails. An interrupted run does not fail.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let (mut setup, interrupt) = setup::open(arguments)?;
     if let Some(gdb) = &mut setup.gdb {
@@ -42,37 +42,37 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     finish(session, arguments.results.json, arguments.allow_faults)
 }
 
-/// Lets a run go to its end and prints its result.
+/// Completes a run and prints its result.
 ///
 /// # Errors
-/// If it fails, or handlers have failed and that is not allowed.
+/// If it fails, or handlers have failed without `--allow-faults`.
 pub(super) fn finish(mut session: Session, json: bool, allow_faults: bool) -> Result<(), Failure> {
     let wave = session.wave.take();
     let done = session.show(json, allow_faults);
-    // The waveform was closed with the hardware.
+    // Dropping the hardware has closed the waveform.
     done.and(wave.map_or(Ok(()), Wave::finish))
 }
 
 /// A packet that was taken from its source.
 struct NextPacket {
-    /// When it comes.
+    /// Arrival time.
     at_ps: u64,
     bytes: Vec<u8>,
-    /// It also waits until the NIC has room.
+    /// Whether it also waits for room in the NIC.
     follows_nic: bool,
 }
 
-/// A run that is under way.
+/// A run.
 pub(super) struct Session {
     run: MainLoop,
     wave: Option<Wave>,
-    /// Since when packets come from their source.
+    /// Time at which packets started.
     feeds_since_ps: Option<u64>,
     interrupt: Interrupt,
-    /// Keeps time with the wall, if packets come when they like.
+    /// Synchronizes with real time, for live sources.
     pacer: Option<Pacer>,
     next: Option<NextPacket>,
-    /// When the last packet came that was taken from its source.
+    /// Arrival time of the last packet.
     last_ps: u64,
     admission: Admission,
     has_ended: bool,
@@ -83,12 +83,12 @@ pub(super) struct Session {
     steps: u32,
     standstill: StuckDetector,
     is_stuck: bool,
-    /// What the hardware had counted before, if it is no new one.
+    /// Counters of the hardware before the run.
     counted_before: BTreeMap<String, u64>,
 }
 
 impl Session {
-    /// A run that begins now; it ends after that time, if there is no other reason before.
+    /// A run that begins now, and ends after `duration` at the latest.
     pub(super) fn new(setup: Setup, duration: Option<Duration>, interrupt: Interrupt) -> Self {
         let Setup {
             nic: simulated,
@@ -99,7 +99,7 @@ impl Session {
             gdb,
         } = setup;
         let mut nic = simulated.borrow_mut();
-        // What happened while the runtime started is no part of the run, but what was refused to it is told.
+        // Events of start-up are not part of the run, but refused commands are reported.
         for event in nic.take_events() {
             if matches!(event, Event::Refused(_)) {
                 recorder.event(&event, |_| 0);
@@ -133,7 +133,7 @@ impl Session {
         }
     }
 
-    /// The same run on hardware that has counted so much already.
+    /// A run on hardware with these counts.
     pub(super) fn counting_from(self, counted_before: BTreeMap<String, u64>) -> Self {
         Self {
             counted_before,
@@ -141,16 +141,16 @@ impl Session {
         }
     }
 
-    /// The whole run: its figures, and whether it came to a good end.
+    /// The whole run: its figures, and whether it succeeded.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If the simulation fails.
     pub(super) fn through(mut self) -> Result<(Finished, Result<()>)> {
         self.go()?;
         self.conclude()
     }
 
-    /// Until there is nothing more to do, or somebody wants an end.
+    /// Runs until there is nothing left to do, or an interrupt.
     fn go(&mut self) -> Result<()> {
         loop {
             self.feed()?;
@@ -185,17 +185,17 @@ impl Session {
         }
     }
 
-    /// Whether the program on the host does not end with the packets.
+    /// Whether the host program continues after the last packet.
     fn stays(&self) -> bool {
         self.run.host.as_ref().is_some_and(|host| host.stays())
     }
 
-    /// A step that keeps simulated time behind the wall clock.
+    /// A step that keeps simulated time behind real time.
     fn live_step(&mut self, allowed_ps: u64, has_nothing: bool) -> Result<()> {
         let now_ps = self.run.nic.borrow().now_ps();
         if has_nothing {
             self.sleep(SLEEP)?;
-            // Nothing happens until simulated time has caught up with the wall clock.
+            // Nothing happens until real time has reached simulated time.
             let allowed_ps = self.pacer.as_ref().map_or(now_ps, Pacer::allowed_ps);
             return Ok(self.run.nic.borrow_mut().run_until(allowed_ps)?);
         }
@@ -209,7 +209,7 @@ impl Session {
         self.run.step(allowed_ps)
     }
 
-    /// Sleeps until a packet comes, somebody wants something or an end, or the time is over.
+    /// Sleeps until a packet, a request or an interrupt, or until the time has passed.
     fn sleep(&self, time: Duration) -> Result<()> {
         let rest = self
             .duration
@@ -222,19 +222,19 @@ impl Session {
         Ok(())
     }
 
-    /// Whether packets may come now.
+    /// Whether packets may start.
     fn takes_packets(&self) -> bool {
         self.pacer.is_some() || self.run.host.as_ref().is_none_or(|host| host.is_ready())
     }
 
-    /// When the next packet comes. One that may not come yet is nothing to wait for, however late it is.
+    /// Arrival time of the next packet, if packets may start.
     fn due(&self) -> Option<u64> {
         let next = self.next.as_ref().filter(|_| self.takes_packets())?;
         let may_come = !next.follows_nic || self.admission.is_there(&self.run.nic.borrow());
         may_come.then_some(next.at_ps)
     }
 
-    /// Since when packets come: from a source that does not wait for us, always; from others, since somebody waits for
+    /// Time at which packets start: at once from live sources; from others, when software waits for
     /// them.
     fn feeds_since(&mut self, now_ps: u64) -> Option<u64> {
         let is_ready = self.takes_packets();
@@ -244,7 +244,7 @@ impl Session {
         self.feeds_since_ps.filter(|_| is_ready)
     }
 
-    /// Gives the NIC what has come.
+    /// Sends due packets into the NIC.
     fn feed(&mut self) -> Result<()> {
         let now = self.run.nic.borrow().now_ps();
         let Some(since) = self.feeds_since(now) else {
@@ -291,7 +291,7 @@ impl Session {
         self.run.feed_from_host(since).map(drop)
     }
 
-    /// Reads the counters now and then, so that progress can tell what was dropped.
+    /// Reads the counters at intervals, so that progress shows dropped packets.
     fn count(&mut self) -> Result<()> {
         if self.counted.elapsed() >= COUNT {
             self.counted = Instant::now();
@@ -301,7 +301,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shows how it goes; whether somebody wants an end.
+    /// Shows progress; returns whether the run was interrupted.
     fn is_over(&mut self) -> bool {
         let (nic, total) = (self.run.nic.borrow(), self.run.ends.source.total());
         let (start, recorder) = (&self.start, &mut self.run.recorder);
@@ -327,7 +327,7 @@ impl Session {
         is_late || self.interrupt.is_set()
     }
 
-    /// Counters of the hardware, as software reads them, since the run began.
+    /// Counters of the hardware since the start of the run.
     fn read(&self, counters: impl Iterator<Item = Word>) -> Result<Vec<(String, u64)>> {
         let mut nic = self.run.nic.borrow_mut();
         let read = |word: Word| {
@@ -340,7 +340,7 @@ impl Session {
         counters.map(read).collect()
     }
 
-    /// Goes to the end and prints the result.
+    /// Completes the run and prints the result.
     fn show(self, json: bool, allow_faults: bool) -> Result<(), Failure> {
         let interrupt = self.interrupt.clone();
         let (finished, verdict) = self.through().map_err(Failure::Work)?;
@@ -354,7 +354,7 @@ impl Session {
         check_faults(&finished.summary, allow_faults)
     }
 
-    /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
+    /// Drains packets, and closes all files: the figures, and whether the run succeeded.
     fn conclude(mut self) -> Result<(Finished, Result<()>)> {
         let nic = self.run.nic.clone();
         let limit = nic.borrow().now_ps() + DRAIN_PS;
@@ -376,7 +376,7 @@ impl Session {
         end = end.with_handler_counters(&nic.borrow(), self.run.recorder.host_data());
         end.cut_short = self.run.ends.source.cut_short();
         self.is_stuck |= end.left > 0 && nic.borrow().is_idle();
-        // Who wants an end gets it without a complaint.
+        // Packets that an interrupt leaves in the cluster are not stuck.
         self.is_stuck &= !self.interrupt.is_set();
         let counters = self.read(datapath_counters())?;
         let MainLoop {
@@ -398,7 +398,7 @@ impl Session {
     }
 }
 
-/// When a packet comes that comes so long after the first.
+/// Arrival time of a packet at an offset from the first one.
 fn moment(at_ps: u64, since_ps: u64) -> Result<u64> {
     let moment = at_ps.checked_add(since_ps).filter(|moment| *moment <= LAST_PS);
     moment.ok_or_else(|| {
@@ -411,17 +411,17 @@ fn moment(at_ps: u64, since_ps: u64) -> Result<u64> {
     })
 }
 
-/// Packets that follow the NIC wait while so many are between the wire and the cluster: none of them is dropped.
+/// Packets sent at the speed of the NIC wait while this many are between wire and cluster: none is dropped.
 const AHEAD: u64 = 4;
-/// They wait while the cluster has so many for each HPU: no HPU runs out of work.
+/// They wait while the cluster has this many per HPU: no HPU runs out of work.
 const INSIDE_FOR_HPU: u64 = 4;
-/// Simulated time without progress after which packets in the cluster would wait for ever.
+/// Simulated time without progress after which packets in the cluster are stuck.
 const STUCK_PS: u64 = 1_000_000_000;
 
-/// Room in the NIC for packets that come as fast as it takes them.
+/// Admission of packets that are sent at the speed of the NIC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Admission {
-    /// HERs that the cluster will have got when every packet so far has come through.
+    /// HERs that the cluster receives for all packets so far.
     expected: u64,
 }
 
@@ -442,10 +442,10 @@ impl Admission {
         (on_their_way < AHEAD && small + large < INSIDE_FOR_HPU * hpus) || nic.is_idle()
     }
 
-    /// The NIC gets a packet now, for handlers or not.
+    /// Counts a packet that is sent into the NIC now.
     pub(super) fn give(&mut self, nic: &Nic, for_handlers: bool) {
         let came = nic.cluster().hers();
-        // A frame that the NIC dropped never comes. None is on its way when the NIC is idle.
+        // A dropped frame never arrives. None is in flight when the NIC is idle.
         let expected = if nic.is_idle() {
             came
         } else {
@@ -455,16 +455,16 @@ impl Admission {
     }
 }
 
-/// Whether packets in the cluster go on.
+/// Detects packets that are stuck in the cluster.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StuckDetector {
-    /// The last look at which the cluster had no packets or they went on, and the steps that they had taken then.
+    /// Time of the last check with an empty cluster or with progress, and the progress counter then.
     since_ps: u64,
     progress: u64,
 }
 
 impl StuckDetector {
-    /// Begins to look.
+    /// Starts the detection.
     pub(super) fn new(nic: &Nic) -> Self {
         Self {
             since_ps: nic.now_ps(),
@@ -472,12 +472,12 @@ impl StuckDetector {
         }
     }
 
-    /// Looks at the cluster: whether its packets would wait for ever. Asked also while packets come, or the time in which
-    /// none did would count.
+    /// Whether packets in the cluster are stuck. Called also while packets arrive, because idle time
+    /// would count otherwise.
     pub(super) fn is_stuck_now(&mut self, nic: &Nic) -> bool {
         let cluster = nic.cluster();
         let progress = cluster.progress();
-        // No HPU has a packet that is copied to L1, so steps count as well as tasks that go on.
+        // Copies to L1 happen before an HPU has the packet, so they count as progress as well.
         if cluster.packets_inside() == [0; 2] || cluster.goes_on() || progress != self.progress {
             *self = Self {
                 since_ps: nic.now_ps(),
@@ -488,7 +488,7 @@ impl StuckDetector {
     }
 }
 
-/// Why so many packets are left in the cluster.
+/// The error message for packets that are left in the cluster.
 pub(super) fn why_left(cluster: &Cluster, left: u64) -> anyhow::Error {
     let Some((HpuId { cluster: group, core }, task)) = cluster.endless() else {
         return anyhow!(

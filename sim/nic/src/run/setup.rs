@@ -1,4 +1,4 @@
-//! Everything that a run needs, opened before it begins.
+//! Setup of a run: everything is opened before it begins.
 
 use super::handlers::{contexts_on, names};
 use super::host::{HostPing, HostProgram, RpcService};
@@ -21,26 +21,26 @@ use spinneret_rules::{MatcherParams, RuleFile};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Longest that HPUs may take to ask for their first task, in picoseconds: 100 ms.
+/// Time limit of start-up in picoseconds: 100 ms.
 const START_PS: u64 = 100_000_000_000;
 
-/// A NIC that runs its handlers, and where packets come from and go to.
+/// A NIC with running handlers, its sources and sinks.
 pub(super) struct Setup {
     pub(super) nic: Simulated,
     pub(super) ends: PacketIo,
     pub(super) recorder: Recorder,
     /// The waveform that is written.
     pub(super) wave: Option<Wave>,
-    /// A program on the host beside it.
+    /// The host program.
     pub(super) host: Option<Box<dyn HostProgram>>,
-    /// Where gdb may come.
+    /// The port of gdb.
     pub(super) gdb: Option<gdb::Port>,
 }
 
-/// Opens everything that was asked for. Ctrl-C is caught before the first file is made.
+/// Opens everything. Ctrl-C is caught before the first file is created.
 ///
 /// # Errors
-/// If something is missing or cannot be used, or there was a Ctrl-C.
+/// If something is missing or cannot be used, or the user pressed Ctrl-C.
 pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failure> {
     let config = config(&arguments.hardware);
     let rules = rules_of(&arguments.target, arguments.rules.as_deref());
@@ -96,7 +96,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
 }
 
 impl Setup {
-    /// A NIC without handlers, and everything that is written about it.
+    /// A NIC without handlers, and its output files.
     ///
     /// # Errors
     /// If a file cannot be created, or the hardware fails.
@@ -125,10 +125,10 @@ impl Setup {
         })
     }
 
-    /// Starts what runs on the NIC, unless there is a Ctrl-C.
+    /// Starts the handlers, unless the user pressed Ctrl-C.
     ///
     /// # Errors
-    /// If there was one, or the work fails.
+    /// If the user pressed Ctrl-C, or the start fails.
     pub(super) fn start<T>(
         &mut self,
         interrupt: &Interrupt,
@@ -147,10 +147,10 @@ impl Setup {
     }
 }
 
-/// The handlers of a path, built if need be, after a look at all files of the command.
+/// The handlers of a path, built if necessary, after the checks of all files of the command.
 ///
 /// # Errors
-/// If a file would be destroyed, or the handlers cannot be built or read.
+/// If a file would be overwritten, or the handlers cannot be built or read.
 pub(super) fn handlers(
     target: &Path,
     config: &NicConfig,
@@ -165,7 +165,7 @@ pub(super) fn handlers(
     Ok((elf, program))
 }
 
-/// With the files of handlers: their program, and those of which make has built it at a path.
+/// Adds the files of handlers: their program, and the files that make reads and writes for it.
 ///
 /// # Errors
 /// If make cannot be started.
@@ -176,7 +176,7 @@ pub(crate) fn files_of_handlers(
     clusters: usize,
 ) -> Result<Files, Failure> {
     let files = files.reads(handlers.to_owned(), Some(elf));
-    // A file that is not there yet destroys none.
+    // A missing file cannot be overwritten.
     if !target.is_dir() || !files.replaces_any() {
         return Ok(files);
     }
@@ -184,7 +184,7 @@ pub(crate) fn files_of_handlers(
     Ok(files.reads_all(&format!("a source of {handlers}"), made))
 }
 
-/// Who records what a NIC does.
+/// The recorder of a NIC.
 ///
 /// # Errors
 /// If a file cannot be created.
@@ -210,13 +210,13 @@ fn recorder(
     Ok(recorder)
 }
 
-/// What a run of a program is called.
+/// The title of a run.
 fn title(program: &Program) -> String {
     let name = program.path().file_stem().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
-/// Waits until all HPUs ask for tasks: not every runtime tells when that is, and packets that come before are dropped.
+/// Waits until all HPUs ask for tasks: not every runtime reports this, and earlier packets are dropped.
 pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
     let mut nic = simulated.borrow_mut();
     let limit_ps = nic.now_ps() + START_PS;
@@ -234,7 +234,7 @@ pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Records what the HPUs said and what became of them, when handlers do not come to take packets.
+/// Records output and traps of HPUs after a failed start-up.
 pub(super) fn tell_start(nic: &Simulated, recorder: &mut Recorder) {
     let mut nic = nic.borrow_mut();
     while let Some(word) = nic.take_printed() {
@@ -246,7 +246,7 @@ pub(super) fn tell_start(nic: &Simulated, recorder: &mut Recorder) {
     }
 }
 
-/// The rules that were named, or those beside the handlers.
+/// The given rules, or those in the folder of the handlers.
 pub(crate) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
     match rules {
         Some(rules) => rules.to_owned(),
@@ -255,7 +255,7 @@ pub(crate) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The hardware as it was asked for.
+/// The configuration of the hardware.
 pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
     NicConfig {
         cluster: Config {
@@ -272,21 +272,21 @@ pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
     }
 }
 
-/// Both sides of the NIC.
+/// Sources and sinks of the NIC.
 pub(crate) struct PacketIo {
     /// Frames from the wire.
     pub(crate) source: Box<dyn Source>,
     /// Frames of the host.
     pub(crate) host_sources: Vec<Box<dyn Source>>,
-    /// Who takes what leaves for the wire.
+    /// Sink of frames to the wire.
     pub(crate) wire: Vec<Box<dyn Sink>>,
-    /// Who takes what goes to the host.
+    /// Sink of packets to the host.
     pub(crate) host: Vec<Box<dyn Sink>>,
-    /// What to wait for while nothing is to be done.
+    /// Descriptors to wait for while the NIC is idle.
     pub(crate) wakes: Vec<Box<dyn AsFd>>,
 }
 
-/// Opens everything that was asked for, which is something.
+/// Opens sources and sinks; at least one source must be given.
 ///
 /// # Errors
 /// If something is missing or cannot be used.
@@ -301,7 +301,7 @@ pub(super) fn open_packets(arguments: &PacketArguments) -> Result<PacketIo, Fail
     }
 }
 
-/// Opens what was asked for; without any packets, the wire is silent.
+/// Opens sources and sinks; without a source, the wire is silent.
 ///
 /// # Errors
 /// If something is missing or cannot be used.
@@ -326,7 +326,7 @@ pub(super) fn open_any_packets(arguments: &PacketArguments) -> Result<PacketIo, 
     Ok(ends)
 }
 
-/// A wire on which nothing comes.
+/// A silent wire.
 #[derive(Debug)]
 struct Silence;
 
@@ -337,7 +337,7 @@ impl Source for Silence {
 }
 
 impl PacketIo {
-    /// A source of packets, and nobody who takes any.
+    /// A source of packets without sinks.
     pub(super) fn new(source: Box<dyn Source>) -> Self {
         Self {
             source,
@@ -348,22 +348,22 @@ impl PacketIo {
         }
     }
 
-    /// A wire on which nothing comes.
+    /// A silent wire.
     pub(crate) fn silent() -> Self {
         Self::new(Box::new(Silence))
     }
 
-    /// The host is an interface of this machine.
+    /// An interface of this machine as the host.
     pub(crate) fn add_host(&mut self, end: &TapEnd) {
         self.host_sources.push(Box::new(end.clone()));
         self.host.push(Box::new(end.clone()));
     }
 
-    /// The host is at one end of a cable.
+    /// A virtual cable, with the host at one end.
     fn take_host(&mut self, cable: &Tap) {
         self.add_host(&cable.host);
         self.wakes.push(Box::new(cable.host.clone()));
-        // Nobody listens to the other end, but it lives as long as this one.
+        // The other end is unused, but lives as long as this one.
         self.wakes.push(Box::new(cable.wire.clone()));
     }
 

@@ -10,12 +10,12 @@ use spinneret_sim::waveform;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the most that handlers keep up with.
+/// Bytes of a waveform of all signals for each millisecond: packets at 1 Gb/s, and at the maximum rate of handlers.
 const BYTES_PER_MS: [u64; 2] = [6_000_000, 60_000_000];
 /// Picoseconds of a millisecond.
 const MS_PS: u64 = 1_000_000_000;
 
-/// A waveform that is being written; it has its name when the run is over.
+/// A waveform under a temporary name until the run has ended.
 #[derive(Debug)]
 pub(super) struct Wave {
     named: PathBuf,
@@ -25,10 +25,10 @@ pub(super) struct Wave {
 }
 
 impl Wave {
-    /// A place for the waveform that was asked for.
+    /// Prepares the file of the waveform.
     ///
     /// # Errors
-    /// If nothing can be written there, or there is no such part of the hardware or of time.
+    /// If the file cannot be written, or the instance or range of time does not exist.
     pub(super) fn create(results: &ResultArguments) -> Result<Option<Self>, Failure> {
         let Some(named) = &results.wave else {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Wave {
         Ok(Some(wave))
     }
 
-    /// What is asked of the hardware.
+    /// The settings for the hardware.
     pub(super) fn request(&self) -> WaveRequest {
         WaveRequest {
             path: self.file.path(),
@@ -59,7 +59,7 @@ impl Wave {
         }
     }
 
-    /// How large it will be, unless a part of the hardware is written, of which nobody knows.
+    /// Estimate of its size, if all signals are written.
     fn expected(&self) -> Option<String> {
         if self.scope.is_some() {
             return None;
@@ -76,10 +76,10 @@ impl Wave {
         })
     }
 
-    /// Gives it its name, if it is whole, and says how large it is. The hardware must be gone.
+    /// Renames the complete file, and prints its size. The hardware must have been dropped.
     ///
     /// # Errors
-    /// If it is not whole, or the run was over before it began.
+    /// If it is incomplete, or the run ended before its start.
     pub(super) fn finish(self) -> Result<(), Failure> {
         let named = self.named.display().to_string();
         let (size, from) = self
@@ -89,7 +89,7 @@ impl Wave {
         Ok(())
     }
 
-    /// The size, and of which time it is.
+    /// The size, and the range of time.
     fn close(self) -> Result<(String, String)> {
         let path = self.file.path();
         let (first, last) = waveform::times(&path)?;
@@ -106,7 +106,7 @@ impl Wave {
     }
 }
 
-/// The time that is asked for.
+/// The given range of time.
 fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
     let window = from.unwrap_or(0)..until.unwrap_or(Ps::MAX);
     ensure!(
@@ -118,7 +118,7 @@ fn window(from: Option<Ps>, until: Option<Ps>) -> Result<Range<Ps>> {
     Ok(window)
 }
 
-/// The part of the hardware that has this name.
+/// The instance or signal of this name.
 fn found(name: &str, file: &ForeignFile) -> Result<String> {
     match find_scope(name, &file.path()) {
         Ok(Some(scope)) => Ok(scope),
@@ -130,7 +130,7 @@ fn found(name: &str, file: &ForeignFile) -> Result<String> {
     }
 }
 
-/// A size in megabytes, to a tenth where that says something.
+/// A size in megabytes, small ones with a decimal.
 fn megabytes(bytes: u64) -> String {
     match bytes as f64 / 1e6 {
         large if large >= 10.0 => format!("{large:.0}"),

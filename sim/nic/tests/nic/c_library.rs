@@ -52,7 +52,7 @@ fn the_shared_library_is_found_by_its_name() {
 }
 
 #[test]
-fn a_program_in_c_counts_packets_and_cleans_up() {
+fn a_c_program_counts_packets_and_cleans_up() {
     let folder = tempfile::tempdir().expect("there is room");
     let example = example(folder.path());
     let handlers = runtime("tests/contexts");
@@ -66,7 +66,7 @@ fn a_program_in_c_counts_packets_and_cleans_up() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // What handlers print is not looked at: `spinneret serve` prints it itself.
+    // Output of handlers is not checked: `spinneret serve` prints it.
     let rest: Vec<&str> = printed
         .lines()
         .filter(|line| !line.starts_with("a handler prints: "))
@@ -106,7 +106,7 @@ fn a_program_in_c_counts_packets_and_cleans_up() {
 }
 
 #[test]
-fn the_page_shows_the_example_as_it_is() {
+fn the_documentation_shows_the_current_example() {
     let page = include_str!("../../../../docs/host/library.md");
     let source = include_str!("../../../../host/examples/c/count.c");
     let shown = page
@@ -131,7 +131,7 @@ __handler__ void say_ph(handler_args_t *args) {
 }
 ";
 
-/// A program that answers its handlers until so many packets have written.
+/// A program that answers its handlers until that many packets have written.
 const PROGRAM: &str = "#include <spinneret.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +183,7 @@ int main(int count, char **words) {
 ";
 
 #[test]
-fn a_program_in_c_answers_handlers_that_print_and_write() {
+fn a_c_program_serves_handlers_that_print_and_write() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = |name: &str| folder.path().join(name);
     let handlers = handlers("say", HANDLER);
@@ -291,7 +291,7 @@ impl Built {
         }
     }
 
-    /// Runs it on so many ranks, with a NIC for each.
+    /// Runs it on that many ranks, with a NIC for each.
     fn run(&self, ranks: usize, fabric: &[&str], arguments: &[&str]) -> Output {
         self.run_with_digest(ranks, fabric, arguments).0
     }
@@ -346,7 +346,7 @@ fn serve(sockets: &Path, nics: usize, more: &[&str]) -> Child {
 const STEPS: &str = "4";
 
 #[test]
-fn columns_go_round_a_ring_with_both_mpis_and_on_bad_cables() {
+fn columns_travel_a_ring_with_both_mpis_and_faulty_cables() {
     let source = root().join("mpi/examples/c/columns.c");
     for mpi in mpis() {
         let built = Built::new(mpi, &source);
@@ -382,10 +382,9 @@ fn time_and_frames_are_the_same_in_every_run() {
     assert!(times.windows(2).all(|pair| pair[0] == pair[1]), "{times:#?}");
 }
 
-/// What MPI allows is as MPI does it; what a program must not do is an error with a sentence, and the rank can be used
-/// afterwards.
+/// Valid calls behave as in MPI; invalid ones return an error with a message, and the rank can be used afterwards.
 #[test]
-fn what_is_allowed_and_what_is_refused() {
+fn valid_and_invalid_calls() {
     for what in ["allowed", "refused"] {
         let file = if what == "allowed" {
             "allowed.c"

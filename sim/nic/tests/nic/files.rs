@@ -94,7 +94,7 @@ pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {
 const MEGABYTE: usize = 1 << 20;
 
 #[test]
-fn a_file_arrives_identical_in_every_mode_that_is_acknowledged() {
+fn a_file_arrives_identical_in_each_acknowledged_mode() {
     for (mode, bytes) in [
         ("window", MEGABYTE),
         ("message", 100_000),
@@ -104,7 +104,7 @@ fn a_file_arrives_identical_in_every_mode_that_is_acknowledged() {
         let files = Files::new();
         let sent = files.make("sent", bytes);
         let receiver = files.receive(&[]);
-        // A sender that is told to be slow loses nothing on a busy machine.
+        // A slow sender loses nothing on a busy machine.
         let rate = ["--mode", mode, "--rate", "200"];
         let sender = files.send("sent", &address(&receiver), &rate).end();
         sender.assert_success();
@@ -120,7 +120,7 @@ fn a_file_arrives_identical_in_every_mode_that_is_acknowledged() {
 }
 
 #[test]
-fn a_received_file_may_be_read_by_whom_the_umask_allows() {
+fn a_received_file_has_the_permissions_of_the_umask() {
     use std::os::unix::fs::PermissionsExt as _;
     let files = Files::new();
     files.make("sent", 10);
@@ -135,7 +135,7 @@ fn a_received_file_may_be_read_by_whom_the_umask_allows() {
 }
 
 #[test]
-fn of_two_senders_at_once_one_delivers_and_the_other_hears_that_it_did_not() {
+fn of_two_concurrent_senders_one_succeeds_and_one_is_refused() {
     let files = Files::new();
     let contents = ["one", "two"].map(|name| files.make(name, 300_000));
     let receiver = files.receive(&[]);
@@ -156,7 +156,7 @@ fn of_two_senders_at_once_one_delivers_and_the_other_hears_that_it_did_not() {
 }
 
 #[test]
-fn many_files_are_taken_until_ctrl_c_and_one_that_cannot_be_stored_is_no_end() {
+fn many_files_are_received_until_ctrl_c_despite_one_failure() {
     let files = Files::new();
     let contents = ["one", "two"].map(|name| files.make(name, 100_000));
     files.make("large", 400_000);
@@ -236,7 +236,7 @@ fn a_receiver_that_is_killed() {
 }
 
 #[test]
-fn a_receiver_that_is_started_anew() {
+fn a_receiver_that_is_restarted() {
     let files = Files::new();
     files.make("sent", BYTES);
     let receiver = files.receive(&[]);
@@ -310,7 +310,7 @@ fn a_file_that_vanishes_while_it_is_sent_arrives() {
 }
 
 #[test]
-fn a_message_that_is_too_long_for_its_receiver() {
+fn a_message_that_is_too_long() {
     let files = Files::new();
     files.make("sent", BYTES);
     let receiver = files.receive(&[&SOON[..], &["--max-size", "100000"]].concat());
@@ -329,7 +329,7 @@ fn a_port_of_another_receiver_is_refused() {
 }
 
 #[test]
-fn a_sender_without_a_receiver_and_a_receiver_without_a_sender_give_up() {
+fn sender_and_receiver_give_up_without_each_other() {
     let files = Files::new();
     files.make("sent", 10_000);
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("there are ports");
@@ -346,7 +346,7 @@ fn a_sender_without_a_receiver_and_a_receiver_without_a_sender_give_up() {
 }
 
 #[test]
-fn without_acknowledgements_nobody_knows() {
+fn without_acknowledgements_the_sender_always_succeeds() {
     let files = Files::new();
     files.make("sent", 10_000);
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("there are ports");

@@ -42,7 +42,7 @@ fn gdb_of(elf: &str, address: &str, commands: &[&str]) -> Command {
     gdb
 }
 
-/// What it returned, if it is installed.
+/// Its result, if it is installed.
 fn if_there<T>(result: io::Result<T>) -> Option<T> {
     match result {
         Ok(result) => Some(result),
@@ -54,7 +54,7 @@ fn if_there<T>(result: io::Result<T>) -> Option<T> {
     }
 }
 
-/// What gdb says to these commands, at a run with that program.
+/// Output of gdb for these commands, at a run with that program.
 fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     let output = if_there(gdb_of(elf, address, commands).output())?;
     let [said, complained] =
@@ -62,10 +62,10 @@ fn gdb(elf: &str, address: &str, commands: &[&str]) -> Option<String> {
     Some(said + &complained)
 }
 
-/// What gdb says first.
+/// First bytes of gdb.
 const GREETING: &[u8] = b"+$?#3f";
 
-/// Somebody at the port who says this.
+/// A client at the port that sends this.
 fn come(address: &str, said: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(said).expect("it reads");
@@ -78,7 +78,7 @@ fn let_go(child: Process, address: &str) {
     result(child);
 }
 
-/// What a run printed in the end, without how fast it was on this machine.
+/// The summary of a run, without its speed on this machine.
 fn result(child: Process) -> Value {
     simulated(child.end().json())
 }
@@ -99,7 +99,7 @@ fn assert_said(said: &str, wanted: &[&str]) {
 }
 
 #[test]
-fn a_handler_is_held_at_breakpoints_and_its_run_is_the_same() {
+fn breakpoints_do_not_change_a_run() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = |name: &str| folder.path().join(name).display().to_string();
     let (free, debugged) = (file("free.pcap"), file("debugged.pcap"));
@@ -146,7 +146,7 @@ fn a_handler_is_held_at_breakpoints_and_its_run_is_the_same() {
 }
 
 #[test]
-fn a_fault_is_a_signal_at_its_source_line() {
+fn a_fault_is_reported_as_a_signal_at_its_source_line() {
     let source = "__handler__ void bad_ph(handler_args_t *args) {\n\
                   \x20   *(volatile uint32_t *)0x40000000 = args->hpu_id;\n\
                   }\n";
@@ -185,7 +185,7 @@ fn registers_and_memory_can_be_written() {
     let Some(said) = gdb(ELF, &address, &commands) else {
         return let_go(child, &address);
     };
-    // What cannot be written says so.
+    // Failed writes are reported.
     assert_said(
         &said,
         &[
@@ -206,7 +206,7 @@ fn registers_and_memory_can_be_written() {
 }
 
 #[test]
-fn ctrl_c_holds_a_run_and_kill_ends_it() {
+fn ctrl_c_stops_a_run_and_kill_ends_it() {
     let (child, address) = held(PING, "udp,size=100,pps=200000,count=1000000000", &[]);
     let commands = [
         "break udp_ping_ph",
@@ -240,7 +240,7 @@ fn ctrl_c_holds_a_run_and_kill_ends_it() {
 }
 
 #[test]
-fn gdb_that_dies_at_a_breakpoint_leaves_a_run_that_is_the_same() {
+fn a_run_is_unchanged_if_gdb_dies_at_a_breakpoint() {
     let folder = tempfile::tempdir().expect("there is room");
     let [left, free] = ["left.pcap", "free.pcap"].map(|name| folder.path().join(name));
     let (child, address) = held(PING, PACKETS, &["--out", &left.display().to_string()]);
@@ -265,9 +265,9 @@ fn gdb_that_dies_at_a_breakpoint_leaves_a_run_that_is_the_same() {
     assert_eq!(left, free, "the same replies at the same times");
 }
 
-/// What no handler can do: the runtime has lost its place.
+/// Impossible for handlers: the runtime has lost its context.
 #[test]
-fn a_runtime_that_gdb_has_broken_does_not_hold_the_run() {
+fn a_runtime_broken_by_gdb_does_not_block_the_run() {
     let (child, address) = held(PING, "udp,size=100,pps=200000,count=4", &[]);
     let commands = ["break udp_ping_ph", "continue", "set $mscratch = 64", "detach"];
     if gdb(ELF, &address, &commands).is_none() {
@@ -282,7 +282,7 @@ fn a_runtime_that_gdb_has_broken_does_not_hold_the_run() {
 }
 
 #[test]
-fn gdb_that_leaves_or_says_nonsense_holds_nobody() {
+fn a_disconnecting_or_faulty_gdb_blocks_nothing() {
     let endless = [b"+$?#3f$", &vec![b'a'; 1 << 20][..]].concat();
     for said in [GREETING, b"$m10000000,ffffffff#4a+$vCont;c#a8"] {
         let (child, address) = held(PING, "udp,count=3", &[]);
@@ -292,13 +292,13 @@ fn gdb_that_leaves_or_says_nonsense_holds_nobody() {
     }
     let (child, address) = held(PING, "udp,count=3", &[]);
     let mut gdb = TcpStream::connect(address).expect("it listens");
-    // It is dropped in the middle, and does not have to leave by itself.
+    // It is dropped during the session, and does not have to disconnect.
     let _ = gdb.write_all(&endless);
     assert_eq!(packets(&result(child), "sent by handlers"), 3);
 }
 
 #[test]
-fn strangers_neither_start_a_run_nor_hold_up_gdb() {
+fn unknown_clients_neither_start_a_run_nor_delay_gdb() {
     let (child, address) = held(PING, "udp,count=3", &[]);
     // More than are listened to at once, and one who stays.
     let idle: Vec<TcpStream> = (0..12).map(|_| come(&address, b"+")).collect();
@@ -350,7 +350,7 @@ fn program(socket: &str) -> Result<u32, Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn handlers_of_another_program_are_held() {
+fn handlers_of_applications_can_be_debugged() {
     let folder = tempfile::tempdir().expect("there is room");
     let socket = folder.path().join("nic.sock");
     let packets = format!("udp,size=100,pps=200000,count={COUNT}");

@@ -21,7 +21,7 @@ pub(crate) fn run(folder: &TempDir, count: usize, arguments: &[&str]) -> Output 
 
 const PACKETS: u64 = 20;
 
-/// What becomes of handlers whose fourth line does this.
+/// Result of handlers whose fourth line does this.
 fn summary_of(statement: &str) -> (Value, String) {
     let folder = kit::handlers(
         "app",
@@ -72,8 +72,8 @@ const BEYOND: [&str; 9] = [
     "(void *)0x30000000",
 ];
 
-const READS: &str = "command or copy that reads what is not the task's";
-const WRITES: &str = "command or copy that writes what is not the task's";
+const READS: &str = "read of memory outside of the task";
+const WRITES: &str = "write to memory outside of the task";
 
 fn fails(statement: &str, cause: &str) {
     let (summary, shown) = summary_of(statement);
@@ -88,7 +88,7 @@ fn fails(statement: &str, cause: &str) {
 }
 
 #[test]
-fn sends_reach_no_further_than_loads() {
+fn sends_access_no_more_than_loads() {
     for address in BEYOND {
         let send = format!("spin_send_packet({address}, 64, NULL)");
         fails(&send, READS);
@@ -96,7 +96,7 @@ fn sends_reach_no_further_than_loads() {
 }
 
 #[test]
-fn copies_to_and_from_the_host_reach_no_further_than_loads_and_stores() {
+fn host_copies_access_no_more_than_loads_and_stores() {
     for address in BEYOND {
         let host = "(uint64_t)args->task->host_mem_high << 32 | args->task->host_mem_low";
         let copy =
@@ -107,7 +107,7 @@ fn copies_to_and_from_the_host_reach_no_further_than_loads_and_stores() {
 }
 
 #[test]
-fn copies_in_the_nic_reach_no_further_than_loads_and_stores() {
+fn nic_copies_access_no_more_than_loads_and_stores() {
     for address in &BEYOND[..4] {
         fails(&format!("spin_dma({address}, own, 64, 0, 0, NULL)"), READS);
         fails(&format!("spin_dma(own, {address}, 64, 0, 0, NULL)"), WRITES);
@@ -128,15 +128,15 @@ fn is_refused(statement: &str, cause: &str) {
 }
 
 #[test]
-fn what_the_nic_refuses_is_told_with_the_handlers_line() {
-    let length = "packet of a length that the NIC does not send";
+fn refused_commands_are_reported_with_their_source_line() {
+    let length = "packet of invalid length";
     is_refused("spin_send_packet(own, 0, NULL)", length);
     let scratchpad = "(void *)args->task->scratchpad[args->cluster_id]";
     is_refused(&format!("spin_send_packet({scratchpad}, 9601, NULL)"), length);
-    let host = "access to host memory that was answered with an error";
+    let host = "failed access to host memory";
     is_refused("spin_write_to_host(0x7000000000, 1, NULL)", host);
     is_refused("spin_write_to_host(0x7000000008, 1, NULL)", host);
-    // Without the function the bytes stand in lanes that the address does not reach.
+    // Without the function, the bytes are in lanes that the address does not reach.
     let direct = |address| {
         format!(
             "MMIO_WRITE(CMD_WORD0, {address}); MMIO_WRITE(CMD_WORD1, args->task->host_mem_high); \
@@ -154,11 +154,11 @@ fn what_the_nic_refuses_is_told_with_the_handlers_line() {
         "spin_dma_from_host(0x7000000000, (uint32_t)(uintptr_t)own, 64, true, NULL)",
         host,
     );
-    is_refused("spin_cmd_issue(6, NULL)", "command that is none");
+    is_refused("spin_cmd_issue(6, NULL)", "invalid command");
 }
 
 #[test]
-fn what_is_refused_to_a_program_that_starts_is_told() {
+fn refused_commands_of_start_up_are_reported() {
     let folder = kit::handlers(
         "app",
         "static uint8_t own[64];\n\
@@ -169,7 +169,7 @@ fn what_is_refused_to_a_program_that_starts_is_told() {
     );
     let output = run(&folder, PACKETS as usize, &["--json", "--allow-faults"]);
     let summary = json(&output);
-    let cause = "packet of a length that the NIC does not send";
+    let cause = "packet of invalid length";
     let [(count, why, who, is_there)] = &kinds(&summary["refusals"])[..] else {
         panic!("{summary:#}")
     };
@@ -188,7 +188,7 @@ fn what_is_refused_to_a_program_that_starts_is_told() {
 
 /// The hardware counts the frames that it drops by cause; the summary says for whom they were.
 #[test]
-fn dropped_frames_are_told_by_the_handlers_that_they_were_for() {
+fn dropped_frames_are_reported_by_handler() {
     let folder = kit::handlers(
         "app",
         "__handler__ void slow_ph(handler_args_t *args) { rt_time_wait_cycles(5000); }\n\
@@ -256,7 +256,7 @@ impl Sink for Count {
     }
 }
 
-/// A NIC whose handlers send packets back after so many clocks.
+/// A NIC whose handlers send packets back after that many clocks.
 fn echo(clocks: u32) -> Embedded {
     let folder = kit::handlers(
         "app",
@@ -289,10 +289,10 @@ fn replies(nic: &mut Embedded, times: Vec<Option<u64>>) -> anyhow::Result<u64> {
     Ok(replies.0.get())
 }
 
-/// A look at the cluster may come when a burst has come and no HPU has a packet of it. How long nothing came before says
-/// nothing about that burst.
+/// The check of the cluster may happen when a burst has arrived and no HPU has a packet of it. The pause before must not
+/// count then.
 #[test]
-fn a_burst_after_a_pause_is_no_standstill() {
+fn a_burst_after_a_pause_is_not_reported_as_stuck() {
     let mut nic = echo(0);
     for count in 33..=64 {
         let burst = (0..count).map(|number| Some(1_200_000_000 + 8000 * number));
@@ -307,7 +307,7 @@ fn a_burst_after_a_pause_is_no_standstill() {
 
 /// Packets without times lose nothing, however long handlers take; the same packets at once do.
 #[test]
-fn packets_without_times_come_at_the_nics_pace() {
+fn packets_without_times_are_sent_at_the_speed_of_the_nic() {
     for clocks in [0, 2000] {
         let mut nic = echo(clocks);
         assert_eq!(
@@ -324,7 +324,7 @@ fn packets_without_times_come_at_the_nics_pace() {
 
 /// Without a watchdog a handler may run for ever, and a stack that overflows may spoil other HPUs and the runtime itself.
 #[test]
-fn without_a_watchdog_a_run_ends_all_the_same() {
+fn a_run_without_a_watchdog_ends() {
     for (body, why) in [
         (
             "for (;;) { }",

@@ -9,7 +9,7 @@ use spinneret_nic::nic::NicConfig;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Handlers with a table of so many words.
+/// Handlers with a table of that many words.
 fn with_table(words: usize) -> TempDir {
     kit::handlers(
         "app",
@@ -20,7 +20,7 @@ fn with_table(words: usize) -> TempDir {
     )
 }
 
-/// What is said of handlers that do not start.
+/// The message about handlers that do not start.
 fn refusal(init: &str) -> String {
     let folder = kit::handlers(
         "app",
@@ -75,7 +75,7 @@ fn packets_wait_for_a_slow_clock() {
 }
 
 #[test]
-fn who_does_not_come_to_take_packets_is_told() {
+fn hpus_that_do_not_take_packets_are_reported() {
     let fault = refusal("*(volatile uint32_t *)0x40000000 = 1;");
     assert!(fault.contains("in init_handlers: nothing can run"), "{fault}");
     assert!(fault.contains("its `init_handlers` faulted"), "{fault}");
@@ -93,7 +93,7 @@ fn who_does_not_come_to_take_packets_is_told() {
 
 /// Ctrl-C is heard while handlers do not come to take packets, which would take long on a fast clock.
 #[test]
-fn who_does_not_come_to_take_packets_can_be_interrupted() {
+fn hpus_that_do_not_take_packets_can_be_interrupted() {
     let folder = kit::handlers(
         "app",
         "void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **memory) { for (;;) { } }\n\
@@ -120,9 +120,9 @@ fn who_does_not_come_to_take_packets_can_be_interrupted() {
     assert!(ended.out.is_empty() && !out.exists());
 }
 
-/// What handlers send before packets may come leaves like anything else.
+/// Frames that handlers send during start-up leave as others do.
 #[test]
-fn a_frame_of_init_handlers_leaves() {
+fn a_frame_of_an_init_handler_is_sent() {
     let folder = kit::handlers(
         "app",
         "static uint8_t frame[100];\n\
@@ -136,9 +136,9 @@ fn a_frame_of_init_handlers_leaves() {
     assert_eq!(packets(&summary, "done with"), 2);
 }
 
-/// HPUs that never sleep hold nobody else: the run ends when it was told to.
+/// HPUs that never sleep do not block the run, which ends at its duration.
 #[test]
-fn handlers_that_loop_hold_nobody() {
+fn looping_handlers_do_not_block_start_up() {
     let folder = kit::handlers(
         "app",
         "__handler__ void app_ph(handler_args_t *args) { for (;;) { } }\n",
@@ -151,7 +151,7 @@ fn handlers_that_loop_hold_nobody() {
 
 /// Memory holds anything after power-on, and what the program before left in it.
 #[test]
-fn variables_without_a_value_are_clear_at_every_start() {
+fn uninitialized_variables_are_zero_at_each_start() {
     for words in [1, 15, 16, 17, 1023, 1025, 5001] {
         let folder = with_table(words);
         let elf = spinneret_nic::run::program(folder.path(), 2).expect("it can be built");

@@ -12,7 +12,7 @@ const PAYLOAD: usize = 42;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 #[test]
-fn four_contexts_have_their_own_handlers_and_memories() {
+fn contexts_have_separate_handlers_and_memory() {
     let (nic, simulated) = nic();
     let program = contexts();
     let count = open(&nic, &program, "count", &port(1));
@@ -42,7 +42,7 @@ fn four_contexts_have_their_own_handlers_and_memories() {
 }
 
 #[test]
-fn a_handler_that_addresses_another_contexts_memory_is_stopped_and_the_others_go_on() {
+fn access_to_another_contexts_memory_is_a_fault() {
     let (nic, simulated) = nic();
     let program = contexts();
     let stray = open(&nic, &program, "stray", &port(1));
@@ -88,7 +88,7 @@ fn a_handler_that_addresses_another_contexts_memory_is_stopped_and_the_others_go
 }
 
 #[test]
-fn one_context_goes_and_the_others_stay() {
+fn closing_a_context_keeps_the_others() {
     let (nic, simulated) = nic();
     let program = contexts();
     let mut all: Vec<_> = (0..4)
@@ -116,7 +116,7 @@ fn one_context_goes_and_the_others_stay() {
 }
 
 #[test]
-fn variables_counters_and_lines_of_handlers_are_there_to_read() {
+fn variables_counters_and_output_of_handlers_can_be_read() {
     let (nic, simulated) = nic();
     let context = open(&nic, &contexts(), "count", &port(1));
     let mut stdout = nic.stdout();
@@ -145,7 +145,7 @@ fn variables_counters_and_lines_of_handlers_are_there_to_read() {
 }
 
 #[test]
-fn memory_is_accessed_within_its_bounds_only() {
+fn memory_accesses_are_checked() {
     let (nic, _) = nic();
     let context = open(&nic, &contexts(), "copy", &port(1));
     let (host, handler) = (context.host_memory(), context.handler_memory());
@@ -180,7 +180,7 @@ fn memory_is_accessed_within_its_bounds_only() {
 }
 
 #[test]
-fn waiting_for_something_ends_in_time() {
+fn waiting_ends_in_time() {
     let (nic, simulated) = nic();
     let context = open(&nic, &contexts(), "count", &port(1));
     simulated.borrow_mut().receive(udp(1, &[0; 20]));
@@ -195,9 +195,9 @@ fn waiting_for_something_ends_in_time() {
     );
 }
 
-/// What is simulated costs time on the wall; a second on a NIC that has nothing to do does not.
+/// Simulation costs real time; a second on an idle NIC does not.
 #[test]
-fn waiting_long_for_nothing_is_cheap() {
+fn long_idle_waits_are_cheap() {
     let (nic, simulated) = nic();
     let context = open(&nic, &contexts(), "count", &port(1));
     let memory = context.handler_memory();
@@ -224,7 +224,7 @@ fn packets_of_a_closed_context_go_to_the_host() {
 }
 
 #[test]
-fn rules_can_be_changed_while_a_context_is_there() {
+fn rules_of_an_open_context_can_be_changed() {
     let (nic, simulated) = nic();
     let context = open(&nic, &contexts(), "fetch", &port(7000));
     let either = Ruleset::any()
@@ -249,7 +249,7 @@ fn rules_can_be_changed_while_a_context_is_there() {
 }
 
 #[test]
-fn a_nic_that_is_taken_anew_is_clean() {
+fn a_reopened_nic_is_clean() {
     let (nic, simulated) = nic();
     open(&nic, &contexts(), "fetch", &port(7000)).leave();
     drop(nic);
@@ -268,7 +268,7 @@ fn a_nic_that_is_taken_anew_is_clean() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said() {
+fn contexts_that_cannot_be_opened_are_explained() {
     let (nic, _) = nic();
     let all = contexts();
     let rules = port(7000);

@@ -4,7 +4,7 @@ use crate::kit::{self, build, built, root, stderr};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a command prints, which must succeed.
+/// Output of a command, which must succeed.
 fn succeeds(command: &mut Command) -> String {
     let output = kit::succeeds(command);
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -85,7 +85,7 @@ fn a_moved_installation_builds_runs_and_links() {
 }
 
 #[test]
-fn what_cannot_be_installed_leaves_nothing() {
+fn a_failed_installation_leaves_no_files() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("there is room");
@@ -110,9 +110,9 @@ fn what_cannot_be_installed_leaves_nothing() {
     assert_eq!(left, 0, "nothing is left of it");
 }
 
-/// Handlers in a folder of somebody else's are built in the cache of the user.
+/// Handlers in another user's folder are built in the cache of the user.
 #[test]
-fn handlers_in_a_folder_that_cannot_be_written_are_built_elsewhere() {
+fn handlers_in_a_read_only_folder_are_built_in_the_cache() {
     const NOBODY: &str = "65534";
     let folder = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))

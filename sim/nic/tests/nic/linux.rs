@@ -150,7 +150,7 @@ fn ping_to_another_address_is_answered_by_linux() {
 }
 
 #[test]
-fn datagrams_come_back() {
+fn datagrams_are_echoed() {
     let Some(cable) = Cable::start("udpecho", "udp_ping", None) else {
         return;
     };
@@ -163,7 +163,7 @@ fn datagrams_come_back() {
 }
 
 #[test]
-fn iperf_passes_through() {
+fn iperf_works_through_the_nic() {
     // Nothing matches: everything is the host's.
     let (_folder, file) = rules("[[ruleset]]\nrules = [\"never\"]\nend-of-message = \"never\"\n");
     let Some(cable) = Cable::start("iperf", "udp_ping", Some(&file)) else {
@@ -194,7 +194,7 @@ fn iperf_passes_through() {
 }
 
 #[test]
-fn interfaces_that_others_take_away_are_told() {
+fn removed_interfaces_are_reported() {
     let Some(cable) = Cable::start("downhost", "icmp_ping", None) else {
         return;
     };
@@ -206,6 +206,7 @@ fn interfaces_that_others_take_away_are_told() {
     let ended = cable.process.interrupt();
     assert!(packets(&ended.json(), "to host") > 0, "{ended:?}");
     assert!(ended.said.contains("interface `downhost` rejected "), "{ended:?}");
+    drop(cable);
 
     for (away, gone) in [("link", "gonehost"), ("netns", "gonehost-wire")] {
         let Some(cable) = Cable::start("gonehost", "icmp_ping", None) else {
@@ -220,7 +221,7 @@ fn interfaces_that_others_take_away_are_told() {
 
 /// Datagrams of any length and content to a receiver's port, and a file after them.
 #[test]
-fn a_file_comes_after_garbage() {
+fn a_file_arrives_after_garbage() {
     let files = Files::new();
     let file = files.make("sent", 5000);
     let Some(cable) = Cable::receive("garbage", &files, &["--idle", "1"]) else {
@@ -252,7 +253,7 @@ fn a_megabyte_arrives_identical_through_handlers() {
 }
 
 #[test]
-fn a_cable_that_is_pulled_for_a_moment() {
+fn a_cable_that_is_unplugged_briefly() {
     let files = Files::new();
     let sent = files.make("sent", 400_000);
     let Some(cable) = Cable::receive("files", &files, &[]) else {
@@ -268,7 +269,7 @@ fn a_cable_that_is_pulled_for_a_moment() {
     assert!(read(files.path("inbox/got")) == sent);
 }
 
-/// What the receiver said at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
+/// Output of the receiver at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
 fn both_succeed(sender: &Ended, receiver: &Process) -> Ended {
     if sender.code != Some(0) {
         pause(1000);
@@ -283,7 +284,7 @@ fn both_succeed(sender: &Ended, receiver: &Process) -> Ended {
 }
 
 #[test]
-fn a_sender_that_is_killed_is_noticed_by_the_host() {
+fn a_killed_sender_is_noticed_by_the_receiver() {
     let files = Files::new();
     files.make("sent", 400_000);
     let Some(cable) = Cable::receive("files", &files, &["--idle", "0.5"]) else {
@@ -300,7 +301,7 @@ fn a_sender_that_is_killed_is_noticed_by_the_host() {
 }
 
 #[test]
-fn a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again() {
+fn a_killed_nic_is_noticed_by_the_sender() {
     let files = Files::new();
     files.make("sent", 400_000);
     let Some(cable) = Cable::receive("files", &files, &[]) else {
@@ -318,7 +319,7 @@ fn a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again() 
 }
 
 #[test]
-fn a_message_that_cannot_be_stored_is_told_to_both_sides() {
+fn a_message_that_cannot_be_stored_is_reported_on_both_sides() {
     let files = Files::new();
     files.make("sent", 100_000);
     let Some(cable) = Cable::receive("files", &files, &[]) else {

@@ -49,10 +49,18 @@ impl Bench {
         writer.finish().expect("the file can be completed");
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    /// Runs it with these arguments, which have no spaces in them, and with `--pcap in.pcap --rules rules.toml` unless they
+    /// name others.
+    fn run(&self, arguments: &str) -> Output {
         let mut command = spinneret();
         command.current_dir(self.directory.path());
-        ok(command.arg("match").args(arguments).output())
+        command.arg("match").args(arguments.split_whitespace());
+        for (option, default) in [("--pcap", "in.pcap"), ("--rules", "rules.toml")] {
+            if !arguments.contains(option) {
+                command.args([option, default]);
+            }
+        }
+        ok(command.output())
     }
 
     fn files(&self) -> Vec<String> {
@@ -70,8 +78,8 @@ fn json(output: &Output) -> Value {
     ok(serde_json::from_slice(&output.stdout))
 }
 
-fn shipped(name: &str) -> PathBuf {
-    root().join("sim/captures").join(name)
+fn shipped(name: &str) -> String {
+    root().join("sim/captures").join(name).display().to_string()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -85,7 +93,7 @@ fn error(output: &Output, code: i32) -> String {
 }
 
 #[test]
-fn hardware_and_model_sort_every_shipped_capture_alike_and_lose_nothing() {
+fn hardware_and_model_agree_on_every_shipped_capture() {
     for name in [
         "lan.pcap",
         "vlan.pcap",
@@ -95,24 +103,11 @@ fn hardware_and_model_sort_every_shipped_capture_alike_and_lose_nothing() {
     ] {
         let bench = Bench::new();
         let capture = shipped(name);
-        let capture = capture.to_str().expect("a path in UTF-8");
         let mut reports = Vec::new();
         for engine in ["hardware", "model"] {
-            let outputs = [
-                format!("{engine}-matched.pcap"),
-                format!("{engine}-bypassed.pcap"),
-            ];
-            let arguments = [
-                "--pcap",
-                capture,
-                "--rules",
-                "rules.toml",
-                "--engine",
-                engine,
-                "--json",
-            ];
-            let files = ["--out-matched", &outputs[0], "--out-bypassed", &outputs[1]];
-            let output = bench.run(&[&arguments[..], &files[..]].concat());
+            let outputs =
+                format!("--out-matched {engine}-matched.pcap --out-bypassed {engine}-bypassed.pcap");
+            let output = bench.run(&format!("--pcap {capture} --engine {engine} --json {outputs}"));
             assert!(output.status.success(), "{output:?}");
             assert!(output.stderr.is_empty(), "{output:?}");
             reports.push(json(&output));
@@ -140,14 +135,7 @@ fn hardware_and_model_sort_every_shipped_capture_alike_and_lose_nothing() {
 fn matched_packets_are_those_of_the_rules() {
     let bench = Bench::new();
     let capture = shipped("slmp.pcap");
-    let arguments = [
-        "--pcap",
-        capture.to_str().expect("UTF-8"),
-        "--rules",
-        "rules.toml",
-        "--json",
-    ];
-    let output = bench.run(&[&arguments[..], &["--out-matched", "m.pcap"]].concat());
+    let output = bench.run(&format!("--pcap {capture} --json --out-matched m.pcap"));
     let report = json(&output);
     let matched = captured(bench.path("m.pcap"));
     let is_slmp = |packet: &&Packet| packet.data[36..38] == [0x24, 0x72] && packet.data[23] == 17;
@@ -175,16 +163,7 @@ fn cycles_and_rate_are_measured_at_one_beat_per_clock() {
     let bench = Bench::new();
     bench.capture("in.pcap", &[&[0; 1500][..]; 200]);
     for (width, beats) in [("512", 24), ("64", 188)] {
-        let arguments = [
-            "--pcap",
-            "in.pcap",
-            "--rules",
-            "rules.toml",
-            "--json",
-            "--width",
-            width,
-        ];
-        let report = json(&bench.run(&arguments));
+        let report = json(&bench.run(&format!("--json --width {width}")));
         let cycles = report["cycles"].as_u64().expect("a number");
         assert!(
             (beats * 200..beats * 200 + 20).contains(&cycles),
@@ -195,7 +174,7 @@ fn cycles_and_rate_are_measured_at_one_beat_per_clock() {
             (rate - 300_000.0 * 8.0 * 0.25 / cycles as f64).abs() < 1e-9,
             "{rate}"
         );
-        let model = json(&bench.run(&[&arguments[..], &["--engine", "model"]].concat()));
+        let model = json(&bench.run(&format!("--json --engine model --width {width}")));
         assert_eq!(model["cycles"], beats * 200);
     }
 }
@@ -204,7 +183,7 @@ fn cycles_and_rate_are_measured_at_one_beat_per_clock() {
 fn the_table_is_for_people() {
     let bench = Bench::new();
     bench.capture("in.pcap", &[&[0; 64], &[0; 100]]);
-    let output = bench.run(&["--pcap", "in.pcap", "--rules", "rules.toml", "--engine", "model"]);
+    let output = bench.run("--engine model");
     let shown = text(&output.stdout);
     let lines: Vec<Vec<&str>> = shown
         .lines()
@@ -227,21 +206,14 @@ fn the_table_is_for_people() {
 fn an_empty_capture_gives_an_empty_result() {
     let bench = Bench::new();
     bench.capture("in.pcap", &[]);
-    let output = bench.run(&[
-        "--pcap",
-        "in.pcap",
-        "--rules",
-        "rules.toml",
-        "--out-matched",
-        "m.pcap",
-    ]);
+    let output = bench.run("--out-matched m.pcap");
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stdout).contains("nothing was read"));
     assert_eq!(captured(bench.path("m.pcap")), []);
 }
 
 #[test]
-fn packets_that_the_capture_cut_short_are_reported() {
+fn truncated_packets_are_reported() {
     let bench = Bench::new();
     let mut writer = CaptureWriter::create(&bench.path("in.pcap"), Resolution::Micro).expect("writable");
     let packet = Packet {
@@ -251,14 +223,7 @@ fn packets_that_the_capture_cut_short_are_reported() {
     };
     writer.write(&packet).expect("the packet is possible");
     writer.finish().expect("the file can be completed");
-    let output = bench.run(&[
-        "--pcap",
-        "in.pcap",
-        "--rules",
-        "rules.toml",
-        "--out-bypassed",
-        "b.pcap",
-    ]);
+    let output = bench.run("--out-bypassed b.pcap");
     assert!(
         text(&output.stdout).contains("1 packets are truncated in the capture"),
         "{output:?}"
@@ -267,21 +232,12 @@ fn packets_that_the_capture_cut_short_are_reported() {
 }
 
 #[test]
-fn a_damaged_capture_is_sorted_as_far_as_it_can_be_read() {
+fn a_damaged_capture_is_sorted_up_to_the_damage() {
     let bench = Bench::new();
     let whole = fs::read(shipped("slmp.pcap")).expect("the capture is shipped");
     bench.write("in.pcap", &whole[..whole.len() - 5]);
-    let arguments = [
-        "--pcap",
-        "in.pcap",
-        "--rules",
-        "rules.toml",
-        "--out-matched",
-        "m.pcap",
-        "--out-bypassed",
-        "b.pcap",
-    ];
-    let output = bench.run(&arguments);
+    let outputs = "--out-matched m.pcap --out-bypassed b.pcap";
+    let output = bench.run(outputs);
     let all = captured(shipped("slmp.pcap")).len();
     let message = error(&output, 1);
     assert!(
@@ -297,7 +253,7 @@ fn a_damaged_capture_is_sorted_as_far_as_it_can_be_read() {
     assert!(text(&output.stdout).contains("total"), "the result is printed");
     let sorted = captured(bench.path("m.pcap")).len() + captured(bench.path("b.pcap")).len();
     assert_eq!(sorted, all - 1);
-    let output = bench.run(&[&arguments[..], &["--json"]].concat());
+    let output = bench.run(&format!("--json {outputs}"));
     assert_eq!(output.status.code(), Some(1));
     assert!(
         json(&output)["damage"]
@@ -306,7 +262,7 @@ fn a_damaged_capture_is_sorted_as_far_as_it_can_be_read() {
     );
 }
 
-/// UDP ports of a packet behind any VLAN tags, with the number of tags, parsed by hand.
+/// UDP ports of a packet behind any VLAN tags, with the number of tags, parsed manually.
 fn udp_ports(packet: &Packet) -> Option<(usize, [u16; 2])> {
     let data = &packet.data;
     let word = |offset: usize| Some(u16::from_be_bytes([*data.get(offset)?, *data.get(offset + 1)?]));
@@ -326,20 +282,8 @@ fn udp_ports_are_found_behind_vlan_tags() {
     let rules = shipped("ip-payload.toml");
     for (engine, width) in [("hardware", "512"), ("hardware", "64"), ("model", "256")] {
         let bench = Bench::new();
-        let arguments = [
-            "--pcap",
-            capture.to_str().expect("UTF-8"),
-            "--rules",
-            rules.to_str().expect("UTF-8"),
-            "--engine",
-            engine,
-            "--width",
-            width,
-            "--json",
-            "--out-matched",
-            "matched.pcap",
-        ];
-        let report = json(&bench.run(&arguments));
+        let settings = format!("--engine {engine} --width {width} --json --out-matched matched.pcap");
+        let report = json(&bench.run(&format!("--pcap {capture} --rules {rules} {settings}")));
         let all = captured(&capture);
         // The capture has SLMP behind one and two tags, and UDP to port 5000 without.
         let port = |packet: &Packet| udp_ports(packet).map(|(_, ports)| ports[1]);
@@ -386,14 +330,7 @@ fn slmp_is_found_with_and_without_ip_options() {
     let frames: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
     bench.capture("in.pcap", &frames);
     let rules = shipped("ip-payload.toml");
-    let arguments = [
-        "--pcap",
-        "in.pcap",
-        "--rules",
-        rules.to_str().expect("UTF-8"),
-        "--json",
-    ];
-    let report = json(&bench.run(&arguments));
+    let report = json(&bench.run(&format!("--rules {rules} --json")));
     let ends = slmp.iter().filter(|packet| packet.data[42] & 0x80 != 0).count();
     assert!(slmp.len() > 20 && ends > 0);
     assert_eq!(report["rulesets"][0]["packets"], 2 * slmp.len());
@@ -409,44 +346,43 @@ fn a_wrong_relative_rule_is_reported_with_its_line() {
         "[[ruleset]]\nrules = [{ udp-dport = 1, relative = 'frame' }]\n",
     );
     bench.capture("in.pcap", &[&[0; 60]]);
-    let message = error(&bench.run(&["--pcap", "in.pcap", "--rules", "rules.toml"]), 2);
+    let message = error(&bench.run(""), 2);
     assert!(
         message.contains("rules.toml:2: ruleset 0, rule 0: relative must be \"ip-payload\", not \"frame\""),
         "{message}"
     );
 }
 
-/// Exit code and arguments, after `--rules rules.toml` where they name no rules.
+/// Exit code and arguments.
 const REFUSED: &[(i32, &str)] = &[
     // Inputs
     (2, "--pcap missing.pcap"),
     (2, "--pcap text.pcap"),
     (2, "--pcap raw.pcap"),
-    (2, "--pcap in.pcap --rules missing.toml"),
-    (2, "--pcap in.pcap --rules binary.toml"),
-    (2, "--pcap in.pcap --rules bad.toml"),
+    (2, "--rules missing.toml"),
+    (2, "--rules binary.toml"),
+    (2, "--rules bad.toml"),
     // Parameters
-    (2, "--pcap in.pcap --width 100"),
-    (2, "--pcap in.pcap --width 256"),
-    (2, "--pcap in.pcap --inspected-bytes 0"),
-    (2, "--pcap in.pcap --inspected-bytes 16 --width 64"),
-    (2, ""),
+    (2, "--width 100"),
+    (2, "--width 256"),
+    (2, "--inspected-bytes 0"),
+    (2, "--inspected-bytes 16 --width 64"),
     // Packets
     (1, "--pcap large.pcap"),
     (1, "--pcap empty.pcap"),
     // Outputs
-    (2, "--pcap in.pcap --out-matched missing/m.pcap"),
-    (2, "--pcap in.pcap --out-bypassed in.pcap/b.pcap"),
-    (2, "--pcap in.pcap --out-matched m.pcap --out-bypassed ."),
-    (2, "--pcap in.pcap --out-matched ./in.pcap"),
-    (2, "--pcap in.pcap --out-bypassed rules.toml"),
-    (2, "--pcap in.pcap --out-matched x.pcap --out-bypassed ./x.pcap"),
+    (2, "--out-matched missing/m.pcap"),
+    (2, "--out-bypassed in.pcap/b.pcap"),
+    (2, "--out-matched m.pcap --out-bypassed ."),
+    (2, "--out-matched ./in.pcap"),
+    (2, "--out-bypassed rules.toml"),
+    (2, "--out-matched x.pcap --out-bypassed ./x.pcap"),
 ];
 
 /// Each refusal is an error alone, and leaves all files as they were. Where a case names no outputs, there are two that
 /// must not appear.
 #[test]
-fn messages_say_what_is_refused_and_nothing_is_left_behind() {
+fn refused_commands_are_explained_and_leave_no_files() {
     let bench = Bench::new();
     bench.capture("in.pcap", &[&[0; 64]]);
     bench.capture("large.pcap", &[&[0; 64], &[0; 16 * 1024], &[0; 16 * 1024 + 1]]);
@@ -459,12 +395,9 @@ fn messages_say_what_is_refused_and_nothing_is_left_behind() {
     bench.write("binary.toml", [0xff, 0xfe]);
     let before = bench.files();
     let said = REFUSED.iter().map(|(code, shown)| {
-        let mut arguments: Vec<&str> = shown.split_whitespace().collect();
-        if !shown.contains("--rules") {
-            arguments.extend(["--rules", "rules.toml"]);
-        }
+        let mut arguments = (*shown).to_owned();
         if !shown.contains("--out") {
-            arguments.extend(["--out-matched", "m.pcap", "--out-bypassed", "b.pcap"]);
+            arguments += " --out-matched m.pcap --out-bypassed b.pcap";
         }
         let output = bench.run(&arguments);
         let message = error(&output, *code);

@@ -79,7 +79,7 @@ impl Matcher for Mistaken {
 }
 
 #[test]
-fn every_mistake_of_the_hardware_is_found_and_its_packet_named() {
+fn each_error_of_the_hardware_is_found_and_its_packet_named() {
     let cases: [(Mistake, &str); 5] = [
         (
             |outcome| outcome.result = MatchResult::Bypass,
@@ -123,7 +123,7 @@ fn every_mistake_of_the_hardware_is_found_and_its_packet_named() {
 }
 
 #[test]
-fn hardware_keeps_the_order_of_frames_that_take_different_ways() {
+fn hardware_keeps_the_order_of_frames_on_different_paths() {
     let frames: Vec<Vec<u8>> = (0..300usize)
         .map(|n| vec![(n * n / 3 % 2) as u8; 1 + n * 37 % 1600])
         .collect();
@@ -146,7 +146,7 @@ fn hardware_keeps_the_order_of_frames_that_take_different_ways() {
 }
 
 #[test]
-fn sizes_that_were_not_built_are_refused_with_what_to_do() {
+fn sizes_that_were_not_built_are_refused() {
     let wide = MatcherParams {
         data_width_bits: 1024,
         ..PARAMS

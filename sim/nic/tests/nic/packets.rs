@@ -44,7 +44,7 @@ fn get(nic: &mut Nic, register: Option<u32>) -> u32 {
 }
 
 #[test]
-fn packets_are_answered_by_handlers_and_all_others_reach_the_host() {
+fn handlers_answer_matched_packets_and_the_host_gets_the_others() {
     let mut nic = start("udp_ping", None, NicConfig::default());
     let other = b"\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\x02\x08\x06 who has 10.0.0.1?".to_vec();
     for number in 0..50_u8 {
@@ -73,7 +73,7 @@ fn packets_are_answered_by_handlers_and_all_others_reach_the_host() {
 }
 
 #[test]
-fn frames_of_the_host_leave_for_the_wire() {
+fn frames_of_the_host_reach_the_wire() {
     let mut nic = start("udp_ping", None, NicConfig::default());
     for number in 0..20_u8 {
         nic.transmit(vec![number; 60 + 70 * usize::from(number)]);
@@ -91,7 +91,7 @@ fn frames_of_the_host_leave_for_the_wire() {
 }
 
 #[test]
-fn time_that_is_left_out_changes_nothing_but_the_clocks_that_are_simulated() {
+fn skipping_idle_time_changes_only_the_simulated_clocks() {
     let [all, skipped] = [false, true].map(|skips| {
         let mut nic = start(
             "udp_ping",
@@ -160,7 +160,7 @@ fn region(context: u16) -> u64 {
 }
 
 #[test]
-fn handlers_reach_the_host_memory_of_their_own_context_only() {
+fn handlers_access_only_the_host_memory_of_their_context() {
     let mut nic = start("../tests/host_access", Some(TWO_CONTEXTS), NicConfig::default());
     for owner in 0..2 {
         nic.host_memory().set(region(owner), &[0x50 + owner as u8; 64]);
@@ -197,7 +197,7 @@ fn handlers_reach_the_host_memory_of_their_own_context_only() {
 
 /// The command for 8 bytes works at multiples of 64 alone, so the runtime copies them elsewhere: across lines and pages, too.
 #[test]
-fn eight_bytes_are_written_to_any_address_of_host_memory() {
+fn eight_bytes_can_be_written_to_any_host_address() {
     let mut nic = start("../tests/host_access", Some(TWO_CONTEXTS), NicConfig::default());
     let room = region(0)..region(0) + 0x1100;
     for offset in [0, 1, 4, 8, 31, 56, 57, 60, 63, 64, 120, 0xff9, 0xffc, 0xfff] {
@@ -215,7 +215,7 @@ fn eight_bytes_are_written_to_any_address_of_host_memory() {
 }
 
 #[test]
-fn a_context_that_goes_astray_does_not_disturb_another() {
+fn a_faulty_context_does_not_disturb_another() {
     let mut nic = start("../tests/host_access", Some(TWO_CONTEXTS), NicConfig::default());
     let there = nic.host_memory().read(region(1), 4096);
     for number in 0..40 {
@@ -234,7 +234,7 @@ fn a_context_that_goes_astray_does_not_disturb_another() {
 }
 
 #[test]
-fn more_packets_than_handlers_can_take_are_dropped_and_counted() {
+fn packets_beyond_the_capacity_are_dropped_and_counted() {
     let mut nic = start("udp_ping", None, NicConfig::default());
     for number in 0..3000_u32 {
         nic.receive(udp(7, &number.to_be_bytes()));
@@ -258,7 +258,7 @@ fn more_packets_than_handlers_can_take_are_dropped_and_counted() {
 
 /// On the public cluster, too, a burst that is dropped in part has left 173 packets inside: those of a context have 4 queues.
 #[test]
-fn a_burst_fills_the_cluster_as_far_as_the_public_one() {
+fn a_burst_fills_the_cluster_as_far_as_pspin() {
     let mut nic = start("udp_ping", None, NicConfig::default());
     for number in 0..800_u32 {
         // A byte of it is the message, so all four queues get packets.
@@ -279,7 +279,7 @@ fn a_burst_fills_the_cluster_as_far_as_the_public_one() {
 }
 
 #[test]
-fn another_shape_and_another_clock_work_too() {
+fn other_shapes_and_clocks_work() {
     for (clusters, hpus, cluster_ps) in [(1, 2, 4100), (2, 8, 4000), (4, 3, 10_000), (8, 8, 2300)] {
         shape_works(clusters, hpus, cluster_ps);
     }
@@ -314,7 +314,7 @@ fn shape_works(clusters: usize, hpus: usize, cluster_ps: u64) {
 }
 
 #[test]
-fn what_handlers_print_comes_through_the_registers() {
+fn output_of_handlers_passes_the_registers() {
     let mut nic = start("copy_to_host", None, NicConfig::default());
     // An offset beyond the host memory of the context.
     let mut segment = vec![0x80, 0, 0, 0, 0, 1];

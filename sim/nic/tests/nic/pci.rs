@@ -234,7 +234,7 @@ fn a_program_is_loaded_through_the_bar_and_its_handlers_write_guest_memory() {
 }
 
 #[test]
-fn what_handlers_print_is_read_through_the_bar() {
+fn output_of_handlers_is_read_through_the_bar() {
     let served = Served::start(
         &["--pci"],
         &["--generate", "udp,dport=7000,size=100,rate=100Mbps,count=3"],
@@ -254,7 +254,7 @@ fn what_handlers_print_is_read_through_the_bar() {
 }
 
 #[test]
-fn memory_that_is_not_mapped_any_more_is_refused_and_counted() {
+fn accesses_to_unmapped_memory_are_refused_and_counted() {
     let served = Served::start(
         &["--pci"],
         &["--generate", "udp,dport=7000,size=100,rate=100Mbps,count=10000"],
@@ -279,7 +279,7 @@ fn memory_that_is_not_mapped_any_more_is_refused_and_counted() {
 }
 
 #[test]
-fn a_write_to_guest_memory_raises_the_vector_of_its_context_after_it_is_there() {
+fn an_interrupt_follows_the_write_to_guest_memory() {
     let served = Served::start(&["--pci"], &["--generate", "udp,dport=7000,size=106,count=1"]);
     let nic = nic(&served);
     let vectors: Vec<OwnedFd> = (0..pci::VECTORS)
@@ -319,7 +319,7 @@ fn a_write_to_guest_memory_raises_the_vector_of_its_context_after_it_is_there() 
 
 /// A driver that dies, or a machine that is reset: the hardware is new, whatever was under way.
 #[test]
-fn a_reset_in_the_middle_of_transfers_leaves_a_new_nic() {
+fn a_reset_during_transfers_gives_a_clean_nic() {
     let served = Served::start(
         &["--pci"],
         &["--generate", "udp,dport=7000,size=1000,rate=1Gbps,count=100000"],
@@ -360,7 +360,7 @@ fn a_reset_in_the_middle_of_transfers_leaves_a_new_nic() {
 }
 
 #[test]
-fn a_nic_with_nothing_to_do_takes_no_processor() {
+fn an_idle_nic_uses_no_processor_time() {
     let served = Served::start(&["--pci"], &[]);
     let nic = nic(&served);
     let context = open(&nic, &contexts(), "count", &port(7000));
@@ -373,7 +373,7 @@ fn a_nic_with_nothing_to_do_takes_no_processor() {
 }
 
 #[test]
-fn a_device_that_is_gone_is_noticed() {
+fn a_lost_device_is_reported() {
     let served = Served::start(&["--pci"], &[]);
     let nic = nic(&served);
     let context = open(&nic, &contexts(), "count", &port(7000));

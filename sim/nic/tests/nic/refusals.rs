@@ -1,4 +1,4 @@
-//! What the commands refuse, and with which message: all messages are in one snapshot.
+//! Refusals of commands: all messages are in one snapshot.
 
 use crate::kit::{ok, spinneret, stderr};
 use std::fs::{self, File};
@@ -66,7 +66,7 @@ const REFUSED: &[&str] = &[
 ];
 
 #[test]
-fn messages_say_what_is_refused_and_nothing_is_left_behind() {
+fn refused_commands_are_explained_and_leave_no_files() {
     let folder = ok(tempfile::tempdir());
     let at = |name: &str| folder.path().join(name);
     ok(fs::create_dir(at("empty")));

@@ -27,7 +27,7 @@ pub(crate) fn refusal(arguments: &[&str]) -> String {
 pub(crate) const ICMP: &str = "runtime/examples/icmp_ping";
 
 #[test]
-fn a_captures_pings_are_answered_and_the_rest_goes_to_the_host() {
+fn pings_of_a_capture_are_answered_and_the_host_gets_the_rest() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = |name: &str| folder.path().join(name).display().to_string();
     let (out, host) = (file("out.pcap"), file("host.pcap"));
@@ -102,8 +102,7 @@ fn handlers_that_fail_are_reported_with_their_source_line() {
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains("bad_ph") && said.contains("bad.c:4"), "{said}");
         let last = said.lines().last().unwrap_or_default();
-        let is_told =
-            last.starts_with("error: handlers failed 5 times: store that is not allowed in bad_ph, ");
+        let is_told = last.starts_with("error: handlers failed 5 times: store not allowed in bad_ph, ");
         assert_eq!(is_told, code == 1, "{said}");
         let summary: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!(summary["handlers"][0]["failures"], 5, "every second one");
@@ -115,7 +114,7 @@ fn handlers_that_fail_are_reported_with_their_source_line() {
 }
 
 #[test]
-fn another_shape_is_compiled_for_and_simulated() {
+fn another_shape_is_built_and_simulated() {
     let made_up = "udp,size=100,pps=200000,count=20";
     let summary = summary(&[
         "runtime/examples/udp_ping",
@@ -131,7 +130,7 @@ fn another_shape_is_compiled_for_and_simulated() {
 }
 
 #[test]
-fn pings_are_answered_by_a_program_on_the_host() {
+fn pings_are_answered_by_the_host_program() {
     let folder = tempfile::tempdir().expect("there is room");
     let out = folder.path().join("out.pcap").display().to_string();
     let made_up = "icmp,size=200,pps=20000,count=12";
@@ -151,7 +150,7 @@ fn pings_are_answered_by_a_program_on_the_host() {
 }
 
 #[test]
-fn packets_that_a_capture_cut_short_are_told() {
+fn truncated_packets_of_a_capture_are_reported() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("cut.pcap").display().to_string();
     // A snap length of 60 bytes, and a packet of 1500.
@@ -169,7 +168,7 @@ fn packets_that_a_capture_cut_short_are_told() {
 
 const COLUMNS: usize = 80;
 
-/// What a terminal shows of a command of the shell: lines without colours, and all bytes.
+/// Terminal output of a shell command: lines without colours, and all bytes.
 fn in_terminal(command: &str, environment: &[(&str, &str)]) -> (Vec<String>, String) {
     let command = format!(
         "stty cols {COLUMNS} rows 24; {} {command}",
@@ -212,7 +211,7 @@ fn assert_fits(lines: &[String]) {
 }
 
 #[test]
-fn nothing_is_wider_than_the_terminal() {
+fn output_fits_the_terminal() {
     let (lines, _) = in_terminal(
         "run runtime/examples/histogram --generate udp,size=64..1500,rate=10Gbps,count=60 --profile",
         &[],
@@ -230,7 +229,7 @@ fn nothing_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn what_others_tell_stands_in_lines_of_its_own() {
+fn untrusted_output_has_its_own_lines() {
     let (lines, _) = in_terminal(
         "run runtime/examples/host_log --generate udp,count=2 --services",
         &[],
@@ -245,7 +244,7 @@ fn what_others_tell_stands_in_lines_of_its_own() {
 }
 
 #[test]
-fn failures_are_red_unless_colours_are_not_wanted() {
+fn errors_are_red_unless_no_color_is_set() {
     let command = "run nothing-of-this-name --generate icmp,count=20";
     let (lines, all) = in_terminal(command, &[]);
     assert!(
@@ -262,7 +261,7 @@ fn failures_are_red_unless_colours_are_not_wanted() {
 }
 
 #[test]
-fn help_fits_too() {
+fn help_fits_the_terminal() {
     for command in [
         "run", "serve", "fabric", "send", "receive", "match", "new", "where",
     ] {
@@ -291,7 +290,7 @@ fn size(path: &Path) -> u64 {
 }
 
 #[test]
-fn a_part_of_the_hardware_and_a_window_of_time_are_written_alone() {
+fn a_waveform_can_be_restricted_to_an_instance_and_a_time() {
     let folder = tempfile::tempdir().expect("there is room");
     let [all, part, window, wire] =
         ["all", "part", "window", "wire"].map(|name| -> PathBuf { folder.path().join(name) });
@@ -329,7 +328,7 @@ fn a_part_of_the_hardware_and_a_window_of_time_are_written_alone() {
 }
 
 #[test]
-fn a_window_after_the_end_of_the_run_is_an_error() {
+fn a_waveform_after_the_end_of_the_run_is_an_error() {
     let folder = ok(tempfile::tempdir());
     let wave = folder.path().join("w");
     let name = wave.display().to_string();

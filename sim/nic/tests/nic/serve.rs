@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Longest time on the NIC that a test waits for something.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// The probe that looks whether somebody listens goes before the first client is there.
+/// The probe for a listening server ends before the first client connects.
 fn connect(server: &Served) -> Nic {
     let begun = Instant::now();
     loop {
@@ -25,7 +25,7 @@ fn connect(server: &Served) -> Nic {
 }
 
 #[test]
-fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
+fn packets_wait_for_a_program() {
     let server = Served::start(
         &[],
         &[
@@ -46,7 +46,7 @@ fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
     let mut read = [0; 6];
     ok(context.host_memory().read(3, &mut read));
     assert_eq!(&read, b"shared");
-    // What HPUs have done is told although the cluster is in reset again.
+    // Work of HPUs is reported although the cluster is in reset again.
     drop((total, context, nic));
     let summary = server.process.interrupt().json();
     let hpus = summary["hpus"].as_array().expect("there are HPUs");
@@ -55,7 +55,7 @@ fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
 }
 
 #[test]
-fn a_nic_has_one_owner_at_a_time_and_is_clean_for_the_next() {
+fn a_nic_has_one_owner_and_is_clean_for_the_next() {
     let server = Served::start(&[], &[]);
     let nic = connect(&server);
     let context = open(&nic, &contexts(), "count", &port(7000));
@@ -72,7 +72,7 @@ fn a_nic_has_one_owner_at_a_time_and_is_clean_for_the_next() {
 }
 
 #[test]
-fn it_ends_with_its_program_if_it_is_told_to() {
+fn once_ends_it_with_its_program() {
     let once = Served::start(
         &[],
         &["--once", "--generate", "udp,dport=7000,size=60..1500,count=100"],
@@ -82,7 +82,7 @@ fn it_ends_with_its_program_if_it_is_told_to() {
 }
 
 #[test]
-fn a_path_without_a_nic_is_refused_with_what_to_do() {
+fn a_path_without_a_nic_is_refused() {
     let error = Nic::open("unix:/nowhere/nic.sock").unwrap_err().to_string();
     assert!(
         error.contains("start one with `spinneret serve /nowhere/nic.sock`"),
@@ -93,7 +93,7 @@ fn a_path_without_a_nic_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
+fn a_faulty_client_is_dropped_and_the_next_one_served() {
     let server = Served::start(&[], &[]);
     for nonsense in [
         &b"\xff\xff\xff\xff"[..],
@@ -108,7 +108,7 @@ fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
 }
 
 #[test]
-fn a_socket_that_was_left_over_is_replaced() {
+fn a_stale_socket_is_replaced() {
     let folder = tempfile::tempdir().expect("there is room");
     let serve = |path: &Path| {
         spinneret()
@@ -171,7 +171,7 @@ fn framed(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }
 
-/// One that talks by hand.
+/// A client without the library.
 struct Raw(UnixStream);
 
 impl Raw {
@@ -226,7 +226,7 @@ impl Raw {
 }
 
 #[test]
-fn registers_that_are_not_there_are_refused() {
+fn unknown_registers_are_refused() {
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);
     for offset in [
@@ -247,7 +247,7 @@ fn registers_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn nobody_uses_up_the_time_of_others() {
+fn clients_cannot_exhaust_the_time_of_others() {
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);
     const HOUR: u64 = 3_600_000_000_000;
@@ -270,7 +270,7 @@ fn nobody_uses_up_the_time_of_others() {
 
 /// Rules and a wait that are sent in one go: packets come meanwhile.
 #[test]
-fn packets_come_during_a_wait_that_was_sent_with_the_rules() {
+fn packets_start_during_a_wait_sent_with_the_rules() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=1Gbps,count=1e9"]);
     let mut raw = Raw::new(&server);
     let requests =
@@ -284,7 +284,7 @@ fn packets_come_during_a_wait_that_was_sent_with_the_rules() {
 }
 
 #[test]
-fn another_version_is_told_which_one_it_is() {
+fn a_client_of_another_version_gets_the_version() {
     let server = Served::start(&[], &[]);
     for version in [0, 1, 2, 3, 99, u64::from(u32::MAX)] {
         let (mut raw, _) = Raw::connect(&server);
@@ -296,7 +296,7 @@ fn another_version_is_told_which_one_it_is() {
     Raw::new(&server);
 }
 
-/// What a process has in memory.
+/// Resident memory of a process.
 fn memory_kib(server: &Served) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).expect("it runs");
     let line = status
@@ -310,7 +310,7 @@ fn memory_kib(server: &Served) -> u64 {
 }
 
 #[test]
-fn what_is_sent_behind_a_wait_fills_no_memory() {
+fn input_after_a_wait_is_bounded() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=1Gbps,count=1e9"]);
     let before = memory_kib(&server);
     let mut raw = Raw::new(&server);
@@ -333,7 +333,7 @@ fn what_is_sent_behind_a_wait_fills_no_memory() {
 }
 
 #[test]
-fn who_does_not_take_answers_is_dropped() {
+fn a_client_that_reads_no_answers_is_dropped() {
     let server = Served::start(&[], &[]);
     let mut greedy = Raw::new(&server);
     // As many short answers as no socket holds: each of them takes most of a KiB there.
@@ -344,7 +344,7 @@ fn who_does_not_take_answers_is_dropped() {
 }
 
 #[test]
-fn who_says_no_hello_is_dropped() {
+fn a_client_without_a_hello_is_dropped() {
     let server = Served::start(&[], &[]);
     let (mut mute, _) = Raw::connect(&server);
     Raw::new(&server);
@@ -353,7 +353,7 @@ fn who_says_no_hello_is_dropped() {
 
 /// A client that has packets come, and goes; the next one finds time passing.
 #[test]
-fn packets_that_may_not_come_hold_up_no_time() {
+fn packets_that_have_not_started_do_not_delay_time() {
     let server = Served::start(&[], &["--generate", "udp,size=64..1500,rate=10Gbps,count=1e9"]);
     for _ in 0..3 {
         let mut first = Raw::new(&server);
@@ -369,7 +369,7 @@ fn packets_that_may_not_come_hold_up_no_time() {
 }
 
 #[test]
-fn an_area_takes_no_memory_before_it_is_used() {
+fn an_area_uses_no_memory_before_its_first_access() {
     const AREA: u64 = 256 << 20;
     let server = Served::start(&[], &[]);
     let mut raw = Raw::new(&server);
@@ -379,7 +379,7 @@ fn an_area_takes_no_memory_before_it_is_used() {
     assert_ne!(opened[0], FAILED);
     let after = memory_kib(&server);
     assert!(after < before + 1024, "{before} KiB, {after} KiB with the area");
-    // It is given back with the client, and the next one gets as much.
+    // It is freed with the client, and the next one gets as much.
     drop(raw);
     let mut raw = Raw::new(&server);
     assert_ne!(raw.ask(&[OPEN_AREA, 0, AREA]).expect("it is answered")[0], FAILED);

@@ -62,7 +62,7 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
 
 /// The script that a document is, which leaves what the commands of a block print in a file that has its line for a name.
 fn script(blocks: &[Block<'_>], outputs: &Path) -> String {
-    // What still runs in the background ends with the script.
+    // Background processes end with the script.
     let mut script = "set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n".to_owned();
     for block in blocks {
         let Block {
@@ -178,7 +178,7 @@ fn checkout() -> PathBuf {
 }
 
 #[test]
-fn the_tutorial_works_as_it_is_written() {
+fn the_tutorial_works() {
     let document = std::fs::read_to_string(checkout().join("docs/tutorial.md")).expect("it is there");
     assert!(
         document.contains(PREPARATION),
@@ -217,13 +217,13 @@ fn every_command_of_a_new_folder_works_twice() {
     run(&document).unwrap_or_else(|error| panic!("spinneret new, {error}"));
 }
 
-/// What is wrong with a document.
+/// The first error of a document.
 fn problem(document: &str) -> String {
     run(document).expect_err("it is wrong")
 }
 
 #[test]
-fn a_document_that_is_wrong_is_found_out() {
+fn errors_in_a_document_are_found() {
     let right = "```sh\nmkdir a\n```\nInto `a/b.txt`:\n```toml\none\ntwo $HOME\n```\n\
                  ```sh\ncat a/b.txt\necho three >&2\n```\n```text\none\n...$HOME\nthree\n```\n";
     run(right).unwrap_or_else(|error| panic!("{error}"));

@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// Holds the beginning of the current record, as much of it as has been asked for.
+/// Buffers the start of the current record.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     source: R,
@@ -34,19 +34,19 @@ impl<R: Read> Input<R> {
         self.offset
     }
 
-    /// The first bytes of the current record: `wanted` of them, or fewer if the file ends before.
+    /// Returns the first `wanted` bytes of the current record, or fewer at the end of the file.
     pub(super) fn fill(&mut self, wanted: usize) -> io::Result<&[u8]> {
         let missing = wanted.saturating_sub(self.record.len()) as u64;
         self.source.by_ref().take(missing).read_to_end(&mut self.record)?;
         Ok(&self.record[..wanted.min(self.record.len())])
     }
 
-    /// What has been read of the current record.
+    /// Returns the bytes of the current record that were read.
     pub(super) fn record(&self) -> &[u8] {
         &self.record
     }
 
-    /// Goes on to the next record, which begins behind what has been read of the current one.
+    /// Advances to the next record, after the bytes that were read.
     pub(super) fn next_record(&mut self) {
         self.offset += self.record.len() as u64;
         self.record.clear();
@@ -66,14 +66,14 @@ impl Stop {
         Self::Damaged(problem)
     }
 
-    /// The file ends within a header.
+    /// Error: the file ends within a header.
     pub(super) fn cut(what: &str, available: usize) -> Self {
         Self::Damaged(format!(
             "the file ends within {what}, {available} bytes after its beginning"
         ))
     }
 
-    /// The file ends within something whose size is known.
+    /// Error: the file ends within an item of known size.
     pub(super) fn cut_after(what: &str, available: usize, wanted: usize) -> Self {
         Self::Damaged(format!(
             "the file ends within {what}: {available} of {wanted} bytes are there"
@@ -129,7 +129,7 @@ pub(super) struct Pcap {
 }
 
 impl Pcap {
-    /// Reads the file header, which is the first record of the input.
+    /// Reads the file header, the first record of the input.
     pub(super) fn open<R: Read>(input: &mut Input<R>) -> Result<Self, Stop> {
         let header = input.fill(FILE_HEADER_BYTES)?;
         let (_, parser) = PcapParser::new(header).map_err(|_| Stop::cut("the file header", header.len()))?;
@@ -150,7 +150,7 @@ impl Pcap {
         }
     }
 
-    /// The next packet; `None` at the end of the file.
+    /// Returns the next packet; `None` at the end of the file.
     pub(super) fn next<R: Read>(&self, input: &mut Input<R>) -> Result<Option<Packet>, Stop> {
         let header = input.fill(RECORD_HEADER_BYTES)?;
         if header.is_empty() {
@@ -223,7 +223,7 @@ const ENHANCED_PACKET: u32 = 6;
 const BLOCK_HEADER_BYTES: usize = 12;
 /// Smallest block: type, length, nothing, and the length once more.
 const MIN_BLOCK_BYTES: usize = 12;
-/// Largest block that is read; a file that claims more is damaged.
+/// Largest accepted block; a larger one means a damaged file.
 const MAX_BLOCK_BYTES: usize = 16 << 20;
 /// Byte-order magic of a little-endian section, as bytes.
 const LITTLE_ENDIAN_MAGIC: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
@@ -234,7 +234,7 @@ pub(super) struct PcapNg {
 }
 
 impl PcapNg {
-    /// Reads the first section header, which is the first record of the input.
+    /// Reads the first section header, the first record of the input.
     pub(super) fn open<R: Read>(input: &mut Input<R>) -> Result<Self, Stop> {
         if fill_block(input, Endianness::Little)?.is_none() {
             return Err(Stop::cut("the section header", 0));
@@ -245,12 +245,12 @@ impl PcapNg {
         Ok(Self { parser })
     }
 
-    /// The next packet; `None` at the end of the file.
+    /// Returns the next packet; `None` at the end of the file.
     pub(super) fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<Packet>, Stop> {
         while let Some(kind) = fill_block(input, self.parser.section().endianness)? {
             let packet = match kind {
                 ENHANCED_PACKET | SIMPLE_PACKET | OBSOLETE_PACKET => Some(self.packet(input.record())?),
-                // Other blocks are only taken note of, so that what is wrong within them does no harm.
+                // Other blocks are skipped without parsing, so that errors in them do not matter.
                 _ => {
                     self.parser
                         .next_raw_block(input.record())
@@ -273,7 +273,7 @@ impl PcapNg {
             .next_block(block)
             .map_err(|error| Stop::damaged(error.to_string()))?;
         let (interface_id, ticks, original_len, data) = match block {
-            // The library takes the ticks for nanoseconds, whatever the interface says.
+            // The library assumes nanoseconds, whatever the interface says.
             Block::EnhancedPacket(packet) => {
                 let ticks = packet.timestamp.as_nanos() as u64;
                 (packet.interface_id, Some(ticks), packet.original_len, packet.data)
@@ -302,7 +302,7 @@ impl PcapNg {
         let interface = self.interface(interface_id)?;
         let data = match ticks {
             Some(_) => &data[..],
-            // Simple packets do not say how much was captured: the rest of the block is padding.
+            // Simple packets have no captured length: the rest of the block is padding.
             None => &data[..data.len().min(simple_packet_bytes(interface, original_len))],
         };
         check_lengths(data, original_len)?;
@@ -343,7 +343,7 @@ impl fmt::Debug for PcapNg {
     }
 }
 
-/// Reads a whole block into the input's record and gives its type; `None` at the end of the file.
+/// Reads a whole block into the record and returns its type; `None` at the end of the file.
 fn fill_block<R: Read>(input: &mut Input<R>, section: Endianness) -> Result<Option<u32>, Stop> {
     let header = input.fill(BLOCK_HEADER_BYTES)?;
     if header.is_empty() {
@@ -409,7 +409,7 @@ fn time(interface: &InterfaceDescriptionBlock<'_>, ticks: u64) -> Option<Duratio
         }
     }
     let nanoseconds = u128::from(ticks) * 1_000_000_000;
-    // The highest bit says whether the resolution is a negative power of two or of ten.
+    // The highest bit selects a negative power of two instead of ten.
     let nanoseconds = match resolution {
         0..=0x7f => nanoseconds / 10u128.checked_pow(resolution.into())?,
         _ => nanoseconds >> (resolution & 0x7f),

@@ -21,7 +21,7 @@ use std::{fmt, io};
 use thiserror::Error;
 use whole_file::WholeFile;
 
-/// Largest packet that a capture may hold, in bytes; a file that claims more is damaged.
+/// Largest packet in a capture, in bytes; a larger one means a damaged file.
 ///
 /// This is also the largest snapshot length of the programs that write captures.
 pub const MAX_PACKET_BYTES: usize = 262_144;
@@ -61,25 +61,25 @@ pub enum CaptureError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file does not begin as a capture does.
+    /// The file is not a capture.
     #[error("{}: this is not a pcap or pcapng capture: {found}", file.display())]
     NotACapture {
         /// The file.
         file: PathBuf,
-        /// What the file begins with, and what to do about it if that is known.
+        /// The likely format of the file, and a remedy if one is known.
         found: String,
     },
-    /// The file ends early or holds what no capture can.
+    /// The file is truncated or contains invalid data.
     #[error("{}: {at}: {problem}", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
         /// Where.
         at: DamagedAt,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The capture is not of Ethernet frames.
@@ -93,7 +93,7 @@ pub enum CaptureError {
         file: PathBuf,
         /// The capture as a whole, or a packet and its interface.
         place: String,
-        /// The link type that was found.
+        /// The link type.
         found: String,
     },
     /// The file cannot be written.
@@ -101,7 +101,7 @@ pub enum CaptureError {
     Unwritable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The packet has no place in a pcap file.
@@ -111,7 +111,7 @@ pub enum CaptureError {
         file: PathBuf,
         /// Number of the packet in the file that is written, counted from 1.
         packet: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
@@ -146,7 +146,7 @@ impl CaptureReader {
     /// Opens a pcap or pcapng file.
     ///
     /// # Errors
-    /// If the file cannot be read, is no capture, or is a capture of something else than Ethernet.
+    /// If the file cannot be read, is not a capture, or is a capture of another link type than Ethernet.
     pub fn open(path: &Path) -> Result<Self, CaptureError> {
         let file = File::open(path).map_err(|source| CaptureError::Unreadable {
             file: path.to_owned(),
@@ -157,10 +157,10 @@ impl CaptureReader {
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Reads a capture from any source; `name` is what errors call it.
+    /// Reads a capture from any source; `name` is used in errors.
     ///
     /// # Errors
-    /// If the source cannot be read, is no capture, or is a capture of something else than Ethernet.
+    /// If the source cannot be read, is not a capture, or is a capture of another link type than Ethernet.
     pub fn new(name: &Path, source: R) -> Result<Self, CaptureError> {
         let mut input = Input::new(source);
         let unreadable = |source| CaptureError::Unreadable {
@@ -193,7 +193,7 @@ impl<R: Read> CaptureReader<R> {
         })
     }
 
-    /// Resolution of the capture's time stamps; pcapng files can always hold nanoseconds.
+    /// Returns the resolution of the time stamps; pcapng always allows nanoseconds.
     pub fn resolution(&self) -> Resolution {
         match &self.format {
             Format::Pcap(pcap) => pcap.resolution(),
@@ -247,7 +247,7 @@ enum Format {
     PcapNg(PcapNg),
 }
 
-/// What a file that is no capture begins with, in words where the beginning is well known.
+/// Describes the start of a file that is not a capture, if it is well known.
 fn describe(start: &[u8]) -> String {
     match start {
         [] => "the file is empty".to_owned(),
@@ -261,9 +261,9 @@ fn describe(start: &[u8]) -> String {
     }
 }
 
-/// Writes a pcap file, which has its name once it is complete, with [`finish`](Self::finish).
+/// Writes a pcap file, which gets its name when it is complete, by [`finish`](Self::finish).
 ///
-/// A writer that is dropped before that leaves nothing behind.
+/// A writer that is dropped before leaves no file.
 #[derive(Debug)]
 pub struct CaptureWriter {
     path: PathBuf,

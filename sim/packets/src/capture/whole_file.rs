@@ -10,13 +10,12 @@ use tempfile::{TempDir, TempPath};
 
 /// The open files of this process, by their descriptors.
 const OPEN_FILES: &str = "/proc/self/fd";
-/// Those that any new file gets, less what the process's mask takes away; not those of a secret.
+/// Permissions of a new file, restricted by the process's umask.
 const PERMISSIONS: u32 = 0o666;
 
 /// A file without a name until it is complete; dropped before that, or killed, it leaves nothing.
 ///
-/// Where the file system or the system has no files without a name, it has a temporary one beside its own; a process
-/// that is killed leaves that one.
+/// Where unnamed files are not supported, a temporary file next to the target is used; a killed process leaves it.
 #[derive(Debug)]
 pub struct WholeFile {
     target: PathBuf,
@@ -51,7 +50,7 @@ impl WholeFile {
         self.complete(|_| Ok(()))
     }
 
-    /// The same, when all of it is on the disk.
+    /// The same, after all data is on the disk.
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
@@ -77,7 +76,7 @@ impl WholeFile {
     }
 }
 
-/// A file of the folder that has no name, if there can be one.
+/// Creates an unnamed file in the folder, if supported.
 fn unnamed(folder: &Path) -> Option<File> {
     // It gets its name through this folder.
     if !Path::new(OPEN_FILES).is_dir() {
@@ -96,7 +95,7 @@ fn named(folder: &Path) -> io::Result<(File, Option<TempPath>)> {
     Ok((file, Some(name)))
 }
 
-/// Gives a file without a name one that no other has.
+/// Gives an unnamed file a unique name.
 fn link(file: &File, name: &Path) -> io::Result<()> {
     let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
     Ok(linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
@@ -112,8 +111,8 @@ impl Write for WholeFile {
     }
 }
 
-/// A file that another library writes, in a folder of its own beside its place until it is complete; dropped before that,
-/// it leaves nothing, and neither do files that the library makes beside it.
+/// A file that another library writes, in a temporary folder next to its place. Dropping it before completion leaves
+/// nothing.
 #[derive(Debug)]
 pub struct ForeignFile {
     target: PathBuf,
@@ -140,7 +139,7 @@ impl ForeignFile {
     }
 }
 
-/// Names that nobody else uses.
+/// Unique names.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".spinneret-").suffix(".tmp");
@@ -153,7 +152,7 @@ fn folder(target: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// The same without the temporary name, which nobody has asked for.
+/// The same without the temporary name, which users do not know.
 fn plain(error: io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let code = inner
@@ -170,8 +169,8 @@ pub fn check(path: &Path) -> io::Result<()> {
     target(path).map(drop)
 }
 
-/// The file that a path leads to: renaming onto a link would replace the link, onto a device the device. What would keep
-/// the file from its name in the end is found now.
+/// Returns the file that a path leads to: renaming onto a link would replace the link. Problems that would prevent
+/// the rename are reported now.
 fn target(path: &Path) -> io::Result<PathBuf> {
     match path.metadata() {
         Ok(metadata) if metadata.is_file() => path.canonicalize(),
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_complete_leaves_what_was_there() {
+    fn an_incomplete_file_leaves_the_old_one() {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("file");
         fs::write(&path, "old").expect("there is room");
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_no_name_until_it_is_complete() {
+    fn a_file_appears_only_when_it_is_complete() {
         type Create = fn(&Path) -> WholeFile;
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("file");
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_file_can_have_is_refused_at_once() {
+    fn invalid_file_names_are_rejected_at_once() {
         let folder = tempfile::tempdir().expect("there is room");
         fs::write(folder.path().join("file"), "").expect("there is room");
         std::os::unix::fs::symlink("nothing", folder.path().join("link")).expect("there is room");

@@ -1,8 +1,8 @@
 //! Frames through a matching engine, whichever it is.
 //!
-//! [`Matcher`] is what the Verilated block and its model have in common: frames go in, and each comes
-//! out once, in order, with the decision about it. [`Checked`] runs the reference model beside another
-//! matcher and stops at the first difference.
+//! [`Matcher`] is the interface of the Verilated block and its model: frames go in, and each comes out once, in
+//! order, with its decision. [`Checked`] runs the reference model next to another matcher and stops at the first
+//! difference.
 //!
 //! ```text
 //! push(frame) --> matcher --> pop() = { decision, the bytes that came out }
@@ -17,12 +17,12 @@ use spinneret_rules::{MatcherParams, ParamsError};
 use std::collections::VecDeque;
 use thiserror::Error;
 
-/// Largest frame that is sent through a matcher, in bytes.
+/// Largest frame for a matcher, in bytes.
 pub const MAX_FRAME_BYTES: usize = 16 * 1024;
 
 /// Sorts frames into those for the handlers and those for the network card.
 pub trait Matcher {
-    /// What does the work, for reports.
+    /// Name of the engine, for reports.
     fn engine(&self) -> &'static str;
 
     /// Sends a frame in; its outcome can be taken later, after those of the frames before it.
@@ -31,26 +31,26 @@ pub trait Matcher {
     /// If the frame is impossible, or the matcher breaks a rule or stops.
     fn push(&mut self, frame: &[u8]) -> Result<(), MatcherError>;
 
-    /// Runs until every frame that was sent in has come out.
+    /// Runs until all frames have come out.
     ///
     /// # Errors
-    /// If the matcher breaks a rule or stops, or a frame does not come out.
+    /// If the matcher violates the protocol or stops, or a frame does not come out.
     fn flush(&mut self) -> Result<(), MatcherError>;
 
-    /// The outcome of the next frame, if it has come out.
+    /// Returns the outcome of the next frame, if it has come out.
     ///
     /// # Errors
-    /// If what came out cannot belong to the frame that is next.
+    /// If the output cannot belong to the next frame.
     fn pop(&mut self) -> Result<Option<Outcome>, MatcherError>;
 
-    /// Clock cycles from the first beat that went in to the last that came out.
+    /// Returns the clock cycles from the first beat in to the last beat out.
     fn cycles(&self) -> u64;
 }
 
-/// What became of a frame.
+/// Outcome of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Where the frame went, with what metadata.
+    /// The decision and its metadata.
     pub result: MatchResult,
     /// The frame as it came out.
     pub frame: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Outcome {
 /// Why a matcher cannot go on.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum MatcherError {
-    /// There is no frame without bytes on a stream.
+    /// A stream cannot carry an empty frame.
     #[error("packet {packet} has no bytes, and a stream has no frame without")]
     EmptyFrame {
         /// Number of the packet, counted from 1.
@@ -84,21 +84,21 @@ pub enum MatcherError {
     /// The hardware broke a rule, stopped, or lost a frame.
     #[error("the hardware failed at packet {packet}: {problem}")]
     Hardware {
-        /// Number of the packet that was next to come out, counted from 1.
+        /// Number of the next packet to come out, counted from 1.
         packet: u64,
-        /// What happened.
+        /// The problem.
         problem: String,
     },
     /// The Verilated model is not a matcher, or not one of these sizes.
     #[error("the matcher does not have the sizes that are asked for: {0}")]
     Unfit(String),
-    /// There is no Verilated model of these sizes.
+    /// No Verilated model has these sizes.
     #[error(
         "the simulated hardware is built for streams of 512 and 64 bit with 66 inspected bytes, \
          not for {data_width_bits} bit with {inspected_bytes}: use --engine model for other sizes"
     )]
     NotBuilt {
-        /// Width of the stream that was asked for.
+        /// Requested width of the stream.
         data_width_bits: usize,
         /// Inspected bytes that were asked for.
         inspected_bytes: usize,
@@ -158,19 +158,19 @@ impl Matcher for ModelMatcher {
     }
 }
 
-/// Runs the reference model beside another matcher, and refuses frames that cannot exist.
+/// Runs the reference model next to another matcher, and rejects impossible frames.
 #[derive(Debug)]
 pub struct Checked<M> {
     matcher: M,
     reference: ReferenceMatcher,
-    /// What must come out next, in order.
+    /// Expected outcomes, in order.
     expected: VecDeque<Outcome>,
     pushed: u64,
     popped: u64,
 }
 
 impl<M: Matcher> Checked<M> {
-    /// Checks a matcher of these sizes that has these rules latched.
+    /// Checks a matcher of these sizes with these rules latched.
     ///
     /// # Errors
     /// If no such hardware can be generated.

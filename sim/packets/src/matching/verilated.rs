@@ -12,14 +12,14 @@ use std::fmt;
 
 /// Frames that wait to go in, so that the stream has no gap between frames.
 const FRAMES_AHEAD: usize = 4;
-/// Cycles in which a frame must have come in or out; the largest takes 2048 beats on the narrowest stream.
+/// Cycles in which a frame must enter or leave; the largest takes 2048 beats on the narrowest stream.
 const PATIENCE_CYCLES: u64 = 100_000;
 /// Cycles that the matcher gets to latch its rules.
 const LATCH_CYCLES: usize = 4;
 
 /// Sends frames through a Verilated `pspin_pkt_match` at one beat per cycle, all outputs always ready.
 ///
-/// Each frame carries its number in `tuser`, by which the two outputs are put into one order again.
+/// `tuser` carries the number of each frame, by which the two outputs are merged in order.
 pub struct VerilatedMatcher<M> {
     simulation: Simulation<M>,
     source: StreamSource,
@@ -30,7 +30,7 @@ pub struct VerilatedMatcher<M> {
     number_mask: u128,
     sent: u64,
     taken: u64,
-    /// The cycle in which the first frame was ready to go in.
+    /// Cycle in which the first frame was ready.
     first_cycle: u64,
     last_cycle: u64,
 }
@@ -81,7 +81,7 @@ impl<M: Model> VerilatedMatcher<M> {
             .try_reset()
             .map_err(|failure| matcher.hardware(failure))?;
         matcher.drive_rules(&rules.port_values())?;
-        // Rules are latched while no packet is inside: give them cycles without one.
+        // Rules are latched while no packet is inside, so wait some cycles without one.
         for _ in 0..LATCH_CYCLES {
             matcher.cycle()?;
         }
@@ -98,7 +98,7 @@ impl<M: Model> VerilatedMatcher<M> {
         Ok(())
     }
 
-    /// One clock cycle; what arrived in it is taken from the sinks.
+    /// Runs one clock cycle and collects what arrived.
     fn cycle(&mut self) -> Result<(), MatcherError> {
         self.simulation
             .try_cycle()
@@ -140,7 +140,7 @@ impl<M: Model> VerilatedMatcher<M> {
         }))
     }
 
-    /// Whether all frames that were sent have come out, with their metadata.
+    /// Returns whether all frames have come out, with their metadata.
     fn is_drained(&self) -> bool {
         let arrived = self.bypassed.arrived.len() + self.matched.arrived.len();
         self.taken + arrived as u64 == self.sent && self.metadata.waiting() == self.matched.arrived.len()
@@ -189,7 +189,7 @@ impl<M: Model> Matcher for VerilatedMatcher<M> {
         if next[1] == number {
             return self.take_matched();
         }
-        // Each output keeps the order, so a frame that neither is about to deliver never comes.
+        // Each output keeps the order, so a frame that neither delivers next is lost.
         if next.iter().all(Option::is_some) {
             return Err(self.hardware("frames left an output in another order than they came in"));
         }

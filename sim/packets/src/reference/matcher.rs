@@ -1,4 +1,4 @@
-//! The matching engine: which frames go to the handlers, and with what metadata.
+//! Reference model of the matching engine: which frames go to the handlers, and with what metadata.
 //!
 //! ```text
 //! frame -> words that exist and are inspected -> rules 0..R-2 of each ruleset, joined by AND or OR
@@ -24,7 +24,7 @@ pub const MESSAGE_ID_OFFSET: usize = 44;
 /// First byte of the message id in an IP payload: behind the UDP header and the flags of SLMP.
 pub const MESSAGE_ID_OFFSET_IN_IP_PAYLOAD: usize = 10;
 
-/// Where a frame goes.
+/// The decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MatchResult {
     /// To the network card, without metadata.
@@ -69,7 +69,7 @@ impl MatchResult {
     }
 }
 
-/// The model: sizes, and the rules that are latched.
+/// The reference model: sizes, and the latched rules.
 #[derive(Clone, Debug)]
 pub struct ReferenceMatcher {
     inspected_bytes: usize,
@@ -78,7 +78,7 @@ pub struct ReferenceMatcher {
 }
 
 impl ReferenceMatcher {
-    /// A matcher without rules: every frame goes to the network card.
+    /// Creates a matcher without rules: every frame goes to the network card.
     ///
     /// # Errors
     /// If no such hardware can be generated.
@@ -96,7 +96,7 @@ impl ReferenceMatcher {
         self.latched = rules;
     }
 
-    /// Where a frame goes.
+    /// Decides about a frame.
     pub fn classify(&self, frame: &[u8]) -> MatchResult {
         let payload = if self.ip_relative {
             ip_payload_start(frame)
@@ -151,7 +151,7 @@ struct Headers<'f> {
 }
 
 impl Headers<'_> {
-    /// The word at that offset, if all of it is in the frame.
+    /// Returns the word at an offset, if it is completely inside of the frame.
     fn word(&self, offset: usize) -> Option<[u8; WORD_BYTES]> {
         self.frame.get(offset..)?.first_chunk().copied()
     }
@@ -168,7 +168,7 @@ impl Headers<'_> {
 const ETHERNET_BYTES: usize = 14;
 /// Bytes of a VLAN tag.
 const TAG_BYTES: usize = 4;
-/// VLAN tags that are understood, one behind the other.
+/// Most VLAN tags in a row.
 const MAX_TAGS: usize = 2;
 /// Tag protocol identifiers: of a customer's and of a provider's VLAN.
 const TAGS: [u16; 2] = [0x8100, 0x88a8];
@@ -225,11 +225,11 @@ pub struct RuleTable {
 }
 
 impl RuleTable {
-    /// Fills up rulesets to what the matcher has: unused rules change nothing, unused rulesets never match.
+    /// Fills up rulesets to the matcher's size: unused rules change nothing, unused rulesets never match.
     ///
     /// # Errors
-    /// If there are more rulesets or more rules than the matcher has, or a rule counts from the IP payload and the
-    /// matcher does not know where that is.
+    /// If there are more rulesets or rules than the matcher has, or a rule is relative to the IP payload and the
+    /// matcher lacks that option.
     pub fn new(params: &MatcherParams, mut rulesets: Vec<Ruleset>) -> Result<Self, TableError> {
         if rulesets.len() > params.rulesets {
             return Err(TableError::Rulesets {
@@ -293,12 +293,12 @@ pub enum TableError {
     /// Too many rulesets.
     #[error("{given} rulesets are given, but the matcher has {available}")]
     Rulesets {
-        /// How many were given.
+        /// Number of rulesets given.
         given: usize,
-        /// How many there are.
+        /// Number of rulesets available.
         available: usize,
     },
-    /// A rule counts from the IP payload, and the matcher does not know where that is.
+    /// A rule is relative to the IP payload, and the matcher lacks that option.
     #[error(
         "a rule of ruleset {ruleset} counts from the IP payload, but the matcher is one without the option ip_relative"
     )]
@@ -313,9 +313,9 @@ pub enum TableError {
     Rules {
         /// The ruleset, counted from 0.
         ruleset: usize,
-        /// How many rules were given.
+        /// Number of rules given.
         given: usize,
-        /// How many there are.
+        /// Number of rules available.
         available: usize,
     },
 }

@@ -224,7 +224,7 @@ fn simple_and_obsolete_packets_are_read() {
     }
 }
 
-/// What is wrong, the file, and the packets before that.
+/// The error, the file, and the number of packets before the error.
 type Wrong = (&'static str, Vec<u8>, usize);
 
 fn wrong_captures() -> Vec<Wrong> {
@@ -301,7 +301,7 @@ fn wrong_captures() -> Vec<Wrong> {
 
 /// Packets before the damage are read, and the message names the packet, its place and what is wrong.
 #[test]
-fn messages_say_what_is_wrong_with_a_capture() {
+fn messages_name_the_problem_of_a_capture() {
     let said = wrong_captures().into_iter().map(|(what, file, before)| {
         let (packets, error) = read(&file);
         assert_eq!(packets.len(), before, "{what}");
@@ -313,7 +313,7 @@ fn messages_say_what_is_wrong_with_a_capture() {
 }
 
 #[test]
-fn a_pcap_that_ends_anywhere_gives_its_packets_and_then_one_error() {
+fn a_truncated_pcap_yields_its_packets_and_then_one_error() {
     let file = pcap(
         Order::Little,
         MICRO,
@@ -334,7 +334,7 @@ fn a_pcap_that_ends_anywhere_gives_its_packets_and_then_one_error() {
 }
 
 #[test]
-fn a_pcapng_that_ends_anywhere_gives_its_packets_and_then_one_error() {
+fn a_truncated_pcapng_yields_its_packets_and_then_one_error() {
     let mut file = section(Order::Big);
     let mut ends = vec![file.len()];
     for part in [
@@ -361,7 +361,7 @@ fn a_pcapng_that_ends_anywhere_gives_its_packets_and_then_one_error() {
 }
 
 #[test]
-fn after_an_error_there_is_nothing_more() {
+fn nothing_follows_an_error() {
     let file = pcap(
         Order::Little,
         MICRO,
@@ -423,7 +423,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_captures_never_panic_and_packets_come_before_the_error(
+    fn corrupt_captures_never_panic_and_yield_packets_before_the_error(
         mut file in any_capture(),
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
         length in any::<proptest::sample::Index>(),

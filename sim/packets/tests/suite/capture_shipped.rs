@@ -61,7 +61,7 @@ fn packets_are_whole_frames_in_the_order_of_time() {
 }
 
 #[test]
-fn headers_and_checksums_are_right_and_every_protocol_is_there() {
+fn headers_and_checksums_are_right_and_every_protocol_occurs() {
     let mut kinds = BTreeSet::new();
     let mut tags = BTreeSet::new();
     for name in names() {

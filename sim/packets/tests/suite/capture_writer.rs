@@ -70,7 +70,7 @@ fn packets_survive_with_their_times_and_original_sizes() {
 }
 
 #[test]
-fn the_file_is_this_byte_for_byte() {
+fn the_file_has_these_bytes() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("out.pcap");
     write(&path, Resolution::Micro, &[packet(7000, b"abc")]);
@@ -83,7 +83,7 @@ fn the_file_is_this_byte_for_byte() {
 }
 
 #[test]
-fn a_writer_that_is_not_finished_leaves_nothing_and_changes_nothing() {
+fn an_unfinished_writer_leaves_no_file_and_changes_none() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("out.pcap");
     let mut writer = CaptureWriter::create(&path, Resolution::Nano).expect("the directory is writable");
@@ -97,7 +97,7 @@ fn a_writer_that_is_not_finished_leaves_nothing_and_changes_nothing() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_named() {
+fn unwritable_paths_are_named() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let file = directory.path().join("file");
     fs::write(&file, "").expect("the directory is writable");
@@ -123,7 +123,7 @@ fn places_that_cannot_be_written_are_named() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_and_permissions_are_those_of_any_file() {
+fn links_are_followed_and_permissions_are_the_usual_ones() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().expect("a scratch directory");
     let (target, link) = (
@@ -147,7 +147,7 @@ fn links_are_followed_and_permissions_are_those_of_any_file() {
 }
 
 #[test]
-fn packets_without_a_place_in_pcap_are_refused() {
+fn packets_that_pcap_cannot_store_are_rejected() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("out.pcap");
     let mut writer = CaptureWriter::create(&path, Resolution::Nano).expect("the directory is writable");

@@ -17,7 +17,7 @@ fn frame(headers: &[u8], size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn payload_starts_behind_tags_and_header() {
+fn payload_starts_after_tags_and_header() {
     let cases: [(&[u8], Option<usize>); 16] = [
         (&[0x08, 0x00, 0x45], Some(34)),
         (&[0x08, 0x00, 0x4f], Some(74)),
@@ -69,7 +69,7 @@ fn classify(params: &MatcherParams, rule: Rule, frame: &[u8]) -> MatchResult {
 }
 
 #[test]
-fn message_id_follows_the_payload_with_the_option_only() {
+fn message_id_follows_the_payload_only_with_the_option() {
     let mut bytes = frame(&[0x81, 0x00, 0, 5, 0x08, 0x00, 0x46], 100);
     bytes[44..48].copy_from_slice(&[1, 2, 3, 4]);
     bytes[52..56].copy_from_slice(&[5, 6, 7, 8]);
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_never_panic_and_never_match_behind_their_end(
+    fn arbitrary_bytes_never_panic_and_never_match_beyond_their_end(
         bytes in proptest::collection::vec(any::<u8>(), 0..90),
         idx: u32,
     ) {
@@ -169,7 +169,7 @@ fn rule(entry: &str) -> Rule {
 }
 
 #[test]
-fn named_rules_look_into_the_payload() {
+fn named_rules_match_the_payload() {
     assert_eq!(
         rule("{ udp-dport = '5000-5999', relative = 'ip-payload' }"),
         Rule::ip_payload_destination_port(5000, 5999)
@@ -197,7 +197,7 @@ fn a_name_in_braces_without_relative_is_the_name() {
 }
 
 #[test]
-fn a_matcher_without_the_option_refuses_relative_rules() {
+fn a_matcher_without_the_option_rejects_relative_rules() {
     let entry = "{ udp-dport = 9330, relative = 'ip-payload' }";
     let sets = parse(entry, &MatcherParams::BOARD)
         .expect("the rule is right")
@@ -235,7 +235,7 @@ fn flags_are_ports_ruleset_major() {
 
 proptest! {
     #[test]
-    fn raw_rules_mean_their_numbers(idx in 0u32..23, mask: u32, start: u32, span in 0u32..1000) {
+    fn raw_rules_use_their_numbers(idx in 0u32..23, mask: u32, start: u32, span in 0u32..1000) {
         let (start, end) = (start & mask, (start & mask).saturating_add(span));
         let entry = format!(
             "{{ idx = {idx}, mask = {mask}, start = {start}, end = {end}, relative = \"ip-payload\" }}"

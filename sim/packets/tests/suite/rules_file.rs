@@ -30,7 +30,7 @@ fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
 }
 
 #[test]
-fn the_example_of_the_documentation_is_read() {
+fn the_example_in_the_documentation_is_accepted() {
     let page = include_str!("../../../../docs/rules.md");
     let example = page
         .split("```toml\n")
@@ -59,7 +59,7 @@ fn the_example_of_the_documentation_is_read() {
 }
 
 #[test]
-fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
+fn named_rules_have_the_numbers_in_the_documentation() {
     let page = include_str!("../../../../docs/rules.md");
     let mut seen = 0;
     for line in page
@@ -211,7 +211,7 @@ const WRONG_FILES: &[&str] = &[
 
 /// All messages about files that can be read: each is one line, and begins with file and line.
 #[test]
-fn messages_say_where_what_and_what_to_write() {
+fn messages_name_the_place_the_problem_and_the_fix() {
     let board = MatcherParams::BOARD;
     let small = MatcherParams {
         data_width_bits: 64,
@@ -253,7 +253,7 @@ fn messages_say_where_what_and_what_to_write() {
 }
 
 #[test]
-fn what_is_not_text_is_reported_with_its_byte() {
+fn invalid_utf8_is_reported_with_its_byte() {
     let error = RuleFile::parse("r", b"# a\n# \xff\n", &MatcherParams::REFERENCE).expect_err("not text");
     assert_eq!(
         error.to_string(),
@@ -265,7 +265,7 @@ fn what_is_not_text_is_reported_with_its_byte() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_named() {
+fn unreadable_files_are_named() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("missing.toml");
     let error = RuleFile::read(&path, &MatcherParams::REFERENCE)
@@ -284,7 +284,7 @@ fn files_that_cannot_be_read_are_named() {
 }
 
 #[test]
-fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
+fn deep_nesting_is_rejected_without_exhausting_the_stack() {
     let text = format!("ruleset = {}", "[".repeat(200_000));
     assert!(error(&text).starts_with("rules.toml:1: "));
     let text = format!("[[ruleset]]\nrules = [{}]", "{ a = ".repeat(50_000));
@@ -346,7 +346,7 @@ proptest! {
     }
 
     #[test]
-    fn raw_rules_mean_their_numbers(idx in 0u32..32, mask: u32, start: u32, span in 0u32..1000) {
+    fn raw_rules_use_their_numbers(idx in 0u32..32, mask: u32, start: u32, span in 0u32..1000) {
         let end = start.saturating_add(span);
         let text = format!("[[ruleset]]\nrules = [{{ idx = {idx}, mask = {mask:#x}, start = {start}, end = {end:#x} }}]\n");
         let rule = raw(idx, mask, start, end);

@@ -57,7 +57,7 @@ fn matched(result: MatchResult) -> bool {
 }
 
 #[test]
-fn slmp_packet_matches_with_its_message_id_as_the_stream_carries_it() {
+fn slmp_packets_match_with_the_message_id_in_stream_order() {
     let result = classify(&[slmp()], &SLMP_END_OF_MESSAGE);
     let wanted = MatchResult::Matched {
         ruleset: 0,
@@ -124,7 +124,7 @@ fn and_needs_every_rule_and_or_needs_one() {
 }
 
 #[test]
-fn ranges_compare_in_network_order_and_both_ends_are_included() {
+fn ranges_compare_in_network_order_and_are_inclusive() {
     let port = |first, last| {
         matched(classify(
             &[and(&[Rule::udp_destination_port(first, last)])],
@@ -136,7 +136,7 @@ fn ranges_compare_in_network_order_and_both_ends_are_included() {
 }
 
 #[test]
-fn a_word_that_is_only_partly_in_the_frame_does_not_exist() {
+fn partial_words_do_not_match() {
     let word_12 = Rule {
         idx: 12,
         ..Rule::ALWAYS
@@ -191,7 +191,7 @@ fn words_beyond_the_inspected_beats_never_match() {
 }
 
 #[test]
-fn nothing_matches_before_rules_are_latched_or_after_they_are_withdrawn() {
+fn nothing_matches_without_latched_rules() {
     let params = MatcherParams::REFERENCE;
     let mut matcher = ReferenceMatcher::new(&params).expect("the reference sizes are possible");
     assert_eq!(matcher.classify(&SLMP_END_OF_MESSAGE), MatchResult::Bypass);
@@ -233,7 +233,7 @@ fn ports_carry_the_register_encoding_ruleset_major() {
 }
 
 #[test]
-fn more_rules_than_the_matcher_has_are_refused() {
+fn too_many_rules_are_rejected() {
     let params = MatcherParams::REFERENCE;
     let error = RuleTable::new(&params, vec![or(&[]); 5]).expect_err("there are four rulesets");
     assert_eq!(
@@ -252,7 +252,7 @@ fn more_rules_than_the_matcher_has_are_refused() {
 }
 
 #[test]
-fn impossible_sizes_are_refused() {
+fn impossible_sizes_are_rejected() {
     let reference = MatcherParams::REFERENCE;
     let cases = [
         (
@@ -385,7 +385,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_behind_the_last_whole_word_do_not_change_the_match(
+    fn bytes_after_the_last_whole_word_do_not_change_the_match(
         set in any_set(),
         frame in proptest::collection::vec(any::<u8>(), 4..160),
         tail in any::<[u8; 3]>(),

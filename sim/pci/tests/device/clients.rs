@@ -14,7 +14,7 @@ const EOPNOTSUPP: u32 = 95;
 const NO_REPLY: u32 = 1 << 4;
 
 #[test]
-fn a_second_client_hears_that_the_device_is_in_use() {
+fn a_second_client_is_told_that_the_device_is_in_use() {
     let device = Device::new(Identity::OWN);
     let mut first = Raw::new(&device);
     let mut second = Raw::connect(&device);
@@ -26,7 +26,7 @@ fn a_second_client_hears_that_the_device_is_in_use() {
 }
 
 #[test]
-fn who_talks_nonsense_is_dropped_and_the_next_one_is_served() {
+fn a_client_with_invalid_messages_is_dropped_and_the_next_is_served() {
     let device = Device::new(Identity::OWN);
     let header = Raw::header;
     for nonsense in [
@@ -42,7 +42,7 @@ fn who_talks_nonsense_is_dropped_and_the_next_one_is_served() {
         raw.send(&nonsense);
         assert_eq!(raw.answer(), None, "{nonsense:x?}");
     }
-    // Another version is told so first.
+    // Another version is refused first.
     let mut raw = Raw::connect(&device);
     assert_eq!(raw.ask(1, &[1, 0, 0, 0]).0, EINVAL);
     assert_eq!(raw.answer(), None);
@@ -50,7 +50,7 @@ fn who_talks_nonsense_is_dropped_and_the_next_one_is_served() {
 }
 
 #[test]
-fn what_it_does_not_do_is_refused_by_number() {
+fn unsupported_requests_get_an_error_number() {
     let device = Device::new(Identity::OWN);
     let mut raw = Raw::new(&device);
     // Files for accesses, DMA by messages, dirty pages, several writes at once, features, migration.
@@ -98,7 +98,7 @@ fn what_it_does_not_do_is_refused_by_number() {
 }
 
 #[test]
-fn writes_that_nobody_waits_for_are_done_in_their_order() {
+fn posted_writes_are_executed_in_order() {
     let device = Device::new(Identity::OWN);
     let mut raw = Raw::new(&device);
     raw.ask(
@@ -120,7 +120,7 @@ fn writes_that_nobody_waits_for_are_done_in_their_order() {
 }
 
 #[test]
-fn who_does_not_take_its_answers_is_dropped() {
+fn a_client_that_does_not_read_replies_is_dropped() {
     let device = Device::new(Identity::OWN);
     let mut raw = Raw::new(&device);
     ok(raw.0.set_write_timeout(Some(Duration::from_secs(20))));
@@ -135,7 +135,7 @@ fn who_does_not_take_its_answers_is_dropped() {
 }
 
 #[test]
-fn who_says_nothing_does_not_keep_the_device() {
+fn a_silent_client_does_not_block_the_device() {
     let device = Device::new(Identity::OWN);
     let mut silent = Raw::connect(&device);
     std::thread::sleep(Duration::from_millis(10));
@@ -170,7 +170,7 @@ fn set(client: &mut Client, start: u32, events: &[OwnedFd]) {
 }
 
 #[test]
-fn each_vector_signals_its_own_file() {
+fn each_vector_signals_its_own_eventfd() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let counts = [0, MSI, MSIX, 3, 4].map(|index| ok(client.get_irq_info(index)).count);
@@ -199,7 +199,7 @@ fn word_of_pending(client: &mut Client) -> u8 {
 }
 
 #[test]
-fn a_message_waits_for_who_takes_it() {
+fn a_pending_interrupt_waits_for_an_eventfd() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     raise(client, 3);
@@ -226,7 +226,7 @@ fn a_message_waits_for_who_takes_it() {
 }
 
 #[test]
-fn mqnic_has_as_many_as_it_asks_for() {
+fn mqnic_gets_the_vectors_that_it_requests() {
     let device = Device::new(Identity::MQNIC);
     let client = &mut device.client();
     assert_eq!(
@@ -236,7 +236,7 @@ fn mqnic_has_as_many_as_it_asks_for() {
 }
 
 #[test]
-fn a_file_that_takes_nothing_holds_nobody_up() {
+fn a_full_eventfd_does_not_block() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let full = ok(eventfd(0, EventfdFlags::CLOEXEC));

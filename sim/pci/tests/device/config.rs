@@ -43,14 +43,14 @@ fn capability(client: &mut Client, id: u8) -> u64 {
         .1
 }
 
-/// What software finds of a BAR that writes all ones to it.
+/// Writes all ones to a BAR and reads it back, as software does to find its size.
 fn sized(client: &mut Client, bar: u64) -> u32 {
     ok(client.region_write(CONFIG, 0x10 + 4 * bar, &[0xff; 4]));
     word(client, CONFIG, 0x10 + 4 * bar)
 }
 
 #[test]
-fn the_function_is_what_drivers_look_for() {
+fn the_function_has_the_ids_that_drivers_match() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let [vendor, id] = [pci::VENDOR, pci::DEVICE].map(u32::from);
@@ -111,7 +111,7 @@ fn mqnic_finds_its_register_blocks_and_the_application() {
 }
 
 #[test]
-fn bars_answer_only_when_they_are_switched_on() {
+fn bars_respond_only_when_enabled() {
     let device = Device::new(Identity::OWN);
     let client = &mut ok(Client::new(&device.path()));
     ok(client.region_write(0, 0x20, &[1, 2, 3, 4]));
@@ -121,7 +121,7 @@ fn bars_answer_only_when_they_are_switched_on() {
 }
 
 #[test]
-fn a_reset_by_whatever_way_makes_it_new() {
+fn every_kind_of_reset_restores_the_initial_state() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let express = capability(client, EXPRESS);
@@ -151,9 +151,9 @@ fn a_reset_by_whatever_way_makes_it_new() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is written in pieces of any size at any place is read so, in pieces of any other size.
+    /// Writes pieces of any size at any offset, and reads them back in pieces of any other size.
     #[test]
-    fn accesses_of_any_size_touch_their_bytes_alone(
+    fn accesses_of_any_size_affect_only_their_bytes(
         writes in prop::collection::vec((0..80_usize, prop::collection::vec(any::<u8>(), 1..20)), 1..8),
         start in 0..80_usize,
         bytes in 1..20_usize,

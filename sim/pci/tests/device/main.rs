@@ -1,5 +1,4 @@
-//! The device at its socket: the client is the crate `vfio_user`, which nobody here wrote, and where that has no words for what a
-//! client can do wrong, bytes.
+//! The device at its socket. The client is the independent crate `vfio_user`; errors that it cannot make are sent as bytes.
 
 mod clients;
 mod config;

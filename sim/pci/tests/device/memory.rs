@@ -10,7 +10,7 @@ const PAGE: u64 = 4096;
 const UNSUPPORTED: u32 = 10;
 
 #[test]
-fn bytes_move_both_ways_and_nowhere_else() {
+fn dma_moves_bytes_both_ways_and_nowhere_else() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(4 * PAGE as usize);
@@ -29,7 +29,7 @@ fn bytes_move_both_ways_and_nowhere_else() {
 }
 
 #[test]
-fn a_transfer_over_pages_that_are_mapped_one_by_one_is_split() {
+fn a_transfer_over_separately_mapped_pages_is_split() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(64 * PAGE as usize);
@@ -53,7 +53,7 @@ fn a_transfer_over_pages_that_are_mapped_one_by_one_is_split() {
 }
 
 #[test]
-fn what_is_not_mapped_is_refused_whole() {
+fn unmapped_transfers_are_rejected_as_a_whole() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, memory) = guest_memory(4 * PAGE as usize);
@@ -81,7 +81,7 @@ fn what_is_not_mapped_is_refused_whole() {
 }
 
 #[test]
-fn a_function_that_is_no_bus_master_moves_nothing() {
+fn a_function_that_is_not_bus_master_moves_nothing() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let (file, _) = guest_memory(PAGE as usize);
@@ -94,7 +94,7 @@ fn a_function_that_is_no_bus_master_moves_nothing() {
 }
 
 #[test]
-fn memory_is_gone_with_its_client() {
+fn memory_is_unmapped_with_its_client() {
     let device = Device::new(Identity::OWN);
     let (file, _) = guest_memory(PAGE as usize);
     let mut client = device.client();
@@ -110,7 +110,7 @@ fn memory_is_gone_with_its_client() {
 
 /// A file that becomes shorter would end the device at its next access.
 #[test]
-fn a_file_that_can_become_shorter_is_not_reached() {
+fn a_file_that_can_shrink_is_not_mapped() {
     let device = Device::new(Identity::OWN);
     let client = &mut device.client();
     let file = ok(memfd_create("guest", MemfdFlags::CLOEXEC));
@@ -131,7 +131,7 @@ fn map(address: u64, bytes: u64) -> Vec<u8> {
 }
 
 #[test]
-fn mappings_that_cannot_be_are_refused_by_number() {
+fn impossible_mappings_get_an_error_number() {
     const EEXIST: u32 = 17;
     const EINVAL: u32 = 22;
     let device = Device::new(Identity::OWN);

@@ -88,7 +88,7 @@ impl Application for Words {
     }
 
     fn stop(&mut self) -> io::Result<()> {
-        // Nothing goes on by itself.
+        // Nothing runs in the background.
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! One half of a master: its writes or its reads, and which ids are in use.
+//! One half of a master (writes or reads), and the ids in use.
 
 use super::request::{ReadBeat, ReadDone, WriteDone};
 use super::{MasterPauses, Skew};
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 struct Queued {
     number: u64,
     request: Request,
-    /// What is written; none of a read.
+    /// The data to write; empty for a read.
     beats: Vec<WriteBeat>,
     /// Cycles from the offer of the address to that of the first beat; none if they go together.
     skew: i64,
@@ -37,12 +37,12 @@ struct Sent {
     number: u64,
     burst: Burst,
     atomic: bool,
-    /// Beats of the answer: that many will come, and these have.
+    /// Beats of the answer: how many are expected, and how many have arrived.
     count: u64,
     beats: Vec<ReadBeat>,
     address_cycle: u64,
     data_cycle: u64,
-    /// The first cycle in which the first beat was valid, its transfer, and that of the last one.
+    /// The cycle in which the first beat was first valid, that of its transfer, and that of the last transfer.
     valid_cycle: u64,
     first_cycle: u64,
     last_cycle: u64,
@@ -63,7 +63,7 @@ pub(super) struct MasterHalf {
     /// How many of the queue have their address transferred, and all of their data.
     addresses: usize,
     datas: usize,
-    /// Beats transferred of the first that has data left.
+    /// Number of beats transferred of the first burst that has data left.
     beat: usize,
     address_on_bus: bool,
     data_on_bus: bool,
@@ -136,7 +136,7 @@ impl MasterHalf {
         Ok(())
     }
 
-    /// Drives a cycle; `loads` is whether what atomic operations load comes back.
+    /// Drives a cycle; `loads` says whether the data that atomic operations return arrives on the read channel.
     pub(super) fn drive(&mut self, dut: &mut Instance, cycle: u64, ids: &mut Ids, loads: bool) {
         let counts = self.monitor.counts();
         let stalled = self.answers.next(counts.response.beats);
@@ -195,7 +195,7 @@ impl MasterHalf {
         self.data_on_bus = true;
     }
 
-    /// Looks at a cycle; the burst whose address was transferred, if one was.
+    /// Samples a cycle; returns the burst whose address was transferred, if any.
     pub(super) fn sample(&mut self, dut: &Instance, cycle: u64, ids: &mut Ids) -> Option<(u64, Request)> {
         let answers = self.ports.answers();
         if dut.is_high(answers.valid) {
@@ -260,7 +260,7 @@ impl MasterHalf {
         }
     }
 
-    /// Moves what is sent completely to what waits.
+    /// Moves bursts that are sent completely to those that wait for a response.
     fn retire(&mut self) {
         let reads = self.ports.half == Half::Read;
         while self.addresses > 0 && (reads || self.datas > 0) {
@@ -274,7 +274,7 @@ impl MasterHalf {
         }
     }
 
-    /// Waits for what a write loads, if it does.
+    /// Waits for the data that a write returns, if it does.
     pub(super) fn expect_load(&mut self, number: u64, request: Request, cycle: u64) {
         if let Some(count) = request.loaded_beats() {
             self.expect(number, request.burst, (count, true), (cycle, cycle));
@@ -302,7 +302,7 @@ impl MasterHalf {
         });
     }
 
-    /// Forgets what the design has seen a part of; what it has not stays in the queue.
+    /// Discards what the design has seen a part of; the rest stays in the queue.
     pub(super) fn reset(&mut self, dut: &mut Instance) {
         let begun = self.addresses.max(self.datas + usize::from(self.beat > 0));
         self.queue.drain(..begun);
@@ -320,14 +320,14 @@ impl MasterHalf {
         }
     }
 
-    /// Forgets what was not begun.
+    /// Discards bursts that have not started.
     pub(super) fn clear(&mut self) {
         let offered = |burst: &Queued| burst.address_offered.is_some() || burst.data_offered.is_some();
         let begun = self.queue.iter().take_while(|burst| offered(burst)).count();
         self.queue.truncate(begun);
     }
 
-    /// The numbers of what was not answered, by id in order.
+    /// The numbers of the bursts without response, by id in order.
     pub(super) fn expected(&self) -> BTreeMap<u64, Vec<u64>> {
         let waiting = self.waiting.iter();
         let waiting = waiting.flat_map(|(id, sent)| sent.iter().map(|sent| (*id, sent.number)));
@@ -376,7 +376,7 @@ impl MasterHalf {
 
     pub(super) fn describe(&self) -> String {
         format!(
-            "{} {} are not sent, {} wait for their answer, {} answers were not looked at",
+            "{} {} are not sent, {} wait for a response, {} responses were not taken",
             self.queue.len(),
             self.ports.half.plural(),
             self.left() - self.queue.len(),
@@ -423,8 +423,8 @@ fn check_fit(ports: &AddressPorts, request: &Request) -> Result<(), String> {
     Ok(())
 }
 
-/// Bursts that are under way, by id: an atomic operation must have its id for itself (AMBA IHI 0022,
-/// section E1.1), because nothing says in which order it and others of that id are answered.
+/// Bursts in flight, by id. An atomic operation must have its id to itself (AMBA IHI 0022, section E1.1), because the
+/// order of its responses relative to others with that id is undefined.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     users: BTreeMap<u64, Users>,
@@ -432,7 +432,7 @@ pub(super) struct Ids {
 
 #[derive(Debug)]
 struct Users {
-    /// Answers that are missing.
+    /// Responses still expected.
     answers: usize,
     atomic: bool,
 }
@@ -443,7 +443,7 @@ impl Ids {
         self.users.get(&id).is_none_or(|users| !atomic && !users.atomic)
     }
 
-    /// A burst is offered, which will be answered that many times.
+    /// Records a burst that was offered, and the number of its responses.
     pub(super) fn start(&mut self, id: u64, atomic: bool, answers: usize) {
         let users = self.users.entry(id).or_insert(Users { answers: 0, atomic });
         users.answers += answers;
@@ -479,7 +479,7 @@ mod tests {
     use super::Ids;
 
     #[test]
-    fn atomic_operations_have_their_id_for_themselves() {
+    fn atomic_operations_do_not_share_their_id() {
         let mut ids = Ids::default();
         ids.start(1, false, 1);
         ids.start(1, false, 1);

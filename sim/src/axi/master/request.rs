@@ -1,4 +1,4 @@
-//! What a master is told to do.
+//! The requests that a master takes.
 
 use crate::axi::answer::Response;
 use crate::axi::burst::{Burst, BurstKind, Request};
@@ -6,9 +6,9 @@ use crate::axi::rules::WriteBeat;
 
 /// A burst to write.
 ///
-/// What breaks a rule of the bus has to be marked with [`illegal`](Self::illegal), so that no test does
-/// so by mistake. Of atomic operations only the number of beats of a comparison is judged, and of exclusive
-/// accesses nothing.
+/// A request that breaks a rule of the bus has to be marked with [`illegal`](Self::illegal), so that no test does so
+/// by mistake. Of atomic operations only the number of beats of a compare is checked, and of exclusive accesses
+/// nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteRequest {
     /// Its address; the number of beats is that of `beats`.
@@ -21,7 +21,7 @@ pub struct WriteRequest {
     pub protection: Option<u8>,
     /// AWUSER; without, it has any value.
     pub user: Option<u64>,
-    /// Its data, as many beats as the burst says.
+    /// The data, as many beats as the burst has.
     pub beats: Vec<WriteBeat>,
     /// Whether it breaks a rule on purpose.
     pub illegal: bool,
@@ -29,7 +29,7 @@ pub struct WriteRequest {
 
 /// A burst to read.
 ///
-/// What breaks a rule of the bus has to be marked with [`illegal`](Self::illegal).
+/// A request that breaks a rule of the bus has to be marked with [`illegal`](Self::illegal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadRequest {
     /// Its address.
@@ -62,7 +62,7 @@ macro_rules! with_signals {
                 self
             }
 
-            /// Says that it breaks a rule on purpose.
+            /// Marks a request that breaks a rule on purpose.
             #[must_use]
             pub fn illegal(mut self) -> Self {
                 self.illegal = true;
@@ -98,8 +98,8 @@ impl WriteRequest {
         }
     }
 
-    /// An incrementing burst of whole beats on a bus of that many bytes, which writes these bytes from
-    /// any address on and no others. Without bytes it is one beat without strobes.
+    /// An incrementing burst of full-width beats on a bus with that many bytes, which writes exactly these bytes from
+    /// any address on. Without bytes it is one beat without strobes.
     pub fn bytes(id: u64, address: u64, bytes: &[u8], bus_bytes: usize) -> Self {
         let burst = span(id, address, bytes.len(), bus_bytes);
         let mut lane = (address % bus_bytes as u64) as usize;
@@ -121,7 +121,7 @@ impl WriteRequest {
         Self { atop, ..self }
     }
 
-    /// What the address channel carries.
+    /// The beat of the address channel.
     pub(super) fn request(&self) -> Request {
         Request {
             burst: self.burst,
@@ -132,7 +132,7 @@ impl WriteRequest {
         }
     }
 
-    /// Checks what cannot be sent at all, and unless it is illegal on purpose, the rules of the bus.
+    /// Rejects what cannot be sent at all and, unless it is marked illegal, what breaks a rule of the bus.
     pub(super) fn check(&self, bus_bytes: usize) -> Result<(), String> {
         check_encoding(&self.burst)?;
         let beats = self.beats.len();
@@ -180,13 +180,13 @@ impl ReadRequest {
         }
     }
 
-    /// An incrementing burst of whole beats on a bus of that many bytes, which reads that many bytes from
-    /// any address on; one beat if it is none.
+    /// An incrementing burst of full-width beats on a bus with that many bytes, which reads `len` bytes from any
+    /// address on; one beat if `len` is 0.
     pub fn bytes(id: u64, address: u64, count: usize, bus_bytes: usize) -> Self {
         Self::new(span(id, address, count, bus_bytes))
     }
 
-    /// What the address channel carries.
+    /// The beat of the address channel.
     pub(super) fn request(&self) -> Request {
         Request {
             burst: self.burst,
@@ -197,7 +197,7 @@ impl ReadRequest {
         }
     }
 
-    /// Checks what cannot be sent at all, and unless it is illegal on purpose, the rules of the bus.
+    /// Rejects what cannot be sent at all and, unless it is marked illegal, what breaks a rule of the bus.
     pub(super) fn check(&self, bus_bytes: usize) -> Result<(), String> {
         check_encoding(&self.burst)?;
         if self.illegal {
@@ -228,7 +228,7 @@ fn span(id: u64, address: u64, count: usize, bus_bytes: usize) -> Burst {
     }
 }
 
-/// Whether AxLEN and AxSIZE can say it.
+/// Whether AxLEN and AxSIZE can encode the burst.
 fn check_encoding(burst: &Burst) -> Result<(), String> {
     if !(1..=256).contains(&burst.beats) {
         return Err(format!("a burst has {} beats, not 1 to 256", burst.beats));
@@ -240,10 +240,10 @@ fn check_encoding(burst: &Burst) -> Result<(), String> {
 }
 
 fn unmarked(rule: String) -> String {
-    format!("{rule}; mark it as illegal if that is what is tested")
+    format!("{rule}; mark it as illegal if that is intended")
 }
 
-/// A write that was answered.
+/// A completed write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteDone {
     /// The number that [`AxiMaster::write`](super::AxiMaster::write) gave it.
@@ -262,7 +262,7 @@ pub struct WriteDone {
     pub response_cycle: u64,
 }
 
-/// A beat that was read.
+/// One beat of read data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadBeat {
     /// All lanes of the bus.
@@ -271,7 +271,7 @@ pub struct ReadBeat {
     pub response: Response,
 }
 
-/// A read that was answered, or what an atomic operation loaded.
+/// A completed read, or the data that an atomic operation returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadDone {
     /// The number that [`AxiMaster::read`](super::AxiMaster::read) or, for an atomic operation,
@@ -340,10 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_broken_on_purpose_only() {
+    fn rules_are_broken_only_on_purpose() {
         let mut write = WriteRequest::bytes(0, 0xff8, &[0; 16], 8);
         let expected = "a burst of 2 beats of 8 bytes at 0xff8 crosses a 4 KiB boundary; mark it as illegal \
-                        if that is what is tested";
+                        if that is intended";
         assert_eq!(write.check(8).unwrap_err(), expected);
         write.clone().illegal().check(8).unwrap();
         let read = ReadRequest::bytes(0, 0xff8, 16, 8);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_encoding_is_never_sent() {
+    fn bursts_without_encoding_are_rejected() {
         let text = |beats, size| {
             let burst = Burst {
                 id: 0,

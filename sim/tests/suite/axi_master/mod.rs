@@ -135,7 +135,7 @@ fn a_slave_without_read_channels_is_written() {
 }
 
 #[test]
-fn atomic_operations_have_their_id_for_themselves() {
+fn atomic_operations_do_not_share_their_id() {
     let mut bench = bench(
         MasterConfig {
             pauses: random_pauses(5),
@@ -152,7 +152,7 @@ fn atomic_operations_have_their_id_for_themselves() {
             ..SlaveConfig::default()
         },
     );
-    // What a load returns is not mixed up with reads of the same id, which its monitor checks.
+    // Loads are not confused with reads of the same id, which the monitor of the loads checks.
     let mut loads = BTreeMap::new();
     for number in 0..200 {
         let id = number % 3;
@@ -180,7 +180,7 @@ fn atomic_operations_have_their_id_for_themselves() {
 }
 
 #[test]
-fn responses_go_to_their_bursts() {
+fn responses_belong_to_their_bursts() {
     use Response::{DecodeError, Okay, SlaveError};
     let bad = vec![(0x100..=0x1ff, SlaveError), (0x200..=0x2ff, DecodeError)];
     let mut bench = bench(
@@ -246,7 +246,7 @@ fn every_channel_moves_a_beat_a_clock() {
 }
 
 #[test]
-fn skews_go_both_ways_and_no_further_than_asked_for() {
+fn skews_stay_within_the_configured_bounds() {
     let config = MasterConfig {
         skew: Skew::Random { most: 3 },
         ..MasterConfig::default()
@@ -265,7 +265,7 @@ fn skews_go_both_ways_and_no_further_than_asked_for() {
 }
 
 #[test]
-fn exclusive_accesses_may_be_answered_as_such() {
+fn exclusive_accesses_may_get_exokay() {
     let mut bench = calm();
     bench.set_fault(15);
     bench
@@ -281,7 +281,7 @@ fn exclusive_accesses_may_be_answered_as_such() {
 }
 
 #[test]
-fn user_signals_are_those_that_a_burst_says_or_any() {
+fn user_signals_are_set_by_the_request_or_random() {
     let mut bench = calm();
     let users = [Some(5), None, Some(0), Some(15), None, Some(5), None, None];
     for user in users {
@@ -340,7 +340,7 @@ pub(crate) fn bench(config: MasterConfig, writes: SlaveConfig, reads: SlaveConfi
     }
 }
 
-/// A bench in which nobody pauses.
+/// A bench without pauses.
 pub(crate) fn calm() -> Bench {
     bench(
         MasterConfig::default(),

@@ -6,16 +6,16 @@ use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave};
 use spinneret_sim::prelude::*;
 
 #[test]
-fn broken_slaves_are_found() {
+fn broken_slaves_are_reported() {
     for (fault, expected) in [
         (4, "s_axi_r: beat 1 of 2 from 0x40 for id 2 comes with RLAST"),
         (5, "s_axi_r: beat 2 of 2 from 0x40 for id 2 comes without RLAST"),
-        (6, "s_axi_r: there is a beat for id 3, which waits for none"),
+        (6, "s_axi_r: a beat for id 3, which has no read under way"),
         (7, "s_axi_r: s_axi_rdata changed while valid was high"),
         (8, "s_axi_r: RRESP is EXOKAY"),
-        (9, "s_axi_r: there is a beat for id 0, which waits for none"),
-        (12, "s_axi_b: there is a response for id 3, which waits for none"),
-        (13, "s_axi_b: there is a response for id 0, which waits for none"),
+        (9, "s_axi_r: a beat for id 0, which has no read under way"),
+        (12, "s_axi_b: a response for id 3, which has no write under way"),
+        (13, "s_axi_b: a response for id 0, which has no write under way"),
         (14, "s_axi_b: s_axi_bresp changed while valid was high"),
         (15, "s_axi_b: BRESP is EXOKAY"),
     ] {
@@ -34,19 +34,19 @@ fn broken_slaves_are_found() {
 }
 
 #[test]
-fn answers_that_are_too_early_are_found() {
+fn early_responses_are_reported() {
     let mut bench = calm();
     bench.reads.set_latency(Latency::exactly(60));
     bench.set_fault(16);
     bench.master.read(ReadRequest::bytes(0, 0, 8, 8));
     let message = panic_message(|| bench.sim.run(20));
-    let expected = "s_axi_r: there is a beat for id 0, which waits for none";
+    let expected = "s_axi_r: a beat for id 0, which has no read under way";
     assert_contains(&message, expected);
     let mut bench = calm();
     bench.set_fault(17);
     bench.master.write(WriteRequest::bytes(0, 0, &[1; 16], 8));
     let message = panic_message(|| bench.sim.run(20));
-    let expected = "s_axi_b: there is a response for id 0 before its burst is complete";
+    let expected = "s_axi_b: a response for id 0 before its burst is complete";
     assert_contains(&message, expected);
 }
 
@@ -63,7 +63,7 @@ fn illegal_bursts_do_not_hide_broken_slaves() {
 }
 
 #[test]
-fn illegal_bursts_are_sent_on_purpose_only() {
+fn illegal_bursts_are_sent_only_on_purpose() {
     let mut bench = calm();
     bench.tolerate();
     let write = |burst: Burst, strobes| {
@@ -106,7 +106,7 @@ fn illegal_bursts_are_sent_on_purpose_only() {
             "{message}"
         );
         assert!(
-            message.ends_with("mark it as illegal if that is what is tested"),
+            message.ends_with("mark it as illegal if that is intended"),
             "{message}"
         );
         bench.master.write(request.illegal());
@@ -122,7 +122,7 @@ fn illegal_bursts_are_sent_on_purpose_only() {
 }
 
 #[test]
-fn what_does_not_fit_the_ports_is_refused() {
+fn requests_that_do_not_fit_the_ports_are_rejected() {
     let message = |action: &dyn Fn(&AxiMaster) -> u64| {
         let bench = calm();
         refusal(|| action(&bench.master))
@@ -150,7 +150,7 @@ fn what_does_not_fit_the_ports_is_refused() {
 }
 
 #[test]
-fn what_is_no_slave_is_refused() {
+fn designs_without_slave_ports_are_rejected() {
     let mut sim = limited::<FixtureAxiMaster>(1);
     let error = AxiMaster::attach(&mut sim, "m_axi", MasterConfig::default()).expect_err("a master");
     assert_eq!(
@@ -162,22 +162,22 @@ fn what_is_no_slave_is_refused() {
 }
 
 #[test]
-fn nothing_is_left_at_the_end() {
+fn unfinished_accesses_are_reported() {
     for (cycles, expected) in [
         (
             0,
-            "s_axi: master: 1 writes are not sent, 0 wait for their answer, 0 answers were not looked at; \
-             1 reads are not sent, 0 wait for their answer, 0 answers were not looked at",
+            "s_axi: master: 1 writes are not sent, 0 wait for a response, 0 responses were not taken; \
+             1 reads are not sent, 0 wait for a response, 0 responses were not taken",
         ),
         (
             6,
-            "0 writes are not sent, 1 wait for their answer, 0 answers were not looked at; 0 reads are not \
-             sent, 1 wait for their answer, 0 answers were not looked at",
+            "0 writes are not sent, 1 wait for a response, 0 responses were not taken; 0 reads are not \
+             sent, 1 wait for a response, 0 responses were not taken",
         ),
         (
             60,
-            "0 wait for their answer, 1 answers were not looked at; 0 reads are not sent, 0 wait for their \
-             answer, 1 answers were not looked at",
+            "0 wait for a response, 1 responses were not taken; 0 reads are not sent, 0 wait for a \
+             response, 1 responses were not taken",
         ),
     ] {
         let mut bench = calm();
@@ -191,7 +191,7 @@ fn nothing_is_left_at_the_end() {
 }
 
 #[test]
-fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
+fn a_reset_discards_started_bursts_and_sends_the_rest() {
     let mut kept = 0;
     for cycles in 1..80 {
         let config = MasterConfig {
@@ -223,7 +223,7 @@ fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
 }
 
 #[test]
-fn a_reset_forgets_data_whose_address_was_not_sent() {
+fn a_reset_discards_data_whose_address_was_not_sent() {
     let config = MasterConfig {
         skew: Skew::Random { most: 6 },
         pauses: MasterPauses {
@@ -252,7 +252,7 @@ fn a_reset_forgets_data_whose_address_was_not_sent() {
 }
 
 #[test]
-fn a_burst_that_was_offered_before_a_reset_begins_anew() {
+fn a_burst_that_was_offered_before_a_reset_is_sent_again() {
     let mut bench = calm();
     bench
         .writes
@@ -272,7 +272,7 @@ fn a_burst_that_was_offered_before_a_reset_begins_anew() {
 }
 
 #[test]
-fn what_is_not_begun_can_be_forgotten() {
+fn bursts_that_have_not_started_can_be_discarded() {
     let mut bench = calm();
     bench
         .reads

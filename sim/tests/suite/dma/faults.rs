@@ -1,4 +1,4 @@
-//! Descriptors that fail, statuses that nobody waits for, resets.
+//! Descriptors that fail, unexpected statuses, resets.
 
 use super::{Bench, SHAPE, bench, bytes, descriptor, latency};
 use crate::support::{assert_contains, limited, panics_with};
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 #[test]
-fn descriptors_fail_as_they_are_told() {
+fn descriptors_fail_as_configured() {
     let config = DmaConfig {
         faults: DmaFaults::At(vec![(0x1010..=0x1010, 9), (0x1000..=0x10ff, 1)]),
         ..latency(0)
@@ -89,7 +89,7 @@ impl HostBus for Small {
 }
 
 #[test]
-fn a_host_that_is_elsewhere_is_asked_when_bytes_move_and_may_refuse() {
+fn a_host_bus_serves_the_dma_and_may_reject() {
     let mut bench = bench(latency(20));
     let host = Rc::new(Small(RefCell::new(Some([0; 64]))));
     bench.host.connect(Rc::clone(&host) as Rc<dyn HostBus>);
@@ -107,7 +107,7 @@ fn a_host_that_is_elsewhere_is_asked_when_bytes_move_and_may_refuse() {
     let mut expected = [0; 64];
     expected[0x30..].copy_from_slice(&bytes(1));
     assert_eq!(*host.0.borrow(), Some(expected));
-    // What is taken away while a transfer is under way is not reached.
+    // A transfer does not reach memory that is removed meanwhile.
     bench.ask(Transfer::ToHost, descriptor(0x1000, 0, 16, 3));
     host.0.take();
     assert_eq!(bench.statuses(Transfer::ToHost)[0].code, 10);
@@ -115,45 +115,45 @@ fn a_host_that_is_elsewhere_is_asked_when_bytes_move_and_may_refuse() {
 }
 
 #[test]
-fn strays_have_tags_that_are_not_in_flight() {
+fn unsolicited_statuses_have_tags_that_are_not_in_flight() {
     let config = DmaConfig {
-        strays: 50,
+        unsolicited: 50,
         tags: 16,
         spread: 20,
         ..latency(0)
     };
     let mut bench = bench(config);
-    let mut strays = Vec::new();
+    let mut unsolicited = Vec::new();
     for number in 0..200 {
         bench.ask(
             Transfer::FromHost,
             descriptor(0x1000, 16 * (number % 32), 16, number % 16),
         );
         for status in bench.statuses(Transfer::FromHost) {
-            if status.stray {
-                strays.push(status.tag);
+            if status.unsolicited {
+                unsolicited.push(status.tag);
             } else {
                 assert_eq!(status.tag, number % 16);
             }
         }
         bench.read_line(number % 32);
     }
-    assert!(strays.iter().any(|tag| *tag >= 16) && strays.iter().any(|tag| *tag < 16));
-    bench.reads.set_strays(0);
+    assert!(unsolicited.iter().any(|tag| *tag >= 16) && unsolicited.iter().any(|tag| *tag < 16));
+    bench.reads.set_unsolicited(0);
     bench.sim.run(3);
     while bench.reads.next_status().is_some() {}
-    bench.reads.send_stray(77, 4);
+    bench.reads.send_unsolicited_status(77, 4);
     bench.sim.run(1);
     let status = bench.reads.next_status().unwrap();
-    assert_eq!((status.tag, status.code, status.stray), (77, 4, true));
+    assert_eq!((status.tag, status.code, status.unsolicited), (77, 4, true));
     assert_eq!(bench.value("s_axis_read_desc_status_valid"), 1);
     assert_eq!(bench.value("s_axis_read_desc_status_tag"), 77);
-    bench.writes.set_strays(0);
+    bench.writes.set_unsolicited(0);
     bench.sim.finish();
 }
 
 #[test]
-fn a_reset_forgets_what_is_under_way() {
+fn a_reset_discards_what_is_in_flight() {
     let mut bench = bench(latency(50));
     for _ in 0..3 {
         bench.write_line(0, bytes(0), 0xffff);
@@ -170,7 +170,7 @@ fn a_reset_forgets_what_is_under_way() {
 }
 
 #[test]
-fn a_dma_with_a_reset_of_its_own_goes_on() {
+fn a_dma_with_its_own_reset_keeps_running() {
     let config = DmaConfig {
         survives_reset: true,
         ..latency(0)
@@ -192,7 +192,7 @@ fn a_dma_with_a_reset_of_its_own_goes_on() {
 }
 
 #[test]
-fn a_descriptor_that_waits_has_to_outlive_a_reset_that_the_dma_does_not_see() {
+fn a_waiting_descriptor_must_stay_valid_in_a_reset_that_the_dma_does_not_see() {
     let config = DmaConfig {
         survives_reset: true,
         ..latency(0)
@@ -224,7 +224,7 @@ fn broken(expected: &str, action: impl FnOnce(&mut Bench)) {
 }
 
 #[test]
-fn broken_descriptors_are_found() {
+fn broken_descriptors_are_reported() {
     for (descriptor, expected) in [
         (
             descriptor(0, 0, 0, 0),
@@ -263,7 +263,7 @@ fn broken_descriptors_are_found() {
 }
 
 #[test]
-fn bytes_in_use_are_not_touched() {
+fn accesses_to_bytes_in_use_are_reported() {
     broken(
         "ram_wr_cmd: RAM bytes 0x0 to 0x7 are written while a descriptor in flight",
         |bench| {
@@ -299,7 +299,7 @@ fn bytes_in_use_are_not_touched() {
 }
 
 #[test]
-fn broken_commands_are_found() {
+fn broken_commands_are_reported() {
     broken(
         "ram_wr_cmd: valid of segment 1 went low before ready was high",
         |bench| {
@@ -333,7 +333,7 @@ fn broken_commands_are_found() {
 }
 
 #[test]
-fn what_has_no_dma_is_refused() {
+fn designs_without_dma_ports_are_rejected() {
     let mut sim = limited::<FixtureSlice>(1);
     let (host, ram) = (HostMemory::new(0), SegmentedRam::new(SHAPE, Seed(0)));
     let prefixes = Transfer::ToHost.prefixes();

@@ -8,7 +8,7 @@ use spinneret_sim::dma::{Accepted, Descriptor, RamPort, SegmentedRam, Status, Tr
 use spinneret_sim::prelude::*;
 
 #[test]
-fn bytes_go_from_the_ram_to_the_host_at_any_alignment() {
+fn transfers_to_the_host_work_at_any_alignment() {
     let mut bench = bench(latency(3));
     for line in 0..4 {
         bench.write_line(line, bytes(16 * line as u8), 0xffff);
@@ -28,7 +28,11 @@ fn bytes_go_from_the_ram_to_the_host_at_any_alignment() {
     }
     let statuses = bench.statuses(Transfer::ToHost);
     assert_eq!(statuses.len(), number as usize);
-    assert!(statuses.iter().all(|status| status.code == 0 && !status.stray));
+    assert!(
+        statuses
+            .iter()
+            .all(|status| status.code == 0 && !status.unsolicited)
+    );
     assert_eq!(bench.host.check(), Ok(()));
     bench.sim.finish();
 }
@@ -52,7 +56,7 @@ fn only_enabled_bytes_are_written() {
 }
 
 #[test]
-fn bytes_come_from_the_host_at_any_alignment() {
+fn transfers_from_the_host_work_at_any_alignment() {
     let mut bench = bench(latency(0));
     bench.host.set(0x2ff8, b"from the host");
     bench.ask(Transfer::FromHost, descriptor(0x2ff8, 3, 8, 0));
@@ -66,7 +70,7 @@ fn bytes_come_from_the_host_at_any_alignment() {
 }
 
 #[test]
-fn statuses_come_after_latency_and_movement() {
+fn statuses_come_after_latency_and_transfer() {
     for (cycles, lines) in [(0, 1), (0, 4), (100, 1), (100, 32)] {
         let mut bench = bench(latency(cycles));
         let first = bench.ask(Transfer::FromHost, descriptor(0x1000, 0, 16 * lines, 0));
@@ -124,7 +128,7 @@ fn statuses_overtake_each_other_but_writes_do_not() {
 }
 
 #[test]
-fn ports_pause_each_by_itself_and_keep_their_order() {
+fn ports_pause_independently_and_keep_their_order() {
     let ram = RamConfig {
         commands: Pause::Random { percent: 50 },
         latency: Latency { least: 1, most: 9 },

@@ -13,16 +13,16 @@ use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
 /// The place of a module or an item in its crate: names from the root.
 type Place = Vec<String>;
 
-/// What a file says about others.
+/// Relations of a file to others.
 #[derive(Default)]
 struct Module {
-    /// Paths as they stand there.
+    /// Paths as written in the file.
     paths: Vec<Place>,
-    /// What it imports, by the name that it has here.
+    /// Its imports, by their names in the file.
     imports: BTreeMap<String, Place>,
-    /// What it passes on.
+    /// Its re-exports.
     exports: BTreeMap<String, Place>,
-    /// Modules within the file around the item that is looked at.
+    /// Modules within the file around the current item.
     depth: usize,
 }
 
@@ -103,7 +103,7 @@ fn used<'a>(modules: &'a BTreeMap<Place, Module>, place: &Place, module: &Module
         .collect()
 }
 
-/// A path from the root of the crate, if it lies in it.
+/// A path from the root of the crate, if it is in the crate.
 fn from_root(modules: &BTreeMap<Place, Module>, place: &Place, path: &[String]) -> Option<Place> {
     let (first, rest) = path.split_first()?;
     match first.as_str() {
@@ -218,7 +218,7 @@ fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn modules_that_use_each_other_are_found_behind_what_passes_them_on() {
+fn finds_cycles_through_re_exports() {
     let found = of(&[
         ("lib.rs", "mod a; mod b; mod c; pub use a::One; pub use b::Two;"),
         ("a.rs", "use crate::Two; pub struct One(Two);"),
@@ -229,7 +229,7 @@ fn modules_that_use_each_other_are_found_behind_what_passes_them_on() {
 }
 
 #[test]
-fn parents_children_and_tests_are_no_circles() {
+fn parents_children_and_tests_are_not_cycles() {
     let found = of(&[
         ("lib.rs", "mod a; mod b; pub const N: usize = a::inner::M;"),
         ("a/mod.rs", "pub mod inner; pub struct A(inner::I);"),

@@ -6,11 +6,13 @@
 use crate::{read, root};
 use serde::Deserialize;
 use spdx::{Expression, Licensee, ParseMode};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// The registry that dependencies come from, as Cargo calls it.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// The rules that [`complaints`] checks by itself.
+/// The rules that [`complaints`] checks.
 const KNOWN: &str = "\
 [bans]
 multiple-versions = 'warn'
@@ -71,7 +73,7 @@ struct Dependency {
     path: Option<String>,
 }
 
-/// What is wrong, a sentence for each: the crate, what it is, and what to do.
+/// The errors, a sentence for each: the crate, the problem, and the remedy.
 fn complaints(rules: &str, packages: &[Package]) -> Result<Vec<String>, String> {
     let rules: Rules = toml::from_str(rules).map_err(|error| format!("deny.toml: {error}"))?;
     let known: toml::Table = KNOWN.parse().map_err(|error| format!("{error}"))?;
@@ -133,7 +135,7 @@ fn licences(names: &[String]) -> Result<Vec<Licensee>, String> {
     names.iter().map(parse).collect()
 }
 
-/// What a program prints.
+/// Returns the output of a program.
 fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(program).args(arguments).current_dir(root()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
@@ -146,10 +148,10 @@ fn output(program: &str, arguments: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn all_dependencies_are_as_deny_toml_wants_them() {
+fn dependencies_follow_deny_toml() {
     let rustc = String::from_utf8(output("rustc", &["-vV"])).unwrap();
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
-    // A machine without a network has not got packages of other platforms.
+    // A machine without a network lacks packages of other platforms.
     let text = output(
         env!("CARGO"),
         &[
@@ -206,7 +208,7 @@ fn licences_are_read_as_expressions() {
 }
 
 #[test]
-fn an_exception_is_for_its_crate_alone_and_has_to_be_needed() {
+fn exceptions_apply_to_one_crate_and_must_be_needed() {
     let named = |name: &str| {
         wrong(|package| {
             package.name = name.to_owned();
@@ -254,7 +256,7 @@ fn other_sources_and_versions_are_refused() {
 }
 
 #[test]
-fn rules_that_nothing_checks_are_errors() {
+fn unchecked_rules_are_errors() {
     for (from, to, said) in [
         (
             "[sources]",
@@ -273,4 +275,39 @@ fn rules_that_nothing_checks_are_errors() {
         let error = complaints(&text, &[]).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// Whether a source file in this folder has unit tests.
+fn has_tests(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries
+        .map(|entry| entry.expect("a readable entry").path())
+        .any(|path| {
+            if path.is_dir() {
+                return has_tests(&path);
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            text.contains("#[test]") || text.contains("proptest!")
+        })
+}
+
+/// A library with `test = false` saves a build of the crate and a link, but Cargo runs none of its unit tests.
+#[test]
+fn libraries_without_a_test_program_have_no_unit_tests() {
+    let workspace: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let members = workspace["workspace"]["members"].as_array().expect("a list");
+    let mut checked = 0;
+    for folder in members.iter().map(|member| member.as_str().expect("a folder")) {
+        let manifest: toml::Table = read(&format!("{folder}/Cargo.toml")).parse().expect("TOML");
+        let is_tested = manifest.get("lib").and_then(|lib| lib.get("test")?.as_bool());
+        if is_tested == Some(false) {
+            let found = has_tests(&root().join(folder).join("src"));
+            assert!(
+                !found,
+                "{folder}/src has tests, but {folder}/Cargo.toml has `test = false`"
+            );
+            checked += 1;
+        }
+    }
+    assert_ne!(checked, 0);
 }

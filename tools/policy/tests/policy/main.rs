@@ -1,8 +1,9 @@
-//! Rules of the tree that no compiler knows: dependencies, modules, pages and the container.
+//! Rules of the tree that no compiler checks: dependencies, modules, pages, words and the container.
 
 mod circles;
 mod dependencies;
 mod pages;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

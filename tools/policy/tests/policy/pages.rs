@@ -36,7 +36,7 @@ fn manifest(folder: &str) -> toml::Table {
 }
 
 #[test]
-fn every_crate_is_in_the_map_and_uses_only_what_stands_above_it() {
+fn crates_use_only_crates_above_them_in_the_map() {
     let workspace = manifest(".")["workspace"].as_table().unwrap().clone();
     let folder_of = |dependency: &str| {
         let found = workspace["dependencies"].get(dependency)?.get("path")?;
@@ -72,7 +72,7 @@ fn every_crate_is_in_the_map_and_uses_only_what_stands_above_it() {
     }
 }
 
-/// Whoever simulates a design of their own takes these two from a registry.
+/// Users with a design of their own take these two from a registry.
 #[test]
 fn bus_models_and_their_builder_use_no_other_crate() {
     for line in lines(&read("ARCHITECTURE.md")) {
@@ -82,10 +82,12 @@ fn bus_models_and_their_builder_use_no_other_crate() {
     }
 }
 
-/// The pages at the root, in `docs/` and in `runtime/`, with their texts.
-fn pages() -> Vec<(PathBuf, String)> {
+/// The pages at the root and in folders that have pages, with their texts.
+pub(crate) fn pages() -> Vec<(PathBuf, String)> {
     let root = root();
-    let mut folders = vec![root.join("docs"), root.join("runtime")];
+    let mut folders = ["docs", "runtime", "sim", "python", "constraints"]
+        .map(|name| root.join(name))
+        .to_vec();
     let mut pages = Vec::new();
     let mut add = |path: PathBuf| {
         if path.extension().is_some_and(|extension| extension == "md") {
@@ -204,7 +206,7 @@ fn the_image_installs_the_list_and_copies_what_exists() {
         "{sent}"
     );
     let run = commands(&file).join("\n");
-    // The very pipeline of the image, but for the last step.
+    // The pipeline of the image without the last step.
     let pipeline = run
         .split("&&")
         .find(|step| step.contains("xargs"))

@@ -13,7 +13,7 @@ use std::process::{self, ExitCode};
 use std::rc::Rc;
 use std::{env, ptr};
 
-/// What is wrong, in a sentence.
+/// The error message of a check.
 type Failure = String;
 
 /// A check, by its name.
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is said before anything is sent.
+/// Checks of the start, before anything is sent.
 fn start(mpi: &Mpi) -> Result<(), Failure> {
     let version = mpi.version().map_err(text)?;
     if mpi.world().rank() == 0 {

@@ -154,7 +154,7 @@ fn collectives(world: &Rc<Comm>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Requests that nobody waits for, or whose message never comes.
+/// Requests that are dropped, or whose message never comes.
 fn left_alone(world: &Rc<Comm>) -> Result<(), Stop> {
     let (next, previous) = neighbours(world);
     let mut receive = world.irecv(8, Some(previous), Some(99))?;

@@ -1,4 +1,4 @@
-//! What handlers write against what `MPI_Unpack` of each MPI does, byte by byte, with guards around.
+//! The writes of handlers against those of `MPI_Unpack` of each MPI, byte by byte, with guard bytes around.
 
 #[path = "../../../../../mpi/tests/datatypes/recipe.rs"]
 mod recipe;
@@ -22,12 +22,12 @@ use std::process::Command;
 const COMPILER: &str = "SPINNERET_ORACLE_MPICC";
 /// Random types for each MPI; PROPTEST_CASES can ask for more.
 const CASES: u32 = 100;
-/// Bytes of a message, and of the memory that it lies in, at most.
+/// Maximum number of bytes of a message, and of the memory around it.
 const MOST_BYTES: i64 = 30_000;
 const MOST_MEMORY: i64 = 1 << 20;
-/// Bytes around the elements that nobody may touch.
+/// Number of bytes around the elements that must not be touched.
 const GUARD: i64 = 64;
-/// What memory holds before.
+/// Initial content of memory.
 const FILL: u8 = 0x55;
 
 #[test]

@@ -16,7 +16,7 @@ use std::slice;
 
 /// Random types; PROPTEST_CASES can ask for more.
 const CASES: u32 = 200;
-/// Bytes of a message, and of the memory that it lies in, at most.
+/// Maximum number of bytes of a message, and of the memory around it.
 const MOST_BYTES: u64 = 30_000;
 const MOST_MEMORY: i64 = 1 << 22;
 

@@ -165,7 +165,7 @@ impl Receiver {
     pub(crate) fn send(&mut self, segments: &[Segment], cluster: impl Fn(usize) -> u32) -> Vec<Ack> {
         let freed = self.bench.freed.len();
         for (number, segment) in segments.iter().enumerate() {
-            // The bench has so many places for packets, and does not look whether one is free.
+            // The bench has this number of places for packets, and does not check whether one is free.
             while number - (self.bench.freed.len() - freed) >= PLACES {
                 self.bench.clock();
             }
@@ -194,7 +194,7 @@ impl Receiver {
         word == u64::from(high) << 32 | u64::from(message.id)
     }
 
-    /// What was written to buffers.
+    /// The bytes written to buffers.
     pub(crate) fn written(&self) -> BTreeMap<u64, u8> {
         let buffers = self.bench.host.range(HOST + BUFFERS as u64..);
         buffers.map(|(place, byte)| (*place, *byte)).collect()
@@ -225,7 +225,7 @@ fn tree(
     }
 }
 
-/// So many bytes in one piece.
+/// The given number of consecutive bytes.
 pub(crate) fn bytes(count: i64) -> Tree {
     let mut leaf = tree(Combiner::Named, vec![], vec![], vec![], count);
     leaf.bounds.size = count;

@@ -1,5 +1,5 @@
-//! How fast it is, with host memory that takes 18 clocks (450 ns) to answer, and any number of accesses at once. What the
-//! ports of the NIC allow is measured with the whole NIC.
+//! Speed with host memory that takes 18 clocks (450 ns) to answer, and any number of accesses at once. The limits of the
+//! NIC's ports are measured with the whole NIC.
 
 use super::receiver::{self, FULL, Message, Receiver};
 use crate::bench::{make, runtime};
@@ -111,9 +111,9 @@ fn specialise(name: &str, tree: &Tree) -> PathBuf {
     make(&folder, &folder.join("build"))
 }
 
-/// What code for one type gains, so that nobody has to believe that it does not pay (docs/host/mpi.md).
+/// Measures the gain of code for one type, which docs/host/mpi.md shows to be too small.
 #[test]
-fn code_for_one_type_gains_little() {
+fn specialised_code_gains_little() {
     let column = receiver::hvector(512, 256, receiver::bytes(128), 0);
     for (name, tree) in [
         ("simple", receiver::simple()),

@@ -40,7 +40,7 @@ pub(super) fn segment(flags: u16, offset: usize, bytes: usize) -> Segment {
     Segment::new(flags | SYN, MESSAGE, offset as u32, &vec![0xee; bytes])
 }
 
-/// What a receiver knows: nothing, or segments 0 and 2 of a message of five, without its end or with it.
+/// The state of a receiver: nothing, or segments 0 and 2 of a message of five, without its end or with it.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Nothing,
@@ -353,7 +353,7 @@ fn what_is_allowed_is_not_malformed() {
 fn wrong_checksums() {
     let mut receiver = receiver(false);
     for byte in 14..34 {
-        // Other bytes are looked at before the checksum is.
+        // Other bytes are checked before the checksum.
         if [16, 18, 19, 22, 24, 25, 26, 30, 33].contains(&byte) {
             let mut frame = segment(0, UNIT, UNIT).frame();
             frame[byte] ^= 1;

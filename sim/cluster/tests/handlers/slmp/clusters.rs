@@ -18,7 +18,7 @@ fn receiver(clusters: usize) -> Receiver {
     Receiver::on(config, 1, CAPACITY, Confirm::Memory)
 }
 
-/// Segments of a message come to all clusters in turns, and the host takes it.
+/// Segments of a message arrive at all clusters in turn, and the host takes it.
 fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, what: &str) {
     let segments = transfer.segments();
     for (number, segment) in segments.iter().enumerate() {
@@ -47,7 +47,7 @@ fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, 
 }
 
 #[test]
-fn whatever_lies_in_scratchpads_before_does_no_harm() {
+fn initial_scratchpad_contents_are_ignored() {
     for clusters in [1, 2, 4] {
         let mut receiver = receiver(clusters);
         let fills: [&dyn Fn(usize) -> u8; 5] = [
@@ -69,13 +69,13 @@ fn whatever_lies_in_scratchpads_before_does_no_harm() {
     }
 }
 
-/// The host starts anew, and finds the scratchpads as messages of its last start have left them.
+/// The host restarts, and finds the scratchpads as messages before the restart have left them.
 #[test]
-fn what_an_earlier_start_has_left_does_no_harm() {
+fn state_of_an_earlier_start_is_ignored() {
     let mut receiver = receiver(2);
     for start in 0..4 {
         receiver.prepare(CAPACITY, Confirm::Memory);
-        // Short segments of a long message after long ones of a short message, and the other way round.
+        // Short segments of a long message after long ones of a short message, and vice versa.
         for (message, length, unit) in [(1, 1000, 200), (2, 7000, 2), (3, 7000, 100), (4, 7000, 2)] {
             let transfer = Transfer::new(message, length, unit);
             receive_whole(
@@ -88,7 +88,7 @@ fn what_an_earlier_start_has_left_does_no_harm() {
     }
 }
 
-/// The same segment comes to several clusters, so many clocks apart: one HPU takes it, and all acknowledge it.
+/// The same segment arrives at several clusters, the given number of clocks apart: one HPU takes it, and all acknowledge it.
 fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: u64) -> Vec<usize> {
     receiver.prepare(CAPACITY, Confirm::Memory);
     let clusters = 1 + *order.iter().max().expect("there are some");

@@ -1,7 +1,7 @@
 //! The receiver of SLMP messages.
 //!
-//! The host memory of [`Bench`](crate::bench::Bench) holds the bytes that were written, and no others. That what was
-//! written is nothing but regions and completions is so more than that everything around them is unchanged.
+//! The host memory of [`Bench`](crate::bench::Bench) holds only bytes that were written. So checking that these are
+//! regions and completions is stronger than checking that everything around them is unchanged.
 
 mod causes;
 mod clusters;
@@ -18,7 +18,7 @@ pub(crate) const EOM: u16 = Flags::EOM.bits();
 pub(crate) const SYN: u16 = Flags::SYN.bits();
 pub(crate) const ACK: u16 = Flags::ACK.bits();
 
-/// What the sender puts into the UDP checksum.
+/// The UDP checksum of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checksum {
     /// 0: none.
@@ -85,7 +85,7 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement says.
+/// The content of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ack {
     pub(crate) to: [u8; 4],
@@ -142,7 +142,7 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// A message of so many bytes, of the sender that most tests have.
+    /// Returns a message of the default sender.
     pub(crate) fn new(message: u32, length: usize, unit: usize) -> Self {
         let bytes = (0..length as u32)
             .map(|byte| (byte.wrapping_mul(0x9e37_79b1).wrapping_add(message) >> 13) as u8)

@@ -224,7 +224,7 @@ fn states(receiver: &Receiver, places: usize) -> Vec<u32> {
     (0..places).map(|place| receiver.get(place, STATE)).collect()
 }
 
-/// Segments of all messages in turns.
+/// Segments of all messages in turn.
 fn mixed(transfers: &[Transfer]) -> Vec<Segment> {
     let all: Vec<_> = transfers.iter().map(Transfer::segments).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(0);
@@ -281,7 +281,7 @@ fn all_places_are_used_from_the_ids_place_on() {
 }
 
 #[test]
-fn a_released_place_is_used_anew_when_no_place_is_free() {
+fn reuses_released_place_when_none_is_free() {
     let mut receiver = small_receiver(2);
     let [first, second, third] = [0, 4, 8].map(|id| Transfer::new(id, 33 * SHORT_UNIT, SHORT_UNIT));
     receiver.send(&first.segments());
@@ -335,9 +335,9 @@ fn one_place_is_enough_for_all_hpus() {
     }
 }
 
-/// A place in which somebody still works is not given to another message.
+/// A place that an HPU still uses is not given to another message.
 #[test]
-fn a_released_place_with_users_is_not_used_anew() {
+fn does_not_reuse_released_place_with_users() {
     let mut receiver = small_receiver(1);
     receiver.send(&Transfer::new(1, SHORT_UNIT, SHORT_UNIT).segments());
     assert!(receiver.take(0).is_some());
@@ -381,19 +381,19 @@ fn the_host_closes_a_place_in_traffic() {
             receiver.bench.clock();
         }
         receiver.set(place, STATE, CLOSED);
-        // The host waits until nobody works on the place, and nothing is written to it from then on.
+        // The host waits until no HPU uses the place, and nothing is written to it from then on.
         receiver.run_until("nobody is in the place", |receiver| {
             receiver.get(place, USERS) == 0
         });
         let (before, completion) = (receiver.written_to(place), receiver.completion(place));
-        // Meanwhile somebody may look at the place and go away again, so `users` is not looked at any more.
+        // Meanwhile an HPU may enter the place and leave it again, so `users` is not checked any more.
         receiver.bench.run();
         assert_eq!(receiver.written_to(place), before, "closed after {clocks} clocks");
         assert_eq!(receiver.completion(place), completion);
         assert_eq!(receiver.get(place, STATE), CLOSED);
         let sum = [Cause::Accepted, Cause::Duplicate, Cause::GivenUp].map(|cause| receiver.count(cause));
         assert_eq!(sum.iter().sum::<u32>(), 2 + 39 + 12);
-        // What has a completion came whole, though nobody may have told the sender.
+        // A message with a completion is complete, even if the sender got no acknowledgement.
         if completion.is_some() {
             let region = receiver.region(place, transfer.bytes.len() as u32);
             assert_eq!(region.as_ref(), Some(&transfer.bytes));

@@ -15,7 +15,7 @@ use std::time::Duration;
 const UNIT: usize = 100;
 const CAPACITY: u32 = 1000;
 
-/// Two segments come so many clocks apart.
+/// Sends two segments with a distance in clocks.
 fn send_apart(receiver: &mut Receiver, segments: [&Segment; 2], clocks: u32) {
     receiver.push(&segments[0].frame());
     for _ in 0..clocks {
@@ -80,8 +80,8 @@ fn the_end_and_the_last_other_segment_come_together() {
     }
 }
 
-/// From when the host sees nobody in a place that it has closed, nobody takes anything for it, and who was told that a
-/// segment is there was told so before.
+/// Once the host sees no user of a place that it has closed, no segment is accepted for it, and all its acknowledgements
+/// were sent before.
 #[test]
 fn the_host_closes_a_place_in_every_clock_of_a_segment() {
     let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
@@ -120,7 +120,7 @@ fn the_host_closes_a_place_in_every_clock_of_a_segment() {
     );
 }
 
-/// A duplicate of the message that was in a place is never taken for one of the message that gets the place.
+/// A duplicate of the message that was in a place is never confused with one of the message that gets the place.
 #[test]
 fn a_duplicate_and_a_new_message_meet_in_a_released_place() {
     let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
@@ -174,7 +174,7 @@ fn the_host_may_take_a_message_as_soon_as_its_completion_is_there() {
 }
 
 #[test]
-fn who_is_given_up_in_the_last_moment_is_told_nothing() {
+fn given_up_message_gets_no_late_acknowledgement() {
     let transfer = Transfer::new(2, 3 * UNIT, UNIT);
     let mut receiver = run_to_completion(&transfer);
     receiver.set(0, STATE, CLOSED);
@@ -236,7 +236,7 @@ fn spoil(segment: &mut Segment, random: &mut ChaCha8Rng) {
     }
 }
 
-/// What the receiver for programs, the reference for the handlers, does with a segment.
+/// The reaction of the receiver for programs, the reference for the handlers, to a segment.
 fn reference(model: &mut spinneret_slmp::Receiver, segment: &Segment) -> (Cause, Vec<Ack>) {
     let before = model.counters().clone();
     let answers = model.receive_frame(NOW, &segment.frame());
@@ -324,7 +324,7 @@ fn take_all(receiver: &mut Receiver, transfers: &[Transfer], taken: &mut BTreeSe
     }
 }
 
-/// Gives up what nobody sends any more, so that others get its place.
+/// Gives up messages that are no longer sent, so that others get their places.
 fn give_up_all(receiver: &mut Receiver) {
     for place in 0..PLACES {
         if receiver.get(place, STATE) == OPEN {
@@ -342,7 +342,7 @@ fn check_at_rest(receiver: &Receiver, pushed: u32, what: &str) {
     assert_eq!(counted, pushed, "{what}: each segment has one cause");
 }
 
-/// Senders that repeat all segments until they are told that the message is there, everything at once on all HPUs, with
+/// Senders that repeat all segments until the message is acknowledged, everything at once on all HPUs, with
 /// a host that is slow and takes messages at any time.
 #[test]
 fn everything_arrives_however_segments_meet() {
@@ -398,7 +398,7 @@ fn everything_arrives_however_segments_meet() {
     }
 }
 
-/// Senders that contradict themselves, all at once: nothing breaks, and what they are told is counted.
+/// Senders that contradict themselves, all at once: nothing breaks, and their answers are counted.
 #[test]
 fn nothing_breaks_when_senders_contradict_themselves() {
     let mut receiver = Receiver::new(PLACES, SMALL_CAPACITY, Confirm::Memory);

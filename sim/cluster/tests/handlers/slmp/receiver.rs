@@ -25,7 +25,7 @@ const BITS: u32 = 128;
 const PAD: u32 = 0x4000;
 /// Bits of a place's bitmap.
 pub(crate) const MAX_SEGMENTS: u32 = memory::MAX_SEGMENTS as u32;
-/// Bytes between the regions, which nobody may write.
+/// Guard bytes between the regions.
 const GAP: u32 = 192;
 const PAGE: u32 = memory::REGIONS as u32;
 
@@ -42,12 +42,12 @@ pub(crate) struct Receiver {
     memory: u32,
     places: usize,
     clusters: usize,
-    /// What differs from one start of the host to the next.
+    /// Number that changes with each start of the host.
     start: u32,
 }
 
 impl Receiver {
-    /// A receiver with so many places for messages of so many bytes each.
+    /// Returns a receiver with a number of places and their capacity in bytes.
     pub(crate) fn new(places: usize, capacity: u32, confirm: Confirm) -> Self {
         Self::on(Config::default(), places, capacity, confirm)
     }
@@ -73,7 +73,7 @@ impl Receiver {
         receiver
     }
 
-    /// The host prepares the memory for messages of so many bytes each, as after a start.
+    /// The host prepares the memory for messages of `capacity` bytes each, as after a start.
     pub(crate) fn prepare(&mut self, capacity: u32, confirm: Confirm) {
         let places = self.places as u32;
         let [memory, bytes] = self.bench.meta.handler_memory;
@@ -130,7 +130,7 @@ impl Receiver {
         }
     }
 
-    /// Segments that HPUs of a cluster have taken for the message in a place; nothing if none of them has worked on it.
+    /// Segments that HPUs of a cluster have accepted for the message in a place; nothing if none of them has worked on it.
     pub(crate) fn taken(&self, cluster: usize, place: usize) -> Vec<u32> {
         let record = self.pad(cluster) + place as u32 * RECORD_BYTES;
         if self.bench.variable(record) != self.get(place, GENERATION) {
@@ -257,7 +257,7 @@ impl Receiver {
         MessageKey { from, message_id }
     }
 
-    /// Bytes of host memory, if somebody has written them all.
+    /// Bytes of host memory, if all were written.
     pub(crate) fn host(&self, offset: u32, bytes: u32) -> Option<Vec<u8>> {
         let start = HOST + u64::from(offset);
         (start..start + u64::from(bytes))

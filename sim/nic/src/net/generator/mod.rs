@@ -48,7 +48,7 @@ impl Generator {
         self
     }
 
-    /// What is generated.
+    /// The recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_have_their_size_and_right_checksums(
+        fn frames_have_correct_sizes_and_checksums(
             protocol in prop::sample::select(vec!["udp", "icmp", "tcp"]),
             size in 60..=MAX_SIZE_BYTES, number: u32, seed: u64, src: [u8; 4], sport: u16,
         ) {
@@ -229,7 +229,7 @@ mod tests {
         }
 
         #[test]
-        fn a_payload_begins_as_it_was_asked_for(start in prop::collection::vec(any::<u8>(), 1..=22), number: u32) {
+        fn a_payload_starts_with_the_given_bytes(start in prop::collection::vec(any::<u8>(), 1..=22), number: u32) {
             let hex: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
             let frame = format!("udp,payload={hex}").parse::<Recipe>().unwrap().frame(number);
             assert_is_whole(&frame);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_size_of_the_list_comes_and_no_other() {
+    fn each_size_of_the_list_and_no_other_is_generated() {
         let mut sizes = [0u32; 1501];
         for (_, frame) in packets("udp,size=64|100..103|1500,count=6000", 6000) {
             sizes[frame.len()] += 1;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_of_a_range_come_in_turns() {
+    fn ports_of_a_range_take_turns() {
         let frames = packets("udp,sport=9..10,dport=65533..65535,count=7", 10);
         let port = |frame: &[u8], at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
         let ports: Vec<[u16; 2]> = frames
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_a_second_are_a_second() {
+    fn packets_per_second_are_exact() {
         let packets = packets("icmp,pps=3,count=7", 10);
         let times: Vec<u64> = packets.iter().map(|(at_ps, _)| *at_ps).collect();
         assert_eq!(
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_recipe_makes_the_same_packets_and_another_seed_others() {
+    fn the_packets_depend_only_on_the_recipe_and_its_seed() {
         assert_eq!(packets("udp,size=64..1500", 50), packets("udp,size=64..1500", 50));
         assert_ne!(
             packets("udp,size=64..1500", 50),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_count_there_is_no_end() {
+    fn a_recipe_without_a_count_is_endless() {
         let generator = Generator::new("udp".parse().unwrap());
         assert_eq!(generator.total(), None);
         assert_eq!(packets("udp", 1000).len(), 1000);

@@ -1,4 +1,4 @@
-//! What is generated, and its description as text.
+//! Recipes of generated packets, and their text format.
 
 use super::super::MIN_FRAME_BYTES;
 use std::collections::HashSet;
@@ -10,10 +10,10 @@ use std::str::FromStr;
 /// Largest frame that can be asked for, without its check sequence. Larger than what the NIC takes, to see it refuse.
 pub const MAX_SIZE_BYTES: u16 = 9216;
 
-/// What a frame takes on the wire beside its bytes: preamble 8, check sequence 4, gap 12.
+/// Overhead of a frame on the wire in bytes: preamble 8, check sequence 4, gap 12.
 pub const WIRE_OVERHEAD_BYTES: usize = 24;
 
-/// What the packets are.
+/// Kind of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// UDP datagrams.
@@ -29,9 +29,9 @@ pub enum Protocol {
 pub enum Rate {
     /// All at the start: as fast as the NIC takes them.
     Unlimited,
-    /// So many bits a second on the wire, with [`WIRE_OVERHEAD_BYTES`], as links count: 100Gbps fills such a link.
+    /// Bits per second on the wire, with [`WIRE_OVERHEAD_BYTES`], as links count: 100Gbps fills such a link.
     BitsPerSecond(NonZeroU64),
-    /// So many packets a second.
+    /// Packets per second.
     PacketsPerSecond(NonZeroU64),
 }
 
@@ -45,7 +45,7 @@ pub enum Rate {
 /// | `size=64`, `size=64..1500`, `size=64\|512\|1000..1500` | bytes of the frame without its check sequence: one size, any of a range with both ends, or any of several | 64 |
 /// | `rate=10Gbps` | rate on the wire: bps, kbps, Mbps, Gbps | as fast as the NIC takes them |
 /// | `pps=1e6` | packets a second, instead of `rate` | |
-/// | `burst=32` | so many together, then a pause that keeps the rate | 1 |
+/// | `burst=32` | N packets together, then a pause that keeps the rate | 1 |
 /// | `count=1e5` | packets | until the end of the run |
 /// | `src=`, `dst=` | IPv4 addresses | 10.9.0.2, 10.9.0.1 |
 /// | `sport=`, `dport=`, `dport=7000..7015` | ports: one, or those of a range, both ends included, one after the other | 40000, 9330 |
@@ -54,7 +54,7 @@ pub enum Rate {
 /// | `seed=` | chooses sizes and the rest of the payload | 1 |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// What the packets are.
+    /// Kind of the packets.
     pub protocol: Protocol,
     /// Sizes of frames in bytes: any of these, and any size of it. Never empty.
     pub(super) sizes: Vec<RangeInclusive<u16>>,
@@ -62,15 +62,15 @@ pub struct Recipe {
     pub rate: Rate,
     /// How many come together.
     pub burst: NonZeroU32,
-    /// How many there are; `None`: until nobody asks.
+    /// Number of packets; `None`: endless.
     pub count: Option<u64>,
     /// Sender's IP address.
     pub src: Ipv4Addr,
     /// Receiver's IP address.
     pub dst: Ipv4Addr,
-    /// Sender's ports, taken in turns.
+    /// Sender's ports, used one after the other.
     pub sport: RangeInclusive<u16>,
-    /// Receiver's ports, taken in turns.
+    /// Receiver's ports, used one after the other.
     pub dport: RangeInclusive<u16>,
     /// Receiver's MAC address.
     pub mac: [u8; 6],
@@ -128,7 +128,7 @@ pub(super) fn port(ports: &RangeInclusive<u16>, number: u32) -> u16 {
     ports.start() + (number % count) as u16
 }
 
-/// Packets are told apart by a number of 32 bits.
+/// Packets are distinguished by a number of 32 bits.
 pub(super) const MAX_COUNT: u64 = 1 << 32;
 
 /// The finalizer of SplitMix64: every bit of the result depends on every bit of the value.
@@ -157,7 +157,7 @@ pub struct RecipeError {
     pub text: String,
     /// The word.
     pub word: String,
-    /// What is wrong with it, and what is possible.
+    /// The error, and the possible values.
     pub problem: String,
 }
 
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_which_word_and_what_is_possible() {
+    fn errors_name_the_word_and_the_possible_values() {
         let cases = [
             (
                 "",
@@ -474,7 +474,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_at_all_is_read_or_refused(text in ".{0,60}") {
+        fn any_text_is_read_or_refused(text in ".{0,60}") {
             if let Err(error) = text.parse::<Recipe>() {
                 prop_assert_eq!(&error.text, &text);
                 prop_assert!(text.contains(&error.word));

@@ -5,7 +5,7 @@ use super::recipe::Recipe;
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{Icmpv4Type, Ipv4Header, NetSlice, SlicedPacket, TransportSlice};
 
-/// What is wrong with a reply.
+/// The difference of a reply from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("wrong reply: {0}")]
 pub struct ReplyError(String);
@@ -32,7 +32,7 @@ impl Recipe {
 
 /// Checks the reply of `udp_ping` or `icmp_ping` to a request: an Ethernet frame with IPv4 and UDP or ICMP in which
 /// MAC addresses, IP addresses and ports have changed places, with the same payload and right lengths and checksums.
-/// Padding that a wire adds to short frames is not looked at.
+/// Padding of short frames is ignored.
 ///
 /// # Errors
 /// If it is no such reply, with what is wrong.
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the handlers do, written down once more.
+    /// The expected behaviour of the handlers.
     fn answer(request: &[u8]) -> Vec<u8> {
         let mut reply = request.to_vec();
         reply[..12].rotate_left(6);
@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn accepts_right_replies_in_any_order_and_no_others(
+        fn only_correct_replies_are_accepted_in_any_order(
             protocol in prop::sample::select(vec!["udp", "icmp"]), number in 0u32..1000, seed: u64, flip: prop::sample::Index,
         ) {
             let recipe: Recipe = format!("{protocol},size=60..1514,seed={seed},count=1000").parse().unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn errors_name_the_difference() {
         let recipe: Recipe = "udp,size=100,count=5".parse().unwrap();
         let request = recipe.frame(3);
         type Damage = fn(&mut Vec<u8>);

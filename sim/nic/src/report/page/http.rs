@@ -1,5 +1,5 @@
-//! A small HTTP server on one thread. Whatever its clients do, it uses a bounded number of connections, a bounded amount of
-//! memory and at most a twentieth of a processor.
+//! A small HTTP server on one thread. It uses a bounded number of connections, a bounded amount of
+//! memory and at most a twentieth of a processor, whatever its clients do.
 //!
 //! ```text
 //! accept --> Asking: up to 8 KiB of a head --> RpcService --> Leaving: until the client closes
@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 const HEAD_BYTES: usize = 8 << 10;
 /// Most header lines of a request.
 const HEADERS: usize = 64;
-/// New connections between two looks at the others.
+/// New connections that are accepted before the others are served.
 const ACCEPTED_AT_ONCE: usize = 16;
-/// Pause after the system had no descriptor for a connection.
+/// Pause after running out of descriptors.
 const REST: Duration = Duration::from_millis(100);
-/// Time that this thread leaves to others for each unit of processor time that it takes.
+/// Ratio of sleep to processor time of this thread.
 const OTHERS: u32 = 19;
-/// Longest pause of that kind.
+/// Maximum pause of that kind.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// Limits of all clients together.
@@ -71,7 +71,7 @@ impl Answer {
 
 /// Serves until the other end of `end` is closed; `answer` gets the method and the path of each request.
 ///
-/// Errors of the system cost connections, never the server: without descriptors it drops the oldest connection, or waits.
+/// Errors of the system close connections, never the server: without descriptors it drops the oldest connection, or waits.
 pub(super) fn serve(
     listener: &TcpListener,
     end: &UnixStream,
@@ -116,7 +116,7 @@ struct Connections {
 }
 
 impl Connections {
-    /// Waits for something to do: which connections are ready, or nothing at the end of the server.
+    /// Waits for ready connections; returns nothing at the end of the server.
     fn wait(
         &self,
         end: &UnixStream,
@@ -195,25 +195,25 @@ impl Connections {
 /// One connection.
 struct Connection {
     stream: TcpStream,
-    /// When it is dropped, whatever it does.
+    /// Time at which it is dropped.
     until: Instant,
     phase: Phase,
 }
 
 enum Phase {
-    /// The head of the request comes; so much is there.
+    /// Receiving the head of the request; bytes so far.
     Asking(Vec<u8>),
-    /// The answer leaves: its head, its body, and how much of both has left.
+    /// Sending the answer: its head, its body, and bytes sent so far.
     RpcService {
         head: String,
         body: Arc<str>,
         sent: usize,
     },
-    /// The answer has left. What the client still sends is read, or closing would destroy the answer; so much has come.
+    /// The answer was sent. Further input is read, because closing would reset the connection; bytes so far.
     Leaving(usize),
 }
 
-/// A connection that is over, for whatever reason.
+/// A connection that has ended.
 struct Over;
 
 impl Connection {
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// All that comes until the connection is closed.
+    /// All bytes until the connection is closed.
     fn rest(mut stream: TcpStream) -> String {
         let mut text = Vec::new();
         match stream.read_to_end(&mut text) {
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_connection_takes_the_place_of_the_oldest_idle_one() {
+    fn a_new_connection_replaces_the_oldest_idle_one() {
         let served = Served::with(3, 60_000);
         let taking = served.say("GET /large HTTP/1.1\r\n\r\n");
         let mut first = [0; 1];
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_request_is_bounded() {
+    fn input_after_a_request_is_bounded() {
         let served = Served::with(4, 60_000);
         let mut stream = served.say(GET);
         stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();

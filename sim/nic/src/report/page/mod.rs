@@ -31,19 +31,19 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use timeline::View;
 
-/// Lines that the page keeps.
+/// Maximum number of lines on the page.
 const LINES: usize = 400;
-/// Between two states for who looks.
+/// Interval between states for browsers.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// What is wanted of a page.
+/// Options of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageOptions {
-    /// Served on loopback while the run goes, at this port; 0 is any that is free.
+    /// Served on loopback during the run, at this port; 0 selects a free one.
     pub watch: Option<u16>,
     /// Saved to this file at the end.
     pub report: Option<PathBuf>,
-    /// What the page is called.
+    /// Title of the page.
     pub title: String,
 }
 
@@ -53,7 +53,7 @@ impl PageOptions {
     }
 }
 
-/// What a page shows.
+/// Contents of the page.
 #[derive(Debug)]
 pub(crate) struct Page {
     title: String,
@@ -76,12 +76,12 @@ struct State<'a> {
     summary: &'a Summary,
     timeline: View,
     lines: &'a VecDeque<String>,
-    /// Lines before these, which are not kept.
+    /// Number of earlier lines, which are dropped.
     lines_before: u64,
 }
 
 impl Page {
-    /// A page, if one is wanted.
+    /// A page, if enabled.
     ///
     /// # Errors
     /// If it cannot be served, or its file cannot be written.
@@ -112,17 +112,17 @@ impl Page {
         Ok(Some(page))
     }
 
-    /// Where the page is served.
+    /// Address of the page.
     pub(crate) fn address(&self) -> Option<&str> {
         self.server.as_ref().map(PageServer::address)
     }
 
-    /// What happened when.
+    /// The timeline.
     pub(crate) fn timeline(&mut self) -> &mut Timeline {
         &mut self.timeline
     }
 
-    /// A line of a handler, or about one.
+    /// Adds a line of a handler, or about one.
     pub(crate) fn line(&mut self, text: &str) {
         if self.lines.len() == LINES {
             self.lines.pop_front();
@@ -131,13 +131,13 @@ impl Page {
         self.lines.push_back(text.to_owned());
     }
 
-    /// Whether somebody waits for a newer state.
+    /// Whether a browser waits for a newer state.
     pub(crate) fn is_due(&self) -> bool {
         let is_asked = self.server.as_ref().is_some_and(PageServer::is_asked);
         is_asked && self.published.is_none_or(|at| at.elapsed() >= EVERY)
     }
 
-    /// Shows how the run goes.
+    /// Updates the state.
     pub(crate) fn publish(&mut self, summary: &Summary) {
         if let Some(server) = &self.server {
             server.publish(&self.state(summary, false));
@@ -145,7 +145,7 @@ impl Page {
         }
     }
 
-    /// The run is over: what could not be written, and who still shows the page.
+    /// Ends the page: errors of writing, and the server that still shows the page.
     pub(crate) fn finish(mut self, summary: &Summary) -> (Option<ReportError>, Option<PageServer>) {
         let state = self.state(summary, true);
         if let Some(server) = &self.server {
@@ -168,7 +168,7 @@ impl Page {
             lines: &self.lines,
             lines_before: self.lines_before,
         };
-        // Everything in it can be written: names are text, figures are finite.
+        // Serialization cannot fail: names are text, figures are finite.
         serde_json::to_string(&state).unwrap_or_default()
     }
 }
@@ -181,31 +181,31 @@ fn save(path: &Path, mut file: WholeFile, state: &str) -> Result<(), ReportError
 
 /// The page; it reads the state from `RUN`, or asks for it where that is empty.
 const PAGE: &str = include_str!("page.html");
-/// Where the run stands in it.
+/// Placeholder of the state.
 const RUN: &str = "<!--run-->";
 
-/// The page that asks for the state of the run.
+/// The page that polls the state of the run.
 pub(super) fn live() -> String {
     PAGE.replacen(RUN, "", 1)
 }
 
-/// The page of a run that is over, from its last state.
+/// The page of a completed run, with its last state.
 pub(super) fn saved(state: &str) -> String {
     // Within a script element only this could end it, and in JSON it may be written otherwise.
     let state = state.replace('<', "\\u003c");
     PAGE.replacen(RUN, &state, 1)
 }
 
-/// After the end of the run the page is there until nobody has looked for so long.
+/// After the run, the page is served until no browser has asked for this long.
 const LOOKS: Duration = Duration::from_secs(5);
-/// Or, if nobody ever looked, for so long.
+/// Or, if no browser ever asked, for this long.
 const FIRST_LOOK: Duration = Duration::from_secs(30);
-/// Connections that wait to be taken in. With fewer, one more would be lost, and be tried again after a second.
+/// Backlog of connections. With fewer, one more would be lost, and be retried after a second.
 const BACKLOG: i32 = 1024;
-/// Between two questions whether somebody still looks.
+/// Interval between checks for browsers.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The page, as long as this lives.
+/// Server of the page, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct PageServer {
     shared: Arc<Shared>,
@@ -217,18 +217,18 @@ pub(crate) struct PageServer {
 
 #[derive(Debug)]
 struct Shared {
-    /// What stands before the names of everything that is served.
+    /// Prefix of all paths.
     root: String,
     page: Arc<str>,
     /// The newest state, as JSON.
     state: Mutex<Arc<str>>,
-    /// Somebody has taken the newest state.
+    /// Whether the newest state was fetched.
     is_asked: AtomicBool,
     looked: Mutex<Option<Instant>>,
 }
 
 impl PageServer {
-    /// Serves at a port of loopback, 0 for any that is free.
+    /// Serves at a port of loopback; 0 selects a free one.
     ///
     /// # Errors
     /// If the port is taken, or the system has no random numbers.
@@ -263,12 +263,12 @@ impl PageServer {
         })
     }
 
-    /// Where the page is.
+    /// Address of the page.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// Whether somebody wants a newer state than the last.
+    /// Whether a browser has fetched the last state.
     pub(crate) fn is_asked(&self) -> bool {
         self.shared.is_asked.load(Ordering::Relaxed)
     }
@@ -279,7 +279,7 @@ impl PageServer {
         self.shared.is_asked.store(false, Ordering::Relaxed);
     }
 
-    /// Waits until nobody looks any more, or `is_over`.
+    /// Waits until no browser shows the page, or `is_over`.
     pub(crate) fn linger(&self, is_over: impl Fn() -> bool) {
         let ended = Instant::now();
         while !is_over() {
@@ -297,7 +297,7 @@ impl Drop for PageServer {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It only ends by itself, and has nothing to tell.
+            // The thread only returns, and has no result.
             let _ = thread.join();
         }
     }
@@ -324,14 +324,14 @@ impl Shared {
     }
 }
 
-/// What nobody guesses: other users of this machine reach loopback as well.
+/// A random path: other users of this machine reach loopback as well.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     SysRng.try_fill_bytes(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What is behind the lock is whole at any time, also if somebody who held it is gone.
+/// The data is always consistent, so a poisoned lock is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -341,13 +341,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_one_place_for_the_run() {
+    fn the_page_has_one_placeholder() {
         assert_eq!(PAGE.matches(RUN).count(), 1);
         assert!(!live().contains(RUN));
     }
 
     #[test]
-    fn what_handlers_print_cannot_leave_the_script() {
+    fn output_of_handlers_cannot_end_the_script() {
         let page = saved("{\"lines\":[\"</script><script>alert(1)</script>\"]}");
         assert!(page.contains("\\u003c/script>\\u003cscript>"));
         assert_eq!(

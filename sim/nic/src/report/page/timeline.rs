@@ -1,4 +1,4 @@
-//! What happened when, in a bounded number of equal spans of simulated time.
+//! Activity over time, in a bounded number of equal spans of simulated time.
 
 use super::super::summary::Occupancy;
 use serde::Serialize;
@@ -8,7 +8,7 @@ const SPANS: usize = 240;
 /// The first length of a span: a microsecond.
 const FIRST_PS: u64 = 1_000_000;
 
-/// What passes a point of the NIC, in the order in which a packet meets them.
+/// Points of the NIC, in the order in which a packet passes them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     /// From the wire.
@@ -19,7 +19,7 @@ pub(crate) enum Stage {
     Freed,
     /// From a handler or the host to the wire.
     Sent,
-    /// To the host, as no rule matched.
+    /// To the host, without a match.
     ToHost,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Of a NIC with so many HPUs.
+    /// Of a NIC with that many HPUs.
     pub(crate) fn new(hpus: usize) -> Self {
         Self {
             spans: Vec::new(),
@@ -100,7 +100,7 @@ impl Timeline {
         self.at(at_ps).stages[stage as usize] += 1;
     }
 
-    /// A packet that came so long ago is done with.
+    /// A packet was freed after this latency.
     pub(crate) fn latency(&mut self, at_ps: u64, latency_ps: u64) {
         let span = self.at(at_ps);
         span.latencies += 1;
@@ -122,7 +122,7 @@ impl Timeline {
         }
     }
 
-    /// How full the NIC is.
+    /// Fill levels of the NIC.
     pub(crate) fn occupancy(&mut self, at_ps: u64, occupancy: &Occupancy) {
         let span = self.at(at_ps);
         span.queued = span.queued.max(occupancy.queued);
@@ -130,7 +130,7 @@ impl Timeline {
         span.slots_large = span.slots_large.max(occupancy.slots_large);
     }
 
-    /// As the page reads it.
+    /// As JSON of the page.
     pub(super) fn view(&self) -> View {
         let stage = |stage: Stage| self.column(|span| span.stages[stage as usize]);
         let percent = |busy_ps: u64| (100 * busy_ps / self.each_ps).min(100) as u8;
@@ -177,7 +177,7 @@ pub(super) struct View {
     pub(super) queued: Vec<u64>,
     pub(super) slots_small: Vec<u64>,
     pub(super) slots_large: Vec<u64>,
-    /// Of packets that were done with in it.
+    /// Of packets that were freed in it.
     pub(super) latency_mean_ns: Vec<Option<u64>>,
     pub(super) latency_max_ns: Vec<Option<u64>>,
     /// By HPU.
@@ -190,14 +190,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_handler_is_spread_over_the_spans_in_which_it_ran() {
+    fn a_handler_is_counted_in_each_span_it_ran_in() {
         let mut timeline = Timeline::new(2);
         timeline.ran(1, [FIRST_PS / 2, 2 * FIRST_PS + FIRST_PS / 4]);
         assert_eq!(timeline.view().busy_percent, [vec![0, 0, 0], vec![50, 100, 25]]);
     }
 
     #[test]
-    fn a_handler_of_an_hpu_that_is_not_shown_is_left_out() {
+    fn handlers_of_unknown_hpus_are_ignored() {
         let mut timeline = Timeline::new(1);
         timeline.ran(7, [0, FIRST_PS]);
         assert_eq!(timeline.view().busy_percent, [vec![0, 0]]);
@@ -205,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_when_spans_are_joined(
+        fn joining_spans_loses_nothing(
             events in proptest::collection::vec((0..1u64 << 40, 0..1u64 << 30), 1..200)
         ) {
             let mut timeline = Timeline::new(1);

@@ -64,7 +64,7 @@ fn ping_pong(threads: &str, slow: [bool; 2]) -> serde_json::Value {
             let answer = frame(0, 1, &[&asked[14..15], &[0xaa; 600]].concat());
             send(&nic, &answer);
         }
-        // What is sent leaves before the NIC is taken away.
+        // Frames are sent before the NIC is removed.
         nic.wait(Duration::from_micros(20)).expect("the NIC is there");
     };
     let output = with_applications(
@@ -76,7 +76,7 @@ fn ping_pong(threads: &str, slow: [bool; 2]) -> serde_json::Value {
 }
 
 #[test]
-fn the_wall_clock_and_threads_change_nothing() {
+fn results_do_not_depend_on_real_time_or_threads() {
     let one = ping_pong("1", [false, false]);
     assert_eq!(one["report"]["nics"][1]["received"], ASKED);
     assert_eq!(one["nics"]["0"]["lost_by_host"], 0);
@@ -85,7 +85,7 @@ fn the_wall_clock_and_threads_change_nothing() {
 }
 
 #[test]
-fn others_go_on_when_an_application_has_gone() {
+fn other_nics_continue_after_an_application_ends() {
     let folder = Folder::new();
     let mut command = fabric();
     command.args(["--nics", "3"]);
@@ -117,7 +117,7 @@ fn others_go_on_when_an_application_has_gone() {
     );
 }
 
-/// Two NICs; what happens when the application of the first has gone is up to the test.
+/// Two NICs; the test selects what happens when the application of the first ends.
 fn pair(when_gone: &str) -> String {
     format!(
         "[[nic]]\nname = 'a'\napplication = true\nwhen-gone = '{when_gone}'\n[[nic]]\nname = 'b'\napplication = true\n\
@@ -126,7 +126,7 @@ fn pair(when_gone: &str) -> String {
 }
 
 #[test]
-fn all_of_it_ends_with_an_application_if_that_is_wanted() {
+fn stop_ends_the_fabric_with_an_application() {
     let folder = Folder::new();
     let mut command = fabric();
     command.arg(folder.topology(&pair("stop")));
@@ -146,7 +146,7 @@ fn all_of_it_ends_with_an_application_if_that_is_wanted() {
 }
 
 #[test]
-fn time_stands_still_for_the_next_application_if_that_is_wanted() {
+fn time_stops_for_the_next_application_if_requested() {
     let folder = Folder::new();
     let mut command = fabric();
     command
@@ -174,7 +174,7 @@ fn time_stands_still_for_the_next_application_if_that_is_wanted() {
 }
 
 #[test]
-fn who_holds_the_others_is_named() {
+fn the_nic_that_blocks_others_is_named() {
     let folder = Folder::new();
     let mut command = spinneret();
     command.args(["fabric", "--nics", "2", "--sockets"]);

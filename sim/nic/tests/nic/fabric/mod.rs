@@ -169,7 +169,7 @@ fn pings(seed: u64) -> String {
 }
 
 #[test]
-fn handlers_answer_and_neither_threads_nor_ranks_change_anything() {
+fn results_do_not_depend_on_threads_or_ranks() {
     let fabrics = std::env::var("SPINNERET_FABRICS").map_or(Ok(2), |count| count.parse());
     for seed in 0..fabrics.expect("SPINNERET_FABRICS is a number of fabrics") {
         let folder = Folder::new();
@@ -194,14 +194,14 @@ fn handlers_answer_and_neither_threads_nor_ranks_change_anything() {
 }
 
 #[test]
-fn a_rank_that_dies_ends_all() {
+fn a_failed_rank_ends_all() {
     for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
         if Command::new(mpirun).arg("--version").output().is_err() {
             spinneret_skip::skip(module_path!(), &format!("{mpirun} is not installed"));
             continue;
         }
         let folder = Folder::new();
-        // Nobody comes, so it would take for ever.
+        // No application connects, so it would take forever.
         let mut command = on_ranks(mpirun, 2);
         command
             .args(["--nics", "2", "--sockets"])
@@ -234,7 +234,7 @@ fn a_rank_that_dies_ends_all() {
 
 /// Making 2,000 NICs takes seconds; those that are not begun are not made.
 #[test]
-fn ctrl_c_is_heard_while_nics_are_made() {
+fn ctrl_c_works_during_start_up() {
     let folder = Folder::new();
     let mut command = spinneret();
     command.args([
@@ -257,9 +257,9 @@ fn ctrl_c_is_heard_while_nics_are_made() {
     assert!(!ended.out.is_empty(), "the result is printed all the same");
 }
 
-/// Handlers of the topology are the command's to judge, and each is named with its NIC.
+/// The command checks handlers of the topology, and names each with its NIC.
 #[test]
-fn handlers_that_fail_fail_the_command_unless_that_is_allowed() {
+fn failed_handlers_fail_the_command_unless_allowed() {
     let folder = Folder::new();
     let handlers = handlers(
         "bad",
@@ -275,8 +275,7 @@ fn handlers_that_fail_fail_the_command_unless_that_is_allowed() {
         let output = run(fabric().arg(&topology).args(more));
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{told}");
-        let is_told =
-            told.contains("error: b: handlers failed 3 times: store that is not allowed in bad_ph, ");
+        let is_told = told.contains("error: b: handlers failed 3 times: store not allowed in bad_ph, ");
         assert_eq!(is_told, code == 1, "{told}");
         let result: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!(result["nics"]["1"]["summary"]["faults"][0]["count"], 3);
@@ -284,7 +283,7 @@ fn handlers_that_fail_fail_the_command_unless_that_is_allowed() {
 }
 
 #[test]
-fn a_trace_holds_all_nics_and_captures_and_a_picture_are_written() {
+fn trace_captures_and_plot_are_written() {
     let folder = Folder::new();
     let text = "[[nic]]\nname = 'a'\ntransmit = 'icmp,size=1000,rate=90Gbps,count=60'\nto = 'sink'\nafter = '400 us'\n\
                 [[nic]]\nname = 'b'\ntransmit = 'icmp,size=1000,rate=90Gbps,count=60'\nto = 'sink'\nafter = '400 us'\n\
@@ -383,7 +382,7 @@ const OUTPUTS: &[Outputs] = &[
     ("h.elf", "--plot FOLDER/topology.toml", &[]),
 ];
 
-/// What a command says that has to be refused, with FOLDER for the folder.
+/// The message of a refused command, with FOLDER for the folder.
 fn refused(folder: &Folder, command: &mut Command, what: &str) -> String {
     let output = run(command);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -398,7 +397,7 @@ fn refused(folder: &Folder, command: &mut Command, what: &str) -> String {
 }
 
 #[test]
-fn topologies_and_arguments_that_cannot_be_are_refused() {
+fn invalid_topologies_and_arguments_are_refused() {
     let topologies = TOPOLOGIES.iter().map(|more| {
         let folder = Folder::new();
         let text =
@@ -431,7 +430,7 @@ fn with_captures(folder: &Folder, captures: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn nothing_that_is_written_destroys_an_input_or_another_output() {
+fn outputs_overwrite_neither_inputs_nor_outputs() {
     let source = ok(runtime("examples/icmp_ping/icmp_ping.c").canonicalize());
     let source = source.display().to_string();
     let said = OUTPUTS.iter().map(|(handlers, options, captures)| {

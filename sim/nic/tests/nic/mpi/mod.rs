@@ -51,12 +51,12 @@ pub(crate) fn exchange(how: &Exchange) -> Exchanged {
     ok(mpi::exchange(how))
 }
 
-/// The paper's simple type, so many times.
+/// The paper's simple type, that many times.
 pub(crate) fn simple(count: u64) -> Layout {
     PaperType::Simple.layout(count).expect("it has a layout")
 }
 
-/// The paper's complex type, so many times.
+/// The paper's complex type, that many times.
 pub(crate) fn complex(count: u64) -> Layout {
     PaperType::Complex.layout(count).expect("it has a layout")
 }
@@ -133,7 +133,7 @@ fn alone(program: impl FnOnce(Rank) + Send) {
 }
 
 #[test]
-fn a_message_comes_whether_its_receive_or_its_send_is_first_and_no_time_passes() {
+fn messages_match_whichever_of_receive_and_send_is_first() {
     alone(|mut rank| {
         let layout = scattered(3);
         let (taken, buffer) = receive(&mut rank, &layout, from(Some(OWN), Some(9)));
@@ -161,7 +161,7 @@ fn a_message_comes_whether_its_receive_or_its_send_is_first_and_no_time_passes()
 
 /// Those of one communicator in their order, by tag or from anybody; those that are longer than their receive are errors there.
 #[test]
-fn messages_are_matched_as_those_of_others() {
+fn messages_match_as_in_another_mpi() {
     alone(|mut rank| {
         let layout = scattered(1);
         let sends: Vec<Request> = (0..MANY)
@@ -199,10 +199,10 @@ fn messages_are_matched_as_those_of_others() {
 }
 
 #[test]
-fn requests_that_are_freed_or_given_up_leave_nothing_behind() {
+fn freed_and_cancelled_requests_leak_nothing() {
     alone(|mut rank| {
         let layout = scattered(1);
-        // Nobody receives the first one in time, so it is none for who comes later.
+        // The first one is not received in time, so later receives do not get it.
         let lonely = send(&mut rank, &layout, 1, to(OWN, 0));
         rank.start(lonely).expect("it is not active");
         match rank.wait(lonely, LIMIT) {
@@ -221,7 +221,7 @@ fn requests_that_are_freed_or_given_up_leave_nothing_behind() {
 }
 
 #[test]
-fn nobody_gets_everything_and_says_nothing() {
+fn a_null_process_receives_and_sends_nothing() {
     alone(|mut rank| {
         let layout = scattered(2);
         let (taken, buffer) = receive(&mut rank, &layout, from(Some(NOBODY), Some(1)));

@@ -101,7 +101,7 @@ fn strided_blocks() {
 }
 
 #[test]
-fn a_bad_cable_costs_little() {
+fn a_faulty_cable_costs_little() {
     let faults = Faults {
         loss: 0.05,
         duplication: 0.01,
@@ -135,8 +135,8 @@ fn overlapped(prices: &[HostLatencies]) -> Overlapped {
     ok(overlap(&how, &Multiplication::PAPER, prices))
 }
 
-/// One message, which is less than the paper's shortest. What the host did has its price, and that is the time that
-/// is not computation, but for the rounding of clocks.
+/// One message, which is less than the paper's shortest. Accesses of the host take their latencies, and that is the time that
+/// is not computation, except for the rounding of clocks.
 #[test]
 fn a_host_computes_while_a_message_comes() {
     let prices = [HostLatencies::STATED, HostLatencies::STATED.times(10)];
@@ -219,7 +219,7 @@ fn the_rule_ends_within_15_to_20_multiplications() {
 }
 
 #[test]
-fn acts_cost_what_is_stated() {
+fn accesses_take_their_latencies() {
     let acts = HostAccesses {
         looks: 3,
         words_seen: 32,

@@ -1,4 +1,4 @@
-//! What a program asks for and does not get, messages of other lengths, and senders that mean harm.
+//! Invalid requests of a program, messages of other lengths, and malicious senders.
 
 use super::{FILL, LIMIT, Rank, bytes, count, hvector, open, ranks, receive, send, transmit};
 use crate::kit::ok;
@@ -43,7 +43,7 @@ fn refused<T>(result: Result<T, Error>, words: &str) {
 }
 
 #[test]
-fn requests_that_cannot_be() {
+fn invalid_requests() {
     let asks = |nic: &Simulated| {
         let config = || Config {
             host_bytes: 1 << 20,
@@ -149,7 +149,7 @@ fn messages_of_other_lengths() {
 
 /// A host of the network that sends segments which are not asked for, while a message comes.
 #[test]
-fn a_sender_that_means_harm() {
+fn a_hostile_sender() {
     let sends = |nic: &Simulated| {
         let mut rank = open(nic, 3, Config::default());
         rank.run_for(Duration::from_micros(400))
@@ -296,15 +296,15 @@ fn receive_all(rank: &mut Rank) {
     }
 }
 
-/// Announcements, grants and acknowledgements with any numbers in them: messages of others come as ever, and who is meant
-/// goes on, even when a host speaks in the name of a rank, which nobody can tell.
+/// Announcements, grants and acknowledgements with arbitrary numbers: messages of others arrive, and the receiver
+/// continues, even when a host uses the address of a rank, which cannot be detected.
 #[test]
-fn whatever_comes_to_the_ports_of_the_library_stops_no_message_of_others() {
+fn arbitrary_packets_to_the_library_stop_no_messages() {
     let seed = 7;
     let goes_on = |rank: &mut Rank| {
         rank.run_for(Duration::from_micros(300))
             .expect("the NIC is there");
-        // What waits is taken by receives, each of which ends or waits: nothing else happens.
+        // Waiting messages are received: each receive ends or waits, nothing else happens.
         let small = Layout::contiguous(16);
         let buffer = rank.buffer(64).expect("there is room");
         for _ in 0..50 {

@@ -57,7 +57,7 @@ fn random_layout(random: &mut ChaCha8Rng) -> Layout {
 
 /// SPINNERET_MPI_CASES asks for more than two exchanges of 16 types.
 #[test]
-fn random_types_over_a_bad_cable() {
+fn random_types_over_a_faulty_cable() {
     let cases = std::env::var("SPINNERET_MPI_CASES");
     let cases: u64 = cases.map_or(2, |cases| cases.parse().expect("SPINNERET_MPI_CASES is a number"));
     for seed in 0..cases {
@@ -86,7 +86,7 @@ fn random_types_over_a_bad_cable() {
 
 /// Tables that do not fit into handler memory: the host puts those messages in place, and says how many.
 #[test]
-fn what_does_not_fit_is_unpacked_by_the_host() {
+fn types_that_do_not_fit_are_unpacked_by_the_host() {
     let mut random = ChaCha8Rng::seed_from_u64(77);
     let mut layouts = Vec::new();
     while layouts.len() < 4 {
@@ -189,7 +189,7 @@ fn open_rank(nic: &Simulated, own: usize) -> Rank<Simulated> {
 }
 
 #[test]
-fn nobody_leaves_before_all_have_come() {
+fn a_barrier_waits_for_all() {
     let times: Mutex<Vec<[Duration; 2]>> = Mutex::default();
     let work = |own: usize| -> Work<'_> {
         let times = &times;

@@ -1,4 +1,4 @@
-//! What the tests with real interfaces share.
+//! Shared by the tests with real interfaces.
 
 mod packet_socket;
 mod tap;
@@ -128,7 +128,7 @@ fn a_damaged_capture_names_the_packet() {
 }
 
 #[test]
-fn a_packet_without_bytes_is_an_error_and_a_short_one_is_counted() {
+fn an_empty_packet_is_an_error_and_a_truncated_one_is_counted() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("in.pcap");
     let mut writer = CaptureWriter::create(&path, Resolution::Micro).unwrap();
@@ -145,15 +145,12 @@ fn a_packet_without_bytes_is_an_error_and_a_short_one_is_counted() {
     assert!(matches!(source.next(0), Ok(Next::Packet { bytes, .. }) if bytes.len() == 64));
     assert_eq!(source.cut_short(), 1);
     let found = source.next(0).unwrap_err().to_string();
-    assert!(
-        found.ends_with("in.pcap: packet 2 has no bytes, so there is nothing to send"),
-        "{found}"
-    );
+    assert!(found.ends_with("in.pcap: packet 2 is empty"), "{found}");
 }
 
 /// A thousand gigabytes of empty records, of which nothing is kept on disk: counting them first would take hours.
 #[test]
-fn a_large_capture_is_not_read_before_its_first_packet() {
+fn a_capture_is_read_as_a_stream() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("large.pcap");
     capture(&path, &[]);
@@ -169,7 +166,7 @@ fn a_large_capture_is_not_read_before_its_first_packet() {
 }
 
 #[test]
-fn an_unfinished_capture_leaves_nothing_and_keeps_what_was_there() {
+fn an_unfinished_capture_keeps_the_existing_file() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("out.pcap");
     let mut sink = PcapSink::create(&path).unwrap();
@@ -193,7 +190,7 @@ fn an_unfinished_capture_leaves_nothing_and_keeps_what_was_there() {
 
 proptest! {
     #[test]
-    fn what_goes_out_comes_in_again(gaps in prop::collection::vec((0u64..1 << 40, 1usize..300), 1..20)) {
+    fn a_written_capture_can_be_read(gaps in prop::collection::vec((0u64..1 << 40, 1usize..300), 1..20)) {
         let directory = TempDir::new().unwrap();
         let path = directory.path().join("out.pcap");
         let mut sink = Box::new(PcapSink::create(&path).unwrap());
@@ -214,7 +211,7 @@ proptest! {
 }
 
 #[test]
-fn a_packet_that_comes_when_time_is_over_is_named() {
+fn a_packet_after_the_end_of_time_is_named() {
     const DAY_NS: u64 = 86_400_000_000_000;
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("late.pcap");

@@ -125,7 +125,7 @@ fn udp(socket: &PacketSocket, wanted: usize, patience: Duration) -> Vec<Vec<u8>>
 }
 
 #[test]
-fn frames_come_in_with_their_checksums_and_answers_go_out() {
+fn frames_are_received_with_checksums_and_answers_are_sent() {
     let Some(veth) = Veth::create("frames_come_in", 8) else {
         return;
     };
@@ -158,7 +158,7 @@ fn frames_come_in_with_their_checksums_and_answers_go_out() {
 }
 
 #[test]
-fn what_this_machine_sends_is_not_read_back() {
+fn frames_of_this_machine_are_not_received() {
     let Some(veth) = Veth::create("what_this_machine_sends", 9) else {
         return;
     };
@@ -217,7 +217,7 @@ fn vlan_tags_stay_in_their_frames() {
 }
 
 #[test]
-fn packets_that_nobody_cut_up_are_dropped_and_counted() {
+fn unsegmented_packets_are_dropped_and_counted() {
     let Some(veth) = Veth::create("packets_that_nobody_cut_up", 11) else {
         return;
     };
@@ -254,7 +254,7 @@ fn packets_that_nobody_cut_up_are_dropped_and_counted() {
 }
 
 #[test]
-fn frames_that_do_not_fit_are_lost_and_counted() {
+fn frames_that_are_too_long_are_lost_and_counted() {
     let Some(veth) = Veth::create("frames_that_do_not_fit", 12) else {
         return;
     };
@@ -267,7 +267,7 @@ fn frames_that_do_not_fit_are_lost_and_counted() {
 }
 
 #[test]
-fn interfaces_that_cannot_be_the_wire_are_refused() {
+fn unsuitable_interfaces_are_refused() {
     let found = PacketSocket::attach("no-such-thing").unwrap_err().to_string();
     assert_eq!(
         found,
@@ -297,7 +297,7 @@ fn interfaces_that_cannot_be_the_wire_are_refused() {
 }
 
 #[test]
-fn the_interface_is_promiscuous_as_long_as_it_is_attached() {
+fn an_attached_interface_is_promiscuous() {
     let Some(veth) = Veth::create("the_interface_is_promiscuous", 14) else {
         return;
     };
@@ -316,7 +316,7 @@ fn the_interface_is_promiscuous_as_long_as_it_is_attached() {
 }
 
 #[test]
-fn without_privileges_one_sentence_says_how_to_get_them() {
+fn missing_privileges_are_explained() {
     const CHILD: &str = "SPINNERET_TEST_INTERFACE";
     if let Ok(name) = std::env::var(CHILD) {
         println!("\nsays {}", PacketSocket::attach(&name).unwrap_err());
@@ -329,7 +329,7 @@ fn without_privileges_one_sentence_says_how_to_get_them() {
     let mut child = command("setpriv --bounding-set=-all --inh-caps=-all");
     child.arg(&program).args([
         "--exact",
-        "without_privileges_one_sentence_says_how_to_get_them",
+        "net::packet_socket::missing_privileges_are_explained",
         "--nocapture",
     ]);
     let output = child.env(CHILD, &veth.name).output().unwrap();

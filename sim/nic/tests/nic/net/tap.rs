@@ -128,7 +128,7 @@ fn becomes(config: &TapConfig, expected: [bool; 3]) {
 }
 
 #[test]
-fn carries_pings_and_what_finds_addresses_both_ways() {
+fn a_cable_carries_pings_and_arp_both_ways() {
     let config = config(1);
     let Some(tap) = create("carries_pings", &config) else {
         return;
@@ -160,7 +160,7 @@ fn carries_pings_and_what_finds_addresses_both_ways() {
 }
 
 #[test]
-fn linux_computes_checksums_and_cuts_to_size() {
+fn linux_computes_checksums_and_segments() {
     let config = config(2);
     let Some(tap) = create("linux_computes_checksums", &config) else {
         return;
@@ -190,7 +190,7 @@ fn linux_computes_checksums_and_cuts_to_size() {
     assert_eq!(longest, Some(1514));
 }
 
-/// Sends as soon as somebody listens.
+/// Sends as soon as a server listens.
 fn send_tcp(to: IpAddr, bytes: &[u8]) {
     let begun = Instant::now();
     let mut stream = loop {
@@ -212,7 +212,7 @@ fn everything_is_removed_at_the_end_and_after_a_panic() {
     // The wire's interface is in its own namespace, so it is not seen here.
     assert_eq!(exists(&config), [true, false, true]);
     run(&format!("ip -n {0} link show dev {0}", config.wire_name()));
-    // Whoever still has an end keeps it.
+    // An end exists as long as it is used.
     let sink = tap.wire.clone();
     drop(tap);
     becomes(&config, [false, false, true]);
@@ -228,9 +228,9 @@ fn everything_is_removed_at_the_end_and_after_a_panic() {
 }
 
 #[test]
-fn what_exists_is_not_touched() {
+fn existing_interfaces_are_not_touched() {
     let config = config(4);
-    let Some(tap) = create("what_exists_is_not_touched", &config) else {
+    let Some(tap) = create("existing_interfaces_are_not_touched", &config) else {
         return;
     };
     let name = &config.name;
@@ -292,7 +292,7 @@ fn child(test: &str, prefix: &str, config: &TapConfig) -> Command {
 }
 
 #[test]
-fn an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed() {
+fn interrupted_and_killed_runs_clean_up() {
     let mut config = config(6);
     if let Ok(name) = env::var(CHILD) {
         config.name = name;
@@ -309,7 +309,7 @@ fn an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed() {
         return;
     }
     becomes(&config, [false; 3]);
-    let test = "an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed";
+    let test = "net::tap::interrupted_and_killed_runs_clean_up";
     for (signal, survives) in [("INT", false), ("TERM", false), ("HUP", false), ("KILL", true)] {
         let mut child = child(test, "", &config).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -327,14 +327,14 @@ fn an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed() {
 }
 
 #[test]
-fn without_privileges_one_sentence_says_how_to_get_them() {
+fn missing_privileges_are_explained() {
     let mut config = config(7);
     if let Ok(name) = env::var(CHILD) {
         config.name = name;
         println!("\nsays {}", Tap::create(&config).unwrap_err());
         return;
     }
-    let test = "without_privileges_one_sentence_says_how_to_get_them";
+    let test = "net::tap::missing_privileges_are_explained";
     let without = "setpriv --bounding-set=-all --inh-caps=-all";
     // Only root can drop privileges like this; everybody else has none to drop.
     let is_root = String::from_utf8(run("id -u").stdout).unwrap().trim() == "0";

@@ -87,7 +87,7 @@ fn number(values: &Value) -> u64 {
 }
 
 #[test]
-fn the_state_of_a_run_is_served_to_who_knows_the_address() {
+fn the_state_is_served_only_at_its_secret_address() {
     let watched = Watched::start(&[ICMP, "--generate", PINGS]);
     let (status, page) = watched.ask("GET", &watched.root);
     assert_eq!(status, 200);
@@ -117,7 +117,7 @@ fn the_state_of_a_run_is_served_to_who_knows_the_address() {
 }
 
 #[test]
-fn what_handlers_count_and_lose_is_shown_while_the_run_goes() {
+fn counters_and_drops_are_shown_during_the_run() {
     // More than the handlers can take.
     let watched = Watched::start(&[UDP, "--generate", "udp,size=100,rate=20Gbps,count=1e9"]);
     let summary = loop {
@@ -145,7 +145,7 @@ fn what_handlers_count_and_lose_is_shown_while_the_run_goes() {
 }
 
 #[test]
-fn a_browser_that_leaves_in_the_middle_does_not_end_the_run() {
+fn a_run_survives_a_disconnecting_browser() {
     let watched = Watched::start(&[ICMP, "--generate", PINGS]);
     for _ in 0..8 {
         let mut stream = TcpStream::connect(("127.0.0.1", watched.port)).expect("somebody listens");
@@ -156,7 +156,7 @@ fn a_browser_that_leaves_in_the_middle_does_not_end_the_run() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_in_use_is_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let port = taken.local_addr().expect("it has an address").port();
     let watch = format!("--watch={port}");
@@ -206,7 +206,7 @@ fn report(folder: &Path) -> PathBuf {
     report
 }
 
-/// What Chromium makes of an address: the document after its scripts have run, and what they complained about.
+/// Chromium's result for an address: the document after its scripts have run, and their errors.
 fn browse(address: &str, width: u32) -> Option<(String, String)> {
     let profile = tempfile::tempdir().expect("there is room");
     let output = Command::new("chromium")
@@ -245,7 +245,7 @@ fn shows(document: &str, text: &str) -> bool {
 }
 
 #[test]
-fn a_saved_report_shows_everything_and_fits() {
+fn a_saved_page_is_complete_and_fits_the_screen() {
     let folder = tempfile::tempdir().expect("there is room");
     let report = report(folder.path());
     for width in [1280, 400] {
@@ -253,7 +253,7 @@ fn a_saved_report_shows_everything_and_fits() {
         let address = format!("file://{}", framed.display());
         let Some((document, complaints)) = browse(&address, width) else {
             return skip(
-                "a_saved_report_shows_everything_and_fits",
+                "a_saved_page_is_complete_and_fits_the_screen",
                 &"there is no chromium",
             );
         };
@@ -295,12 +295,12 @@ fn framed(report: &Path, width: u32) -> PathBuf {
 }
 
 #[test]
-fn a_run_is_shown_while_it_goes() {
+fn the_page_updates_during_a_run() {
     let watched = Watched::start(&[ICMP, "--generate", "icmp,size=98,rate=1Gbps,count=1e6"]);
     let address = format!("http://127.0.0.1:{}{}", watched.port, watched.root);
     let Some((document, complaints)) = browse(&address, 1280) else {
         watched.interrupt();
-        return skip("a_run_is_shown_while_it_goes", &"there is no chromium");
+        return skip("the_page_updates_during_a_run", &"there is no chromium");
     };
     assert_eq!(complaints, "");
     for text in ["icmp_ping", "running", "wire in", "to handlers"] {

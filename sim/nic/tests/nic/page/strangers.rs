@@ -105,7 +105,7 @@ fn attack(watched: &Watched, count: usize) -> (Duration, Duration) {
 }
 
 #[test]
-fn strangers_cost_a_run_little() {
+fn unknown_clients_cost_a_run_little() {
     let soak = std::env::var("SPINNERET_STRANGERS").ok();
     let soak: Option<usize> = soak.map(|count| count.parse().expect("it is a number"));
     let watched = Watched::start(&ENDLESS);
@@ -126,8 +126,8 @@ fn strangers_cost_a_run_little() {
     watched.interrupt();
 }
 
-/// Compares the speed of a run beside strangers with that before and after them. A machine that does other things as well
-/// makes single figures differ by more than what is looked for, so the median of many counts.
+/// Compares the speed of a run with unknown clients to that before and after them. Other load of the machine makes single
+/// figures differ by more than the effect, so the median of many is used.
 fn beside_strangers(watched: &Watched, rounds: usize) -> (Duration, Duration) {
     let (mut took, mut page, mut ratios) = (Duration::ZERO, Duration::ZERO, Vec::new());
     let alone = |time| packets_per_second(watched, || std::thread::sleep(time)).0;
@@ -146,7 +146,7 @@ fn beside_strangers(watched: &Watched, rounds: usize) -> (Duration, Duration) {
 }
 
 #[test]
-fn a_run_without_descriptors_goes_on_and_the_page_with_it() {
+fn a_run_and_its_page_survive_running_out_of_descriptors() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let watched = Watched::start(&ENDLESS);
     let folder = format!("/proc/{}/fd", watched.run.id());
@@ -165,7 +165,7 @@ fn a_run_without_descriptors_goes_on_and_the_page_with_it() {
             // Connections of strangers make room.
             assert_eq!(watched.state()["is_over"], false);
         } else {
-            // Nobody gets in; longer than the page waits before it tries again.
+            // No connection is accepted, for longer than the page waits before it tries again.
             std::thread::sleep(Duration::from_millis(150));
         }
         drop(idle);

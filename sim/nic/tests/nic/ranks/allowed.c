@@ -1,6 +1,6 @@
-/* What MPI allows: types that are freed or not committed, messages of nothing, short ones, requests that are freed while
- * they are active or taken back, and types of more runs than the NIC has room for. Each rank sends to the other and to
- * itself, and gets what MPI_Unpack says. Messages of nobody, too, and preparations while another rank waits. */
+/* Valid uses of MPI: types that are freed or not committed, empty and short messages, requests that are freed while they
+ * are active or cancelled, and types of more runs than the NIC has room for. Each rank sends to the other and to itself,
+ * and gets the result of MPI_Unpack. Also null processes, and preparations while another rank waits. */
 #include <spinneret_rank.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static void types_that_are_not_there_any_more(uint8_t *memory, const uint8_t *se
     MPI_Type_vector(10, 1, 3, MPI_DOUBLE, &column);
     MPI_Type_dup(column, &kept);
     MPI_Type_commit(&kept);
-    /* Nobody has committed it, and it is freed before the message comes. */
+    /* It is not committed, and is freed before the message arrives. */
     spinneret_status status = exchange(memory, 1, column, sent, 80, MPI_BYTE);
     MUST(status.bytes == 80 && is_unpacked(memory, 4096, sent, 80, 1, kept));
     MPI_Type_free(&kept);
@@ -83,7 +83,7 @@ static void messages_of_nothing(uint8_t *memory) {
     MUST(status.bytes == 0 && memory[0] == 0x55);
 }
 
-/* What MPI says of a message that has some elements of its receive, and of one that has parts of them. */
+/* Counts of a message with fewer elements than its receive, and of one with partial elements. */
 static void short_messages(uint8_t *memory, const uint8_t *sent) {
     const struct {
         int bytes, whole, parts;
@@ -124,7 +124,7 @@ static void a_receive_that_is_freed(uint8_t *memory, const uint8_t *sent) {
     MUST(spinneret_rank_release(nic, memory) == SPINNERET_OK);
 }
 
-/* What was for a receive that is taken back goes to the next one; one that has its message is not taken back. */
+/* The message of a cancelled receive goes to the next one; a receive that has its message is not cancelled. */
 static void receives_that_are_taken_back(uint8_t *memory, const uint8_t *sent) {
     uint64_t first, second, other;
     const uint64_t byte = spinneret_type(MPI_BYTE);
@@ -171,7 +171,7 @@ static void a_type_of_a_million_runs(void) {
     spinneret_status status = exchange(memory, 1, type, sent, length, MPI_BYTE);
     MUST(status.bytes == (uint32_t)length && is_unpacked(memory, bytes, sent, length, 1, kept));
     MUST(counts().unpacked == before.unpacked + 1 && counts().placed == before.placed);
-    /* A place that is there twice is found among so many, too. */
+    /* A place that exists twice is found among that many, too. */
     uint64_t request;
     starts[RUNS - 1] = starts[7];
     MPI_Type_free(&kept);
@@ -184,7 +184,7 @@ static void a_type_of_a_million_runs(void) {
     free(starts);
 }
 
-/* What goes to nobody or comes from there has ended as soon as it has begun, as often as it is started. */
+/* Requests of the null process complete at once, each time they are started. */
 static void messages_of_nobody(const uint8_t *sent) {
     const uint64_t byte = spinneret_type(MPI_BYTE);
     uint64_t all[3];

@@ -1,4 +1,4 @@
-/* Calls that cannot be, and what they have to give back. */
+/* Invalid calls, and their results. */
 #include <limits.h>
 #include <spinneret_rank.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
     FINE(spinneret_rank_free(nic, request));
     FINE(spinneret_rank_free(nic, other));
 
-    /* Another communicator, whose ranks are in another order; its messages are told from those of the first. */
+    /* Another communicator, whose ranks are in another order; its messages are separate from those of the first. */
     MPI_Comm back;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &back);
     uint32_t number;

@@ -30,7 +30,7 @@ fn has(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn every_fault_is_told_in_words_with_its_source() {
+fn each_fault_is_described_with_its_source_line() {
     let shown = Shown::default();
     let options = Options {
         faults_in_full: 100,
@@ -73,7 +73,7 @@ fn every_fault_is_told_in_words_with_its_source() {
         ],
         &["packet 10 ", "dive", "faults.c:"],
         &["packet 11 ", "it terminated itself: abort"],
-        &["packet 12 ", "environment call that does not exist"],
+        &["packet 12 ", "unknown environment call"],
         &["packet 15 ", "packets)", "case 15:"],
     ] {
         has(&text, parts);
@@ -91,7 +91,7 @@ fn every_fault_is_told_in_words_with_its_source() {
 }
 
 #[test]
-fn who_used_an_atomic_instruction_is_told_what_to_use() {
+fn alternatives_to_atomic_instructions_are_named() {
     let shown = Shown::default();
     record(&ways(22..=24), shown.options());
     let text = shown.text();
@@ -110,7 +110,7 @@ fn who_used_an_atomic_instruction_is_told_what_to_use() {
 }
 
 #[test]
-fn inlined_code_is_followed_to_its_handler() {
+fn inlined_code_is_traced_to_its_handler() {
     let program = program("tests/faults");
     let symbols = Symbols::new(&program);
     let handler = program
@@ -128,7 +128,7 @@ fn inlined_code_is_followed_to_its_handler() {
 }
 
 #[test]
-fn only_the_first_fault_of_the_first_kinds_is_told_in_full() {
+fn only_first_faults_are_described_in_full() {
     let shown = Shown::default();
     let options = Options {
         faults_in_full: 2,
@@ -153,22 +153,19 @@ fn only_the_first_fault_of_the_first_kinds_is_told_in_full() {
     assert_eq!(
         kinds,
         [
-            ("load that is not allowed", 4),
-            ("store that is not allowed", 1),
+            ("load not allowed", 4),
+            ("store not allowed", 1),
             ("illegal instruction", 1)
         ]
     );
     has(
         &summary.to_string(),
-        &[
-            "failed: 4 x load that is not allowed in faults_ph+0x",
-            " of faults_ph",
-        ],
+        &["failed: 4 x load not allowed in faults_ph+0x", " of faults_ph"],
     );
 }
 
 #[test]
-fn a_profile_finds_the_line_that_takes_the_time() {
+fn a_profile_finds_the_hot_line() {
     let profile: ProfileReport = record(&ways([9]), Options::silent()).summary.profile.unwrap();
     let (function, line) = (&profile.functions[0], &profile.lines[0]);
     assert_eq!(function.function, "faults_ph");
@@ -198,7 +195,7 @@ fn a_profile_finds_the_line_that_takes_the_time() {
 }
 
 #[test]
-fn profiles_do_not_count_waiting_for_work() {
+fn profiles_exclude_idle_time() {
     let profile = record(&ways([0]), Options::silent()).summary.profile.unwrap();
     let waited: u64 = profile.functions.iter().map(|cost| cost.waited).sum();
     assert_eq!(waited, 0, "{profile}");

@@ -98,7 +98,7 @@ fn a_trace_has_a_slice_for_each_packet_and_stage() {
 }
 
 #[test]
-fn many_packets_make_no_larger_plot() {
+fn the_size_of_a_plot_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     assert!(record(folder.path(), 1).is_empty());
     assert!(
@@ -116,7 +116,7 @@ fn many_packets_make_no_larger_plot() {
 }
 
 #[test]
-fn a_run_that_is_given_up_leaves_no_files() {
+fn an_abandoned_run_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         trace: Some(folder.path().join("trace.json")),
@@ -130,7 +130,7 @@ fn a_run_that_is_given_up_leaves_no_files() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_named() {
+fn a_file_that_cannot_be_created_is_named() {
     let options = Options {
         trace: Some("/nowhere/trace.json".into()),
         ..Options::silent()
@@ -168,7 +168,7 @@ fn collect(nic: &mut Nic, recorder: &mut Recorder) {
 }
 
 #[test]
-fn a_run_of_pings_adds_up() {
+fn figures_of_a_run_of_pings_are_consistent() {
     let folder = tempfile::tempdir().unwrap();
     let program = program("examples/icmp_ping");
     let rules = runtime("examples/icmp_ping/rules.toml");
@@ -243,7 +243,7 @@ fn a_run_of_pings_adds_up() {
         total.min > cycles.min * 25 && total.max < 2 * cycles.max * 25,
         "{total:?} {cycles:?}"
     );
-    // What handlers took is what the profile says, but for the instructions between two tasks.
+    // The profile agrees with the time of handlers, except for the instructions between two tasks.
     let profile = summary.profile.unwrap();
     let spent: u64 = profile
         .functions
@@ -274,7 +274,7 @@ fn a_run_of_pings_adds_up() {
     assert_eq!(shown.text(), "");
 }
 
-/// What the page has to keep up with in a second of the wall.
+/// Packets per second of real time that the page must keep up with.
 const PACKETS: u64 = 100_000;
 /// Between two looks: more often than any browser, as the run is short.
 const LOOK: Duration = Duration::from_millis(1);
@@ -303,7 +303,7 @@ fn state(address: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Records the packets while somebody looks at the page, if there is one: the time that recording took, and looks.
+/// Records the packets while a client polls the page, if there is one: the time of recording, and polls.
 fn record_watched(watch: Option<u16>) -> (Duration, u64) {
     let mut options = Options::silent();
     options.page = PageOptions {

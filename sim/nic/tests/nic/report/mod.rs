@@ -1,4 +1,4 @@
-//! What is reported of a run: tables, JSON, traces, faults, profiles.
+//! Reports of a run: tables, JSON, traces, faults, profiles.
 
 mod faults;
 mod files;
@@ -6,6 +6,7 @@ mod files;
 use spinneret_cluster::rv::Trap;
 use spinneret_cluster::task::{Code, Her, Meta, Stage};
 use spinneret_cluster::{Cluster, Config, Ending, Event, Fault, HpuId, Program, Run, digest};
+use spinneret_host::Lines;
 use spinneret_nic::nic::NicConfig;
 use spinneret_nic::report::{End, HandlerCounter, Occupancy, Options, Recorder, Summary};
 use std::io;
@@ -175,7 +176,7 @@ pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorde
     cluster.load(program);
     cluster.set_fetch(3);
     pass(&mut cluster, recorder, 20_000);
-    // Start-up is no part of what is looked at.
+    // Start-up is not part of the figures.
     cluster.enable_profile();
     let [header, payload, tail]: [Code; 3] = program.find(program.only_name().unwrap()).unwrap();
     let meta = Meta {
@@ -255,12 +256,12 @@ fn summary(packets: u64) -> Summary {
 }
 
 #[test]
-fn the_tables_are_these() {
+fn the_summary_as_tables() {
     insta::assert_snapshot!(summary(1000).to_string());
 }
 
 #[test]
-fn the_json_is_this() {
+fn the_summary_as_json() {
     let json = summary(1000).to_json().unwrap();
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(parsed.is_object());
@@ -268,7 +269,7 @@ fn the_json_is_this() {
 }
 
 #[test]
-fn nothing_gives_a_summary_too() {
+fn an_empty_run_has_a_summary() {
     let recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     let finished = recorder.finish(&End::default(), None);
     assert!(finished.failures.is_empty());
@@ -277,7 +278,7 @@ fn nothing_gives_a_summary_too() {
 }
 
 #[test]
-fn sums_that_do_not_add_up_are_named() {
+fn inconsistent_sums_are_named() {
     let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     make_up(&mut recorder, 100);
     let mut counters = counters(100);
@@ -297,7 +298,7 @@ fn sums_that_do_not_add_up_are_named() {
 
 /// A reset takes what is inside, so less comes out than went in; more never does.
 #[test]
-fn what_resets_took_is_counted_and_adds_up() {
+fn packets_lost_in_resets_are_counted() {
     let summary = |hers| {
         let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
         make_up(&mut recorder, 100);
@@ -321,7 +322,7 @@ fn what_resets_took_is_counted_and_adds_up() {
 }
 
 #[test]
-fn counters_that_have_wrapped_add_up() {
+fn wrapped_counters_are_consistent() {
     let mut recorder = Recorder::new(Options::silent(), None, &NicConfig::default()).unwrap();
     make_up(&mut recorder, 10);
     recorder.counters(&[("ingress.hers".to_owned(), (1 << 32) + 9)]);
@@ -329,7 +330,7 @@ fn counters_that_have_wrapped_add_up() {
 }
 
 #[test]
-fn figures_since_a_moment_leave_out_what_was_before() {
+fn figures_since_a_time_exclude_earlier_counts() {
     let run = end().since(&End {
         wall: Duration::from_millis(500),
         simulated_ps: 500_000_000,
@@ -339,4 +340,34 @@ fn figures_since_a_moment_leave_out_what_was_before() {
     assert_eq!(run.wall, Duration::from_secs(1));
     assert_eq!(run.simulated_ps, 2_000_000_000);
     assert_eq!(run.hpu_busy[..3], [0, 1000, 2000]);
+}
+
+/// The lines of standard output that are complete after an HPU of cluster 0 has printed these bytes.
+fn printed(lines: &mut Lines, hpu: u32, bytes: &[u8]) -> Vec<String> {
+    let words = bytes.iter().map(|&byte| hpu << 8 | u32::from(byte));
+    words
+        .filter_map(|word| lines.word(word))
+        .map(|line| line.to_string())
+        .collect()
+}
+
+#[test]
+fn lines_of_hpus_are_separate_escaped_and_bounded() {
+    let mut lines = Lines::default();
+    assert!(printed(&mut lines, 0, b"a ").is_empty());
+    assert_eq!(printed(&mut lines, 1, b"other\n"), ["[0.1] other"]);
+    assert_eq!(printed(&mut lines, 0, b"line\n"), ["[0.0] a line"]);
+    assert_eq!(
+        printed(&mut lines, 0, b"\x1b[2J\tred\n"),
+        ["[0.0] \\u{1b}[2J\tred"]
+    );
+    assert_eq!(
+        printed(&mut lines, 0, b"\xff\xc3\xa4\n"),
+        ["[0.0] \u{fffd}\u{e4}"]
+    );
+    let endless = vec![b'x'; 2 * Lines::LONGEST + 1];
+    let split = printed(&mut lines, 2, &endless);
+    assert_eq!(split.len(), 2);
+    assert_eq!(split[0].len(), "[0.2] ".len() + Lines::LONGEST);
+    assert_eq!(lines.rest().len(), 1);
 }

@@ -72,7 +72,7 @@ fn calls_are_in_the_trace() {
         let name = tracks[&track(call)];
         assert!(name.starts_with("context 0, port "), "{name}");
         let hpu = name.rsplit(": ").next().unwrap_or_default();
-        // It lies in a handler of its HPU, and what it waited in it.
+        // It is inside the slice of a handler of its HPU, and its wait is inside it.
         let handlers = slices.iter().filter(|slice| slice["args"]["handler"].is_string());
         let own = handlers.filter(|handler| tracks[&track(handler)] == hpu);
         assert_eq!(
@@ -89,7 +89,7 @@ fn calls_are_in_the_trace() {
 }
 
 #[test]
-fn without_a_folder_no_file_is_opened() {
+fn without_a_folder_no_files_are_opened() {
     let output = run("host_log", "--services");
     assert!(output.status.success(), "{}", stderr(&output));
     let said = stderr(&output);
@@ -100,8 +100,8 @@ fn without_a_folder_no_file_is_opened() {
     assert!(said.contains("host_log: the host keeps no log"), "{said}");
 }
 
-/// What handlers print for people by the host is shown as what they print by the NIC: no terminal is taken over, and no
-/// line looks like the program's.
+/// Text of handlers by the host is shown like their output by the NIC: control characters are escaped, and no line looks
+/// like one of the program.
 #[test]
 fn handlers_cannot_forge_lines_of_the_program() {
     let folder = ok(tempfile::tempdir());
@@ -154,7 +154,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn the_host_keeps_the_sums_that_handlers_tell() {
+fn the_host_sums_values_of_handlers() {
     let sums = example::count(&[7, 9, 7, 7, 9]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sums, BTreeMap::from([(7, 300), (9, 200)]));
 }
@@ -173,7 +173,7 @@ fn the_tally_header_is_up_to_date() {
 }
 
 #[test]
-fn the_page_shows_the_example_as_it_is() {
+fn the_documentation_shows_the_current_example() {
     let page = read("docs/host/services.md");
     let sources = read("sim/nic/examples/tally.rs") + &read("runtime/examples/tally/tally.c");
     let mut blocks = 0;

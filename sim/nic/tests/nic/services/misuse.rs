@@ -1,4 +1,4 @@
-//! What handlers do wrong, and what becomes of them and of others.
+//! Errors of handlers, and their effect on them and on others.
 
 use super::{Answer, Bench, Kind};
 use crate::kit::{self, ok};
@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 #[test]
-fn the_folder_is_not_left_and_nothing_is_done_that_is_not_allowed() {
+fn file_calls_are_confined_to_the_folder() {
     let bench = Bench::new();
     let folder = ok(tempfile::tempdir());
     let inner = folder.path().join("inner");
@@ -37,7 +37,7 @@ fn the_folder_is_not_left_and_nothing_is_done_that_is_not_allowed() {
 }
 
 #[test]
-fn an_unknown_call_gives_its_own_packet_back() {
+fn an_unknown_call_returns_its_packet() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     let answer = bench.ask(&mut services, Kind::Unknown, 0, 0);
@@ -70,7 +70,7 @@ fn endings(bench: &Bench) -> Vec<Ending> {
 }
 
 #[test]
-fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
+fn a_port_is_usable_after_a_handler_died_during_a_call() {
     for kind in [Kind::Fault, Kind::Endless] {
         for copies in [Copies::Words, Copies::Bits, Copies::Host] {
             let bench = one_hpu(20_000);
@@ -113,7 +113,7 @@ fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
 }
 
 #[test]
-fn garbage_in_a_mailbox_stops_one_port_until_its_hpu_looks_again() {
+fn garbage_in_a_mailbox_stops_only_its_port() {
     for has_called in [false, true] {
         let bench = one_hpu(1_000_000);
         let mut services = bench.services(&Offer::default(), None);
@@ -135,7 +135,7 @@ fn garbage_in_a_mailbox_stops_one_port_until_its_hpu_looks_again() {
 }
 
 #[test]
-fn handlers_without_services_are_refused_and_go_on() {
+fn handlers_without_services_get_errors_and_continue() {
     let bench = Bench::new();
     let context = bench.context(1);
     let refused = |answers: Vec<Answer>| {
@@ -151,12 +151,12 @@ fn handlers_without_services_are_refused_and_go_on() {
 }
 
 #[test]
-fn a_handler_that_waits_while_services_go_away_goes_on() {
+fn closing_services_wakes_a_waiting_handler() {
     let bench = Bench::new();
     let _other = bench.context(2);
     let services = bench.services(&Offer::default(), None);
     bench.push(1, Kind::Increments, 1, 1, &[]);
-    // Nobody polls: the request has come, and stays.
+    // Without polls, the request stays.
     ok(bench.nic.wait(Duration::from_micros(20)));
     assert_eq!(bench.answers(), []);
     drop(services);
@@ -166,7 +166,7 @@ fn a_handler_that_waits_while_services_go_away_goes_on() {
 }
 
 #[test]
-fn exit_is_told_and_ends_its_handler_alone() {
+fn exit_is_reported_and_ends_only_its_handler() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     bench.push(1, Kind::Exit, 7, 0, &[]);
@@ -180,7 +180,7 @@ fn exit_is_told_and_ends_its_handler_alone() {
 }
 
 #[test]
-fn a_call_that_waits_holds_no_other_and_is_abandoned_on_demand() {
+fn a_deferred_call_blocks_no_other_and_can_be_abandoned() {
     let bench = Bench::new();
     let (reader, writer) = ok(std::io::pipe());
     let config = spinneret_rpc::clib::Config {
@@ -205,7 +205,7 @@ fn a_call_that_waits_holds_no_other_and_is_abandoned_on_demand() {
 }
 
 #[test]
-fn too_little_host_memory_is_refused_in_words() {
+fn too_little_host_memory_is_refused() {
     let bench = Bench::new();
     let program = kit::program("tests/rpc");
     let rules = spinneret_host::Ruleset::never();
@@ -226,7 +226,7 @@ fn too_little_host_memory_is_refused_in_words() {
 }
 
 /// Clocks of a call of one HPU whose host looks after another context as well, into whose mailboxes, headers and packets
-/// somebody writes random bytes all the time; or nobody does.
+/// another writes random bytes all the time, or does not.
 fn clocks_beside_another_context(offer: &Offer, is_under_fire: bool) -> f64 {
     const CALLS: u32 = 300;
     const LIMIT_PS: u64 = 20_000_000_000;
@@ -335,7 +335,7 @@ fn any_bytes(rng: &mut ChaCha8Rng) -> Vec<u8> {
     words.collect()
 }
 
-/// What is asked at random, from handlers on all HPUs at once; after it every HPU can still make a call.
+/// Random calls from handlers on all HPUs at once; every HPU can still make a call after it.
 fn storm(seed: u64, rounds: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let config = NicConfig::default();
@@ -386,7 +386,7 @@ fn storm(seed: u64, rounds: usize) {
 }
 
 #[test]
-fn calls_of_any_opcode_harm_no_other_call() {
+fn calls_of_any_opcode_do_not_disturb_others() {
     for seed in 0..seeds() {
         storm(seed, 3);
     }

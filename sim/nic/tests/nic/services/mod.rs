@@ -25,7 +25,7 @@ const PAYLOAD: usize = 42;
 /// Longest that handlers take for anything, on the NIC.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What the handler of `runtime/tests/rpc` is asked for: `enum kind` there.
+/// The request to the handler of `runtime/tests/rpc`: `enum kind` there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -48,7 +48,7 @@ pub(crate) enum Kind {
     Hold,
 }
 
-/// What it answers.
+/// Its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// The HPU.
@@ -154,7 +154,7 @@ impl Bench {
         self.simulated.borrow_mut().receive(udp(port, &payload));
     }
 
-    /// What has come back.
+    /// Returned packets.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let mut nic = self.simulated.borrow_mut();
         let frames = std::iter::from_fn(|| nic.take_wire());
@@ -175,7 +175,7 @@ impl Bench {
             .collect()
     }
 
-    /// Lets services answer until so many packets have come back.
+    /// Lets services answer until that many packets were returned.
     pub(crate) fn wait(&self, services: &mut Services<Simulated>, count: usize) -> Vec<Answer> {
         let end = self.nic.now() + PATIENCE;
         let mut answers = self.answers();
@@ -201,7 +201,7 @@ impl Bench {
 }
 
 #[test]
-fn numbers_come_back_by_one() {
+fn calls_return_numbers() {
     for copies in ALL {
         numbers_come_back(copies);
     }
@@ -220,7 +220,7 @@ fn told(copies: Copies) -> Offer {
 fn numbers_come_back(copies: Copies) {
     let bench = Bench::new();
     let mut services = bench.services(&told(copies), None);
-    // The last two do not fit beside the inbox on the NIC.
+    // The last two do not fit next to the inbox on the NIC.
     for start in [0_u32, 5, 0x1fff_fffe, 0x7fff_fffe] {
         let answer = bench.ask(&mut services, Kind::Increments, 3, start);
         assert_eq!([answer.rest[0], answer.rest[1]], [start + 3, 0]);
@@ -238,7 +238,7 @@ fn numbers_come_back(copies: Copies) {
 }
 
 #[test]
-fn sends_and_receives_may_come_in_any_order() {
+fn sends_and_receives_work_in_any_order() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     for ends_with_send in [0, 1, 0, 1] {
@@ -248,7 +248,7 @@ fn sends_and_receives_may_come_in_any_order() {
 }
 
 #[test]
-fn streams_of_any_length_come_back_whole() {
+fn streams_of_any_length_are_echoed() {
     let bench = Bench::new();
     let mut services = bench.services(&Offer::default(), None);
     for bytes in [0, 1, 55, 56, 57, 119, 120, 121, 184, 185, 300] {
@@ -382,7 +382,7 @@ fn contexts_have_their_own_services() {
 }
 
 #[test]
-fn services_are_closed_and_opened_again() {
+fn services_can_be_reopened() {
     for copies in ALL {
         opened_again(copies);
     }

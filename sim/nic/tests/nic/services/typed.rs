@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What the handler of `runtime/tests/typed` is asked for: `enum kind` there.
+/// The request to the handler of `runtime/tests/typed`: `enum kind` there.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 enum Kind {
@@ -85,7 +85,7 @@ fn the_header_of_the_handler_is_up_to_date() {
 }
 
 #[test]
-fn values_strings_and_data_arrive_as_they_were_both_ways() {
+fn values_strings_and_data_arrive_unchanged_both_ways() {
     for copies in [Copies::Words, Copies::Bits, Copies::Host] {
         let mut typed = Typed::new(&Offer {
             copies,
@@ -93,7 +93,7 @@ fn values_strings_and_data_arrive_as_they_were_both_ways() {
         });
         assert_eq!(typed.ask(Kind::Values, 0, 0, &[])[..2], [DONE, 1]);
         assert_eq!(typed.ask(Kind::Mix, 0, 0, &[])[..2], [DONE, 1]);
-        // In the packet up to 48 bytes with the NUL, and beside it; the cap is 1000 with the NUL.
+        // In the packet up to 48 bytes with the NUL, outside of it above; the limit is 1000 with the NUL.
         for length in [0, 1, 46, 47, 48, 200, 999] {
             assert_eq!(typed.ask(Kind::Note, length, 0, &[])[0], DONE, "{length}");
             let text = typed.seen.borrow_mut().texts.pop().unwrap_or_default();
@@ -130,7 +130,7 @@ fn values_strings_and_data_arrive_as_they_were_both_ways() {
 }
 
 #[test]
-fn a_port_has_64_kib_and_not_a_byte_more() {
+fn a_port_has_exactly_64_kib() {
     let mut typed = Typed::new(&Offer::default());
     let [status, low, ..] = typed.ask(Kind::Sum, 32768, 0, &[]);
     assert_eq!((status, low), (DONE, 256 * (127 * 64)));
@@ -142,7 +142,7 @@ fn a_port_has_64_kib_and_not_a_byte_more() {
 }
 
 #[test]
-fn statuses_stand_apart_from_results() {
+fn statuses_are_separate_from_results() {
     let mut typed = Typed::new(&Offer::default());
     let off = Status::OFF.raw();
     assert_eq!(
@@ -156,7 +156,7 @@ fn statuses_stand_apart_from_results() {
     let handle = Status::HANDLE.raw();
     let wanted = [DONE, DONE, handle, DONE, handle, DONE, handle, 1];
     assert_eq!(typed.ask(Kind::Handles, 0, 0, &[])[..8], wanted);
-    // A size that nobody knows.
+    // An invalid size.
     assert_eq!(typed.ask(Kind::Fill, 4, 4, &[])[0], handle);
     let (counts, _) = ok(typed.services.close());
     let counted: Vec<u64> = [Status::OFF, Status::FAILED, Status::HANDLE]
@@ -167,7 +167,7 @@ fn statuses_stand_apart_from_results() {
 }
 
 #[test]
-fn a_ticket_is_waited_for_later_and_never_holds_a_port_for_ever() {
+fn an_unclaimed_ticket_does_not_block_its_port() {
     for ports_per_hpu in [1, 2] {
         let mut typed = Typed::new(&Offer {
             ports_per_hpu,
@@ -205,7 +205,7 @@ fn a_ticket_is_waited_for_later_and_never_holds_a_port_for_ever() {
 }
 
 #[test]
-fn a_ticket_of_a_handler_that_died_frees_its_port() {
+fn a_failed_handler_releases_the_port_of_its_ticket() {
     let mut typed = Typed::new(&Offer::default());
     release(&typed.seen);
     for _ in 0..20 {
@@ -219,7 +219,7 @@ fn a_ticket_of_a_handler_that_died_frees_its_port() {
 }
 
 #[test]
-fn a_parked_call_changes_the_times_of_others_by_less_than_a_twentieth() {
+fn a_deferred_call_slows_others_by_less_than_5_percent() {
     let mut typed = Typed::new(&Offer::default());
     let time = |typed: &mut Typed| {
         let [clocks, refused, ..] = typed.ask(Kind::Touches, 400, 0, &[]);
@@ -247,7 +247,7 @@ fn a_parked_call_changes_the_times_of_others_by_less_than_a_twentieth() {
 }
 
 #[test]
-fn long_data_take_at_most_three_tenths_more_than_their_copy() {
+fn long_data_take_at_most_30_percent_longer_than_a_copy() {
     let mut typed = Typed::new(&Offer::default());
     let [copy, call, status, ..] = typed.ask(Kind::Copy, 65536, 0, &[]);
     println!("64 KiB: {copy} clocks for the copy alone, {call} for the call");
@@ -259,7 +259,7 @@ fn long_data_take_at_most_three_tenths_more_than_their_copy() {
 }
 
 #[test]
-fn what_no_stub_would_send_is_refused_by_name() {
+fn malformed_calls_are_refused_by_name() {
     let mut typed = Typed::new(&Offer::default());
     let call = |function: u32| 0x7341_0000 | function;
     let inline = u32::MAX;

@@ -1,0 +1,6 @@
+//! Programs on ranks that are threads: results, order and messages.
+
+mod overlap;
+mod programs;
+mod random;
+mod sums;
