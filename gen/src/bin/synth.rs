@@ -1,8 +1,8 @@
 //! Measures generated blocks with yosys; `synth --help` says how.
 
 use clap::Parser as _;
-use spinneret_gen::synth::{Arguments, Outcome, run};
 use spinneret_gen::report::fail;
+use spinneret_gen::synth::{Arguments, Outcome, run};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -68,8 +68,6 @@ rtl/pspin_her_gen.sv
 rtl/spinneret_frame_arbiter_3.sv
 rtl/spinneret_event_counters_9.sv
 rtl/pspin_ingress_datapath.sv
-rtl/spinneret_command_intake.sv
-rtl/spinneret_frame_planner.sv
 rtl/spinneret_frame_reader.sv
 rtl/spinneret_frame_room_512_150.sv
 rtl/spinneret_line_receiver.sv

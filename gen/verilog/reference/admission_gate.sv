@@ -6,7 +6,7 @@
 //
 module admission_gate (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
     input  wire  [577:0] s_data,
     input  wire          s_valid,
@@ -26,17 +26,17 @@ module admission_gate (
     output logic         dropped // A frame is dropped.
 );
 
-    logic first;
-    logic room;
-    logic verdict;
     logic [63:0] keep;
     logic last;
-    logic beyond;
-    logic gap;
-    logic bad;
-    logic over;
+    logic first; // The first beat decides for its frame.
+    logic room;
+    logic verdict;
     logic accept;
-    logic enters;
+    logic gap; // Bytes fill the lanes from the lowest on, and only the last of them may leave lanes free.
+    logic bad;
+    logic beyond; // Of the beats after the largest slot only the last of the frame enters, for all of them.
+    logic over;
+    logic enters; // Frames inside, so that there is a place for the metadata of each.
     logic leaves;
     logic in_frame = 1'b0;
     logic admitted;
@@ -59,28 +59,14 @@ module admission_gate (
 
     assign keep = s_data[575:512];
     assign last = s_data[576];
-
-    // The first beat decides for its frame.
     assign first = !in_frame;
     assign room = !queue_almost_full && places;
-
-    always_comb begin
-        if (first) begin
-            verdict = room;
-        end else begin
-            verdict = admitted;
-        end
-    end
-
+    assign verdict = first ? room : admitted;
     assign accept = s_valid && s_ready;
     assign verdicts_s_valid = accept && first;
     assign dropped = accept && first && !verdict;
-
-    // Bytes fill the lanes from the lowest on, and only the last of them may leave lanes free.
     assign gap = (|((keep >> 1'd1) & ~keep)) || (!first && partial && (|keep));
     assign bad = gap || (last && s_data[577]);
-
-    // Of the beats after the largest slot only the last of the frame enters, for all of them.
     assign beyond = number == 5'h18;
     assign over = beyond && ((|keep) || spilled);
 
@@ -93,8 +79,6 @@ module admission_gate (
     assign verdicts_m_ready = meta_s_valid && metas_s_ready;
     assign metas_s_valid = meta_s_valid && verdicts_m_valid && verdicts_m_data;
     assign meta_m_valid = metas_m_valid;
-
-    // Frames inside, so that there is a place for the metadata of each.
     assign enters = accept && first && verdict;
     assign leaves = metas_m_valid && meta_m_ready;
 

@@ -8,7 +8,7 @@
 // events may come from deep logic.
 module event_counters_15 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: all counters are 0.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire  [14:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
@@ -28,8 +28,8 @@ module event_counters_15 (
     output logic [31:0] counts_14
 );
 
-    logic [14:0] happened = 15'd0;
     logic [479:0] values = 480'd0; // The counters side by side, the first in the lowest bits.
+    logic [14:0] happened = 15'd0;
 
     assign counts_0 = values[31:0];
     assign counts_1 = values[63:32];
@@ -55,8 +55,8 @@ module event_counters_15 (
             end
         end
         if (rst) begin
-            happened <= 15'd0;
             values <= 480'd0;
+            happened <= 15'd0;
         end
     end
 endmodule : event_counters_15

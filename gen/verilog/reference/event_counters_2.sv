@@ -8,15 +8,15 @@
 // events may come from deep logic.
 module event_counters_2 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: all counters are 0.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire   [1:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
     output logic [31:0] counts_1
 );
 
-    logic [1:0] happened = 2'd0;
     logic [63:0] values = 64'd0; // The counters side by side, the first in the lowest bits.
+    logic [1:0] happened = 2'd0;
 
     assign counts_0 = values[31:0];
     assign counts_1 = values[63:32];
@@ -30,8 +30,8 @@ module event_counters_2 (
             values[63:32] <= values[63:32] + 32'd1;
         end
         if (rst) begin
-            happened <= 2'd0;
             values <= 64'd0;
+            happened <= 2'd0;
         end
     end
 endmodule : event_counters_2

@@ -8,7 +8,7 @@
 // events may come from deep logic.
 module event_counters_3 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: all counters are 0.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire   [2:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
@@ -16,8 +16,8 @@ module event_counters_3 (
     output logic [31:0] counts_2
 );
 
-    logic [2:0] happened = 3'd0;
     logic [95:0] values = 96'd0; // The counters side by side, the first in the lowest bits.
+    logic [2:0] happened = 3'd0;
 
     assign counts_0 = values[31:0];
     assign counts_1 = values[63:32];
@@ -31,8 +31,8 @@ module event_counters_3 (
             end
         end
         if (rst) begin
-            happened <= 3'd0;
             values <= 96'd0;
+            happened <= 3'd0;
         end
     end
 endmodule : event_counters_3

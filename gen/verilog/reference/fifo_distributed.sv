@@ -13,7 +13,7 @@ module fifo_distributed #(
     localparam integer RISE = DEPTH - MARGIN
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset, active high: empties the FIFO.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -28,7 +28,6 @@ module fifo_distributed #(
 
     logic push; // An element comes in.
     logic fetch; // An element leaves the memory.
-    logic pop; // An element leaves the FIFO.
     logic [ADDRESS-1:0] write_ptr = ADDRESS'(0);
     logic [ADDRESS-1:0] read_ptr = ADDRESS'(0);
     logic [COUNT-1:0] count = COUNT'(0); // Elements in memory and output register.
@@ -38,7 +37,6 @@ module fifo_distributed #(
 
     assign push = s_valid && not_full;
     assign fetch = stored && m_ready;
-    assign pop = stored && m_ready;
     assign m_valid = stored;
     assign s_ready = not_full;
     assign level = count;
@@ -57,7 +55,7 @@ module fifo_distributed #(
             stored <= 1'b1;
         end
         // The flags follow the level, which changes by one at most.
-        if (push && !pop) begin
+        if (push && !fetch) begin
             count <= count + COUNT'(1);
             if (count == COUNT'(DEPTH-1)) begin
                 not_full <= 1'b0;
@@ -65,7 +63,7 @@ module fifo_distributed #(
             if (count == COUNT'(RISE-1)) begin
                 nearly_full <= 1'b1;
             end
-        end else if (pop && !push) begin
+        end else if (fetch && !push) begin
             count <= count - COUNT'(1);
             not_full <= 1'b1;
             if (count == COUNT'(RISE)) begin

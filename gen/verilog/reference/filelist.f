@@ -36,8 +36,6 @@ free_list_256x1536.sv
 free_list_1024x128.sv
 event_counters_3.sv
 slot_pool_256x1536_1024x128.sv
-at_most_128.sv
-at_most_1536.sv
 pspin_pkt_alloc.sv
 ready_slice.sv
 frame_plan.sv
@@ -61,8 +59,6 @@ pspin_her_gen_1.sv
 frame_arbiter_3.sv
 event_counters_9.sv
 pspin_ingress_datapath.sv
-command_intake.sv
-frame_planner.sv
 frame_reader.sv
 frame_room_512_150.sv
 line_receiver.sv

@@ -5,7 +5,7 @@
 // Joins streams of frames into one, frame by frame, in turn.
 module frame_arbiter_3 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset, active high: clears the valid flag and starts with input 0.
+    input  wire         rst, // Synchronous reset, active high.
     // Frames in.
     input  wire  [31:0] s_0_data,
     input  wire         s_0_last,
@@ -27,10 +27,10 @@ module frame_arbiter_3 (
     output logic  [1:0] source // Number of the input that the beat at the output came from; valid and stable as the beat.
 );
 
-    logic [1:0] turn; // The input whose turn it is.
+    logic [1:0] turn; // The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.
     logic offered; // That input has a beat.
-    logic [31:0] offered_data;
     logic offered_last;
+    logic [31:0] offered_data;
     logic free; // The output register is free, or empties in this cycle.
     logic [31:0] data;
     logic last;
@@ -39,7 +39,6 @@ module frame_arbiter_3 (
     logic within_frame = 1'b0; // The owner's frame is not over.
 
     always_comb begin
-        // The first that waits; better, the first that waits after the owner; within a frame, the owner.
         turn = owner;
         if (s_2_valid) begin
             turn = 2'd2;

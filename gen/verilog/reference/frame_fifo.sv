@@ -5,7 +5,7 @@
 // Store and forward: a frame leaves only when it is complete inside, and then without a pause.
 module frame_fifo (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: discards all frames.
+    input  wire          rst, // Synchronous reset, active high.
     // Frames in; never stalls.
     input  wire  [574:0] s_data,
     input  wire          s_last,
@@ -22,7 +22,7 @@ module frame_fifo (
 );
 
     logic push; // A beat comes in.
-    logic full; // The memory holds as many beats as it can.
+    logic full; // Pointers that differ in their highest bit alone are a whole memory apart.
     logic overflow; // The frame that is coming in does not fit.
     logic fetch; // A beat leaves the memory.
     logic [9:0] write_ptr = 10'd0; // Where the next beat is written; one bit more than an address tells full from empty.
@@ -38,8 +38,6 @@ module frame_fifo (
 
     assign s_ready = accepting;
     assign push = s_valid && accepting;
-
-    // Pointers that differ in their highest bit alone are a whole memory apart.
     assign full = write_ptr == (read_ptr ^ 10'h200);
     assign overflow = overflowed || full;
     assign memory_write_enable = push && !overflow;

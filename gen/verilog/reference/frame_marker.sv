@@ -9,7 +9,7 @@
 // after the length only the last one passes.
 module frame_marker (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // The `FramePlan` of each frame.
     input  wire   [91:0] plan_data,
     input  wire          plan_valid,
@@ -24,6 +24,8 @@ module frame_marker (
     input  wire          m_ready
 );
 
+    logic [63:0] keep;
+    logic last;
     logic first;
     logic past_now;
     logic misplaced_now;
@@ -31,8 +33,6 @@ module frame_marker (
     logic [63:0] tail_now;
     logic length_ends;
     logic [63:0] wanted;
-    logic [63:0] keep;
-    logic last;
     logic bad;
     logic ready;
     logic go;
@@ -47,42 +47,19 @@ module frame_marker (
     assign keep = s_data[575:512];
     assign last = s_data[576];
     assign first = !in_frame;
-
-    always_comb begin
-        if (first) begin
-            past_now = 1'b0;
-            misplaced_now = plan_data[91];
-            left_now = plan_data[25:0];
-            tail_now = plan_data[89:26];
-            length_ends = plan_data[90];
-        end else begin
-            past_now = past;
-            misplaced_now = misplaced;
-            left_now = left;
-            tail_now = tail;
-            length_ends = ends;
-        end
-    end
-
-    always_comb begin
-        if (past_now) begin
-            wanted = 64'd0;
-        end else if (length_ends) begin
-            wanted = tail_now;
-        end else begin
-            wanted = 64'hffffffffffffffff;
-        end
-    end
-
-    assign bad = misplaced_now || keep != wanted || (past_now && !first && spilled) || (last && !length_ends
-        && !past_now);
+    assign past_now = !first && past;
+    assign misplaced_now = first ? plan_data[91] : misplaced;
+    assign left_now = first ? plan_data[25:0] : left;
+    assign tail_now = first ? plan_data[89:26] : tail;
+    assign length_ends = first ? plan_data[90] : ends;
+    assign wanted = past_now ? 64'd0 : (length_ends ? tail_now : 64'hffffffffffffffff);
+    assign bad = misplaced_now || keep != wanted || (past_now && spilled) || (last && !length_ends &&
+        !past_now);
     assign ready = s_valid && (in_frame || plan_valid);
     assign m_valid = ready && (!past_now || last);
     assign go = ready && (m_ready || (past_now && !last));
     assign s_ready = go;
     assign plan_ready = go && first;
-
-    // {cut, over, bad, beyond, last, strobes, data}
     assign m_data = {last || length_ends, 1'b0, bad, past_now, last, keep & wanted & {64{!misplaced_now}},
         s_data[511:0]};
 

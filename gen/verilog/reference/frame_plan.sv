@@ -9,35 +9,16 @@ module frame_plan (
     output logic [91:0] plan // {the address is not that of a beat, one beat is all, strobes of the last beat, beats after the first}; the last of no meaning if one beat is all.
 );
 
-    logic [63:0] tail;
-    logic [25:0] left;
-    logic [25:0] whole;
     logic [5:0] rest;
-    logic [63:0] ones;
-    logic single;
+    logic [25:0] whole;
+    logic [63:0] tail; // A length of whole beats ends with a full one; no length at all is one beat without bytes.
+    logic [25:0] left;
+    logic single; // That one beat is all does not wait for the difference.
 
-    assign whole = length[31:6];
     assign rest = length[5:0];
-    assign ones = 64'hffffffffffffffff;
-
-    always_comb begin
-        // A length of whole beats ends with a full one; no length at all is one beat without bytes.
-        if (!(|rest) && (|whole)) begin
-            tail = ones;
-        end else begin
-            tail = ~(ones << rest);
-        end
-    end
-
-    always_comb begin
-        if (|rest) begin
-            left = whole;
-        end else begin
-            left = whole - 26'd1;
-        end
-    end
-
-    // That one beat is all does not wait for the difference.
+    assign whole = length[31:6];
+    assign tail = (!(|rest) && (|whole)) ? 64'hffffffffffffffff : (~(64'hffffffffffffffff << rest));
+    assign left = (|rest) ? whole : (whole - 26'd1);
     assign single = !(|(whole >> 1'd1)) && (!whole[0] || !(|rest));
     assign plan = {|address, single, tail, left};
 endmodule : frame_plan

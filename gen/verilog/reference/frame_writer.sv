@@ -11,7 +11,7 @@
 // the slot. One cycle after a burst has left, or a packet has ended without one, there is a record.
 module frame_writer (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Marked beats.
     input  wire  [580:0] beat_data,
     input  wire          beat_valid,
@@ -32,28 +32,29 @@ module frame_writer (
     output logic         data_valid, // The beat is there.
     input  wire          data_ready, // The beat is taken in this cycle.
     output logic  [36:0] record, // Record of a burst, as `DmaShape::record_width` says.
-    output logic         record_valid, // The record is there.
+    output logic         record_valid = 1'b0, // The record is there.
     input  wire          record_room // Two more records find room.
 );
 
-    logic first;
+    logic [1:0] block_end; // The beat ends a block of memory, for each beat in sight.
+    logic head_last;
+    logic first; // The packet: where it goes, and what is known of it so far.
     logic [25:0] place_now;
     logic lane_now;
-    logic [1:0] block_end; // The beat ends a block of memory, for each beat in sight.
-    logic [1:0] stop;
+    logic slotless_now;
+    logic [31:0] base_now;
+    logic bad_now;
+    logic discard;
+    logic [1:0] stop; // The burst: up to the first beat in sight that must end it.
     logic length;
     logic burst_left_now;
     logic burst_last;
-    logic slotless_now;
-    logic discard;
-    logic bad_now;
-    logic [31:0] base_now;
-    logic can_send;
+    logic can_send; // A beat is written when its burst is in flight, or can start; it is dropped when it has no place.
     logic can_start;
+    logic has_slot;
     logic write;
     logic drop;
     logic go;
-    logic head_last;
     logic [25:0] address_reg;
     logic length_reg;
     logic burst_valid_reg = 1'b0;
@@ -61,8 +62,6 @@ module frame_writer (
     logic [63:0] strobes_reg;
     logic last_reg;
     logic data_valid_reg = 1'b0;
-    logic [36:0] record_reg;
-    logic record_valid_reg = 1'b0;
     logic in_frame = 1'b0; // After the first beat of a packet.
     logic bursting = 1'b0; // After the first beat of a burst.
     logic burst_left; // Beats of the burst after the next one.
@@ -77,78 +76,30 @@ module frame_writer (
 
     assign seen = window_seen;
     assign head_last = window_head[576];
-
-    // The packet: where it goes, and what is known of it so far.
     assign first = !in_frame;
-
-    always_comb begin
-        if (first) begin
-            place_now = slot_data[31:6];
-            lane_now = slot_data[6];
-            slotless_now = slot_data[32];
-            base_now = slot_data[31:0];
-            bad_now = window_head[578];
-        end else begin
-            place_now = place + 26'd1;
-            lane_now = lane;
-            slotless_now = slotless;
-            base_now = base;
-            bad_now = bad || window_head[578];
-        end
-    end
-
+    assign place_now = first ? slot_data[31:6] : (place + 26'd1);
+    assign lane_now = first ? slot_data[6] : lane;
+    assign slotless_now = first ? slot_data[32] : slotless;
+    assign base_now = first ? slot_data[31:0] : base;
+    assign bad_now = window_head[578] || (!first && bad);
     assign discard = slotless_now || window_head[577];
 
     always_comb begin
-        // The burst: up to the first beat in sight that must end it.
-        block_end = 2'd0;
-        block_end[0] = lane_now == 1'b1;
-        block_end[1] = lane_now == 1'b0;
+        block_end[0] = lane_now;
+        block_end[1] = !lane_now;
     end
 
     assign stop = window_cut | (block_end & window_seen);
-
-    always_comb begin
-        length = 1'b0;
-        if (stop[1]) begin
-            length = 1'b1;
-        end
-        if (stop[0]) begin
-            length = 1'b0;
-        end
-    end
-
-    always_comb begin
-        if (bursting) begin
-            burst_left_now = burst_left;
-        end else begin
-            burst_left_now = length;
-        end
-    end
-
-    assign burst_last = burst_left_now == 1'b0;
-
-    // A beat is written when its burst is in flight, or can start; it is dropped when it has no place.
+    assign length = stop[0] ? 1'b0 : (stop[1] ? 1'b1 : 1'b0);
+    assign burst_left_now = bursting ? burst_left : length;
+    assign burst_last = !burst_left_now;
     assign can_send = !data_valid_reg || data_ready;
     assign can_start = (|stop) && record_room && (!burst_valid_reg || burst_ready);
-
-    always_comb begin
-        if (bursting) begin
-            write = can_send;
-            drop = 1'b0;
-        end else if (first && !slot_valid) begin
-            write = 1'b0;
-            drop = 1'b0;
-        end else begin
-            write = can_send && can_start && !discard;
-            drop = discard && record_room && window_seen[0];
-        end
-    end
-
+    assign has_slot = !first || slot_valid;
+    assign write = can_send && (bursting || (has_slot && can_start && !discard));
+    assign drop = !bursting && has_slot && discard && record_room && window_seen[0];
     assign go = write || drop;
     assign slot_ready = go && first;
-    assign record = record_reg;
-    assign record_valid = record_valid_reg;
     assign burst_address = {address_reg, 6'd0};
     assign burst_length = {7'd0, length_reg};
     assign burst_valid = burst_valid_reg;
@@ -190,14 +141,14 @@ module frame_writer (
             base <= base_now;
         end
         // The record: {over, bad, no slot, last of its packet, has a response, address of the packet}.
-        record_valid_reg <= (write && burst_last) || (drop && head_last);
-        record_reg <= {window_head[579], bad_now, slotless_now, head_last, write, base_now};
+        record <= {window_head[579], bad_now, slotless_now, head_last, write, base_now};
+        record_valid <= (write && burst_last) || (drop && head_last);
         if (rst) begin
             burst_valid_reg <= 1'b0;
             data_valid_reg <= 1'b0;
-            record_valid_reg <= 1'b0;
             in_frame <= 1'b0;
             bursting <= 1'b0;
+            record_valid <= 1'b0;
         end
     end
 

@@ -21,23 +21,22 @@ module free_list_1024x128 (
     output logic [10:0] peak // Most slots that were out at the same time since reset.
 );
 
-    logic again; // The slot that is freed is the one in `back`.
     logic [9:0] number;
-    logic out;
+    logic again; // The slot that is freed is the one in `back`.
+    logic out; // A free is right if the slot is out, and the last one was not the same.
     logic [9:0] quotient;
-    logic [16:0] offset;
     logic [31:0] address;
-    logic give;
+    logic [9:0] given;
+    logic write_taken;
+    logic [9:0] taken_number;
+    logic taken_bit;
     logic back = 1'b0; // A slot is free since the last cycle.
     logic [10:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
-    logic gave = 1'b0;
-    logic [10:0] gave_entry;
-    logic came = 1'b0;
     logic [10:0] used_count = 11'd0;
     logic [10:0] peak_count = 11'd0;
-    logic taken_write_enable;
-    logic [9:0] taken_write_addr;
-    logic taken_write_data;
+    logic gave = 1'b0; // The slot is out one cycle after it was given, long before it can come back.
+    logic [10:0] gave_entry;
+    logic came = 1'b0; // The level follows one cycle later, which keeps its carries off the path from a packet's length.
     logic taken_read_data;
     logic freed_read_data;
     logic [10:0] list_m_data;
@@ -48,48 +47,32 @@ module free_list_1024x128 (
     logic [42:0] front_m_data;
     logic front_m_valid;
 
-    // A free is right if the slot is out, and the last one was not the same.
     assign number = back_entry[9:0];
     assign again = back & (number == free_index);
     assign out = (taken_read_data != freed_read_data) & !again;
     assign free_done = free & out;
     assign quotient = list_m_data[9:0];
-    assign offset = {quotient, 7'd0};
-    assign address = {15'he0b, offset};
+    assign address = {15'he0b, quotient, 7'd0};
     assign front_s_valid = list_m_valid & open;
     assign list_m_ready = front_s_ready & open;
     assign slot_data = front_m_data[31:0];
     assign slot_valid = front_m_valid;
+    assign given = gave_entry[9:0];
 
-    // The slot is out one cycle after it was given, long before it can come back.
-    assign give = front_m_valid & slot_ready;
-    assign taken_write_enable = fill | gave;
-
-    always_comb begin
-        if (fill) begin
-            taken_write_addr = fill_index;
-            taken_write_data = 1'b0;
-        end else begin
-            taken_write_addr = gave_entry[9:0];
-            taken_write_data = gave_entry[10];
-        end
-    end
-
+    // A bit of a slot changes; the bits of a slot that is filled in become 0.
+    assign write_taken = fill | gave;
+    assign taken_number = fill ? fill_index : given;
+    assign taken_bit = fill ? 1'b0 : gave_entry[10];
     assign used = used_count;
     assign peak = peak_count;
 
     always_ff @(posedge clk) begin
         back <= fill | free_done;
-        if (fill) begin
-            back_entry <= {1'b1, fill_index};
-        end else begin
-            back_entry <= {!taken_read_data, free_index};
-        end
-        gave <= give;
+        back_entry <= fill ? {1'b1, fill_index} : {!taken_read_data, free_index};
+        gave <= front_m_valid & slot_ready;
         gave_entry <= front_m_data[42:32];
         // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
         // it is the give that clears the bit, and not the free.
-        // The level follows one cycle later, which keeps its carries off the path from a packet's length.
         came <= free_done;
         if (gave & !came) begin
             used_count <= used_count + 11'd1;
@@ -101,18 +84,18 @@ module free_list_1024x128 (
         end
         if (rst) begin
             back <= 1'b0;
-            gave <= 1'b0;
-            came <= 1'b0;
             used_count <= 11'd0;
             peak_count <= 11'd0;
+            gave <= 1'b0;
+            came <= 1'b0;
         end
     end
 
     ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_taken (
         .clk(clk),
-        .write_enable(taken_write_enable),
-        .write_addr(taken_write_addr),
-        .write_data(taken_write_data),
+        .write_enable(write_taken),
+        .write_addr(taken_number),
+        .write_data(taken_bit),
         .read_addr(free_index),
         .read_data(taken_read_data)
     );

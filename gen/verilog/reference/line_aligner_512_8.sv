@@ -5,7 +5,7 @@
 // Turns lines of memory into beats: one a clock, any alignment.
 module line_aligner_512_8 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Lines.
     input  wire  [511:0] line_data,
     input  wire    [5:0] line_offset,
@@ -23,14 +23,15 @@ module line_aligner_512_8 (
     output logic         valid // The beat is there.
 );
 
-    logic [511:0] turns_0; // The line after no turn, one turn, and so on.
-    logic [511:0] turns_1;
-    logic [511:0] turns_2;
-    logic [511:0] turns_3;
-    logic [5:0] tail_now;
-    logic completes;
+    logic [511:0] shared;
+    logic [511:0] shared_1;
     logic ends;
+    logic [5:0] tail_now;
     logic [511:0] turned;
+    logic [511:0] carry; // The line before, and what is left to say of its frame.
+    logic [5:0] carry_tail;
+    logic carry_error;
+    logic [7:0] beats = 8'd0;
     logic [5:0] offset;
     logic [5:0] tail;
     logic first;
@@ -38,101 +39,50 @@ module line_aligner_512_8 (
     logic even;
     logic error;
     logic turned_valid = 1'b0;
-    logic [511:0] carry; // The line before, and what is left to say of its frame.
-    logic [5:0] carry_tail;
-    logic carry_error;
     logic flush = 1'b0; // The line before ends its frame and has a beat of its own.
-    logic [7:0] beats = 8'd0;
 
-    // Turns: by up to three steps of one byte, then of four, and so on; each is one table a bit.
-    assign turns_0 = line_data;
-
-    always_comb begin
-        turns_1 = turns_0;
-        if (line_offset[1:0] == 2'd1) begin
-            turns_1 = {turns_0[7:0], turns_0[511:8]};
-        end
-        if (line_offset[1:0] == 2'd2) begin
-            turns_1 = {turns_0[15:0], turns_0[511:16]};
-        end
-        if (line_offset[1:0] == 2'd3) begin
-            turns_1 = {turns_0[23:0], turns_0[511:24]};
-        end
-    end
+    assign shared = (line_offset[1:0] == 2'd1) ? {line_data[7:0], line_data[511:8]} : ((line_offset[1:0] ==
+        2'd2) ? {line_data[15:0], line_data[511:16]} : ((line_offset[1:0] == 2'd3) ? {line_data[23:0],
+        line_data[511:24]} : line_data));
+    assign shared_1 = (line_offset[3:2] == 2'd1) ? {shared[31:0], shared[511:32]} : ((line_offset[3:2] ==
+        2'd2) ? {shared[63:0], shared[511:64]} : ((line_offset[3:2] == 2'd3) ? {shared[95:0], shared[511:96]}
+        : shared));
 
     always_comb begin
-        turns_2 = turns_1;
-        if (line_offset[3:2] == 2'd1) begin
-            turns_2 = {turns_1[31:0], turns_1[511:32]};
-        end
-        if (line_offset[3:2] == 2'd2) begin
-            turns_2 = {turns_1[63:0], turns_1[511:64]};
-        end
-        if (line_offset[3:2] == 2'd3) begin
-            turns_2 = {turns_1[95:0], turns_1[511:96]};
-        end
-    end
-
-    always_comb begin
-        turns_3 = turns_2;
-        if (line_offset[5:4] == 2'd1) begin
-            turns_3 = {turns_2[127:0], turns_2[511:128]};
-        end
-        if (line_offset[5:4] == 2'd2) begin
-            turns_3 = {turns_2[255:0], turns_2[511:256]};
-        end
-        if (line_offset[5:4] == 2'd3) begin
-            turns_3 = {turns_2[383:0], turns_2[511:384]};
-        end
-    end
-
-    // The beat: what is left of the line before, then the lowest bytes of this one.
-    assign completes = turned_valid && !first;
-    assign ends = flush || (last_line && !even);
-
-    always_comb begin
-        data = turned;
         data[7:0] = carry[7:0];
         for (int i = 0; i < 63; i++) begin
-            if (flush || offset <= 6'(62 - i)) begin
-                data[i*8 + 8 +: 8] = carry[i*8 + 8 +: 8];
-            end
+            data[i*8 + 8 +: 8] = (flush || offset <= 6'(62 - i)) ? carry[i*8 + 8 +: 8] : turned[i*8 + 8 +: 8];
         end
     end
 
-    always_comb begin
-        if (flush) begin
-            tail_now = carry_tail;
-            bad = carry_error;
-        end else begin
-            tail_now = tail;
-            bad = error;
-        end
-    end
+    assign ends = flush || (last_line && !even);
+    assign tail_now = flush ? carry_tail : tail;
+    assign bad = flush ? carry_error : error;
 
     always_comb begin
-        keep = 64'd0;
         keep[0] = 1'b1;
         for (int i = 0; i < 63; i++) begin
             keep[i + 1] = !ends || tail_now >= 6'(i + 1);
         end
     end
 
-    assign valid = completes || flush;
+    assign valid = (turned_valid && !first) || flush;
     assign last = ends;
 
     // Beats of the frame.
     assign count = beats + 8'd1;
 
     always_ff @(posedge clk) begin
-        turned_valid <= line_valid;
-        turned <= turns_3;
+        turned <= (line_offset[5:4] == 2'd1) ? {shared_1[127:0], shared_1[511:128]} : ((line_offset[5:4] ==
+            2'd2) ? {shared_1[255:0], shared_1[511:256]} : ((line_offset[5:4] == 2'd3) ? {shared_1[383:0],
+            shared_1[511:384]} : shared_1));
         offset <= line_offset;
         tail <= line_tail;
         first <= line_first;
         last_line <= line_last;
         even <= line_even;
         error <= line_error;
+        turned_valid <= line_valid;
         // The line before.
         if (turned_valid) begin
             carry <= turned;
@@ -140,17 +90,17 @@ module line_aligner_512_8 (
             carry_error <= error;
         end
         flush <= turned_valid && last_line && even;
-        if (completes || flush) begin
+        if (valid) begin
             if (ends) begin
                 beats <= 8'd0;
             end else begin
-                beats <= beats + 8'd1;
+                beats <= count;
             end
         end
         if (rst) begin
+            beats <= 8'd0;
             turned_valid <= 1'b0;
             flush <= 1'b0;
-            beats <= 8'd0;
         end
     end
 endmodule : line_aligner_512_8

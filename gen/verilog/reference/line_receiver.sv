@@ -8,7 +8,7 @@
 // is ignored.
 module line_receiver (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: discards the frame that is coming in.
+    input  wire          rst, // Synchronous reset, active high.
     input  wire  [511:0] data, // RDATA.
     input  wire    [1:0] response, // RRESP.
     input  wire          valid, // RVALID; a line is always taken.
@@ -40,60 +40,48 @@ module line_receiver (
         logic error;
     } done_t;
 
+    logic asked;
     logic [7:0] left_now;
-    done_t error_now;
-    logic known;
     logic last;
-    logic [511:0] data_reg;
-    logic [1:0] response_reg;
-    logic valid_reg = 1'b0;
     logic in_frame = 1'b0; // After the first line of a frame.
     logic [7:0] left; // Lines of the frame that are still to come, minus 1.
     done_t error; // State of the lines before, as in `done`.
+    logic [511:0] data_reg;
+    logic [1:0] response_reg;
+    logic valid_reg = 1'b0;
 
     frame_t frame_data_fields;
+    done_t done_fields;
     assign frame_data_fields = frame_data;
+    assign done = done_fields;
 
-    assign known = valid_reg && frame_valid;
-
-    always_comb begin
-        // The first bad line of a frame decides.
-        error_now = {response_reg == 2'd3, |response_reg};
-        if (in_frame) begin
-            left_now = left;
-            if (error.error) begin
-                error_now = error;
-            end
-        end else begin
-            left_now = frame_data_fields.lines;
-        end
-    end
-
+    assign asked = valid_reg && frame_valid;
+    assign left_now = in_frame ? left : frame_data_fields.lines;
     assign last = left_now == 8'd0;
-    assign frame_ready = known && last;
-    assign done_valid = known && last;
-    assign done = error_now;
+    assign done_fields = (in_frame && error.error) ? error : {response_reg == 2'd3, |response_reg};
+    assign frame_ready = asked && last;
+    assign done_valid = asked && last;
     assign line_data = data_reg;
     assign line_offset = frame_data_fields.offset;
     assign line_tail = frame_data_fields.tail;
     assign line_first = !in_frame;
     assign line_last = last;
     assign line_even = frame_data_fields.even;
-    assign line_error = error_now.error;
-    assign line_valid = known;
+    assign line_error = done_fields.error;
+    assign line_valid = asked;
 
     always_ff @(posedge clk) begin
-        valid_reg <= valid;
         data_reg <= data;
         response_reg <= response;
-        if (known) begin
+        valid_reg <= valid;
+        if (asked) begin
             in_frame <= !last;
             left <= left_now - 8'd1;
-            error <= error_now;
+            error <= done_fields;
         end
         if (rst) begin
-            valid_reg <= 1'b0;
             in_frame <= 1'b0;
+            valid_reg <= 1'b0;
         end
     end
 endmodule : line_receiver

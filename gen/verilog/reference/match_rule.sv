@@ -8,51 +8,50 @@
 // does not have, or that lies after the inspected beats, never matches.
 module match_rule (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: the rule matches nothing until it is loaded.
-    input  wire          load, // Takes the rule from the four ports below.
-    input  wire   [31:0] idx, // Number of the word within the frame.
-    input  wire   [31:0] mask, // Bits of the word that count, network order.
-    input  wire   [31:0] start, // Smallest masked value that matches, network order.
-    input  wire   [31:0] limit, // Largest masked value that matches, network order.
+    input  wire          rst, // Synchronous reset, active high.
+    input  wire          load, // Takes the rule from the ports below.
+    // The rule.
+    input  wire   [31:0] rule_idx,
+    input  wire   [31:0] rule_mask,
+    input  wire   [31:0] rule_start,
+    input  wire   [31:0] rule_limit,
     input  wire  [511:0] beat_data, // Beat of the frame.
     input  wire   [15:0] beat_words, // Words of the beat that the frame has completely.
     input  wire    [1:0] beat_number, // Number of the beat within its frame.
     input  wire          beat_valid, // The beat is there.
-    output logic         hit // The beat of two cycles ago holds the word, and it matches.
+    output logic         hit = 1'b0 // The beat of two cycles ago holds the word, and it matches.
 );
 
-    logic [31:0] raw; // The selected word as the stream carries it.
-    logic usable = 1'b0; // The rule names a word that is inspected.
     logic [3:0] lane;
     logic [1:0] beat;
-    logic [31:0] mask_value;
-    logic [31:0] start_value;
-    logic [31:0] limit_value;
+    logic [31:0] word; // First cycle: select the word, turn it into network order and mask it.
+    logic usable = 1'b0; // The rule names a word that is inspected.
+    logic [5:0] place;
+    logic [31:0] mask;
+    logic [31:0] start;
+    logic [31:0] limit;
     logic [31:0] masked; // The selected word in network order, masked already unless selecting it takes too long.
-    logic masked_valid = 1'b0;
-    logic hit_value = 1'b0;
+    logic there = 1'b0; // Second cycle: compare. A rule whose start is above its limit never matches.
 
-    // First cycle: select the word, turn it into network order and mask it.
-    assign raw = beat_data[{lane, 5'd0} +: 32];
-    assign hit = hit_value;
+    assign lane = place[3:0];
+    assign beat = place[5:4];
+    assign word = beat_data[{lane, 5'd0} +: 32];
 
     always_ff @(posedge clk) begin
         if (load) begin
-            usable <= idx < 32'h20;
-            lane <= idx[3:0];
-            beat <= idx[5:4];
-            mask_value <= mask;
-            start_value <= start;
-            limit_value <= limit;
+            usable <= rule_idx < 32'h20;
+            place <= rule_idx[5:0];
+            mask <= rule_mask;
+            start <= rule_start;
+            limit <= rule_limit;
         end
-        masked <= {raw[7:0], raw[15:8], raw[23:16], raw[31:24]} & mask_value;
-        masked_valid <= beat_valid & usable & (beat_number == beat) & beat_words[lane];
-        // Second cycle: compare. A rule whose start is above its limit never matches.
-        hit_value <= masked_valid & (masked >= start_value) & (masked <= limit_value);
+        masked <= {word[7:0], word[15:8], word[23:16], word[31:24]} & mask;
+        there <= beat_valid & usable & (beat_number == beat) & beat_words[lane];
+        hit <= there & (masked >= start) & (masked <= limit);
         if (rst) begin
             usable <= 1'b0;
-            masked_valid <= 1'b0;
-            hit_value <= 1'b0;
+            there <= 1'b0;
+            hit <= 1'b0;
         end
     end
 endmodule : match_rule

@@ -10,7 +10,7 @@ module output_queue #(
     parameter integer MARGIN = 4
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset: empties the queue.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,

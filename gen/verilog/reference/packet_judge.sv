@@ -35,6 +35,7 @@ module packet_judge #(
     output logic        [3:0] events // Bit n: event n happens in this cycle.
 );
 
+    logic [31:0] address;
     logic answered;
     logic last;
     logic slotless;
@@ -47,6 +48,7 @@ module packet_judge #(
     logic take;
     logic error = 1'b0; // An earlier burst of this packet failed.
 
+    assign address = record_data[31:0];
     assign answered = record_data[32];
     assign last = record_data[33];
     assign slotless = record_data[34];
@@ -57,20 +59,10 @@ module packet_judge #(
     assign complete = record_valid && (response_valid || !answered) && (meta_valid || !last);
     assign ends = complete && last;
     assign good_valid = ends && !fails;
-    assign good_data = {meta_data, record_data[31:0]};
+    assign good_data = {meta_data, address};
     assign failed_valid = ends && fails && !slotless;
-    assign failed_data = record_data[31:0];
-
-    always_comb begin
-        if (!last || slotless) begin
-            take = complete;
-        end else if (fails) begin
-            take = complete && failed_ready;
-        end else begin
-            take = complete && good_ready;
-        end
-    end
-
+    assign failed_data = address;
+    assign take = complete && (!last || slotless || (fails ? failed_ready : good_ready));
     assign record_ready = take;
     assign response_ready = take && answered;
     assign meta_ready = take && last;

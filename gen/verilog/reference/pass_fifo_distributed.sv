@@ -5,7 +5,7 @@
 // First in, first out, without any latency while it is empty.
 module pass_fifo_distributed (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: empties the FIFO.
+    input  wire         rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [98:0] s_data,
     input  wire         s_valid,
@@ -17,8 +17,9 @@ module pass_fifo_distributed (
     output logic        almost_full // At most the margin's number of elements still fit.
 );
 
-    logic blocked; // Something is ahead of the input.
     logic comes;
+    logic valid; // An element passes from the input, or from the FIFO if that has none of its own to show first.
+    logic [98:0] data;
     logic fifo_s_valid;
     logic fifo_s_ready;
     logic [98:0] fifo_m_data;
@@ -26,19 +27,11 @@ module pass_fifo_distributed (
 
     assign s_ready = fifo_s_ready;
     assign comes = s_valid && fifo_s_ready;
-    assign blocked = fifo_m_valid;
-
-    always_comb begin
-        if (blocked) begin
-            m_valid = fifo_m_valid;
-            m_data = fifo_m_data;
-        end else begin
-            m_valid = comes;
-            m_data = s_data;
-        end
-    end
-
-    assign fifo_s_valid = s_valid && (blocked || !m_ready);
+    assign valid = fifo_m_valid ? fifo_m_valid : comes;
+    assign data = fifo_m_valid ? fifo_m_data : s_data;
+    assign m_valid = valid;
+    assign m_data = data;
+    assign fifo_s_valid = s_valid && (fifo_m_valid || !m_ready);
 
     fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_fifo (
         .clk(clk),

@@ -5,7 +5,7 @@
 // First in, first out, without any latency while it is empty.
 module pass_fifo_distributed_registered (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: empties the FIFO.
+    input  wire          rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [580:0] s_data,
     input  wire          s_valid,
@@ -17,44 +17,29 @@ module pass_fifo_distributed_registered (
     output logic         almost_full // At most the margin's number of elements still fit.
 );
 
-    logic blocked; // Something is ahead of the input.
     logic comes;
-    logic [580:0] first_0; // The first element that must wait (registered output only).
-    logic first_used_0 = 1'b0;
+    logic stays; // The register keeps its element. What waits there is the first of all.
+    logic [580:0] first; // The first element that must wait (registered output only).
+    logic first_used = 1'b0;
     logic fifo_s_valid;
     logic fifo_s_ready;
     logic [580:0] fifo_m_data;
+    logic fifo_m_valid;
 
     assign s_ready = fifo_s_ready;
     assign comes = s_valid && fifo_s_ready;
-
-    always_comb begin
-        m_valid = comes;
-        m_data = s_data;
-        // The element in the register is the first of all.
-        if (first_used_0) begin
-            m_valid = 1'b1;
-            m_data = first_0;
-        end
-    end
-
-    assign fifo_s_valid = s_valid && first_used_0 && (blocked || !m_ready);
+    assign stays = first_used && !m_ready;
+    assign m_valid = first_used || comes;
+    assign m_data = first_used ? first : s_data;
+    assign fifo_s_valid = s_valid && first_used && (fifo_m_valid || !m_ready);
 
     always_ff @(posedge clk) begin
-        if (!first_used_0 || m_ready) begin
-            if (blocked) begin
-                first_0 <= fifo_m_data;
-            end else begin
-                first_0 <= s_data;
-            end
+        if (!stays) begin
+            first <= fifo_m_valid ? fifo_m_data : s_data;
         end
-        if (first_used_0 && !m_ready) begin
-            first_used_0 <= 1'b1;
-        end else begin
-            first_used_0 <= blocked || (comes && (first_used_0 || !m_ready));
-        end
+        first_used <= stays || fifo_m_valid || (comes && (first_used || !m_ready));
         if (rst) begin
-            first_used_0 <= 1'b0;
+            first_used <= 1'b0;
         end
     end
 
@@ -66,7 +51,7 @@ module pass_fifo_distributed_registered (
         .s_valid(fifo_s_valid),
         .s_ready(fifo_s_ready),
         .m_data(fifo_m_data),
-        .m_valid(blocked),
+        .m_valid(fifo_m_valid),
         .m_ready(m_ready),
         .level(),
         .almost_full(almost_full)

@@ -122,6 +122,8 @@ module pspin_ctrl_regs #(
     logic [511:0] words_40c0;
     logic [511:0] words_4100;
     logic [31:0] stdout_word;
+    logic [1:0] fetch;
+    logic reset;
     logic stdout_taken = 1'b0;
     logic write_go;
     logic [12:0] write_block;
@@ -410,8 +412,20 @@ module pspin_ctrl_regs #(
         held_her_meta_scratchpad_3_size_select[3] = write_go && write_block[12] && write_at[11];
     end
 
+    assign stdout_word = stdout_data_valid ? stdout_dout : 32'hffffffff;
+
     always_comb begin
-        read_values = 416'd0;
+        words_0000 = 512'd0;
+        words_0000[1:0] = fetch;
+        words_0000[32] = reset;
+        words_0000[95:64] = stdout_word;
+    end
+
+    // Values that software wrote.
+    assign fetch = held_cl_ctrl_values[1:0];
+    assign reset = held_cl_ctrl_values[2];
+
+    always_comb begin
         read_values[31:0] = words_0000[{read_index, 5'd0} +: 32];
         read_values[63:32] = words_1000[{read_index, 5'd0} +: 32];
         read_values[95:64] = words_2000[{read_index, 5'd0} +: 32];
@@ -428,24 +442,10 @@ module pspin_ctrl_regs #(
     end
 
     always_comb begin
-        stdout_word = 32'hffffffff;
-        if (stdout_data_valid) begin
-            stdout_word = stdout_dout;
-        end
-    end
-
-    always_comb begin
-        words_0000 = 512'd0;
-        words_0000[1:0] = held_cl_ctrl_values[1:0];
-        words_0000[32] = held_cl_ctrl_values[2];
-        words_0000[95:64] = stdout_word;
-    end
-
-    always_comb begin
         words_1000 = 512'd0;
-        words_1000[31:0] = {30'd0, cl_eoc_i};
-        words_1000[63:32] = {30'd0, cl_busy_i};
-        words_1000[95:64] = {16'd0, mpq_full_i};
+        words_1000[1:0] = cl_eoc_i;
+        words_1000[33:32] = cl_busy_i;
+        words_1000[79:64] = mpq_full_i;
         words_1000[127:96] = alloc_dropped_pkts;
         words_1000[131:128] = egress_dma_last_error;
     end
@@ -617,10 +617,8 @@ module pspin_ctrl_regs #(
     end
 
     assign stdout_rd_en = stdout_taken;
-
-    // Values that software wrote.
-    assign cl_fetch_en_o = held_cl_ctrl_values[1:0];
-    assign aux_rst_o = held_cl_ctrl_values[2];
+    assign cl_fetch_en_o = fetch;
+    assign aux_rst_o = reset;
     assign match_valid = held_me_valid_values;
     assign match_mode = held_me_mode_values;
     assign match_idx = held_me_idx_values;
@@ -631,19 +629,11 @@ module pspin_ctrl_regs #(
     assign her_gen_ctx_enabled = held_her_ctx_enabled_values;
     assign her_gen_handler_mem_addr = held_her_meta_handler_mem_addr_values;
     assign her_gen_handler_mem_size = held_her_meta_handler_mem_size_values;
-
-    always_comb begin
-        her_gen_host_mem_addr = 256'd0;
-        her_gen_host_mem_addr[63:0] = {held_her_meta_host_mem_addr_1_values[31:0],
-            held_her_meta_host_mem_addr_0_values[31:0]};
-        her_gen_host_mem_addr[127:64] = {held_her_meta_host_mem_addr_1_values[63:32],
-            held_her_meta_host_mem_addr_0_values[63:32]};
-        her_gen_host_mem_addr[191:128] = {held_her_meta_host_mem_addr_1_values[95:64],
-            held_her_meta_host_mem_addr_0_values[95:64]};
-        her_gen_host_mem_addr[255:192] = {held_her_meta_host_mem_addr_1_values[127:96],
-            held_her_meta_host_mem_addr_0_values[127:96]};
-    end
-
+    assign her_gen_host_mem_addr = {held_her_meta_host_mem_addr_1_values[127:96],
+        held_her_meta_host_mem_addr_0_values[127:96], held_her_meta_host_mem_addr_1_values[95:64],
+        held_her_meta_host_mem_addr_0_values[95:64], held_her_meta_host_mem_addr_1_values[63:32],
+        held_her_meta_host_mem_addr_0_values[63:32], held_her_meta_host_mem_addr_1_values[31:0],
+        held_her_meta_host_mem_addr_0_values[31:0]};
     assign her_gen_host_mem_size = held_her_meta_host_mem_size_values;
     assign her_gen_hh_addr = held_her_meta_hh_addr_values;
     assign her_gen_hh_size = held_her_meta_hh_size_values;

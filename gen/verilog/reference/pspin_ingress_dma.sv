@@ -135,18 +135,16 @@ module pspin_ingress_dma #(
 
     logic reset;
     logic room;
+    logic enters;
     logic [127:0] descriptors_m_data;
     logic descriptors_m_valid;
     logic [91:0] planner_plan;
-    logic plans_s_valid;
     logic plans_s_ready;
     logic [91:0] plans_m_data;
     logic plans_m_valid;
-    logic slots_s_valid;
     logic slots_s_ready;
     logic [32:0] slots_m_data;
     logic slots_m_valid;
-    logic metas_s_valid;
     logic metas_s_ready;
     logic [95:0] metas_m_data;
     logic metas_m_valid;
@@ -170,9 +168,7 @@ module pspin_ingress_dma #(
 
     assign reset = !rstn;
     assign room = plans_s_ready && slots_s_ready && metas_s_ready;
-    assign plans_s_valid = descriptors_m_valid && room;
-    assign slots_s_valid = descriptors_m_valid && room;
-    assign metas_s_valid = descriptors_m_valid && room;
+    assign enters = descriptors_m_valid && room;
 
     // Packets that are written, and slots of those that are not.
     assign her_gen_addr = hers_m_data[31:0];
@@ -201,7 +197,7 @@ module pspin_ingress_dma #(
         .clk(clk),
         .rst(reset),
         .s_data(planner_plan),
-        .s_valid(plans_s_valid),
+        .s_valid(enters),
         .s_ready(plans_s_ready),
         .m_data(plans_m_data),
         .m_valid(plans_m_valid),
@@ -213,7 +209,7 @@ module pspin_ingress_dma #(
         .clk(clk),
         .rst(reset),
         .s_data({1'b0, descriptors_m_data[31:0]}),
-        .s_valid(slots_s_valid),
+        .s_valid(enters),
         .s_ready(slots_s_ready),
         .m_data(slots_m_data),
         .m_valid(slots_m_valid),
@@ -225,7 +221,7 @@ module pspin_ingress_dma #(
         .clk(clk),
         .rst(reset),
         .s_data(descriptors_m_data[127:32]),
-        .s_valid(metas_s_valid),
+        .s_valid(enters),
         .s_ready(metas_s_ready),
         .m_data(metas_m_data),
         .m_valid(metas_m_valid),

@@ -95,13 +95,15 @@ module pspin_pkt_alloc #(
     end
 
     logic reset;
+    logic comes; // Packets come in once all slots are in their lists.
     logic [95:0] packet;
-    logic packet_valid;
-    logic packet_ready;
     logic [31:0] length;
-    logic has_small;
+    logic fits_small;
+    logic fits_large;
+    logic has_small; // A small packet takes a small slot if there is one, else a large one as all others do.
     logic has_large;
     logic no_slot;
+    logic packet_ready;
     logic go;
     logic [31:0] address;
     logic [31:0] slots_small_data;
@@ -111,27 +113,24 @@ module pspin_pkt_alloc #(
     logic slots_large_valid;
     logic slots_large_ready;
     logic slots_open;
-    logic fits_small_yes;
-    logic fits_large_yes;
     logic [128:0] back_s_data;
     logic back_s_ready;
     logic [128:0] back_m_data;
     logic [2:0] counters_events;
 
     assign reset = !rstn;
-
-    // Packets come in once all slots are in their lists.
+    assign comes = pkt_valid_i & slots_open;
     assign packet = {pkt_tag_i, pkt_len_i};
-    assign packet_valid = pkt_valid_i & slots_open;
-
-    // A small packet takes a small slot if there is one, else a large one as all others do.
     assign length = packet[31:0];
-    assign has_small = fits_small_yes & slots_small_valid;
-    assign has_large = fits_large_yes & !has_small & slots_large_valid;
-    assign no_slot = fits_large_yes & !has_small & !has_large;
+    assign fits_small = (length[31:8] == 24'd0) & ((length[7] < 1'b1) | (length[7] & (length[6:0] == 7'd0)));
+    assign fits_large = (length[31:11] == 21'd0) & ((length[10:9] < 2'd3) | ((length[10:9] == 2'd3) &
+        (length[8:0] == 9'd0)));
+    assign has_small = fits_small & slots_small_valid;
+    assign has_large = fits_large & !has_small & slots_large_valid;
+    assign no_slot = fits_large & !has_small & !has_large;
     assign packet_ready = back_s_ready;
-    assign pkt_ready_o = back_s_ready & slots_open;
-    assign go = packet_valid & packet_ready;
+    assign pkt_ready_o = slots_open & back_s_ready;
+    assign go = comes & packet_ready;
     assign slots_small_ready = go & has_small;
     assign slots_large_ready = go & has_large;
     assign address = (slots_small_data & {32{has_small}}) | (slots_large_data & {32{has_large}});
@@ -144,12 +143,12 @@ module pspin_pkt_alloc #(
     assign write_drop_o = back_m_data[128];
 
     // Events, the one with the highest number first.
-    assign counters_events = {go & no_slot, go & !fits_large_yes, go & !has_small & !has_large};
+    assign counters_events = {go & no_slot, go & !fits_large, go & !has_small & !has_large};
 
     slot_pool_256x1536_1024x128 u_slots (
         .clk(clk),
         .rst(reset),
-        .counters_rst(reset),
+        .counters_rst(!rstn),
         .small_data(slots_small_data),
         .small_valid(slots_small_valid),
         .small_ready(slots_small_ready),
@@ -169,21 +168,11 @@ module pspin_pkt_alloc #(
         .small_peak(small_peak_o)
     );
 
-    at_most_128 u_fits_small (
-        .value(length),
-        .yes(fits_small_yes)
-    );
-
-    at_most_1536 u_fits_large (
-        .value(length),
-        .yes(fits_large_yes)
-    );
-
     skid_buffer #(.WIDTH(129)) u_back (
         .clk(clk),
         .rst(reset),
         .s_data(back_s_data),
-        .s_valid(packet_valid),
+        .s_valid(comes),
         .s_ready(back_s_ready),
         .m_data(back_m_data),
         .m_valid(write_valid_o),

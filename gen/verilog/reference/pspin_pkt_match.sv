@@ -112,9 +112,12 @@ module pspin_pkt_match #(
     } axis_t;
 
     logic reset;
-    logic still_in_frame;
     logic accept;
+    logic still_in_frame;
     logic quiet; // No frame is being evaluated, so that the rules may change.
+    logic [31:0] word;
+    logic [34:0] tag; // Metadata: {size, message id, end of message, ruleset} in the queue.
+    logic [31:0] size;
     axis_t beat; // The beat that came in, before anything looks at it.
     logic beat_last;
     logic beat_valid = 1'b0;
@@ -124,7 +127,6 @@ module pspin_pkt_match #(
     logic in_frame = 1'b0;
     logic active = 1'b0; // The rules that were loaded last are in force.
     logic stale = 1'b0; // `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
-    logic [1:0] next_number_d;
     logic [600:0] input_m_data;
     logic input_m_last;
     logic input_m_valid;
@@ -160,36 +162,29 @@ module pspin_pkt_match #(
     logic pspin_s_ready;
 
     assign reset = !rstn;
-
-    always_comb begin
-        next_number_d = next_number;
-        still_in_frame = in_frame;
-        if (accept) begin
-            still_in_frame = !input_m_last;
-            if (input_m_last) begin
-                next_number_d = 2'd0;
-            end else if (next_number != 2'd2) begin
-                next_number_d = next_number + 2'd1;
-            end
-        end
-    end
-
     assign accept = input_m_valid & ready;
-
-    // Rules change only while no frame is being evaluated.
+    assign still_in_frame = accept ? (!input_m_last) : in_frame;
     assign quiet = !in_frame & !engine_busy;
     assign engine_load = quiet & match_valid;
+    assign word = beat.data[383:352];
     assign metas_s_valid = meter_done & engine_matched;
-
-    // Metadata: {size, message id, end of message, ruleset} in the queue.
-    assign packet_meta_tag = {29'd0, metas_m_data[34:0]};
-    assign packet_meta_size = metas_m_data[66:35];
+    assign tag = metas_m_data[34:0];
+    assign size = metas_m_data[66:35];
+    assign packet_meta_tag = {29'd0, tag};
+    assign packet_meta_size = size;
 
     always_ff @(posedge clk) begin
         beat <= input_m_data;
         beat_last <= input_m_last;
         beat_valid <= accept;
         beat_number <= next_number;
+        if (accept) begin
+            if (input_m_last) begin
+                next_number <= 2'd0;
+            end else if (next_number != 2'd2) begin
+                next_number <= next_number + 2'd1;
+            end
+        end
         in_frame <= still_in_frame;
         // Ready while there is room, except between frames when `match_valid` must take effect.
         ready <= !buffer_almost_full & !metas_almost_full & !decisions_almost_full & (still_in_frame |
@@ -201,7 +196,6 @@ module pspin_pkt_match #(
         if (!match_valid) begin
             stale <= 1'b1;
         end
-        next_number <= next_number_d;
         if (reset) begin
             beat_valid <= 1'b0;
             next_number <= 2'd0;
@@ -255,7 +249,7 @@ module pspin_pkt_match #(
     frame_meter u_meter (
         .clk(clk),
         .rst(reset),
-        .beat_id(beat.data[383:352]),
+        .beat_id(word),
         .beat_keep(beat.keep),
         .beat_number(beat_number),
         .beat_last(beat_last),

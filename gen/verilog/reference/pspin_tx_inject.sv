@@ -86,7 +86,9 @@ module pspin_tx_inject #(
     end
 
     logic reset;
-    logic cpl_host; // The completion at the input belongs to the host.
+    logic cpl_host; // Completions of the cluster's frames end here.
+    logic [95:0] ts;
+    logic [15:0] tag;
     logic [608:0] host_m_data;
     logic host_m_last;
     logic host_m_valid;
@@ -115,22 +117,24 @@ module pspin_tx_inject #(
 
     always_comb begin
         slices_1_s_data = {ours_m_last, ours_m_data};
+        // Of our frames the error bit and the highest bit of the tag are 0.
         slices_1_s_data[592] = 1'b0;
         slices_1_s_data[608] = 1'b0;
     end
 
-    // Completions of the cluster's frames end here.
     assign cpl_host = s_axis_tx_cpl_tag[15];
     assign completions_s_valid = s_axis_tx_cpl_valid && cpl_host;
     assign s_axis_tx_cpl_ready = completions_s_ready;
-    assign m_axis_tx_cpl_ts = completions_m_data[95:0];
-    assign m_axis_tx_cpl_tag = completions_m_data[111:96];
+    assign ts = completions_m_data[95:0];
+    assign tag = completions_m_data[111:96];
+    assign m_axis_tx_cpl_ts = ts;
+    assign m_axis_tx_cpl_tag = tag;
 
     // Events, the one with the highest number first.
     assign counters_events = {host_m_valid && slices_0_s_ready && host_m_last && !host_m_data[608],
         s_axis_tx_cpl_valid && completions_s_ready && !cpl_host};
 
-    // Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
+    // Both streams to the arbiter.
     axis_pack #(.ID(12), .DEST(4), .USER(17)) u_host (
         .s_axis_tdata(s_axis_nic_tx_tdata),
         .s_axis_tkeep(s_axis_nic_tx_tkeep),

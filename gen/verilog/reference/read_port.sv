@@ -6,7 +6,7 @@
 //
 module read_port (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: discards everything.
+    input  wire          rst, // Synchronous reset, active high.
     // Addresses.
     input  wire   [15:0] araddr,
     input  wire          arvalid,
@@ -21,24 +21,7 @@ module read_port (
     input  wire  [415:0] values // The words at that place of all blocks, side by side.
 );
 
-    logic looking;
-    logic [31:0] chosen_0;
-    logic [31:0] chosen_1;
-    logic [31:0] chosen_2;
-    logic [31:0] chosen_3;
-    logic [31:0] chosen_4;
-    logic [31:0] chosen_5;
-    logic [31:0] chosen_6;
-    logic [31:0] chosen_7;
-    logic [31:0] chosen_8;
-    logic [31:0] chosen_9;
-    logic [31:0] chosen_10;
-    logic [31:0] chosen_11;
-    logic [31:0] chosen_12;
-    logic [31:0] joined_0;
-    logic [31:0] joined_1;
-    logic [31:0] joined_2;
-    logic [31:0] whole;
+    logic looking; // Second step: the word. Of a word outside of all blocks all bits are 0.
     logic ready = 1'b0;
     logic waiting = 1'b0;
     logic looked = 1'b0;
@@ -54,55 +37,7 @@ module read_port (
     logic [3:0] decoder_index;
     logic decoder_known;
 
-    always_comb begin
-        // Third step: the answer, once the one before it has been taken.
-        whole = 32'd0;
-        whole = whole | parts_0;
-        whole = whole | parts_1;
-        whole = whole | parts_2;
-    end
-
-    // Second step: the word. Of a word outside of all blocks all bits are 0.
     assign looking = waiting && !looked;
-
-    always_comb begin
-        joined_0 = 32'd0;
-        joined_0 = joined_0 | chosen_0;
-        joined_0 = joined_0 | chosen_1;
-        joined_0 = joined_0 | chosen_2;
-        joined_0 = joined_0 | chosen_3;
-        joined_0 = joined_0 | chosen_4;
-        joined_0 = joined_0 | chosen_5;
-    end
-
-    always_comb begin
-        joined_1 = 32'd0;
-        joined_1 = joined_1 | chosen_6;
-        joined_1 = joined_1 | chosen_7;
-        joined_1 = joined_1 | chosen_8;
-        joined_1 = joined_1 | chosen_9;
-        joined_1 = joined_1 | chosen_10;
-        joined_1 = joined_1 | chosen_11;
-    end
-
-    always_comb begin
-        joined_2 = 32'd0;
-        joined_2 = joined_2 | chosen_12;
-    end
-
-    assign chosen_0 = values[31:0] & {32{decoder_block[0]}};
-    assign chosen_1 = values[63:32] & {32{decoder_block[1]}};
-    assign chosen_2 = values[95:64] & {32{decoder_block[2]}};
-    assign chosen_3 = values[127:96] & {32{decoder_block[3]}};
-    assign chosen_4 = values[159:128] & {32{decoder_block[4]}};
-    assign chosen_5 = values[191:160] & {32{decoder_block[5]}};
-    assign chosen_6 = values[223:192] & {32{decoder_block[6]}};
-    assign chosen_7 = values[255:224] & {32{decoder_block[7]}};
-    assign chosen_8 = values[287:256] & {32{decoder_block[8]}};
-    assign chosen_9 = values[319:288] & {32{decoder_block[9]}};
-    assign chosen_10 = values[351:320] & {32{decoder_block[10]}};
-    assign chosen_11 = values[383:352] & {32{decoder_block[11]}};
-    assign chosen_12 = values[415:384] & {32{decoder_block[12]}};
     assign decoder_take = arvalid && ready;
     assign arready = ready;
     assign rvalid = answered;
@@ -112,26 +47,30 @@ module read_port (
     assign index = decoder_index;
 
     always_ff @(posedge clk) begin
+        // Third step: the answer, once the one before it has been taken.
         if (answered && rready) begin
             answered <= 1'b0;
         end
         if (looked && !answered) begin
             looked <= 1'b0;
             answered <= 1'b1;
-            data <= whole;
+            data <= parts_0 | parts_1 | parts_2;
             refused <= unknown;
         end
         if (looking) begin
             waiting <= 1'b0;
             looked <= 1'b1;
             unknown <= !decoder_known;
-            parts_0 <= joined_0;
-            parts_1 <= joined_1;
-            parts_2 <= joined_2;
+            parts_0 <= (values[31:0] & {32{decoder_block[0]}}) | (values[63:32] & {32{decoder_block[1]}}) |
+                (values[95:64] & {32{decoder_block[2]}}) | (values[127:96] & {32{decoder_block[3]}}) |
+                (values[159:128] & {32{decoder_block[4]}}) | (values[191:160] & {32{decoder_block[5]}});
+            parts_1 <= (values[223:192] & {32{decoder_block[6]}}) | (values[255:224] & {32{decoder_block[7]}})
+                | (values[287:256] & {32{decoder_block[8]}}) | (values[319:288] & {32{decoder_block[9]}}) |
+                (values[351:320] & {32{decoder_block[10]}}) | (values[383:352] & {32{decoder_block[11]}});
+            parts_2 <= values[415:384] & {32{decoder_block[12]}};
         end
-        // First step: the address.
         ready <= !waiting || looking;
-        if (decoder_take) begin
+        if (arvalid && ready) begin
             waiting <= 1'b1;
             ready <= 1'b0;
         end
@@ -143,6 +82,7 @@ module read_port (
         end
     end
 
+    // First step: the address.
     address_decoder_1 u_decoder (
         .clk(clk),
         .address(araddr),

@@ -7,44 +7,43 @@
 // A value that is written is at the output one clock later.
 module register_array_4x1 (
     input  wire        clk, // Clock.
-    input  wire        rst, // Synchronous reset: every element has its first value.
+    input  wire        rst, // Synchronous reset, active high.
     input  wire  [3:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire        strobes, // Bit n: byte n of the element is written.
     input  wire        data, // The data; bits that the element lacks are ignored.
     output logic [3:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic elements_0 = 1'b0;
-    logic elements_1 = 1'b0;
-    logic elements_2 = 1'b0;
-    logic elements_3 = 1'b0;
+    logic held_0 = 1'b0;
+    logic held_1 = 1'b0;
+    logic held_2 = 1'b0;
+    logic held_3 = 1'b0;
 
     always_comb begin
-        values = 4'd0;
-        values[0] = elements_0;
-        values[1] = elements_1;
-        values[2] = elements_2;
-        values[3] = elements_3;
+        values[0] = held_0;
+        values[1] = held_1;
+        values[2] = held_2;
+        values[3] = held_3;
     end
 
     always_ff @(posedge clk) begin
         if (select[0] && strobes) begin
-            elements_0 <= data;
+            held_0 <= data;
         end
         if (select[1] && strobes) begin
-            elements_1 <= data;
+            held_1 <= data;
         end
         if (select[2] && strobes) begin
-            elements_2 <= data;
+            held_2 <= data;
         end
         if (select[3] && strobes) begin
-            elements_3 <= data;
+            held_3 <= data;
         end
         if (rst) begin
-            elements_0 <= 1'b0;
-            elements_1 <= 1'b0;
-            elements_2 <= 1'b0;
-            elements_3 <= 1'b0;
+            held_0 <= 1'b0;
+            held_1 <= 1'b0;
+            held_2 <= 1'b0;
+            held_3 <= 1'b0;
         end
     end
 endmodule : register_array_4x1

@@ -7,52 +7,51 @@
 // A value that is written is at the output one clock later.
 module register_array_4x32 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: every element has its first value.
+    input  wire          rst, // Synchronous reset, active high.
     input  wire    [3:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire    [3:0] strobes, // Bit n: byte n of the element is written.
     input  wire   [31:0] data, // The data; bits that the element lacks are ignored.
     output logic [127:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [31:0] elements_0 = 32'd0;
-    logic [31:0] elements_1 = 32'd0;
-    logic [31:0] elements_2 = 32'd0;
-    logic [31:0] elements_3 = 32'd0;
+    logic [31:0] held_0 = 32'd0;
+    logic [31:0] held_1 = 32'd0;
+    logic [31:0] held_2 = 32'd0;
+    logic [31:0] held_3 = 32'd0;
 
     always_comb begin
-        values = 128'd0;
-        values[31:0] = elements_0;
-        values[63:32] = elements_1;
-        values[95:64] = elements_2;
-        values[127:96] = elements_3;
+        values[31:0] = held_0;
+        values[63:32] = held_1;
+        values[95:64] = held_2;
+        values[127:96] = held_3;
     end
 
     always_ff @(posedge clk) begin
         for (int i = 0; i < 4; i++) begin
             if (select[0] && strobes[i]) begin
-                elements_0[i*8 +: 8] <= data[i*8 +: 8];
+                held_0[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[1] && strobes[i]) begin
-                elements_1[i*8 +: 8] <= data[i*8 +: 8];
+                held_1[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[2] && strobes[i]) begin
-                elements_2[i*8 +: 8] <= data[i*8 +: 8];
+                held_2[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[3] && strobes[i]) begin
-                elements_3[i*8 +: 8] <= data[i*8 +: 8];
+                held_3[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         if (rst) begin
-            elements_0 <= 32'd0;
-            elements_1 <= 32'd0;
-            elements_2 <= 32'd0;
-            elements_3 <= 32'd0;
+            held_0 <= 32'd0;
+            held_1 <= 32'd0;
+            held_2 <= 32'd0;
+            held_3 <= 32'd0;
         end
     end
 endmodule : register_array_4x32

@@ -8,7 +8,7 @@ module skid_buffer #(
     parameter integer WIDTH = 41
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset, active high: discards what is held.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -19,7 +19,7 @@ module skid_buffer #(
     input  wire              m_ready
 );
 
-    logic push; // An element comes in.
+    logic push;
     logic free; // The output register is free, or empties in this cycle.
     logic [WIDTH-1:0] data;
     logic valid = 1'b0;
@@ -38,11 +38,7 @@ module skid_buffer #(
         if (free) begin
             // The spare register goes first; while it is used, nothing comes in.
             valid <= spare_used || push;
-            if (spare_used) begin
-                data <= spare;
-            end else begin
-                data <= s_data;
-            end
+            data <= spare_used ? spare : s_data;
             spare_used <= 1'b0;
             ready <= 1'b1;
         end else if (push) begin

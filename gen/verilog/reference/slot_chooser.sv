@@ -35,15 +35,7 @@ module slot_chooser (
     assign use_large = !use_small && large_valid;
     assign none = !use_small && !large_valid;
     assign m_valid = known;
-
-    always_comb begin
-        if (use_small) begin
-            m_data = {none, small_data};
-        end else begin
-            m_data = {none, large_data};
-        end
-    end
-
+    assign m_data = {none, use_small ? small_data : large_data};
     assign small_ready = m_ready && use_small;
     assign large_ready = m_ready && use_large;
 endmodule : slot_chooser

@@ -16,12 +16,12 @@ module slot_finder_256x1536 (
 );
 
     logic [9:0] quotient;
+    logic [18:0] offset; // First cycle: the offset from the first slot.
     logic prefix_fits;
-    logic [18:0] offset;
     logic exact_0; // The offset is a whole number of units, at each level of the tree.
     logic exact_1;
     logic exact_2;
-    logic [9:0] sums_0; // Sums of each level of the tree, all levels in one row.
+    logic [9:0] sums_0; // Sums of each level of the tree: pairs of the offset's multiples by powers of two, then pairs of the sums before them.
     logic [9:0] sums_1;
     logic [9:0] sums_2;
     logic [9:0] sums_3;
@@ -33,19 +33,16 @@ module slot_finder_256x1536 (
     assign hit = exact_2 & (sums_5 < 10'h100);
 
     always_ff @(posedge clk) begin
-        // First cycle: the offset from the first slot.
-        prefix_fits <= address[31:19] == 13'h382;
         offset <= address[18:0] - 19'd0;
+        prefix_fits <= address[31:19] == 13'h382;
         exact_0 <= prefix_fits & (offset[8:0] == 9'd0);
-        // First level of the tree: pairs of the offset's multiples by powers of two.
+        exact_1 <= exact_0;
+        exact_2 <= exact_1;
         sums_0 <= quotient + (quotient << 1'd1);
         sums_1 <= (quotient << 2'd3) + (quotient << 3'd5);
         sums_2 <= (quotient << 3'd7) + (quotient << 4'd9);
-        // Further levels: pairs of the sums before them.
-        exact_1 <= exact_0;
         sums_3 <= sums_0 + sums_1;
         sums_4 <= sums_2;
-        exact_2 <= exact_1;
         sums_5 <= sums_3 + sums_4;
     end
 endmodule : slot_finder_256x1536

@@ -19,7 +19,7 @@ module slot_pool_256x1536_1024x128 (
     input  wire  [31:0] free_data,
     input  wire         free_valid,
     output logic        free_ready,
-    output logic        open, // All slots are in their lists; stays high until reset.
+    output logic        open = 1'b0, // All slots are in their lists; stays high until reset.
     output logic [31:0] refused_no_start, // Frees that were refused because no slot starts at their address.
     output logic [31:0] refused_not_out, // Frees that were refused because their slot was not out.
     output logic [31:0] refused_early, // Frees that were refused because they came before all slots were in their lists.
@@ -32,10 +32,9 @@ module slot_pool_256x1536_1024x128 (
     logic judged;
     logic filling = 1'b1; // Slots are being put into their lists.
     logic [9:0] fill_index = 10'd0;
+    logic accepts = 1'b0; // Frees are taken: always but in and right after reset.
     logic settle_0 = 1'b0; // Waits until the last slot is at the head of its list.
     logic settle_1 = 1'b0;
-    logic opened = 1'b0;
-    logic accepts = 1'b0; // Frees are taken: always but in and right after reset.
     logic [31:0] returned_address; // Frees on their way through the finders: the address, whether there is one, whether it came too early.
     logic returned_0 = 1'b0;
     logic returned_1 = 1'b0;
@@ -62,14 +61,13 @@ module slot_pool_256x1536_1024x128 (
     logic [10:0] small_list_peak;
     logic [2:0] counters_events;
 
-    assign large_list_fill = filling & (fill_index < 10'h100);
-    assign open = opened;
     assign free_ready = accepts;
     assign judged = returned_4 & !early_4;
+
+    // The lists let slots out one cycle before `open`, so that the first are at the outputs with it.
+    assign large_list_fill = filling & (fill_index < 10'h100);
     assign large_list_free = judged & find_large_hit;
     assign small_list_free = judged & find_small_hit;
-
-    // Events, the one with the highest number first.
     assign counters_events = {returned_4 & early_4, (large_list_free & !large_list_free_done) |
         (small_list_free & !small_list_free_done), judged & !find_large_hit & !find_small_hit};
     assign large_used = {23'd0, large_list_used};
@@ -85,27 +83,26 @@ module slot_pool_256x1536_1024x128 (
         end
         settle_0 <= !filling;
         settle_1 <= settle_0;
-        opened <= settle_1;
-        // Frees: a register, the finders, then both lists check.
+        open <= settle_1;
         accepts <= 1'b1;
         returned_address <= free_data;
         returned_0 <= free_valid & accepts;
-        early_0 <= !opened;
         returned_1 <= returned_0;
-        early_1 <= early_0;
         returned_2 <= returned_1;
-        early_2 <= early_1;
         returned_3 <= returned_2;
-        early_3 <= early_2;
         returned_4 <= returned_3;
+        early_0 <= !open;
+        early_1 <= early_0;
+        early_2 <= early_1;
+        early_3 <= early_2;
         early_4 <= early_3;
         if (rst) begin
             filling <= 1'b1;
             fill_index <= 10'd0;
+            accepts <= 1'b0;
             settle_0 <= 1'b0;
             settle_1 <= 1'b0;
-            opened <= 1'b0;
-            accepts <= 1'b0;
+            open <= 1'b0;
             returned_0 <= 1'b0;
             returned_1 <= 1'b0;
             returned_2 <= 1'b0;
@@ -128,8 +125,6 @@ module slot_pool_256x1536_1024x128 (
         .hit(find_small_hit)
     );
 
-    // The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
-    // Slots that go to the cluster take a parallel path, and come there first.
     free_list_256x1536 u_large_list (
         .clk(clk),
         .rst(rst),
@@ -162,6 +157,8 @@ module slot_pool_256x1536_1024x128 (
         .peak(small_list_peak)
     );
 
+    // Slots that go to the cluster take a parallel path, and come there first.
+    // Events, the one with the highest number first.
     event_counters_3 u_counters (
         .clk(clk),
         .rst(counters_rst),

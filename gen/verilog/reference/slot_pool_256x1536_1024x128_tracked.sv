@@ -22,7 +22,7 @@ module slot_pool_256x1536_1024x128_tracked (
     input  wire         free_trusted, // With `free`: the free is trusted, wherever the slot is; only if slots are tracked.
     input  wire         hand_valid, // A slot goes to the cluster in this cycle; only if slots are tracked.
     input  wire  [31:0] hand_address, // Its address; only if slots are tracked.
-    output logic        open, // All slots are in their lists; stays high until reset.
+    output logic        open = 1'b0, // All slots are in their lists; stays high until reset.
     output logic [31:0] refused_no_start, // Frees that were refused because no slot starts at their address.
     output logic [31:0] refused_not_out, // Frees that were refused because their slot was not out.
     output logic [31:0] refused_early, // Frees that were refused because they came before all slots were in their lists.
@@ -35,10 +35,9 @@ module slot_pool_256x1536_1024x128_tracked (
     logic judged;
     logic filling = 1'b1; // Slots are being put into their lists.
     logic [9:0] fill_index = 10'd0;
+    logic accepts = 1'b0; // Frees are taken: always but in and right after reset.
     logic settle_0 = 1'b0; // Waits until the last slot is at the head of its list.
     logic settle_1 = 1'b0;
-    logic opened = 1'b0;
-    logic accepts = 1'b0; // Frees are taken: always but in and right after reset.
     logic [31:0] returned_address; // Frees on their way through the finders: the address, whether there is one, whether it came too early.
     logic returned_0 = 1'b0;
     logic returned_1 = 1'b0;
@@ -50,7 +49,7 @@ module slot_pool_256x1536_1024x128_tracked (
     logic early_2;
     logic early_3;
     logic early_4;
-    logic trusted_0; // Only if slots are tracked: whether each free is trusted, and slots on their way through finders of their own.
+    logic trusted_0;
     logic trusted_1;
     logic trusted_2;
     logic trusted_3;
@@ -82,16 +81,15 @@ module slot_pool_256x1536_1024x128_tracked (
     logic [10:0] small_list_peak;
     logic [2:0] counters_events;
 
-    assign large_list_fill = filling & (fill_index < 10'h100);
-    assign open = opened;
     assign free_ready = accepts;
     assign judged = returned_4 & !early_4;
+
+    // The lists let slots out one cycle before `open`, so that the first are at the outputs with it.
+    assign large_list_fill = filling & (fill_index < 10'h100);
     assign large_list_free = judged & find_large_hit;
     assign small_list_free = judged & find_small_hit;
     assign large_list_hand = handed_4 & find_large_handed_hit;
     assign small_list_hand = handed_4 & find_small_handed_hit;
-
-    // Events, the one with the highest number first.
     assign counters_events = {returned_4 & early_4, (large_list_free & !large_list_free_done) |
         (small_list_free & !small_list_free_done), judged & !find_large_hit & !find_small_hit};
     assign large_used = {23'd0, large_list_used};
@@ -107,39 +105,38 @@ module slot_pool_256x1536_1024x128_tracked (
         end
         settle_0 <= !filling;
         settle_1 <= settle_0;
-        opened <= settle_1;
-        // Frees: a register, the finders, then both lists check.
+        open <= settle_1;
         accepts <= 1'b1;
         returned_address <= free_data;
         returned_0 <= free_valid & accepts;
-        early_0 <= !opened;
         returned_1 <= returned_0;
-        early_1 <= early_0;
         returned_2 <= returned_1;
-        early_2 <= early_1;
         returned_3 <= returned_2;
-        early_3 <= early_2;
         returned_4 <= returned_3;
+        early_0 <= !open;
+        early_1 <= early_0;
+        early_2 <= early_1;
+        early_3 <= early_2;
         early_4 <= early_3;
         // Slots that go to the cluster take a parallel path, and come there first.
         trusted_0 <= free_trusted;
+        trusted_1 <= trusted_0;
+        trusted_2 <= trusted_1;
+        trusted_3 <= trusted_2;
+        trusted_4 <= trusted_3;
         handed_address <= hand_address;
         handed_0 <= hand_valid;
-        trusted_1 <= trusted_0;
         handed_1 <= handed_0;
-        trusted_2 <= trusted_1;
         handed_2 <= handed_1;
-        trusted_3 <= trusted_2;
         handed_3 <= handed_2;
-        trusted_4 <= trusted_3;
         handed_4 <= handed_3;
         if (rst) begin
             filling <= 1'b1;
             fill_index <= 10'd0;
+            accepts <= 1'b0;
             settle_0 <= 1'b0;
             settle_1 <= 1'b0;
-            opened <= 1'b0;
-            accepts <= 1'b0;
+            open <= 1'b0;
             returned_0 <= 1'b0;
             returned_1 <= 1'b0;
             returned_2 <= 1'b0;
@@ -181,7 +178,6 @@ module slot_pool_256x1536_1024x128_tracked (
         .hit(find_small_hit)
     );
 
-    // The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
     free_list_256x1536_tracked u_large_list (
         .clk(clk),
         .rst(rst),
@@ -220,6 +216,7 @@ module slot_pool_256x1536_1024x128_tracked (
         .peak(small_list_peak)
     );
 
+    // Events, the one with the highest number first.
     event_counters_3 u_counters (
         .clk(clk),
         .rst(counters_rst),

@@ -39,22 +39,16 @@ module spinneret_rate_limiter (
     output logic  [31:0] cycles_held // Clocks in which a frame waited for credit alone.
 );
 
-    logic [6:0] fee; // Bytes that are paid for in this clock.
-    logic [30:0] balance; // The next credit; it has one bit more.
-    logic free; // The output register is free, or empties in this clock.
+    logic in_debt;
+    logic free; // Ready from the output to the input. The output register is free, or empties in this clock.
     logic open; // The beat at the gate need not wait for credit.
     logic passes;
     logic gate_ready;
     logic counted_ready;
-    logic [3:0] group_bytes_0; // Bytes of each group of the beat that comes, and of all groups.
-    logic [3:0] group_bytes_1;
-    logic [3:0] group_bytes_2;
-    logic [3:0] group_bytes_3;
-    logic [3:0] group_bytes_4;
-    logic [3:0] group_bytes_5;
-    logic [3:0] group_bytes_6;
-    logic [3:0] group_bytes_7;
-    logic [6:0] sum;
+    logic [63:0] keep;
+    logic [6:0] fee; // Bytes that are paid for in this clock.
+    logic [16:0] income;
+    logic [30:0] balance; // The next credit; it has one bit more.
     logic counted_valid = 1'b0; // A beat, and how many bytes each group of its lanes has.
     logic counted_last;
     logic [608:0] counted_beat;
@@ -86,108 +80,50 @@ module spinneret_rate_limiter (
     logic slice_m_valid;
     logic [1:0] counters_events;
 
-    // Stages that advance in this clock, from the output to the input.
+    assign in_debt = credit[29];
     assign free = !valid || m_axis_tready;
-    assign open = within_frame || !limit_enforce || !credit[29];
+    assign open = within_frame || !limit_enforce || !in_debt;
     assign passes = gate_valid && open && free;
     assign gate_ready = !gate_valid || passes;
     assign counted_ready = !counted_valid || gate_ready;
-
-    always_comb begin
-        // The bytes of a beat are counted in two clocks, as one sum of all would be too deep.
-        group_bytes_0 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_0 = group_bytes_0 + {3'd0, slice_m_data[i + 512]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_1 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_1 = group_bytes_1 + {3'd0, slice_m_data[i + 520]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_2 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_2 = group_bytes_2 + {3'd0, slice_m_data[i + 528]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_3 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_3 = group_bytes_3 + {3'd0, slice_m_data[i + 536]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_4 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_4 = group_bytes_4 + {3'd0, slice_m_data[i + 544]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_5 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_5 = group_bytes_5 + {3'd0, slice_m_data[i + 552]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_6 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_6 = group_bytes_6 + {3'd0, slice_m_data[i + 560]};
-        end
-    end
-
-    always_comb begin
-        group_bytes_7 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            group_bytes_7 = group_bytes_7 + {3'd0, slice_m_data[i + 568]};
-        end
-    end
-
-    always_comb begin
-        sum = 7'd0;
-        sum = sum + {3'd0, counted_0};
-        sum = sum + {3'd0, counted_1};
-        sum = sum + {3'd0, counted_2};
-        sum = sum + {3'd0, counted_3};
-        sum = sum + {3'd0, counted_4};
-        sum = sum + {3'd0, counted_5};
-        sum = sum + {3'd0, counted_6};
-        sum = sum + {3'd0, counted_7};
-    end
-
+    assign keep = slice_m_data[575:512];
     assign fee = gate_bytes & {7{passes && limit_enforce}};
-    assign balance = ({credit[29], credit} + {14'd0, limit_rate & {17{!full}}}) - {14'd0, fee, 10'd0};
+    assign income = limit_rate & {17{!full}};
+    assign balance = ({in_debt, credit} + {14'd0, income}) - {14'd0, fee, 10'd0};
 
     // Events, the one with the highest number first.
     assign counters_events = {gate_valid && free && !open, passes && gate_last};
     assign bytes_passed = total_bytes;
 
     always_ff @(posedge clk) begin
+        // The bytes of a beat are counted in two clocks, as one sum of all would be too deep.
         if (counted_ready) begin
             counted_valid <= slice_m_valid;
             counted_last <= slice_m_data[609];
             counted_beat <= slice_m_data[608:0];
-            counted_0 <= group_bytes_0;
-            counted_1 <= group_bytes_1;
-            counted_2 <= group_bytes_2;
-            counted_3 <= group_bytes_3;
-            counted_4 <= group_bytes_4;
-            counted_5 <= group_bytes_5;
-            counted_6 <= group_bytes_6;
-            counted_7 <= group_bytes_7;
+            counted_0 <= {3'd0, keep[0]} + {3'd0, keep[1]} + {3'd0, keep[2]} + {3'd0, keep[3]} + {3'd0,
+                keep[4]} + {3'd0, keep[5]} + {3'd0, keep[6]} + {3'd0, keep[7]};
+            counted_1 <= {3'd0, keep[8]} + {3'd0, keep[9]} + {3'd0, keep[10]} + {3'd0, keep[11]} + {3'd0,
+                keep[12]} + {3'd0, keep[13]} + {3'd0, keep[14]} + {3'd0, keep[15]};
+            counted_2 <= {3'd0, keep[16]} + {3'd0, keep[17]} + {3'd0, keep[18]} + {3'd0, keep[19]} + {3'd0,
+                keep[20]} + {3'd0, keep[21]} + {3'd0, keep[22]} + {3'd0, keep[23]};
+            counted_3 <= {3'd0, keep[24]} + {3'd0, keep[25]} + {3'd0, keep[26]} + {3'd0, keep[27]} + {3'd0,
+                keep[28]} + {3'd0, keep[29]} + {3'd0, keep[30]} + {3'd0, keep[31]};
+            counted_4 <= {3'd0, keep[32]} + {3'd0, keep[33]} + {3'd0, keep[34]} + {3'd0, keep[35]} + {3'd0,
+                keep[36]} + {3'd0, keep[37]} + {3'd0, keep[38]} + {3'd0, keep[39]};
+            counted_5 <= {3'd0, keep[40]} + {3'd0, keep[41]} + {3'd0, keep[42]} + {3'd0, keep[43]} + {3'd0,
+                keep[44]} + {3'd0, keep[45]} + {3'd0, keep[46]} + {3'd0, keep[47]};
+            counted_6 <= {3'd0, keep[48]} + {3'd0, keep[49]} + {3'd0, keep[50]} + {3'd0, keep[51]} + {3'd0,
+                keep[52]} + {3'd0, keep[53]} + {3'd0, keep[54]} + {3'd0, keep[55]};
+            counted_7 <= {3'd0, keep[56]} + {3'd0, keep[57]} + {3'd0, keep[58]} + {3'd0, keep[59]} + {3'd0,
+                keep[60]} + {3'd0, keep[61]} + {3'd0, keep[62]} + {3'd0, keep[63]};
         end
         if (gate_ready) begin
             gate_valid <= counted_valid;
             gate_last <= counted_last;
             gate_beat <= counted_beat;
-            gate_bytes <= sum;
+            gate_bytes <= {3'd0, counted_0} + {3'd0, counted_1} + {3'd0, counted_2} + {3'd0, counted_3} +
+                {3'd0, counted_4} + {3'd0, counted_5} + {3'd0, counted_6} + {3'd0, counted_7};
         end
         if (free) begin
             valid <= passes;
@@ -202,7 +138,7 @@ module spinneret_rate_limiter (
         if (balance[30] && !balance[29]) begin
             credit <= 30'h20000000;
         end
-        full <= !credit[29] && credit > {2'd0, limit_burst, 10'd0};
+        full <= !in_debt && credit > {2'd0, limit_burst, 10'd0};
         happened_bytes <= gate_bytes & {7{passes}};
         total_bytes <= total_bytes + {57'd0, happened_bytes};
         if (rst) begin

@@ -9,7 +9,7 @@
 // was taken. One write every two clocks.
 module write_port (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: discards everything.
+    input  wire         rst, // Synchronous reset, active high.
     // Addresses.
     input  wire  [15:0] awaddr,
     input  wire         awvalid,
@@ -62,9 +62,8 @@ module write_port (
             address_there <= 1'b0;
             data_there <= 1'b0;
         end
-        // Both are ready again as soon as nothing is kept.
         address_ready <= !address_there || done;
-        if (decoder_take) begin
+        if (awvalid && address_ready) begin
             address_there <= 1'b1;
             address_ready <= 1'b0;
         end
@@ -84,6 +83,7 @@ module write_port (
         end
     end
 
+    // Both are ready again as soon as nothing is kept.
     address_decoder u_decoder (
         .clk(clk),
         .address(awaddr),

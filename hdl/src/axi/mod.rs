@@ -6,9 +6,12 @@ mod ports;
 
 pub use burst_check::BurstCheck;
 pub use channels::{
-    AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
+    AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut,
+    AxiResponseIn, AxiResponseOut,
 };
-pub use ports::{AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
+pub use ports::{
+    AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP,
+};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;

@@ -16,24 +16,7 @@ use std::collections::HashSet;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprMatch, FnArg, ItemFn, Lit, Pat, Stmt, Token, Type, parse_quote};
-
-/// The block whose kernel a function is: `fn update(Block { a, b, .. }: Block)`.
-fn block_of(function: &ItemFn) -> Option<(&syn::PatStruct, &syn::TypePath)> {
-    match function.sig.inputs.first() {
-        Some(FnArg::Typed(argument)) if function.sig.inputs.len() == 1 => {
-            match (&*argument.pat, &*argument.ty) {
-                (Pat::Struct(pattern), Type::Path(kind))
-                    if pattern.path.get_ident() == kind.path.get_ident() =>
-                {
-                    Some((pattern, kind))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
+use syn::{BinOp, Block, Expr, ExprMatch, ItemFn, Lit, Pat, Stmt, Token, parse_quote};
 
 /// A kernel of the second edition, or a function that kernels call.
 pub(crate) fn expand(
@@ -47,22 +30,10 @@ pub(crate) fn expand(
     if let Some(error) = rewrite.error {
         return Err(error);
     }
-    let (pattern, kind) = match (block, block_of(&function)) {
-        (Some((name, fields)), _) => {
-            let handles = handles_name(name);
-            (quote!(#handles { #(#fields,)* .. }), quote!(#name))
-        }
-        (None, Some((pattern, kind))) => {
-            let mut pattern = pattern.clone();
-            if let Some(last) = pattern.path.segments.last_mut() {
-                last.ident = handles_name(&last.ident);
-            }
-            (quote!(#pattern), quote!(#kind))
-        }
-        (None, None) => {
-            return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
-        }
+    let Some((kind, fields)) = block else {
+        return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
+    let handles = handles_name(kind);
     let body = &function.block;
     let prelude = quote!(::spinneret_verilog::prelude);
     let message = "this block is simulated from its generated text";
@@ -78,7 +49,7 @@ pub(crate) fn expand(
                 let __suffix = #suffix;
                 let (__clock, __clocking) = self.__clocks();
                 ::spinneret_verilog::rtl::elaborate::<Self>(__suffix, &__numbers, __clock, __clocking, || {
-                    let #pattern = ::spinneret_verilog::rtl::Handle::handle(self);
+                    let #handles { #(#fields,)* .. } = ::spinneret_verilog::rtl::Handle::handle(self);
                     #body
                 })
             }

@@ -174,7 +174,10 @@ fn port_list(body: &Body, ranges: &BTreeMap<String, String>) -> String {
         let comma = if number + 1 < ports.len() { "," } else { "" };
         let initial = body.initials.get(&port.name);
         let initial = initial.map_or_else(String::new, |value| format!(" = {value}"));
-        let text = format!("    {direction}{space}{kind:>column$} {}{initial}{comma}", port.name);
+        let text = format!(
+            "    {direction}{space}{kind:>column$} {}{initial}{comma}",
+            port.name
+        );
         out.push_str(&with_doc(&text, &port.doc));
     }
     out.push_str(");\n");

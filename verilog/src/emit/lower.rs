@@ -324,7 +324,13 @@ impl Lowering<'_> {
 }
 
 /// A case statement of arms with different labels, or what is left of one.
-pub(crate) fn case(symbols: &Symbols, test: Expr, mut arms: Vec<Arm>, mut default: Option<DefaultArm>, out: &mut Vec<Stmt>) {
+pub(crate) fn case(
+    symbols: &Symbols,
+    test: Expr,
+    mut arms: Vec<Arm>,
+    mut default: Option<DefaultArm>,
+    out: &mut Vec<Stmt>,
+) {
     let labels = arms.iter().map(|arm| 1 + arm.more.len()).sum::<usize>();
     let complete = u64::try_from(labels).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
     if complete {

@@ -54,5 +54,5 @@ mod walk;
 
 pub use design::{Child, Design, Instance, Module, Parameter, Port, PortDirection, TopOptions};
 pub use error::Error;
-pub(crate) use literal::read as read_literal;
 pub use library::{Library, generate};
+pub(crate) use literal::read as read_literal;

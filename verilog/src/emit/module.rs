@@ -52,9 +52,16 @@ pub(crate) fn net(symbols: &Symbols, id: SignalId, view: Option<&View>, doc: &st
 pub(crate) fn initial_outputs(symbols: &Symbols) -> BTreeMap<String, String> {
     let outputs = symbols.registers.iter().filter_map(|register| {
         let signal = symbols.signal(register.output);
-        let value = register.initial.as_ref().filter(|_| signal.role == Role::RegisteredOutput)?.as_literal()?;
+        let value = register
+            .initial
+            .as_ref()
+            .filter(|_| signal.role == Role::RegisteredOutput)?
+            .as_literal()?;
         let base = if signal.width == 1 { 'b' } else { 'd' };
-        Some((signal.identifier.clone(), format!("{}'{base}{value}", signal.width)))
+        Some((
+            signal.identifier.clone(),
+            format!("{}'{base}{value}", signal.width),
+        ))
     });
     outputs.collect()
 }

@@ -195,7 +195,7 @@ pub(crate) fn without_holds(
                 .iter()
                 .map(|arm| Arm {
                     label: arm.label.clone(),
-                more: arm.more.clone(),
+                    more: arm.more.clone(),
                     body: block(&arm.body),
                 })
                 .collect();

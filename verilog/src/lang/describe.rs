@@ -24,7 +24,10 @@ pub fn comments<T: Describe + ?Sized>(
     suffix: Option<String>,
     numbers: &[(&str, usize, Option<&str>)],
 ) -> Vec<VerilogStatement> {
-    metadata::<T>(suffix, numbers).into_iter().map(build::comment).collect()
+    metadata::<T>(suffix, numbers)
+        .into_iter()
+        .map(build::comment)
+        .collect()
 }
 
 /// Name, documentation and numbers of a block, a line each.

@@ -470,10 +470,8 @@ impl Sig<Word> {
                 .count();
             if run > 0 {
                 let text: String = bits[bits.len() - high..][..run].iter().collect();
-                let number = Word::from_biguint(
-                    BigUint::parse_bytes(text.as_bytes(), 2).unwrap_or_default(),
-                    run,
-                );
+                let number =
+                    Word::from_biguint(BigUint::parse_bytes(text.as_bytes(), 2).unwrap_or_default(), run);
                 tests.push(
                     value
                         .slice(high - run, run)
@@ -504,19 +502,21 @@ impl Test for bool {
 
 impl Test for Sig<bool> {
     fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>> {
-        Err(tree::with(|tree| tree.compared_with(self.id)).and_then(|(value, labels)| {
-            tree::with(|tree| {
-                let numbers = labels.iter().map(|label| match &tree.node(*label).op {
-                    Op::Literal(number) => Some((number.clone(), None)),
-                    Op::Variant(_, number, count) => Some((number.clone(), Some(*count as u128))),
-                    _ => None,
-                });
-                let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
-                let words = 1_u128.checked_shl(u32::try_from(tree.width(value)).ok()?);
-                let count = numbers.first().and_then(|(_, count)| *count).or(words)?;
-                Some((numbers.into_iter().map(|(number, _)| number).collect(), count))
-            })
-        }))
+        Err(
+            tree::with(|tree| tree.compared_with(self.id)).and_then(|(value, labels)| {
+                tree::with(|tree| {
+                    let numbers = labels.iter().map(|label| match &tree.node(*label).op {
+                        Op::Literal(number) => Some((number.clone(), None)),
+                        Op::Variant(_, number, count) => Some((number.clone(), Some(*count as u128))),
+                        _ => None,
+                    });
+                    let numbers: Vec<_> = numbers.collect::<Option<_>>()?;
+                    let words = 1_u128.checked_shl(u32::try_from(tree.width(value)).ok()?);
+                    let count = numbers.first().and_then(|(_, count)| *count).or(words)?;
+                    Some((numbers.into_iter().map(|(number, _)| number).collect(), count))
+                })
+            }),
+        )
     }
 }
 

@@ -352,7 +352,10 @@ pub trait Payload: Bundle {
         let ports = payload(self);
         let names: Vec<_> = ports.iter().map(|port| port.name.replace('.', "_")).collect();
         let widths = ports.iter().map(|port| port.signal.width().into());
-        let fields = Layout::of(self.record(), names.iter().map(String::as_str).zip(widths).collect());
+        let fields = Layout::of(
+            self.record(),
+            names.iter().map(String::as_str).zip(widths).collect(),
+        );
         for (port, field) in ports.iter().zip(fields) {
             let part = word.field(field);
             tree::with(|tree| tree.assign(port.signal.id, part.id, at));

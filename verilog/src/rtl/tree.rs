@@ -328,7 +328,10 @@ impl Tree {
     pub(crate) fn compared_with(&self, test: NodeId) -> Option<(NodeId, Vec<NodeId>)> {
         let node = self.node(test);
         match node.op {
-            Op::Compare { relation: Relation::Equal, .. } => {
+            Op::Compare {
+                relation: Relation::Equal,
+                ..
+            } => {
                 let is_constant = matches!(self.node(node.operands[1]).op, Op::Literal(_) | Op::Variant(..));
                 is_constant.then(|| (node.operands[0], vec![node.operands[1]]))
             }

@@ -56,13 +56,21 @@ struct Decoder {
     cost: Wire<Out, 4>,
 }
 
-#[kernel]
-fn update(Decoder { word, unit, immediate, legal, writes, cost }: Decoder) {
+#[kernel(Decoder { word, unit, immediate, legal, writes, cost })]
+fn update() {
     let hits = word_of(TABLE.iter().map(|(pattern, ..)| word.fits(pattern)));
     legal = hits.any();
-    let choices: Vec<_> = TABLE.iter().enumerate().map(|(row, (_, _, make))| (hits[row], make(word))).collect();
+    let choices: Vec<_> = TABLE
+        .iter()
+        .enumerate()
+        .map(|(row, (_, _, make))| (hits[row], make(word)))
+        .collect();
     immediate = first(&choices, constant(lit(0, 32)));
-    let units: Vec<_> = TABLE.iter().enumerate().map(|(row, (_, unit, _))| (hits[row], constant(lit(*unit as u64, 2)))).collect();
+    let units: Vec<_> = TABLE
+        .iter()
+        .enumerate()
+        .map(|(row, (_, unit, _))| (hits[row], constant(lit(*unit as u64, 2))))
+        .collect();
     let chosen = first(&units, constant(lit(0, 2)));
     unit = chosen;
     writes = match chosen {
@@ -82,7 +90,10 @@ fn decoded(inputs: &[BigUint]) -> [u64; 5] {
     let sign = |value: u32, bits: u32| (((value << (32 - bits)) as i32) >> (32 - bits)) as u32;
     let i = sign(word >> 20, 12);
     let s = sign((word >> 25 << 5) | (word >> 7 & 31), 12);
-    let b = sign((word >> 31 << 12) | ((word >> 7 & 1) << 11) | ((word >> 25 & 63) << 5) | ((word >> 8 & 15) << 1), 13);
+    let b = sign(
+        (word >> 31 << 12) | ((word >> 7 & 1) << 11) | ((word >> 25 & 63) << 5) | ((word >> 8 & 15) << 1),
+        13,
+    );
     let f3 = word >> 12 & 7;
     let (legal, unit, immediate) = match (word & 0x7f, f3) {
         (0b0010011, _) => (1, 0, i),
@@ -98,7 +109,13 @@ fn decoded(inputs: &[BigUint]) -> [u64; 5] {
         (_, 1..=3) => 4,
         _ => 9,
     };
-    [unit, u64::from(immediate), legal, u64::from(legal == 1 && unit < 2), cost]
+    [
+        unit,
+        u64::from(immediate),
+        legal,
+        u64::from(legal == 1 && unit < 2),
+        cost,
+    ]
 }
 
 /// A request as it waits.
@@ -131,20 +148,27 @@ fn most(a: Sig, b: Sig) -> Sig {
     if a > b { a } else { b }
 }
 
-#[kernel(suffix = self._width)]
-fn update(Machine { go, data, index, out, flags, state, unit, held, slots, width, request, .. }: Machine) {
+#[kernel(Machine { go, data, index, out, flags, state, unit, held, slots, width, request }, suffix = self._width)]
+fn update() {
     let top = data.iter().copied().reduce(most).expect("three inputs");
     /// Each state follows the one before.
     match unit {
         Unit::Alu => {
             if go {
                 unit = Unit::Load;
-                held = pack!(request { address: top, is_write: index[0] });
+                held = pack!(request {
+                    address: top,
+                    is_write: index[0]
+                });
             }
         }
         Unit::Load | Unit::Store => unit = Unit::Branch,
         Unit::Branch => {
-            unit = if held.flag(request.is_write) { Unit::Store } else { Unit::Alu };
+            unit = if held.flag(request.is_write) {
+                Unit::Store
+            } else {
+                Unit::Alu
+            };
             held.field(request.address) = held.field(request.address) + 1;
         }
     }
@@ -158,8 +182,17 @@ fn update(Machine { go, data, index, out, flags, state, unit, held, slots, width
         sum = sum + *slot;
     }
     let parity = sum.parity();
-    out = if held.flag(request.is_write) { sum } else { held.field(request.address) };
-    flags = cat!(reg_reset(go, true), parity, sum.less_signed(top), (sum >> 1usize) == (top << 1usize));
+    out = if held.flag(request.is_write) {
+        sum
+    } else {
+        held.field(request.address)
+    };
+    flags = cat!(
+        reg_reset(go, true),
+        parity,
+        sum.less_signed(top),
+        (sum >> 1usize) == (top << 1usize)
+    );
     state = unit.word();
 }
 
@@ -189,7 +222,14 @@ impl Model {
             | u64::from(sum >> 1 == (top << 1 & mask));
         let outputs = [if self.is_write { sum } else { self.address }, flags, self.unit];
         if rst {
-            *self = Self { width: self.width, unit: 0, address: 0, is_write: false, slots: [0; 3], went: true };
+            *self = Self {
+                width: self.width,
+                unit: 0,
+                address: 0,
+                is_write: false,
+                slots: [0; 3],
+                went: true,
+            };
             return outputs;
         }
         self.went = go;
@@ -214,19 +254,35 @@ impl Model {
 #[test]
 fn kernels_do_what_their_models_do() {
     let mut suite = Suite::default();
-    suite.model("decoder", &Decoder::new(), false, |inputs| decoded(inputs).map(BigUint::from).to_vec());
+    suite.model("decoder", &Decoder::new(), false, |inputs| {
+        decoded(inputs).map(BigUint::from).to_vec()
+    });
     for width in [5, 16] {
-        let mut model = Model { width, unit: 0, address: 0, is_write: false, slots: [0; 3], went: true };
-        suite.model(&format!("machine_top_{width}"), &Machine::new(width as usize), true, move |inputs| {
-            model.outputs_and_step(inputs).map(BigUint::from).to_vec()
-        });
+        let mut model = Model {
+            width,
+            unit: 0,
+            address: 0,
+            is_write: false,
+            slots: [0; 3],
+            went: true,
+        };
+        suite.model(
+            &format!("machine_top_{width}"),
+            &Machine::new(width as usize),
+            true,
+            move |inputs| model.outputs_and_step(inputs).map(BigUint::from).to_vec(),
+        );
     }
     suite.check();
 }
 
 #[test]
 fn text() {
-    let text = |block: &dyn Block, name: &str| generate(block, name).map(|design| design.text()).unwrap_or_else(|error| error.to_string());
+    let text = |block: &dyn Block, name: &str| {
+        generate(block, name)
+            .map(|design| design.text())
+            .unwrap_or_else(|error| error.to_string())
+    };
     insta::assert_snapshot!("machine", text(&Machine::new(8), "machine"));
     insta::assert_snapshot!("decoder", text(&Decoder::new(), "decoder"));
 }
@@ -246,8 +302,8 @@ macro_rules! wrong {
                     q: Wire<Out, bool>,
                     r: Reg<{ width }>,
                 }
-                #[kernel]
-                fn update(Wrong $pattern: Wrong) $body
+                #[kernel(Wrong $pattern)]
+                fn update() $body
             }
         )+
         #[test]
@@ -271,17 +327,17 @@ fn without_line(error: &str) -> String {
 }
 
 wrong! {
-    widths { a, b, c, y, q, r, .. } { y = a + b; q = c; r = a; }
-    width_of_an_assignment { a, b, c, y, q, r, .. } { y = b; q = c; r = a; }
-    a_number_that_does_not_fit { a, b, c, y, q, r, .. } { y = a + 256; q = c; r = a; }
-    a_negative_number { a, b, c, y, q, r, .. } { y = a + -1; q = c; r = a; }
-    bits_beyond_the_end { a, b, c, y, q, r, .. } { y = a; q = a[8]; r = a; }
-    an_input_is_assigned { a, b, c, y, q, r, .. } { a = r; y = r; q = c; r = y; }
-    an_expression_is_assigned { a, b, c, y, q, r, .. } { a + r = r; y = r; q = c; }
-    assigned_after_it_was_read { a, b, c, y, q, r, .. } { y = a; q = y[0]; if c { y = r; } r = a; }
-    a_latch { a, b, c, y, q, r, .. } { if c { y = a; } q = c; r = a; }
-    nothing_drives_it { a, b, c, y, q, r, .. } { q = c; r = a; }
-    a_signal_that_needs_itself { a, b, c, y, q, r, .. } {
+    widths { a, b, c, y, q, r } { y = a + b; q = c; r = a; }
+    width_of_an_assignment { a, b, c, y, q, r } { y = b; q = c; r = a; }
+    a_number_that_does_not_fit { a, b, c, y, q, r } { y = a + 256; q = c; r = a; }
+    a_negative_number { a, b, c, y, q, r } { y = a + -1; q = c; r = a; }
+    bits_beyond_the_end { a, b, c, y, q, r } { y = a; q = a[8]; r = a; }
+    an_input_is_assigned { a, b, c, y, q, r } { a = r; y = r; q = c; r = y; }
+    an_expression_is_assigned { a, b, c, y, q, r } { a + r = r; y = r; q = c; }
+    assigned_after_it_was_read { a, b, c, y, q, r } { y = a; q = y[0]; if c { y = r; } r = a; }
+    a_latch { a, b, c, y, q, r } { if c { y = a; } q = c; r = a; }
+    nothing_drives_it { a, b, c, y, q, r } { q = c; r = a; }
+    a_signal_that_needs_itself { a, b, c, y, q, r } {
         let (first, second) = (wire_bit(), wire_bit());
         first = second & c;
         second = first | c;
@@ -289,24 +345,24 @@ wrong! {
         y = a;
         r = a;
     }
-    a_word_as_a_condition { a, b, c, y, q, r, .. } { if a { r = a; } y = a; q = c; }
-    a_variable_of_the_generator { a, b, c, y, q, r, .. } {
+    a_word_as_a_condition { a, b, c, y, q, r } { if a { r = a; } y = a; q = c; }
+    a_variable_of_the_generator { a, b, c, y, q, r } {
         let mut last = a;
         if c { last = r; }
         y = last;
         q = c;
         r = a;
     }
-    a_number_that_depends_on_a_signal { a, b, c, y, q, r, .. } {
+    a_number_that_depends_on_a_signal { a, b, c, y, q, r } {
         let places: usize = if c { 1 } else { 2 };
         y = a << places;
         q = c;
         r = a;
     }
-    arms_leave_values_out { a, b, c, y, q, r, .. } {
+    arms_leave_values_out { a, b, c, y, q, r } {
         match b { 0 => r = a, 1 => {} }
         y = a;
         q = c;
     }
-    a_pattern_of_another_width { a, b, c, y, q, r, .. } { q = b.fits("01?"); y = a; r = a; }
+    a_pattern_of_another_width { a, b, c, y, q, r } { q = b.fits("01?"); y = a; r = a; }
 }

@@ -106,6 +106,8 @@ module pspin_ctrl_regs (
     logic [511:0] words_f000;
     logic [511:0] words_f040;
     logic [31:0] stdout_word;
+    logic [1:0] fetch;
+    logic reset;
     logic stdout_taken = 1'b0;
     logic clear = 1'b0;
     logic [5:0] cleared_lines = 6'd0;
@@ -458,8 +460,21 @@ module pspin_ctrl_regs (
         held_guard_size_select[3] = write_go && write_block[21] && write_at[0];
     end
 
+    assign stdout_word = stdout_data_valid ? stdout_dout : 32'hffffffff;
+
     always_comb begin
-        read_values = 800'd0;
+        words_0000 = 512'd0;
+        words_0000[1:0] = fetch;
+        words_0000[32] = reset;
+        words_0000[95:64] = stdout_word;
+        words_0000[97:96] = {cluster_held, cluster_running};
+    end
+
+    // Values that software wrote.
+    assign fetch = held_cl_ctrl_values[1:0];
+    assign reset = held_cl_ctrl_values[2];
+
+    always_comb begin
         read_values[31:0] = words_0000[{read_index, 5'd0} +: 32];
         read_values[63:32] = words_1000[{read_index, 5'd0} +: 32];
         read_values[95:64] = words_1100[{read_index, 5'd0} +: 32];
@@ -488,26 +503,10 @@ module pspin_ctrl_regs (
     end
 
     always_comb begin
-        stdout_word = 32'hffffffff;
-        if (stdout_data_valid) begin
-            stdout_word = stdout_dout;
-        end
-    end
-
-    always_comb begin
-        words_0000 = 512'd0;
-        words_0000[1:0] = held_cl_ctrl_values[1:0];
-        words_0000[32] = held_cl_ctrl_values[2];
-        words_0000[95:64] = stdout_word;
-        words_0000[96] = cluster_running;
-        words_0000[97] = cluster_held;
-    end
-
-    always_comb begin
         words_1000 = 512'd0;
-        words_1000[31:0] = {30'd0, cl_eoc_i};
-        words_1000[63:32] = {30'd0, cl_busy_i};
-        words_1000[95:64] = {16'd0, mpq_full_i};
+        words_1000[1:0] = cl_eoc_i;
+        words_1000[33:32] = cl_busy_i;
+        words_1000[79:64] = mpq_full_i;
         words_1000[127:96] = alloc_dropped_pkts;
         words_1000[131:128] = egress_dma_last_error;
     end
@@ -777,10 +776,8 @@ module pspin_ctrl_regs (
         512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000005f000102004e495053;
     assign words_f040 = 512'h9c400003d090000000400000000a00000080;
     assign stdout_rd_en = stdout_taken;
-
-    // Values that software wrote.
-    assign cl_fetch_en_o = held_cl_ctrl_values[1:0];
-    assign aux_rst_o = held_cl_ctrl_values[2];
+    assign cl_fetch_en_o = fetch;
+    assign aux_rst_o = reset;
     assign match_valid = held_me_valid_values;
     assign match_mode = held_me_mode_values;
     assign match_idx = held_me_idx_values;
@@ -791,19 +788,11 @@ module pspin_ctrl_regs (
     assign her_gen_ctx_enabled = held_her_ctx_enabled_values;
     assign her_gen_handler_mem_addr = held_her_meta_handler_mem_addr_values;
     assign her_gen_handler_mem_size = held_her_meta_handler_mem_size_values;
-
-    always_comb begin
-        her_gen_host_mem_addr = 256'd0;
-        her_gen_host_mem_addr[63:0] = {held_her_meta_host_mem_addr_1_values[31:0],
-            held_her_meta_host_mem_addr_0_values[31:0]};
-        her_gen_host_mem_addr[127:64] = {held_her_meta_host_mem_addr_1_values[63:32],
-            held_her_meta_host_mem_addr_0_values[63:32]};
-        her_gen_host_mem_addr[191:128] = {held_her_meta_host_mem_addr_1_values[95:64],
-            held_her_meta_host_mem_addr_0_values[95:64]};
-        her_gen_host_mem_addr[255:192] = {held_her_meta_host_mem_addr_1_values[127:96],
-            held_her_meta_host_mem_addr_0_values[127:96]};
-    end
-
+    assign her_gen_host_mem_addr = {held_her_meta_host_mem_addr_1_values[127:96],
+        held_her_meta_host_mem_addr_0_values[127:96], held_her_meta_host_mem_addr_1_values[95:64],
+        held_her_meta_host_mem_addr_0_values[95:64], held_her_meta_host_mem_addr_1_values[63:32],
+        held_her_meta_host_mem_addr_0_values[63:32], held_her_meta_host_mem_addr_1_values[31:0],
+        held_her_meta_host_mem_addr_0_values[31:0]};
     assign her_gen_host_mem_size = held_her_meta_host_mem_size_values;
     assign her_gen_hh_addr = held_her_meta_hh_addr_values;
     assign her_gen_hh_size = held_her_meta_hh_size_values;
@@ -823,15 +812,9 @@ module pspin_ctrl_regs (
     assign match_relative = held_me_relative_values;
     assign guard_enforce = held_guard_enforce_values;
     assign guard_enabled = held_guard_enabled_values;
-
-    always_comb begin
-        guard_base = 256'd0;
-        guard_base[63:0] = {held_guard_base_1_values[31:0], held_guard_base_0_values[31:0]};
-        guard_base[127:64] = {held_guard_base_1_values[63:32], held_guard_base_0_values[63:32]};
-        guard_base[191:128] = {held_guard_base_1_values[95:64], held_guard_base_0_values[95:64]};
-        guard_base[255:192] = {held_guard_base_1_values[127:96], held_guard_base_0_values[127:96]};
-    end
-
+    assign guard_base = {held_guard_base_1_values[127:96], held_guard_base_0_values[127:96],
+        held_guard_base_1_values[95:64], held_guard_base_0_values[95:64], held_guard_base_1_values[63:32],
+        held_guard_base_0_values[63:32], held_guard_base_1_values[31:0], held_guard_base_0_values[31:0]};
     assign guard_size = held_guard_size_values;
     assign guard_by_context = held_guard_by_context_values;
     assign events_clear = cleared_lines;

@@ -71,6 +71,13 @@ module pspin_egress_datapath (
 );
 
     typedef struct packed {
+        logic wrong_length;
+        logic wrong_address;
+        logic [5:0] id;
+        logic [13:0] last;
+        logic [31:0] address;
+    } command_t;
+    typedef struct packed {
         logic [7:0] length;
         logic [25:0] line;
     } read_t;
@@ -80,14 +87,21 @@ module pspin_egress_datapath (
     } stored_t;
 
     logic reset;
-    logic path_reset; // Reset of what lies before the buffer.
+    logic path_reset; // Reset of all that lies before the buffer.
+    logic [5:0] offset;
+    logic [25:0] line;
+    logic [5:0] tail;
+    logic [7:0] whole_lines;
+    logic wraps; // The frame goes beyond the highest address: one part of the sum is more than what the other one leaves.
+    logic crosses; // The last beat reaches into another line than it starts in.
+    logic [62:0] keep_above;
     logic sent;
     logic emptying = 1'b0; // The cluster was reset, and frames from before may be in the buffer.
     logic quiet = 1'b0; // Nothing was at the buffer's output in the clock before.
-    logic [53:0] intake_command;
-    logic [53:0] commands_m_data;
+    logic [53:0] commands_s_data;
+    command_t commands_m_data;
     logic commands_m_valid;
-    logic [62:0] planner_plan;
+    logic [62:0] plans_s_data;
     logic plans_s_ready;
     logic [62:0] plans_m_data;
     logic plans_m_valid;
@@ -141,45 +155,48 @@ module pspin_egress_datapath (
     logic [2:0] counters_events;
 
     assign reset = !rstn;
-    assign path_reset = reset || cluster_held || emptying;
-
-    // Constants: one id, whole lines, no writes, always ready.
+    assign path_reset = !rstn || cluster_held || emptying;
     assign m_axi_pspin_no_awid = 6'd0;
-    assign m_axi_pspin_no_awaddr = 32'd0;
-    assign m_axi_pspin_no_awlen = 8'd0;
     assign m_axi_pspin_no_awsize = 3'd6;
     assign m_axi_pspin_no_awburst = 2'd1;
     assign m_axi_pspin_no_awlock = 1'b0;
     assign m_axi_pspin_no_awcache = 4'd3;
     assign m_axi_pspin_no_awprot = 3'd2;
-    assign m_axi_pspin_no_awvalid = 1'b0;
-    assign m_axi_pspin_no_wdata = 512'd0;
-    assign m_axi_pspin_no_wstrb = 64'd0;
-    assign m_axi_pspin_no_wlast = 1'b0;
-    assign m_axi_pspin_no_wvalid = 1'b0;
-    assign m_axi_pspin_no_bready = 1'b1;
     assign m_axi_pspin_no_arid = 6'd0;
     assign m_axi_pspin_no_arsize = 3'd6;
     assign m_axi_pspin_no_arburst = 2'd1;
     assign m_axi_pspin_no_arlock = 1'b0;
     assign m_axi_pspin_no_arcache = 4'd3;
     assign m_axi_pspin_no_arprot = 3'd2;
+    assign m_axi_pspin_no_awaddr = 32'd0;
+    assign m_axi_pspin_no_awlen = 8'd0;
+    assign m_axi_pspin_no_awvalid = 1'b0;
+    assign m_axi_pspin_no_wdata = 512'd0;
+    assign m_axi_pspin_no_wstrb = 64'd0;
+    assign m_axi_pspin_no_wlast = 1'b0;
+    assign m_axi_pspin_no_wvalid = 1'b0;
+    assign m_axi_pspin_no_bready = 1'b1;
     assign m_axi_pspin_no_rready = 1'b1;
+
+    // Commands become plans.
+    assign commands_s_data = {nic_cmd_req_length > 32'h2580 || !(|nic_cmd_req_length),
+        |nic_cmd_req_src_addr[63:32], nic_cmd_req_id, nic_cmd_req_length[13:0] - 14'd1,
+        nic_cmd_req_src_addr[31:0]};
+    assign offset = commands_m_data.address[5:0];
+    assign line = commands_m_data.address[31:6];
+    assign tail = commands_m_data.last[5:0];
+    assign whole_lines = commands_m_data.last[13:6];
+    assign wraps = commands_m_data.address > (~{18'd0, commands_m_data.last});
+    assign crosses = offset > (~tail);
+    assign plans_s_data = {!commands_m_data.wrong_length, commands_m_data.wrong_length ||
+        commands_m_data.wrong_address || wraps, commands_m_data.id, whole_lines + 8'd1, !crosses, tail,
+        offset, whole_lines + {7'd0, crosses}, line};
     assign m_axi_pspin_no_araddr = {bursts_m_data.line, 6'd0};
     assign m_axi_pspin_no_arlen = bursts_m_data.length;
-
-    always_comb begin
-        buffer_s_last = aligner_last;
-        buffer_s_valid = aligner_valid;
-        buffer_drop_frame = aligner_bad;
-        // The frame that was coming in when the cluster was reset is forgotten.
-        if (path_reset) begin
-            buffer_s_valid = 1'b1;
-            buffer_s_last = 1'b1;
-            buffer_drop_frame = 1'b1;
-        end
-    end
-
+    assign keep_above = aligner_keep[63:1];
+    assign buffer_s_valid = path_reset || aligner_valid;
+    assign buffer_s_last = path_reset || aligner_last;
+    assign buffer_drop_frame = path_reset || aligner_bad;
     assign room_dropped = aligner_valid && aligner_last && aligner_bad;
 
     // Frames; no beat is without its first byte.
@@ -207,18 +224,10 @@ module pspin_egress_datapath (
         end
     end
 
-    // Commands become plans.
-    spinneret_command_intake u_intake (
-        .id(nic_cmd_req_id),
-        .source(nic_cmd_req_src_addr),
-        .length(nic_cmd_req_length),
-        .command(intake_command)
-    );
-
     spinneret_output_queue #(.WIDTH(54), .DEPTH(4), .MARGIN(0)) u_commands (
         .clk(clk),
         .rst(path_reset),
-        .s_data(intake_command),
+        .s_data(commands_s_data),
         .s_valid(nic_cmd_req_valid),
         .s_ready(nic_cmd_req_ready),
         .m_data(commands_m_data),
@@ -227,15 +236,10 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
-    spinneret_frame_planner u_planner (
-        .command(commands_m_data),
-        .plan(planner_plan)
-    );
-
     spinneret_skid_buffer #(.WIDTH(63)) u_plans (
         .clk(clk),
         .rst(path_reset),
-        .s_data(planner_plan),
+        .s_data(plans_s_data),
         .s_valid(commands_m_valid),
         .s_ready(plans_s_ready),
         .m_data(plans_m_data),
@@ -343,7 +347,7 @@ module pspin_egress_datapath (
     spinneret_frame_fifo u_buffer (
         .clk(clk),
         .rst(reset),
-        .s_data({aligner_keep[63:1], aligner_data}),
+        .s_data({keep_above, aligner_data}),
         .s_last(buffer_s_last),
         .s_valid(buffer_s_valid),
         .s_ready(),
@@ -368,7 +372,6 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
-    // There is a place for what is known of every frame that waits for its answer.
     spinneret_output_queue #(.WIDTH(2), .DEPTH(64), .MARGIN(0)) u_dones (
         .clk(clk),
         .rst(path_reset),
@@ -381,7 +384,7 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
-    // Answers.
+    // Answers. There is a place for what is known of every frame that waits for its answer.
     spinneret_responder u_responder (
         .clk(clk),
         .rst(path_reset),

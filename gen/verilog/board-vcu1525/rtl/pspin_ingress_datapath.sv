@@ -119,7 +119,7 @@ module pspin_ingress_datapath (
     input  wire   [31:0] feedback_her_addr,
     input  wire   [15:0] feedback_her_size,
     input  wire    [9:0] feedback_msgid,
-    output logic  [31:0] alloc_dropped_pkts, // Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
+    output logic  [31:0] alloc_dropped_pkts = 32'd0, // Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
     output logic  [31:0] matched_pkts_o, // Frames that left the matching engine for the cluster; this and all below beyond the public design.
     output logic  [31:0] bypassed_pkts_o, // Frames that left it for the NIC.
     output logic  [31:0] her_pkts_o, // HERs that were taken; those of them that are on their way to the cluster when it is reset count as well.
@@ -143,13 +143,8 @@ module pspin_ingress_datapath (
 
     logic reset;
     logic path_reset; // Reset of what lies after the matching engine.
-    logic path_rstn;
-    logic [577:0] matched;
-    logic [50:0] known;
-    logic matched_ready;
     logic her_taken;
     logic unserved;
-    logic [31:0] alloc_dropped = 32'd0;
     logic matcher_m_axis_nic_rx_tvalid;
     logic matcher_m_axis_nic_rx_tlast;
     logic [511:0] matcher_m_axis_pspin_rx_tdata;
@@ -160,6 +155,7 @@ module pspin_ingress_datapath (
     logic [63:0] matcher_packet_meta_tag;
     logic [31:0] matcher_packet_meta_size;
     logic matcher_packet_meta_valid;
+    logic valve_s_ready;
     logic valve_meta_s_ready;
     logic [577:0] valve_m_data;
     logic valve_m_valid;
@@ -219,16 +215,10 @@ module pspin_ingress_datapath (
 
     assign reset = !rstn;
     assign path_reset = !rstn || cluster_held;
-    assign path_rstn = !path_reset;
     assign her_taken = generator_her_valid && her_ready;
     assign unserved = generator_m_free_valid && frees_s_2_ready;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
-
-    // Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.
-    assign matched = {matcher_m_axis_pspin_rx_tuser[0], matcher_m_axis_pspin_rx_tlast,
-        matcher_m_axis_pspin_rx_tkeep, matcher_m_axis_pspin_rx_tdata};
-    assign known = {matcher_packet_meta_tag[34:0], matcher_packet_meta_size[15:0]};
     assign valve_left = {her_taken, unserved, |engine_events, gate_dropped};
     assign her_valid = generator_her_valid;
     assign her_addr = generator_her_addr;
@@ -238,17 +228,16 @@ module pspin_ingress_datapath (
 
     // Events, the one with the highest number first.
     assign counters_events = {unserved, her_taken, gate_dropped, matcher_m_axis_nic_rx_tvalid &&
-        m_axis_nic_rx_tready && matcher_m_axis_nic_rx_tlast, matcher_m_axis_pspin_rx_tvalid && matched_ready
+        m_axis_nic_rx_tready && matcher_m_axis_nic_rx_tlast, matcher_m_axis_pspin_rx_tvalid && valve_s_ready
         && matcher_m_axis_pspin_rx_tlast, engine_events};
     assign dropped_overload_o = counters_counts_6;
     assign dropped_no_slot_o = counters_counts_0;
     assign dropped_oversize_o = counters_counts_3;
-    assign alloc_dropped_pkts = alloc_dropped;
 
     always_ff @(posedge clk) begin
-        alloc_dropped <= counters_counts_6 + counters_counts_0 + counters_counts_3;
+        alloc_dropped_pkts <= counters_counts_6 + counters_counts_0 + counters_counts_3;
         if (reset) begin
-            alloc_dropped <= 32'd0;
+            alloc_dropped_pkts <= 32'd0;
         end
     end
 
@@ -275,7 +264,7 @@ module pspin_ingress_datapath (
         .m_axis_pspin_rx_tdata(matcher_m_axis_pspin_rx_tdata),
         .m_axis_pspin_rx_tkeep(matcher_m_axis_pspin_rx_tkeep),
         .m_axis_pspin_rx_tvalid(matcher_m_axis_pspin_rx_tvalid),
-        .m_axis_pspin_rx_tready(matched_ready),
+        .m_axis_pspin_rx_tready(valve_s_ready),
         .m_axis_pspin_rx_tlast(matcher_m_axis_pspin_rx_tlast),
         .m_axis_pspin_rx_tid(),
         .m_axis_pspin_rx_tdest(),
@@ -293,14 +282,16 @@ module pspin_ingress_datapath (
         .match_relative(match_relative)
     );
 
+    // Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them. They pass the valve, if there is one.
     spinneret_frame_valve u_valve (
         .clk(clk),
         .rst(reset),
         .held(cluster_held),
-        .s_data(matched),
+        .s_data({matcher_m_axis_pspin_rx_tuser[0], matcher_m_axis_pspin_rx_tlast,
+            matcher_m_axis_pspin_rx_tkeep, matcher_m_axis_pspin_rx_tdata}),
         .s_valid(matcher_m_axis_pspin_rx_tvalid),
-        .s_ready(matched_ready),
-        .meta_s_data(known),
+        .s_ready(valve_s_ready),
+        .meta_s_data({matcher_packet_meta_tag[34:0], matcher_packet_meta_size[15:0]}),
         .meta_s_valid(matcher_packet_meta_valid),
         .meta_s_ready(valve_meta_s_ready),
         .m_data(valve_m_data),
@@ -334,7 +325,7 @@ module pspin_ingress_datapath (
     spinneret_slot_pool_256x1536_1024x128_tracked u_pool (
         .clk(clk),
         .rst(path_reset),
-        .counters_rst(reset),
+        .counters_rst(!rstn),
         .small_data(pool_small_data),
         .small_valid(pool_small_valid),
         .small_ready(chooser_small_ready),
@@ -445,7 +436,7 @@ module pspin_ingress_datapath (
 
     pspin_her_gen u_generator (
         .clk(clk),
-        .rstn(path_rstn),
+        .rstn(!path_reset),
         .her_ready(her_ready),
         .her_valid(generator_her_valid),
         .her_msgid(her_msgid),

@@ -48,7 +48,9 @@ module pspin_tx_inject (
 );
 
     logic reset;
-    logic cpl_host; // The completion at the input belongs to the host.
+    logic cpl_host; // Completions of the cluster's frames end here.
+    logic [95:0] ts;
+    logic [15:0] tag;
     logic [616:0] host_m_data;
     logic host_m_last;
     logic host_m_valid;
@@ -77,22 +79,24 @@ module pspin_tx_inject (
 
     always_comb begin
         slices_1_s_data = {ours_m_last, ours_m_data};
+        // Of our frames the error bit and the highest bit of the tag are 0.
         slices_1_s_data[600] = 1'b0;
         slices_1_s_data[616] = 1'b0;
     end
 
-    // Completions of the cluster's frames end here.
     assign cpl_host = s_axis_tx_cpl_tag[15];
     assign completions_s_valid = s_axis_tx_cpl_valid && cpl_host;
     assign s_axis_tx_cpl_ready = completions_s_ready;
-    assign m_axis_tx_cpl_ts = completions_m_data[95:0];
-    assign m_axis_tx_cpl_tag = completions_m_data[111:96];
+    assign ts = completions_m_data[95:0];
+    assign tag = completions_m_data[111:96];
+    assign m_axis_tx_cpl_ts = ts;
+    assign m_axis_tx_cpl_tag = tag;
 
     // Events, the one with the highest number first.
     assign counters_events = {host_m_valid && slices_0_s_ready && host_m_last && !host_m_data[616],
         s_axis_tx_cpl_valid && completions_s_ready && !cpl_host};
 
-    // Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
+    // Both streams to the arbiter.
     spinneret_axis_pack #(.ID(16), .DEST(8), .USER(17)) u_host (
         .s_axis_tdata(s_axis_nic_tx_tdata),
         .s_axis_tkeep(s_axis_nic_tx_tkeep),

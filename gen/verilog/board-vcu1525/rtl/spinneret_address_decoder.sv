@@ -21,14 +21,12 @@ module spinneret_address_decoder (
     logic [3:0] word;
 
     always_comb begin
-        places = 16'd0;
         for (int i = 0; i < 16; i++) begin
             places[i] = word == 4'(i);
         end
     end
 
     always_comb begin
-        in_block = 25'd0;
         in_block[0] = blocks[0] && (|(places & 16'd3));
         in_block[1] = blocks[1] && (|(places & 16'h20));
         for (int i = 0; i < 6; i++) begin

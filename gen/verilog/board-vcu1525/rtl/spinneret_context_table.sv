@@ -36,7 +36,6 @@ module spinneret_context_table (
     output logic [607:0] chosen // The context of that number, packed.
 );
 
-    logic [3:0] all_enabled;
     logic wanted_enabled;
     logic [3:0] enabled = 4'd0;
     logic [607:0] contexts_0;
@@ -44,9 +43,7 @@ module spinneret_context_table (
     logic [607:0] contexts_2;
     logic [607:0] contexts_3;
 
-    // Contexts that do not exist are disabled.
-    assign all_enabled = enabled;
-    assign wanted_enabled = all_enabled[wanted];
+    assign wanted_enabled = enabled[wanted];
     assign found = wanted_enabled || enabled[0];
     assign used = wanted & {2{wanted_enabled}};
 

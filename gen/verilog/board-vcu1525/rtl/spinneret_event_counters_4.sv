@@ -8,7 +8,7 @@
 // events may come from deep logic.
 module spinneret_event_counters_4 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: all counters are 0.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire   [3:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
@@ -17,8 +17,8 @@ module spinneret_event_counters_4 (
     output logic [31:0] counts_3
 );
 
-    logic [3:0] happened = 4'd0;
     logic [127:0] values = 128'd0; // The counters side by side, the first in the lowest bits.
+    logic [3:0] happened = 4'd0;
 
     assign counts_0 = values[31:0];
     assign counts_1 = values[63:32];
@@ -33,8 +33,8 @@ module spinneret_event_counters_4 (
             end
         end
         if (rst) begin
-            happened <= 4'd0;
             values <= 128'd0;
+            happened <= 4'd0;
         end
     end
 endmodule : spinneret_event_counters_4

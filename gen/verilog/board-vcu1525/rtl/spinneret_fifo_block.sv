@@ -13,7 +13,7 @@ module spinneret_fifo_block #(
     localparam integer RISE = DEPTH - MARGIN
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset, active high: empties the FIFO.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -35,12 +35,12 @@ module spinneret_fifo_block #(
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
-    logic held_0 = 1'b0; // The output register holds an element (registered output only).
+    logic held = 1'b0; // The output register holds an element (registered output only).
 
     assign push = s_valid && not_full;
-    assign fetch = stored && (!held_0 || m_ready);
-    assign pop = held_0 && m_ready;
-    assign m_valid = held_0;
+    assign fetch = stored && (!held || m_ready);
+    assign pop = held && m_ready;
+    assign m_valid = held;
     assign s_ready = not_full;
     assign level = count;
     assign almost_full = nearly_full;
@@ -77,9 +77,9 @@ module spinneret_fifo_block #(
             not_full <= count != COUNT'(DEPTH);
         end
         if (fetch) begin
-            held_0 <= 1'b1;
+            held <= 1'b1;
         end else if (m_ready) begin
-            held_0 <= 1'b0;
+            held <= 1'b0;
         end
         if (rst) begin
             write_ptr <= ADDRESS'(0);
@@ -88,7 +88,7 @@ module spinneret_fifo_block #(
             not_full <= 1'b0;
             nearly_full <= 1'b0;
             stored <= 1'b0;
-            held_0 <= 1'b0;
+            held <= 1'b0;
         end
     end
 

@@ -13,7 +13,7 @@ module spinneret_fifo_distributed_registered #(
     localparam integer RISE = DEPTH - MARGIN
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset, active high: empties the FIFO.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -35,15 +35,15 @@ module spinneret_fifo_distributed_registered #(
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
-    logic held_0 = 1'b0; // The output register holds an element (registered output only).
-    logic [WIDTH-1:0] held_data_0; // The output register (only where the memory has none of its own).
+    logic held = 1'b0; // The output register holds an element (registered output only).
+    logic [WIDTH-1:0] held_data; // The output register (only where the memory has none of its own).
     logic [WIDTH-1:0] memory_read_data;
 
     assign push = s_valid && not_full;
-    assign fetch = stored && (!held_0 || m_ready);
-    assign pop = held_0 && m_ready;
-    assign m_valid = held_0;
-    assign m_data = held_data_0;
+    assign fetch = stored && (!held || m_ready);
+    assign pop = held && m_ready;
+    assign m_valid = held;
+    assign m_data = held_data;
     assign s_ready = not_full;
     assign level = count;
     assign almost_full = nearly_full;
@@ -80,12 +80,12 @@ module spinneret_fifo_distributed_registered #(
             not_full <= count != COUNT'(DEPTH);
         end
         if (fetch) begin
-            held_0 <= 1'b1;
+            held <= 1'b1;
         end else if (m_ready) begin
-            held_0 <= 1'b0;
+            held <= 1'b0;
         end
         if (fetch) begin
-            held_data_0 <= memory_read_data;
+            held_data <= memory_read_data;
         end
         if (rst) begin
             write_ptr <= ADDRESS'(0);
@@ -94,7 +94,7 @@ module spinneret_fifo_distributed_registered #(
             not_full <= 1'b0;
             nearly_full <= 1'b0;
             stored <= 1'b0;
-            held_0 <= 1'b0;
+            held <= 1'b0;
         end
     end
 

@@ -5,7 +5,7 @@
 // Joins streams of frames into one, frame by frame, in turn.
 module spinneret_frame_arbiter_2 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: clears the valid flag and starts with input 0.
+    input  wire          rst, // Synchronous reset, active high.
     // Frames in.
     input  wire  [616:0] s_0_data,
     input  wire          s_0_last,
@@ -23,10 +23,10 @@ module spinneret_frame_arbiter_2 (
     output logic         source // Number of the input that the beat at the output came from; valid and stable as the beat.
 );
 
-    logic turn; // The input whose turn it is.
+    logic turn; // The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.
     logic offered; // That input has a beat.
-    logic [616:0] offered_data;
     logic offered_last;
+    logic [616:0] offered_data;
     logic free; // The output register is free, or empties in this cycle.
     logic [616:0] data;
     logic last;
@@ -35,7 +35,6 @@ module spinneret_frame_arbiter_2 (
     logic within_frame = 1'b0; // The owner's frame is not over.
 
     always_comb begin
-        // The first that waits; better, the first that waits after the owner; within a frame, the owner.
         turn = owner;
         if (s_1_valid) begin
             turn = 1'b1;
@@ -55,12 +54,12 @@ module spinneret_frame_arbiter_2 (
         offered = 1'b0;
         offered_last = s_0_last;
         offered_data = s_0_data;
-        if (turn == 1'b0) begin
+        if (!turn) begin
             offered = s_0_valid;
             offered_last = s_0_last;
             offered_data = s_0_data;
         end
-        if (turn == 1'b1) begin
+        if (turn) begin
             offered = s_1_valid;
             offered_last = s_1_last;
             offered_data = s_1_data;
@@ -68,8 +67,8 @@ module spinneret_frame_arbiter_2 (
     end
 
     assign free = !valid || m_ready;
-    assign s_0_ready = free && turn == 1'b0;
-    assign s_1_ready = free && turn == 1'b1;
+    assign s_0_ready = free && !turn;
+    assign s_1_ready = free && turn;
     assign m_data = data;
     assign m_last = last;
     assign m_valid = valid;

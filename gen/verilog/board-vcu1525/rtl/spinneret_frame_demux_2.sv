@@ -5,7 +5,7 @@
 // Sends every frame to the output that its select element names.
 module spinneret_frame_demux_2 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: clears the valid flags.
+    input  wire          rst, // Synchronous reset, active high.
     // Frames in.
     input  wire  [696:0] s_data,
     input  wire          s_last,
@@ -29,7 +29,7 @@ module spinneret_frame_demux_2 (
 
     logic exists; // The output that is selected exists.
     logic free; // The register of the output that is selected is free, or empties in this cycle.
-    logic ready; // A beat can be taken.
+    logic ready; // A beat can be taken. What goes nowhere is taken at once.
     logic take; // A beat is taken.
     logic [696:0] data_0;
     logic [696:0] data_1;
@@ -42,17 +42,16 @@ module spinneret_frame_demux_2 (
     always_comb begin
         exists = 1'b0;
         free = 1'b0;
-        if (select_data == 1'b0) begin
+        if (!select_data) begin
             exists = 1'b1;
             free = !valid_0 || m_0_ready;
         end
-        if (select_data == 1'b1) begin
+        if (select_data) begin
             exists = 1'b1;
             free = !valid_1 || m_1_ready;
         end
     end
 
-    // A beat without destination is taken at once.
     assign ready = select_valid && (free || !exists);
     assign take = s_valid && ready;
     assign s_ready = ready;
@@ -69,7 +68,7 @@ module spinneret_frame_demux_2 (
         if (m_0_ready) begin
             valid_0 <= 1'b0;
         end
-        if (take && select_data == 1'b0) begin
+        if (take && !select_data) begin
             valid_0 <= 1'b1;
             data_0 <= s_data;
             last_0 <= s_last;
@@ -77,7 +76,7 @@ module spinneret_frame_demux_2 (
         if (m_1_ready) begin
             valid_1 <= 1'b0;
         end
-        if (take && select_data == 1'b1) begin
+        if (take && select_data) begin
             valid_1 <= 1'b1;
             data_1 <= s_data;
             last_1 <= s_last;

@@ -8,33 +8,25 @@
 // `size` and `message_id` are those of the frame in that cycle.
 module spinneret_frame_meter (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire  [31:0] beat_id, // The message id if this beat carries it.
     input  wire  [63:0] beat_keep, // Bytes of the beat that belong to the frame.
     input  wire   [1:0] beat_number, // Number of the beat within its frame.
     input  wire         beat_last, // The beat is the last of its frame.
     input  wire         beat_valid, // The beat is there.
     input  wire   [5:0] id_word, // Number of the word of the frame that carries the message id.
-    output logic        done, // The frame of three cycles ago is complete.
+    output logic        done = 1'b0, // The frame of three cycles ago is complete.
     output logic [31:0] size, // Its length in bytes.
     output logic [31:0] message_id // Its message id; 0 if the frame ends before the word that carries it.
 );
 
-    logic [3:0] count_0; // Bytes of each group.
-    logic [3:0] count_1;
-    logic [3:0] count_2;
-    logic [3:0] count_3;
-    logic [3:0] count_4;
-    logic [3:0] count_5;
-    logic [3:0] count_6;
-    logic [3:0] count_7;
-    logic [3:0] id_lane;
     logic [15:0] id_words; // Words of the beat that the frame has completely.
-    logic id_here;
-    logic [6:0] sums_0;
-    logic [6:0] sums_1;
-    logic [31:0] size_now;
-    logic [3:0] groups_0;
+    logic [3:0] id_lane;
+    logic [1:0] id_beat;
+    logic id_here; // The beat carries the message id, all of it.
+    logic [31:0] id;
+    logic [31:0] total;
+    logic [3:0] groups_0; // First cycle: count the bytes of each group.
     logic [3:0] groups_1;
     logic [3:0] groups_2;
     logic [3:0] groups_3;
@@ -42,149 +34,79 @@ module spinneret_frame_meter (
     logic [3:0] groups_5;
     logic [3:0] groups_6;
     logic [3:0] groups_7;
-    logic valid_1 = 1'b0;
-    logic first_1;
-    logic last_1;
-    logic [31:0] id_1;
-    logic [6:0] halves_0; // Bytes of each half of the beat.
+    logic counted = 1'b0;
+    logic counted_first;
+    logic counted_last;
+    logic [6:0] halves_0;
     logic [6:0] halves_1;
-    logic valid_2 = 1'b0;
-    logic first_2;
-    logic last_2;
-    logic [31:0] id_2;
-    logic [31:0] size_value;
-    logic [31:0] id_3;
-    logic done_value = 1'b0;
+    logic summed = 1'b0;
+    logic summed_first;
+    logic summed_last;
+    logic [31:0] summed_id;
+
+    assign id_lane = id_word[3:0];
+    assign id_beat = id_word[5:4];
 
     always_comb begin
-        // First cycle: count the bytes of each group, and keep the message id when it passes.
-        count_0 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_0 = count_0 + {3'd0, beat_keep[i]};
-        end
-    end
-
-    always_comb begin
-        count_1 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_1 = count_1 + {3'd0, beat_keep[i + 8]};
-        end
-    end
-
-    always_comb begin
-        count_2 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_2 = count_2 + {3'd0, beat_keep[i + 16]};
-        end
-    end
-
-    always_comb begin
-        count_3 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_3 = count_3 + {3'd0, beat_keep[i + 24]};
-        end
-    end
-
-    always_comb begin
-        count_4 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_4 = count_4 + {3'd0, beat_keep[i + 32]};
-        end
-    end
-
-    always_comb begin
-        count_5 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_5 = count_5 + {3'd0, beat_keep[i + 40]};
-        end
-    end
-
-    always_comb begin
-        count_6 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_6 = count_6 + {3'd0, beat_keep[i + 48]};
-        end
-    end
-
-    always_comb begin
-        count_7 = 4'd0;
-        for (int i = 0; i < 8; i++) begin
-            count_7 = count_7 + {3'd0, beat_keep[i + 56]};
-        end
-    end
-
-    always_comb begin
-        id_words = 16'd0;
         for (int i = 0; i < 16; i++) begin
             id_words[i] = &beat_keep[i*4 +: 4];
         end
     end
 
-    assign id_lane = id_word[3:0];
-    assign id_here = (beat_number == id_word[5:4]) & id_words[id_lane];
-
-    always_comb begin
-        // Second cycle: bytes of each half of the beat, as one sum of all would be too deep.
-        sums_0 = 7'd0;
-        sums_0 = sums_0 + {3'd0, groups_0};
-        sums_0 = sums_0 + {3'd0, groups_1};
-        sums_0 = sums_0 + {3'd0, groups_2};
-        sums_0 = sums_0 + {3'd0, groups_3};
-    end
-
-    always_comb begin
-        sums_1 = 7'd0;
-        sums_1 = sums_1 + {3'd0, groups_4};
-        sums_1 = sums_1 + {3'd0, groups_5};
-        sums_1 = sums_1 + {3'd0, groups_6};
-        sums_1 = sums_1 + {3'd0, groups_7};
-    end
-
-    always_comb begin
-        // Third cycle: bytes of the frame.
-        size_now = size_value & {32{!first_2}};
-        size_now = size_now + {25'd0, halves_0};
-        size_now = size_now + {25'd0, halves_1};
-    end
-
-    assign done = done_value;
-    assign size = size_value;
-    assign message_id = id_3;
+    assign id_here = (beat_number == id_beat) & id_words[id_lane];
+    assign size = total;
 
     always_ff @(posedge clk) begin
-        groups_0 <= count_0;
-        groups_1 <= count_1;
-        groups_2 <= count_2;
-        groups_3 <= count_3;
-        groups_4 <= count_4;
-        groups_5 <= count_5;
-        groups_6 <= count_6;
-        groups_7 <= count_7;
-        valid_1 <= beat_valid;
-        first_1 <= beat_number == 2'd0;
-        last_1 <= beat_last;
         if (beat_valid) begin
             if (id_here) begin
-                id_1 <= beat_id;
+                id <= beat_id;
             end else if (beat_number == 2'd0) begin
-                id_1 <= 32'd0;
+                id <= 32'd0;
             end
         end
-        halves_0 <= sums_0;
-        halves_1 <= sums_1;
-        valid_2 <= valid_1;
-        first_2 <= first_1;
-        last_2 <= last_1;
-        id_2 <= id_1;
-        if (valid_2) begin
-            size_value <= size_now;
+        groups_0 <= {3'd0, beat_keep[0]} + {3'd0, beat_keep[1]} + {3'd0, beat_keep[2]} + {3'd0, beat_keep[3]}
+            + {3'd0, beat_keep[4]} + {3'd0, beat_keep[5]} + {3'd0, beat_keep[6]} + {3'd0, beat_keep[7]};
+        groups_1 <= {3'd0, beat_keep[8]} + {3'd0, beat_keep[9]} + {3'd0, beat_keep[10]} + {3'd0,
+            beat_keep[11]} + {3'd0, beat_keep[12]} + {3'd0, beat_keep[13]} + {3'd0, beat_keep[14]} + {3'd0,
+            beat_keep[15]};
+        groups_2 <= {3'd0, beat_keep[16]} + {3'd0, beat_keep[17]} + {3'd0, beat_keep[18]} + {3'd0,
+            beat_keep[19]} + {3'd0, beat_keep[20]} + {3'd0, beat_keep[21]} + {3'd0, beat_keep[22]} + {3'd0,
+            beat_keep[23]};
+        groups_3 <= {3'd0, beat_keep[24]} + {3'd0, beat_keep[25]} + {3'd0, beat_keep[26]} + {3'd0,
+            beat_keep[27]} + {3'd0, beat_keep[28]} + {3'd0, beat_keep[29]} + {3'd0, beat_keep[30]} + {3'd0,
+            beat_keep[31]};
+        groups_4 <= {3'd0, beat_keep[32]} + {3'd0, beat_keep[33]} + {3'd0, beat_keep[34]} + {3'd0,
+            beat_keep[35]} + {3'd0, beat_keep[36]} + {3'd0, beat_keep[37]} + {3'd0, beat_keep[38]} + {3'd0,
+            beat_keep[39]};
+        groups_5 <= {3'd0, beat_keep[40]} + {3'd0, beat_keep[41]} + {3'd0, beat_keep[42]} + {3'd0,
+            beat_keep[43]} + {3'd0, beat_keep[44]} + {3'd0, beat_keep[45]} + {3'd0, beat_keep[46]} + {3'd0,
+            beat_keep[47]};
+        groups_6 <= {3'd0, beat_keep[48]} + {3'd0, beat_keep[49]} + {3'd0, beat_keep[50]} + {3'd0,
+            beat_keep[51]} + {3'd0, beat_keep[52]} + {3'd0, beat_keep[53]} + {3'd0, beat_keep[54]} + {3'd0,
+            beat_keep[55]};
+        groups_7 <= {3'd0, beat_keep[56]} + {3'd0, beat_keep[57]} + {3'd0, beat_keep[58]} + {3'd0,
+            beat_keep[59]} + {3'd0, beat_keep[60]} + {3'd0, beat_keep[61]} + {3'd0, beat_keep[62]} + {3'd0,
+            beat_keep[63]};
+        counted <= beat_valid;
+        counted_first <= beat_number == 2'd0;
+        counted_last <= beat_last;
+        // Second cycle: bytes of each half of the beat, as one sum of all would be too deep.
+        halves_0 <= {3'd0, groups_0} + {3'd0, groups_1} + {3'd0, groups_2} + {3'd0, groups_3};
+        halves_1 <= {3'd0, groups_4} + {3'd0, groups_5} + {3'd0, groups_6} + {3'd0, groups_7};
+        summed <= counted;
+        summed_first <= counted_first;
+        summed_last <= counted_last;
+        summed_id <= id;
+        // Third cycle: bytes of the frame.
+        if (summed) begin
+            total <= (total & {32{!summed_first}}) + {25'd0, halves_0} + {25'd0, halves_1};
         end
-        id_3 <= id_2;
-        done_value <= valid_2 & last_2;
+        done <= summed & summed_last;
+        message_id <= summed_id;
         if (rst) begin
-            valid_1 <= 1'b0;
-            valid_2 <= 1'b0;
-            done_value <= 1'b0;
+            counted <= 1'b0;
+            summed <= 1'b0;
+            done <= 1'b0;
         end
     end
 endmodule : spinneret_frame_meter

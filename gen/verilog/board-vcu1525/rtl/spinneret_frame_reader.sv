@@ -6,7 +6,7 @@
 //
 module spinneret_frame_reader (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: discards the frame that is being read.
+    input  wire         rst, // Synchronous reset, active high.
     // Plans, as `PlanFields` says.
     input  wire  [62:0] plan_data,
     input  wire         plan_valid,
@@ -46,14 +46,15 @@ module spinneret_frame_reader (
         logic [25:0] line;
     } plan_t;
 
-    logic [25:0] line_now;
+    logic refused;
+    logic start; // A plan starts when everything that comes of it has its place.
+    logic [25:0] line_now; // The burst: up to the end of the frame or of the block.
     logic [8:0] left_now;
+    logic [5:0] place;
+    logic [19:0] number;
     logic [5:0] behind; // Lines after this one in its block.
     logic fits;
     logic [5:0] length;
-    logic refused;
-    logic start;
-    logic read;
     logic bursting = 1'b0; // After the first burst of a frame.
     logic [25:0] line; // The next line.
     logic [8:0] left; // Lines that are not asked for, minus 1.
@@ -63,50 +64,31 @@ module spinneret_frame_reader (
 
     assign refused = plan_data_fields.answer.refused;
     assign need = plan_data_fields.beats;
-
-    // A plan starts when everything that comes of it has its place.
     assign start = plan_valid && !bursting && answer_ready && (refused || (roomy && frame_ready &&
         burst_ready));
     assign plan_ready = start;
     assign take = start && !refused;
     assign answer_valid = start;
     assign answer_data = plan_data_fields.answer;
-    assign frame_valid = start && !refused;
+    assign frame_valid = take;
     assign frame_data = plan_data_fields.frame;
-
-    always_comb begin
-        // The burst: up to the end of the frame or of the block.
-        if (bursting) begin
-            line_now = line;
-            left_now = left;
-        end else begin
-            line_now = plan_data_fields.line;
-            left_now = {1'b0, plan_data_fields.frame.lines};
-        end
-    end
-
-    assign behind = ~line_now[5:0];
+    assign line_now = bursting ? line : plan_data_fields.line;
+    assign left_now = bursting ? left : {1'b0, plan_data_fields.frame.lines};
+    assign place = line_now[5:0];
+    assign number = line_now[25:6];
+    assign behind = ~place;
     assign fits = left_now <= {3'd0, behind};
-
-    always_comb begin
-        if (fits) begin
-            length = left_now[5:0];
-        end else begin
-            length = behind;
-        end
-    end
-
-    assign read = (start && !refused) || (bursting && burst_ready);
-    assign burst_valid = read;
+    assign length = fits ? left_now[5:0] : behind;
+    assign burst_valid = take || (bursting && burst_ready);
     assign burst_data = {2'd0, length, line_now};
 
     always_ff @(posedge clk) begin
-        if (read) begin
+        if (burst_valid) begin
             bursting <= !fits;
         end
         // The rest begins with the next block. It counts only while there is one.
         if (burst_ready) begin
-            line <= {line_now[25:6] + 20'd1, 6'd0};
+            line <= {number + 20'd1, 6'd0};
             left <= (left_now - {3'd0, behind}) - 9'd1;
         end
         if (rst) begin

@@ -7,8 +7,8 @@
 //
 module spinneret_frame_room_512_150 (
     input  wire        clk, // Clock.
-    input  wire        rst, // Synchronous reset: all places are free.
-    output logic       roomy, // There is room for the longest frame.
+    input  wire        rst, // Synchronous reset, active high.
+    output logic       roomy = 1'b0, // There is room for the longest frame.
     input  wire        take, // Claims places; only while there is room.
     input  wire  [7:0] need, // How many.
     input  wire        sent, // A beat left the buffer.
@@ -17,35 +17,21 @@ module spinneret_frame_room_512_150 (
 );
 
     logic [9:0] left;
+    logic [7:0] one;
     logic [9:0] room = 10'h200;
     logic [7:0] freed = 8'd0;
-    logic roomy_reg = 1'b0;
-    logic roomy_reg_d;
 
-    always_comb begin
-        roomy_reg_d = roomy_reg;
-        if (take) begin
-            left = room - {2'd0, need};
-            roomy_reg_d = room >= 10'h12c;
-        end else begin
-            left = room;
-            roomy_reg_d = room >= 10'h96;
-        end
-    end
-
-    assign roomy = roomy_reg;
+    assign left = take ? (room - {2'd0, need}) : room;
+    assign one = {7'd0, sent};
 
     always_ff @(posedge clk) begin
+        roomy <= take ? (room >= 10'h12c) : (room >= 10'h96);
         room <= left + {2'd0, freed};
-        freed <= {7'd0, sent};
-        if (dropped) begin
-            freed <= dropped_beats + {7'd0, sent};
-        end
-        roomy_reg <= roomy_reg_d;
+        freed <= dropped ? (dropped_beats + one) : one;
         if (rst) begin
             room <= 10'h200;
             freed <= 8'd0;
-            roomy_reg <= 1'b0;
+            roomy <= 1'b0;
         end
     end
 endmodule : spinneret_frame_room_512_150

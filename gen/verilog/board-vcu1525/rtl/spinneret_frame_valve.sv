@@ -6,7 +6,7 @@
 //
 module spinneret_frame_valve (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     input  wire          held, // The path after the valve is in reset.
     // Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
     input  wire  [577:0] s_data,
@@ -30,40 +30,40 @@ module spinneret_frame_valve (
 
     logic last;
     logic taken;
+    logic discard_meta; // Metadata that is owed while nothing passes belongs to discarded frames. If none is owed, its frame has not begun.
     logic meta_taken;
-    logic discard_meta;
     logic [8:0] owed_next;
+    logic [1:0] others;
     logic [11:0] flight_next;
     logic in_frame = 1'b0;
     logic pass = 1'b0; // The next beat passes.
     logic [8:0] owed = 9'd0; // Frames that have begun and whose metadata has not come.
     logic [8:0] skip = 9'd0; // Of these, those whose metadata goes nowhere; they are the oldest.
     logic [11:0] flight = 12'd0; // Packets that entered the path and have not left it.
-    logic arrived = 1'b0;
+    logic [31:0] lost_count = 32'd0;
+    logic arrived = 1'b0; // Packets in the path are lost when it is reset. The account is kept two clocks after: it takes the sum of five bits, then adds it.
     logic [3:0] departed = 4'd0;
-    logic [3:0] change = 4'd0;
-    logic [11:0] gone = 12'd0;
     logic was_held_0 = 1'b0;
     logic was_held_1 = 1'b0;
     logic swallowed_0 = 1'b0;
     logic swallowed_1 = 1'b0;
     logic swallowed_2 = 1'b0;
-    logic [31:0] lost_count = 32'd0;
+    logic [3:0] change = 4'd0;
+    logic [11:0] gone = 12'd0;
 
     assign m_data = s_data;
     assign m_valid = s_valid && pass;
     assign s_ready = m_ready || !pass;
     assign last = s_data[576];
     assign taken = s_valid && (m_ready || !pass);
-
-    // Metadata that is owed while nothing passes belongs to discarded frames. If none is owed, its frame has not
-    // begun.
     assign discard_meta = (!pass && (|owed)) || (|skip);
     assign meta_m_data = meta_s_data;
     assign meta_m_valid = meta_s_valid && pass && !discard_meta;
     assign meta_s_ready = discard_meta || (pass && meta_m_ready);
     assign meta_taken = meta_s_valid && meta_s_ready;
     assign owed_next = (owed + {8'd0, taken && !in_frame}) - {8'd0, meta_taken};
+    assign others = {(departed[1] && departed[2]) || (departed[3] && (departed[1] || departed[2])),
+        departed[1] ^ departed[2] ^ departed[3]};
     assign flight_next = flight + {{8{change[3]}}, change};
     assign lost = lost_count;
 
@@ -83,24 +83,20 @@ module spinneret_frame_valve (
         end else if (meta_taken && (|skip)) begin
             skip <= skip - 9'd1;
         end
-        // Packets in the path are lost when it is reset. The account is kept two clocks after: it takes the sum of five
-        // bits, then adds it.
         arrived <= taken && last && pass;
         departed <= left;
-        swallowed_0 <= taken && last && !pass;
         was_held_0 <= held;
-        change <= ({3'd0, arrived} - {3'd0, departed[0]}) - {2'd0, (departed[1] && departed[2]) ||
-            (departed[3] && (departed[1] || departed[2])), departed[1] ^ departed[2] ^ departed[3]};
-        swallowed_1 <= swallowed_0;
         was_held_1 <= was_held_0;
+        swallowed_0 <= taken && last && !pass;
+        swallowed_1 <= swallowed_0;
         swallowed_2 <= swallowed_1;
+        change <= ({3'd0, arrived} - {3'd0, departed[0]}) - {2'd0, others};
         if (was_held_1) begin
             flight <= 12'd0;
-            gone <= flight_next;
         end else begin
             flight <= flight_next;
-            gone <= 12'd0;
         end
+        gone <= was_held_1 ? flight_next : 12'd0;
         lost_count <= lost_count + {{20{gone[11]}}, gone} + {31'd0, swallowed_2};
         if (rst) begin
             in_frame <= 1'b0;
@@ -108,16 +104,16 @@ module spinneret_frame_valve (
             owed <= 9'd0;
             skip <= 9'd0;
             flight <= 12'd0;
+            lost_count <= 32'd0;
             arrived <= 1'b0;
             departed <= 4'd0;
-            change <= 4'd0;
-            gone <= 12'd0;
             was_held_0 <= 1'b0;
             was_held_1 <= 1'b0;
             swallowed_0 <= 1'b0;
             swallowed_1 <= 1'b0;
             swallowed_2 <= 1'b0;
-            lost_count <= 32'd0;
+            change <= 4'd0;
+            gone <= 12'd0;
         end
     end
 endmodule : spinneret_frame_valve

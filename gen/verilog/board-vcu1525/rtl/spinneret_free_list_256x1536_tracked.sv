@@ -24,34 +24,31 @@ module spinneret_free_list_256x1536_tracked (
     output logic  [8:0] peak // Most slots that were out at the same time since reset.
 );
 
-    logic again; // The slot that is freed is the one in `back`.
     logic [7:0] number;
-    logic out;
+    logic again; // The slot that is freed is the one in `back`.
+    logic out; // A free is right if the slot is out, and the last one was not the same.
     logic [9:0] product; // The slot's address in units: number times the odd number of its size, after the first slot. It is computed before the FIFO, as block RAM takes longest to read.
     logic [9:0] quotient;
-    logic [18:0] offset;
     logic [31:0] address;
-    logic give;
+    logic [7:0] given;
+    logic write_taken;
+    logic [7:0] taken_number;
+    logic taken_bit;
+    logic write_handed;
+    logic [7:0] handed_number;
+    logic handed_bit;
+    logic cleared_bit;
     logic back = 1'b0; // A slot is free since the last cycle.
     logic [8:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
-    logic gave = 1'b0;
-    logic [8:0] gave_entry;
-    logic came = 1'b0;
     logic [8:0] used_count = 9'd0;
     logic [8:0] peak_count = 9'd0;
-    logic taken_write_enable;
-    logic [7:0] taken_write_addr;
-    logic taken_write_data;
+    logic gave = 1'b0; // The slot is out one cycle after it was given, long before it can come back.
+    logic [8:0] gave_entry;
+    logic came = 1'b0; // The level follows one cycle later, which keeps its carries off the path from a packet's length.
     logic taken_read_data;
     logic freed_read_data;
-    logic handed_write_enable;
-    logic [7:0] handed_write_addr;
-    logic handed_write_data;
     logic handed_read_data;
     logic handed_again_read_data;
-    logic cleared_write_enable;
-    logic [7:0] cleared_write_addr;
-    logic cleared_write_data;
     logic cleared_read_data;
     logic cleared_again_read_data;
     logic [18:0] list_m_data;
@@ -62,69 +59,35 @@ module spinneret_free_list_256x1536_tracked (
     logic [40:0] front_m_data;
     logic front_m_valid;
 
-    // A free is right if the slot is out, and the last one was not the same.
     assign number = back_entry[7:0];
     assign again = back & (number == free_index);
     assign out = (taken_read_data != freed_read_data) & !again;
     assign free_done = free & out & (trusted | (handed_read_data != cleared_read_data));
-
-    always_comb begin
-        product = 10'd0;
-        product = product + {2'd0, number};
-        product = product + {1'b0, number, 1'b0};
-    end
-
+    assign product = {2'd0, number} + {1'b0, number, 1'b0};
     assign quotient = list_m_data[18:9];
-    assign offset = {quotient, 9'd0};
-    assign address = {13'h382, offset};
+    assign address = {13'h382, quotient, 9'd0};
     assign front_s_valid = list_m_valid & open;
     assign list_m_ready = front_s_ready & open;
     assign slot_data = front_m_data[31:0];
     assign slot_valid = front_m_valid;
+    assign given = gave_entry[7:0];
 
-    // The slot is out one cycle after it was given, long before it can come back.
-    assign give = front_m_valid & slot_ready;
-    assign taken_write_enable = fill | gave;
-
-    always_comb begin
-        if (fill) begin
-            taken_write_addr = fill_index;
-            taken_write_data = 1'b0;
-        end else begin
-            taken_write_addr = gave_entry[7:0];
-            taken_write_data = gave_entry[8];
-        end
-    end
-
-    assign handed_write_enable = fill | hand;
-    assign cleared_write_enable = taken_write_enable;
-    assign cleared_write_addr = taken_write_addr;
-
-    always_comb begin
-        if (fill) begin
-            handed_write_addr = fill_index;
-            handed_write_data = 1'b0;
-            cleared_write_data = 1'b0;
-        end else begin
-            handed_write_addr = hand_index;
-            handed_write_data = !cleared_again_read_data;
-            cleared_write_data = handed_again_read_data;
-        end
-    end
-
+    // A bit of a slot changes; the bits of a slot that is filled in become 0.
+    assign write_taken = fill | gave;
+    assign taken_number = fill ? fill_index : given;
+    assign taken_bit = fill ? 1'b0 : gave_entry[8];
+    assign write_handed = fill | hand;
+    assign handed_number = fill ? fill_index : hand_index;
+    assign handed_bit = fill ? 1'b0 : (!cleared_again_read_data);
+    assign cleared_bit = fill ? 1'b0 : handed_again_read_data;
     assign used = used_count;
     assign peak = peak_count;
 
     always_ff @(posedge clk) begin
         back <= fill | free_done;
-        if (fill) begin
-            back_entry <= {1'b1, fill_index};
-        end else begin
-            back_entry <= {!taken_read_data, free_index};
-        end
-        gave <= give;
+        back_entry <= fill ? {1'b1, fill_index} : {!taken_read_data, free_index};
+        gave <= front_m_valid & slot_ready;
         gave_entry <= front_m_data[40:32];
-        // The level follows one cycle later, which keeps its carries off the path from a packet's length.
         came <= free_done;
         if (gave & !came) begin
             used_count <= used_count + 9'd1;
@@ -136,18 +99,18 @@ module spinneret_free_list_256x1536_tracked (
         end
         if (rst) begin
             back <= 1'b0;
-            gave <= 1'b0;
-            came <= 1'b0;
             used_count <= 9'd0;
             peak_count <= 9'd0;
+            gave <= 1'b0;
+            came <= 1'b0;
         end
     end
 
     spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_taken (
         .clk(clk),
-        .write_enable(taken_write_enable),
-        .write_addr(taken_write_addr),
-        .write_data(taken_write_data),
+        .write_enable(write_taken),
+        .write_addr(taken_number),
+        .write_data(taken_bit),
         .read_addr(free_index),
         .read_data(taken_read_data)
     );
@@ -163,9 +126,9 @@ module spinneret_free_list_256x1536_tracked (
 
     spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_handed (
         .clk(clk),
-        .write_enable(handed_write_enable),
-        .write_addr(handed_write_addr),
-        .write_data(handed_write_data),
+        .write_enable(write_handed),
+        .write_addr(handed_number),
+        .write_data(handed_bit),
         .read_addr(free_index),
         .read_data(handed_read_data)
     );
@@ -175,18 +138,18 @@ module spinneret_free_list_256x1536_tracked (
     // it is the give that clears the bit, and not the free.
     spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_handed_again (
         .clk(clk),
-        .write_enable(handed_write_enable),
-        .write_addr(handed_write_addr),
-        .write_data(handed_write_data),
-        .read_addr(gave_entry[7:0]),
+        .write_enable(write_handed),
+        .write_addr(handed_number),
+        .write_data(handed_bit),
+        .read_addr(given),
         .read_data(handed_again_read_data)
     );
 
     spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_cleared (
         .clk(clk),
-        .write_enable(cleared_write_enable),
-        .write_addr(cleared_write_addr),
-        .write_data(cleared_write_data),
+        .write_enable(write_taken),
+        .write_addr(taken_number),
+        .write_data(cleared_bit),
         .read_addr(free_index),
         .read_data(cleared_read_data)
     );
@@ -194,9 +157,9 @@ module spinneret_free_list_256x1536_tracked (
     // The same as `cleared`, to be read for slots that are handed on.
     spinneret_ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_cleared_again (
         .clk(clk),
-        .write_enable(cleared_write_enable),
-        .write_addr(cleared_write_addr),
-        .write_data(cleared_write_data),
+        .write_enable(write_taken),
+        .write_addr(taken_number),
+        .write_data(cleared_bit),
         .read_addr(hand_index),
         .read_data(cleared_again_read_data)
     );

@@ -9,7 +9,7 @@
 // registered outputs follow one cycle later and stay until the next decision.
 module spinneret_match_engine (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: nothing matches until rules are loaded.
+    input  wire          rst, // Synchronous reset, active high.
     input  wire          load, // Takes all rules; only while `busy` is low and no frame is inside.
     input  wire          active, // The rules are in force; changes only when `load` may be high.
     input  wire    [3:0] mode, // Bit s: ruleset s joins its rules by OR, otherwise by AND.
@@ -34,30 +34,27 @@ module spinneret_match_engine (
     output logic         busy // A beat is being evaluated.
 );
 
-    logic [15:0] words;
-    logic [15:0] halves; // Words of the beat of which the frame has the first half.
-    logic [31:0] halves_twice; // The same twice, so that it can be read from any lane on.
-    logic inspected; // The beat is there, and rules may look at it.
-    logic [15:0] beat_hits; // Hits of the beat, one bit a rule.
-    logic [15:0] hits; // Hits of the frame so far, the beat included.
+    logic [15:0] words; // A word that is only partly inside the frame does not exist.
+    logic [15:0] halves; // Rules need the words of a beat in their second cycle only, if the payload counts. A word that counts from there takes two bytes of its lane, and two of the lane before, which the frame has then as well.
+    logic [15:0] beat_hits; // Hits of earlier beats of the frame count, those of the frame before it do not.
     logic [3:0] matching_sets;
-    logic decision;
+    logic [31:0] halves_twice;
+    logic [15:0] from_base;
+    logic inspected; // The sum of two word numbers may lie in a beat that is not inspected.
+    logic [15:0] hits;
+    logic [3:0] held_mode;
+    logic [15:0] earlier_hits;
+    logic is_matched = 1'b0;
     logic [1:0] chosen;
     logic chosen_end;
-    logic is_matched;
-    logic [3:0] mode_value;
-    logic valid_1 = 1'b0;
-    logic last_1;
-    logic [1:0] number_1;
-    logic valid_2 = 1'b0;
-    logic last_2;
-    logic [1:0] number_2;
-    logic [15:0] words_1;
-    logic [15:0] payload_words_1; // Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat.
-    logic [15:0] earlier_hits;
-    logic matched_value = 1'b0;
-    logic [1:0] ruleset_value;
-    logic end_value;
+    logic [15:0] rule_words;
+    logic [15:0] signal;
+    logic looking = 1'b0; // The decision needs of a beat, beside the rules: whether it is there, its number, and whether it is the last.
+    logic looked_last;
+    logic [1:0] looked_number;
+    logic decided = 1'b0;
+    logic last;
+    logic [1:0] number;
     logic rules_0_hit;
     logic rules_1_hit;
     logic rules_2_hit;
@@ -76,28 +73,22 @@ module spinneret_match_engine (
     logic rules_15_hit;
 
     always_comb begin
-        // A word that is only partly inside the frame does not exist.
-        words = 16'd0;
         for (int i = 0; i < 16; i++) begin
             words[i] = &beat_keep[i*4 +: 4];
         end
     end
 
     always_comb begin
-        // A word that counts from the payload takes two bytes of its lane, and two of the lane before, which
-        // the frame has then as well. The sum of two word numbers may be in a beat that is not inspected.
-        halves = 16'd0;
         for (int i = 0; i < 16; i++) begin
             halves[i] = &beat_keep[i*4 +: 2];
         end
     end
 
     assign halves_twice = {halves, halves};
+    assign from_base = halves_twice[{1'b0, payload_base[3:0]} +: 16];
     assign inspected = beat_valid & (beat_number <= 2'd1);
 
     always_comb begin
-        // Hits of earlier beats of the frame count, those of the frame before it do not.
-        beat_hits = 16'd0;
         beat_hits[0] = rules_0_hit;
         beat_hits[1] = rules_1_hit;
         beat_hits[2] = rules_2_hit;
@@ -116,63 +107,53 @@ module spinneret_match_engine (
         beat_hits[15] = rules_15_hit;
     end
 
-    assign hits = beat_hits | (earlier_hits & {16{number_2 != 2'd0}});
+    assign hits = beat_hits | (earlier_hits & {16{number != 2'd0}});
 
     always_comb begin
-        matching_sets = 4'd0;
-        matching_sets[0] = (mode_value[0] & (|hits[2:0])) | (&hits[2:0]);
-        matching_sets[1] = (mode_value[1] & (|hits[6:4])) | (&hits[6:4]);
-        matching_sets[2] = (mode_value[2] & (|hits[10:8])) | (&hits[10:8]);
-        matching_sets[3] = (mode_value[3] & (|hits[14:12])) | (&hits[14:12]);
+        matching_sets[0] = (held_mode[0] & (|hits[2:0])) | (&hits[2:0]);
+        matching_sets[1] = (held_mode[1] & (|hits[6:4])) | (&hits[6:4]);
+        matching_sets[2] = (held_mode[2] & (|hits[10:8])) | (&hits[10:8]);
+        matching_sets[3] = (held_mode[3] & (|hits[14:12])) | (&hits[14:12]);
     end
 
-    always_comb begin
-        // The lowest matching ruleset wins.
-        chosen = 2'd0;
-        chosen_end = 1'b0;
-        for (int i = 0; i < 4; i++) begin
-            if (matching_sets[3 - i]) begin
-                chosen = 2'(3 - i);
-                chosen_end = hits[15 - i*4];
-            end
-        end
-    end
-
-    assign is_matched = active & (|matching_sets);
-    assign decision = valid_2 & ((number_2 == 2'd1) | (last_2 & (number_2 <= 2'd1)));
-    assign decide = decision;
-    assign decide_matched = is_matched;
-    assign matched = matched_value;
-    assign ruleset = ruleset_value;
-    assign end_of_message = end_value;
-    assign busy = beat_valid | valid_1 | valid_2;
+    assign decide = decided & ((number == 2'd1) | (last & (number <= 2'd1)));
+    assign decide_matched = active & (|matching_sets);
+    assign matched = is_matched;
+    assign ruleset = chosen;
+    assign end_of_message = chosen_end;
+    assign busy = beat_valid | looking | decided;
 
     always_ff @(posedge clk) begin
         if (load) begin
-            mode_value <= mode;
+            held_mode <= mode;
         end
-        // Rules need them in their second cycle only.
-        words_1 <= words;
-        payload_words_1 <= halves_twice[{1'b0, payload_base[3:0]} +: 16] & {16{payload_found}};
-        // Data of a beat for the decision travels in parallel to the rules.
-        valid_1 <= beat_valid;
-        last_1 <= beat_last;
-        number_1 <= beat_number;
-        valid_2 <= valid_1;
-        last_2 <= last_1;
-        number_2 <= number_1;
-        if (valid_2) begin
+        rule_words <= words;
+        signal <= from_base & {16{payload_found}};
+        looking <= beat_valid;
+        looked_last <= beat_last;
+        looked_number <= beat_number;
+        decided <= looking;
+        last <= looked_last;
+        number <= looked_number;
+        if (decided) begin
             earlier_hits <= hits;
         end
-        if (decision) begin
-            matched_value <= is_matched;
-            ruleset_value <= chosen;
-            end_value <= chosen_end;
+        if (decide) begin
+            is_matched <= decide_matched;
+            chosen <= 2'd0;
+            chosen_end <= 1'b0;
+            // The lowest matching ruleset wins.
+            for (int i = 0; i < 4; i++) begin
+                if (matching_sets[3 - i]) begin
+                    chosen <= 2'(3 - i);
+                    chosen_end <= hits[15 - i*4];
+                end
+            end
         end
         if (rst) begin
-            valid_1 <= 1'b0;
-            valid_2 <= 1'b0;
-            matched_value <= 1'b0;
+            is_matched <= 1'b0;
+            looking <= 1'b0;
+            decided <= 1'b0;
         end
     end
 
@@ -182,16 +163,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[31:0]),
-        .mask({mask[7:0], mask[15:8], mask[23:16], mask[31:24]}),
-        .start({start[7:0], start[15:8], start[23:16], start[31:24]}),
-        .limit({limit[7:0], limit[15:8], limit[23:16], limit[31:24]}),
+        .rule_idx(idx[31:0]),
+        .rule_mask({mask[7:0], mask[15:8], mask[23:16], mask[31:24]}),
+        .rule_start({start[7:0], start[15:8], start[23:16], start[31:24]}),
+        .rule_limit({limit[7:0], limit[15:8], limit[23:16], limit[31:24]}),
+        .rule_relative(relative[0]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[0]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_0_hit)
@@ -201,16 +182,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[63:32]),
-        .mask({mask[39:32], mask[47:40], mask[55:48], mask[63:56]}),
-        .start({start[39:32], start[47:40], start[55:48], start[63:56]}),
-        .limit({limit[39:32], limit[47:40], limit[55:48], limit[63:56]}),
+        .rule_idx(idx[63:32]),
+        .rule_mask({mask[39:32], mask[47:40], mask[55:48], mask[63:56]}),
+        .rule_start({start[39:32], start[47:40], start[55:48], start[63:56]}),
+        .rule_limit({limit[39:32], limit[47:40], limit[55:48], limit[63:56]}),
+        .rule_relative(relative[1]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[1]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_1_hit)
@@ -220,16 +201,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[95:64]),
-        .mask({mask[71:64], mask[79:72], mask[87:80], mask[95:88]}),
-        .start({start[71:64], start[79:72], start[87:80], start[95:88]}),
-        .limit({limit[71:64], limit[79:72], limit[87:80], limit[95:88]}),
+        .rule_idx(idx[95:64]),
+        .rule_mask({mask[71:64], mask[79:72], mask[87:80], mask[95:88]}),
+        .rule_start({start[71:64], start[79:72], start[87:80], start[95:88]}),
+        .rule_limit({limit[71:64], limit[79:72], limit[87:80], limit[95:88]}),
+        .rule_relative(relative[2]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[2]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_2_hit)
@@ -239,16 +220,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[127:96]),
-        .mask({mask[103:96], mask[111:104], mask[119:112], mask[127:120]}),
-        .start({start[103:96], start[111:104], start[119:112], start[127:120]}),
-        .limit({limit[103:96], limit[111:104], limit[119:112], limit[127:120]}),
+        .rule_idx(idx[127:96]),
+        .rule_mask({mask[103:96], mask[111:104], mask[119:112], mask[127:120]}),
+        .rule_start({start[103:96], start[111:104], start[119:112], start[127:120]}),
+        .rule_limit({limit[103:96], limit[111:104], limit[119:112], limit[127:120]}),
+        .rule_relative(relative[3]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[3]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_3_hit)
@@ -258,16 +239,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[159:128]),
-        .mask({mask[135:128], mask[143:136], mask[151:144], mask[159:152]}),
-        .start({start[135:128], start[143:136], start[151:144], start[159:152]}),
-        .limit({limit[135:128], limit[143:136], limit[151:144], limit[159:152]}),
+        .rule_idx(idx[159:128]),
+        .rule_mask({mask[135:128], mask[143:136], mask[151:144], mask[159:152]}),
+        .rule_start({start[135:128], start[143:136], start[151:144], start[159:152]}),
+        .rule_limit({limit[135:128], limit[143:136], limit[151:144], limit[159:152]}),
+        .rule_relative(relative[4]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[4]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_4_hit)
@@ -277,16 +258,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[191:160]),
-        .mask({mask[167:160], mask[175:168], mask[183:176], mask[191:184]}),
-        .start({start[167:160], start[175:168], start[183:176], start[191:184]}),
-        .limit({limit[167:160], limit[175:168], limit[183:176], limit[191:184]}),
+        .rule_idx(idx[191:160]),
+        .rule_mask({mask[167:160], mask[175:168], mask[183:176], mask[191:184]}),
+        .rule_start({start[167:160], start[175:168], start[183:176], start[191:184]}),
+        .rule_limit({limit[167:160], limit[175:168], limit[183:176], limit[191:184]}),
+        .rule_relative(relative[5]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[5]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_5_hit)
@@ -296,16 +277,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[223:192]),
-        .mask({mask[199:192], mask[207:200], mask[215:208], mask[223:216]}),
-        .start({start[199:192], start[207:200], start[215:208], start[223:216]}),
-        .limit({limit[199:192], limit[207:200], limit[215:208], limit[223:216]}),
+        .rule_idx(idx[223:192]),
+        .rule_mask({mask[199:192], mask[207:200], mask[215:208], mask[223:216]}),
+        .rule_start({start[199:192], start[207:200], start[215:208], start[223:216]}),
+        .rule_limit({limit[199:192], limit[207:200], limit[215:208], limit[223:216]}),
+        .rule_relative(relative[6]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[6]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_6_hit)
@@ -315,16 +296,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[255:224]),
-        .mask({mask[231:224], mask[239:232], mask[247:240], mask[255:248]}),
-        .start({start[231:224], start[239:232], start[247:240], start[255:248]}),
-        .limit({limit[231:224], limit[239:232], limit[247:240], limit[255:248]}),
+        .rule_idx(idx[255:224]),
+        .rule_mask({mask[231:224], mask[239:232], mask[247:240], mask[255:248]}),
+        .rule_start({start[231:224], start[239:232], start[247:240], start[255:248]}),
+        .rule_limit({limit[231:224], limit[239:232], limit[247:240], limit[255:248]}),
+        .rule_relative(relative[7]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[7]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_7_hit)
@@ -334,16 +315,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[287:256]),
-        .mask({mask[263:256], mask[271:264], mask[279:272], mask[287:280]}),
-        .start({start[263:256], start[271:264], start[279:272], start[287:280]}),
-        .limit({limit[263:256], limit[271:264], limit[279:272], limit[287:280]}),
+        .rule_idx(idx[287:256]),
+        .rule_mask({mask[263:256], mask[271:264], mask[279:272], mask[287:280]}),
+        .rule_start({start[263:256], start[271:264], start[279:272], start[287:280]}),
+        .rule_limit({limit[263:256], limit[271:264], limit[279:272], limit[287:280]}),
+        .rule_relative(relative[8]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[8]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_8_hit)
@@ -353,16 +334,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[319:288]),
-        .mask({mask[295:288], mask[303:296], mask[311:304], mask[319:312]}),
-        .start({start[295:288], start[303:296], start[311:304], start[319:312]}),
-        .limit({limit[295:288], limit[303:296], limit[311:304], limit[319:312]}),
+        .rule_idx(idx[319:288]),
+        .rule_mask({mask[295:288], mask[303:296], mask[311:304], mask[319:312]}),
+        .rule_start({start[295:288], start[303:296], start[311:304], start[319:312]}),
+        .rule_limit({limit[295:288], limit[303:296], limit[311:304], limit[319:312]}),
+        .rule_relative(relative[9]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[9]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_9_hit)
@@ -372,16 +353,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[351:320]),
-        .mask({mask[327:320], mask[335:328], mask[343:336], mask[351:344]}),
-        .start({start[327:320], start[335:328], start[343:336], start[351:344]}),
-        .limit({limit[327:320], limit[335:328], limit[343:336], limit[351:344]}),
+        .rule_idx(idx[351:320]),
+        .rule_mask({mask[327:320], mask[335:328], mask[343:336], mask[351:344]}),
+        .rule_start({start[327:320], start[335:328], start[343:336], start[351:344]}),
+        .rule_limit({limit[327:320], limit[335:328], limit[343:336], limit[351:344]}),
+        .rule_relative(relative[10]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[10]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_10_hit)
@@ -391,16 +372,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[383:352]),
-        .mask({mask[359:352], mask[367:360], mask[375:368], mask[383:376]}),
-        .start({start[359:352], start[367:360], start[375:368], start[383:376]}),
-        .limit({limit[359:352], limit[367:360], limit[375:368], limit[383:376]}),
+        .rule_idx(idx[383:352]),
+        .rule_mask({mask[359:352], mask[367:360], mask[375:368], mask[383:376]}),
+        .rule_start({start[359:352], start[367:360], start[375:368], start[383:376]}),
+        .rule_limit({limit[359:352], limit[367:360], limit[375:368], limit[383:376]}),
+        .rule_relative(relative[11]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[11]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_11_hit)
@@ -410,16 +391,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[415:384]),
-        .mask({mask[391:384], mask[399:392], mask[407:400], mask[415:408]}),
-        .start({start[391:384], start[399:392], start[407:400], start[415:408]}),
-        .limit({limit[391:384], limit[399:392], limit[407:400], limit[415:408]}),
+        .rule_idx(idx[415:384]),
+        .rule_mask({mask[391:384], mask[399:392], mask[407:400], mask[415:408]}),
+        .rule_start({start[391:384], start[399:392], start[407:400], start[415:408]}),
+        .rule_limit({limit[391:384], limit[399:392], limit[407:400], limit[415:408]}),
+        .rule_relative(relative[12]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[12]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_12_hit)
@@ -429,16 +410,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[447:416]),
-        .mask({mask[423:416], mask[431:424], mask[439:432], mask[447:440]}),
-        .start({start[423:416], start[431:424], start[439:432], start[447:440]}),
-        .limit({limit[423:416], limit[431:424], limit[439:432], limit[447:440]}),
+        .rule_idx(idx[447:416]),
+        .rule_mask({mask[423:416], mask[431:424], mask[439:432], mask[447:440]}),
+        .rule_start({start[423:416], start[431:424], start[439:432], start[447:440]}),
+        .rule_limit({limit[423:416], limit[431:424], limit[439:432], limit[447:440]}),
+        .rule_relative(relative[13]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[13]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_13_hit)
@@ -448,16 +429,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[479:448]),
-        .mask({mask[455:448], mask[463:456], mask[471:464], mask[479:472]}),
-        .start({start[455:448], start[463:456], start[471:464], start[479:472]}),
-        .limit({limit[455:448], limit[463:456], limit[471:464], limit[479:472]}),
+        .rule_idx(idx[479:448]),
+        .rule_mask({mask[455:448], mask[463:456], mask[471:464], mask[479:472]}),
+        .rule_start({start[455:448], start[463:456], start[471:464], start[479:472]}),
+        .rule_limit({limit[455:448], limit[463:456], limit[471:464], limit[479:472]}),
+        .rule_relative(relative[14]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[14]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_14_hit)
@@ -467,16 +448,16 @@ module spinneret_match_engine (
         .clk(clk),
         .rst(rst),
         .load(load),
-        .idx(idx[511:480]),
-        .mask({mask[487:480], mask[495:488], mask[503:496], mask[511:504]}),
-        .start({start[487:480], start[495:488], start[503:496], start[511:504]}),
-        .limit({limit[487:480], limit[495:488], limit[503:496], limit[511:504]}),
+        .rule_idx(idx[511:480]),
+        .rule_mask({mask[487:480], mask[495:488], mask[503:496], mask[511:504]}),
+        .rule_start({start[487:480], start[495:488], start[503:496], start[511:504]}),
+        .rule_limit({limit[487:480], limit[495:488], limit[503:496], limit[511:504]}),
+        .rule_relative(relative[15]),
         .beat_data(beat_data),
-        .beat_words(words_1),
+        .beat_words(rule_words),
         .beat_number(beat_number),
         .beat_valid(inspected),
-        .relative(relative[15]),
-        .payload_words(payload_words_1),
+        .payload_words(signal),
         .payload_base(payload_base),
         .payload_back(payload_back),
         .hit(rules_15_hit)

@@ -8,83 +8,74 @@
 // does not have, or that lies after the inspected beats, never matches.
 module spinneret_match_rule (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: the rule matches nothing until it is loaded.
-    input  wire          load, // Takes the rule from the four ports below.
-    input  wire   [31:0] idx, // Number of the word within the frame.
-    input  wire   [31:0] mask, // Bits of the word that count, network order.
-    input  wire   [31:0] start, // Smallest masked value that matches, network order.
-    input  wire   [31:0] limit, // Largest masked value that matches, network order.
+    input  wire          rst, // Synchronous reset, active high.
+    input  wire          load, // Takes the rule from the ports below.
+    // The rule.
+    input  wire   [31:0] rule_idx,
+    input  wire   [31:0] rule_mask,
+    input  wire   [31:0] rule_start,
+    input  wire   [31:0] rule_limit,
+    input  wire          rule_relative,
     input  wire  [511:0] beat_data, // Beat of the frame.
     input  wire   [15:0] beat_words, // Words of the beat that the frame has completely.
     input  wire    [1:0] beat_number, // Number of the beat within its frame.
     input  wire          beat_valid, // The beat is there.
-    input  wire          relative, // The rule counts `idx` from the start of the IP payload; taken with the rule.
     input  wire   [15:0] payload_words, // Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With this port, it and `beat_words` are those of the beat of the cycle before.
     input  wire    [4:0] payload_base, // The word of the frame that starts two bytes after the payload's start.
     input  wire    [3:0] payload_back, // Lane of the word before that one.
-    output logic         hit // The beat of two cycles ago holds the word, and it matches.
+    output logic         hit = 1'b0 // The beat of two cycles ago holds the word, and it matches.
 );
 
-    logic is_complete; // The frame has all of the word.
-    logic [31:0] late_masked; // The selected word, masked a cycle later than without the option, as its selection takes longer.
-    logic [31:0] raw; // The selected word as the stream carries it.
-    logic usable = 1'b0; // The rule names a word that is inspected.
     logic [3:0] lane;
-    logic [1:0] beat;
-    logic [31:0] mask_value;
-    logic [31:0] start_value;
-    logic [31:0] limit_value;
-    logic relative_value;
+    logic is_complete; // Second cycle: compare. A rule whose start is above its limit never matches.
+    logic [31:0] value;
+    logic usable = 1'b0; // The rule names a word that is inspected.
+    logic [5:0] place;
+    logic [31:0] mask;
+    logic [31:0] start;
+    logic [31:0] limit;
+    logic relative;
     logic [31:0] masked; // The selected word in network order, masked already unless selecting it takes too long.
-    logic masked_valid = 1'b0;
-    logic hit_value = 1'b0;
+    logic there = 1'b0;
+    logic [31:0] select_word;
     logic select_there;
     logic select_keep_first;
 
-    always_comb begin
-        // Second cycle: compare. A rule whose start is above its limit never matches.
-        is_complete = beat_words[lane];
-        if (relative_value) begin
-            is_complete = payload_words[lane];
-        end
-    end
-
-    assign late_masked = masked & mask_value;
-    assign hit = hit_value;
+    assign lane = place[3:0];
+    assign is_complete = relative ? payload_words[lane] : beat_words[lane];
+    assign value = masked & mask;
 
     always_ff @(posedge clk) begin
         if (load) begin
-            usable <= idx < 32'h20;
-            lane <= idx[3:0];
-            beat <= idx[5:4];
-            mask_value <= mask;
-            start_value <= start;
-            limit_value <= limit;
-            relative_value <= relative;
+            usable <= rule_idx < 32'h20;
+            place <= rule_idx[5:0];
+            mask <= rule_mask;
+            start <= rule_start;
+            limit <= rule_limit;
+            relative <= rule_relative;
         end
-        masked <= {raw[7:0], raw[15:8], raw[23:16], raw[31:24]};
+        masked <= {select_word[7:0], select_word[15:8], select_word[23:16], select_word[31:24]};
         // Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
         if (select_keep_first) begin
             masked[31:16] <= masked[31:16];
         end
-        masked_valid <= beat_valid & usable & select_there;
-        hit_value <= masked_valid & is_complete & (late_masked >= start_value) & (late_masked <= limit_value);
+        there <= beat_valid & usable & select_there;
+        hit <= there & is_complete & (value >= start) & (value <= limit);
         if (rst) begin
             usable <= 1'b0;
-            masked_valid <= 1'b0;
-            hit_value <= 1'b0;
+            there <= 1'b0;
+            hit <= 1'b0;
         end
     end
 
-    // First cycle: select the word, turn it into network order and mask it.
     spinneret_word_select u_select (
-        .idx({beat, lane}),
-        .relative(relative_value),
+        .idx(place),
+        .relative(relative),
         .beat_data(beat_data),
         .beat_number(beat_number),
         .payload_base(payload_base),
         .payload_back(payload_back),
-        .word(raw),
+        .word(select_word),
         .there(select_there),
         .keep_first(select_keep_first)
     );

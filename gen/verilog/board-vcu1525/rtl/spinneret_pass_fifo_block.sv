@@ -5,7 +5,7 @@
 // First in, first out, without any latency while it is empty.
 module spinneret_pass_fifo_block (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: empties the FIFO.
+    input  wire          rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [580:0] s_data,
     input  wire          s_valid,
@@ -17,12 +17,14 @@ module spinneret_pass_fifo_block (
     output logic         almost_full // At most the margin's number of elements still fit.
 );
 
-    logic blocked; // Something is ahead of the input.
     logic comes;
-    logic goes;
-    logic waiting_0 = 1'b0; // Something is in the FIFO, also if it is not at its output yet (block RAM only).
-    logic [580:0] first_0; // The first element that must wait (registered output only).
-    logic first_used_0 = 1'b0;
+    logic stays; // The register keeps its element. What waits there is the first of all.
+    logic valid; // An element passes from the input, or from the FIFO if that has none of its own to show first.
+    logic [580:0] data;
+    logic goes; // The last element leaves the FIFO when only one is inside and none comes.
+    logic waiting = 1'b0; // Something is in the FIFO, also if it is not at its output yet (block RAM only).
+    logic [580:0] first; // The first element that must wait (registered output only).
+    logic first_used = 1'b0;
     logic fifo_s_valid;
     logic fifo_s_ready;
     logic [580:0] fifo_m_data;
@@ -32,46 +34,25 @@ module spinneret_pass_fifo_block (
 
     assign s_ready = fifo_s_ready;
     assign comes = s_valid && fifo_s_ready;
-    assign blocked = waiting_0;
-
-    always_comb begin
-        if (blocked) begin
-            m_valid = fifo_m_valid;
-            m_data = fifo_m_data;
-        end else begin
-            m_valid = comes;
-            m_data = s_data;
-        end
-        // The element in the register is the first of all.
-        if (first_used_0) begin
-            m_valid = 1'b1;
-            m_data = first_0;
-        end
-    end
-
-    assign fifo_m_ready = m_ready && !first_used_0;
-    assign fifo_s_valid = s_valid && (blocked || (first_used_0 && !m_ready));
+    assign stays = first_used && !m_ready;
+    assign valid = waiting ? fifo_m_valid : comes;
+    assign data = waiting ? fifo_m_data : s_data;
+    assign m_valid = first_used || valid;
+    assign m_data = first_used ? first : data;
+    assign fifo_m_ready = m_ready && !first_used;
+    assign fifo_s_valid = s_valid && (waiting || stays);
     assign goes = fifo_m_valid && fifo_m_ready;
 
     always_ff @(posedge clk) begin
-        if (!first_used_0 || m_ready) begin
-            first_0 <= s_data;
+        if (!stays) begin
+            first <= s_data;
         end
         // An element goes there if nothing else is ahead of it and it cannot leave now.
-        if (first_used_0 && !m_ready) begin
-            first_used_0 <= 1'b1;
-        end else begin
-            first_used_0 <= comes && !blocked && (first_used_0 || !m_ready);
-        end
-        // The last element leaves the FIFO when only one is inside and none comes.
-        if (blocked) begin
-            waiting_0 <= comes || !goes || fifo_level != 12'd1;
-        end else begin
-            waiting_0 <= comes && first_used_0 && !m_ready;
-        end
+        first_used <= stays || (comes && !waiting && (first_used || !m_ready));
+        waiting <= waiting ? (comes || !goes || fifo_level != 12'd1) : (comes && stays);
         if (rst) begin
-            waiting_0 <= 1'b0;
-            first_used_0 <= 1'b0;
+            waiting <= 1'b0;
+            first_used <= 1'b0;
         end
     end
 

@@ -16,120 +16,49 @@ module spinneret_payload_finder (
     output logic  [5:0] id_word // The word of the frame that carries the message id.
 );
 
-    logic [15:0] kind_0;
-    logic [15:0] kind_1;
-    logic [15:0] kind_2;
-    logic tagged_0; // The word says that a VLAN tag follows.
-    logic tagged_1;
-    logic tagged_2;
-    logic is_ipv6_0;
+    logic [13:0] no_place;
+    logic is_ipv6;
+    logic shared;
+    logic shared_1;
     logic is_ipv6_1;
+    logic shared_2;
     logic is_ipv6_2;
-    logic is_ip_0;
-    logic is_ip_1;
-    logic is_ip_2;
-    logic [13:0] places_0; // Where the payload is if this word starts the IP header: base, lane before it, message id.
-    logic [13:0] places_1;
-    logic [13:0] places_2;
-    logic looking; // All words before the inspected one said that a VLAN tag follows.
-    logic here_0; // The word is in this beat, and all before it said that a VLAN tag follows.
-    logic here_1;
-    logic here_2;
-    logic now_found;
-    logic [13:0] now_place;
-    logic found_value;
+    logic shared_3;
+    logic is_found;
     logic [13:0] place;
 
-    // Meaning of each word if it were the first that names no VLAN tag.
-    assign kind_0 = {beat_headers[7:0], beat_headers[15:8]};
-    assign tagged_0 = (kind_0 == 16'h8100) | (kind_0 == 16'h88a8);
-    assign is_ipv6_0 = (kind_0 == 16'h86dd) & (beat_headers[23:20] == 4'd6);
-    assign is_ip_0 = is_ipv6_0 | ((kind_0 == 16'h800) & (beat_headers[23:20] == 4'd4) & (beat_headers[19:16]
-        >= 4'd5));
+    assign is_ipv6 = ({beat_headers[7:0], beat_headers[15:8]} == 16'h86dd) & (beat_headers[23:20] == 4'd6);
+    assign shared = is_ipv6 | (({beat_headers[7:0], beat_headers[15:8]} == 16'h800) & (beat_headers[23:20] ==
+        4'd4) & (beat_headers[19:16] >= 4'd5));
+    assign shared_1 = ({beat_headers[7:0], beat_headers[15:8]} == 16'h8100) | ({beat_headers[7:0],
+        beat_headers[15:8]} == 16'h88a8);
+    assign is_ipv6_1 = ({beat_headers[31:24], beat_headers[39:32]} == 16'h86dd) & (beat_headers[47:44] ==
+        4'd6);
+    assign shared_2 = shared_1 & (is_ipv6_1 | (({beat_headers[31:24], beat_headers[39:32]} == 16'h800) &
+        (beat_headers[47:44] == 4'd4) & (beat_headers[43:40] >= 4'd5)));
+    assign is_ipv6_2 = ({beat_headers[55:48], beat_headers[63:56]} == 16'h86dd) & (beat_headers[71:68] ==
+        4'd6);
+    assign shared_3 = (shared_1 ? (({beat_headers[31:24], beat_headers[39:32]} == 16'h8100) |
+        ({beat_headers[31:24], beat_headers[39:32]} == 16'h88a8)) : shared_1) & (is_ipv6_2 |
+        (({beat_headers[55:48], beat_headers[63:56]} == 16'h800) & (beat_headers[71:68] == 4'd4) &
+        (beat_headers[67:64] >= 4'd5)));
 
-    always_comb begin
-        if (is_ipv6_0) begin
-            places_0 = 14'h21ae;
-        end else begin
-            places_0[4:0] = {1'b0, beat_headers[19:16]} + 5'd4;
-            places_0[8:5] = beat_headers[19:16] + 4'd3;
-            places_0[13:9] = {1'b0, beat_headers[19:16]} + 5'd6;
-        end
-    end
-
-    assign kind_1 = {beat_headers[31:24], beat_headers[39:32]};
-    assign tagged_1 = (kind_1 == 16'h8100) | (kind_1 == 16'h88a8);
-    assign is_ipv6_1 = (kind_1 == 16'h86dd) & (beat_headers[47:44] == 4'd6);
-    assign is_ip_1 = is_ipv6_1 | ((kind_1 == 16'h800) & (beat_headers[47:44] == 4'd4) & (beat_headers[43:40]
-        >= 4'd5));
-
-    always_comb begin
-        if (is_ipv6_1) begin
-            places_1 = 14'h23cf;
-        end else begin
-            places_1[4:0] = {1'b0, beat_headers[43:40]} + 5'd5;
-            places_1[8:5] = beat_headers[43:40] + 4'd4;
-            places_1[13:9] = {1'b0, beat_headers[43:40]} + 5'd7;
-        end
-    end
-
-    assign kind_2 = {beat_headers[55:48], beat_headers[63:56]};
-    assign tagged_2 = (kind_2 == 16'h8100) | (kind_2 == 16'h88a8);
-    assign is_ipv6_2 = (kind_2 == 16'h86dd) & (beat_headers[71:68] == 4'd6);
-    assign is_ip_2 = is_ipv6_2 | ((kind_2 == 16'h800) & (beat_headers[71:68] == 4'd4) & (beat_headers[67:64]
-        >= 4'd5));
-
-    always_comb begin
-        if (is_ipv6_2) begin
-            places_2 = 14'h25f0;
-        end else begin
-            places_2[4:0] = {1'b0, beat_headers[67:64]} + 5'd6;
-            places_2[8:5] = beat_headers[67:64] + 4'd5;
-            places_2[13:9] = {1'b0, beat_headers[67:64]} + 5'd8;
-        end
-    end
-
-    always_comb begin
-        // The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
-        // that nothing of earlier beats counts.
-        looking = 1'b1;
-        now_found = 1'b0;
-        now_place = 14'h1664;
-        here_0 = looking;
-        if (here_0) begin
-            if (is_ip_0) begin
-                now_found = 1'b1;
-                now_place = places_0;
-            end
-            looking = tagged_0;
-        end
-        here_1 = looking;
-        if (here_1) begin
-            if (is_ip_1) begin
-                now_found = 1'b1;
-                now_place = places_1;
-            end
-            looking = tagged_1;
-        end
-        here_2 = looking;
-        if (here_2) begin
-            if (is_ip_2) begin
-                now_found = 1'b1;
-                now_place = places_2;
-            end
-            looking = tagged_2;
-        end
-    end
-
-    assign found = found_value;
+    // The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
+    // that nothing of earlier beats counts.
+    assign no_place = 14'h1664;
+    assign found = is_found;
     assign base = place[4:0];
     assign back_lane = place[8:5];
     assign id_word = {1'b0, place[13:9]};
 
     always_ff @(posedge clk) begin
         if (accept & (beat_number <= 2'd0)) begin
-            found_value <= now_found;
-            place <= now_place;
+            is_found <= shared | shared_2 | shared_3;
+            place <= shared_3 ? (is_ipv6_2 ? 14'h25f0 : {{1'b0, beat_headers[67:64]} + 5'd8,
+                beat_headers[67:64] + 4'd5, {1'b0, beat_headers[67:64]} + 5'd6}) : (shared_2 ? (is_ipv6_1 ?
+                14'h23cf : {{1'b0, beat_headers[43:40]} + 5'd7, beat_headers[43:40] + 4'd4, {1'b0,
+                beat_headers[43:40]} + 5'd5}) : (shared ? (is_ipv6 ? 14'h21ae : {{1'b0, beat_headers[19:16]} +
+                5'd6, beat_headers[19:16] + 4'd3, {1'b0, beat_headers[19:16]} + 5'd4}) : no_place));
         end
     end
 endmodule : spinneret_payload_finder

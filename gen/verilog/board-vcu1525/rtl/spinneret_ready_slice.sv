@@ -9,7 +9,7 @@ module spinneret_ready_slice #(
     parameter integer WIDTH = 2
 ) (
     input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset: discards what is held.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
     input  wire  [WIDTH-1:0] s_data,
     input  wire              s_valid,
@@ -25,18 +25,10 @@ module spinneret_ready_slice #(
     logic spare_used = 1'b0;
     logic ready = 1'b0;
 
-    always_comb begin
-        // Low in the first cycle after reset, when nothing may be taken yet.
-        if (spare_used) begin
-            m_valid = 1'b1;
-            m_data = spare;
-        end else begin
-            m_valid = s_valid && ready;
-            m_data = s_data;
-        end
-    end
-
-    assign stays = !m_ready && (spare_used || (s_valid && ready));
+    // Low in the first cycle after reset, when nothing may be taken yet.
+    assign m_valid = spare_used || (s_valid && ready);
+    assign m_data = spare_used ? spare : s_data;
+    assign stays = !m_ready && m_valid;
     assign s_ready = ready;
 
     always_ff @(posedge clk) begin

@@ -7,116 +7,115 @@
 // A value that is written is at the output one clock later.
 module spinneret_register_array_16x1 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: every element has its first value.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire  [15:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire         strobes, // Bit n: byte n of the element is written.
     input  wire         data, // The data; bits that the element lacks are ignored.
     output logic [15:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic elements_0 = 1'b0;
-    logic elements_1 = 1'b0;
-    logic elements_2 = 1'b0;
-    logic elements_3 = 1'b0;
-    logic elements_4 = 1'b0;
-    logic elements_5 = 1'b0;
-    logic elements_6 = 1'b0;
-    logic elements_7 = 1'b0;
-    logic elements_8 = 1'b0;
-    logic elements_9 = 1'b0;
-    logic elements_10 = 1'b0;
-    logic elements_11 = 1'b0;
-    logic elements_12 = 1'b0;
-    logic elements_13 = 1'b0;
-    logic elements_14 = 1'b0;
-    logic elements_15 = 1'b0;
+    logic held_0 = 1'b0;
+    logic held_1 = 1'b0;
+    logic held_2 = 1'b0;
+    logic held_3 = 1'b0;
+    logic held_4 = 1'b0;
+    logic held_5 = 1'b0;
+    logic held_6 = 1'b0;
+    logic held_7 = 1'b0;
+    logic held_8 = 1'b0;
+    logic held_9 = 1'b0;
+    logic held_10 = 1'b0;
+    logic held_11 = 1'b0;
+    logic held_12 = 1'b0;
+    logic held_13 = 1'b0;
+    logic held_14 = 1'b0;
+    logic held_15 = 1'b0;
 
     always_comb begin
-        values = 16'd0;
-        values[0] = elements_0;
-        values[1] = elements_1;
-        values[2] = elements_2;
-        values[3] = elements_3;
-        values[4] = elements_4;
-        values[5] = elements_5;
-        values[6] = elements_6;
-        values[7] = elements_7;
-        values[8] = elements_8;
-        values[9] = elements_9;
-        values[10] = elements_10;
-        values[11] = elements_11;
-        values[12] = elements_12;
-        values[13] = elements_13;
-        values[14] = elements_14;
-        values[15] = elements_15;
+        values[0] = held_0;
+        values[1] = held_1;
+        values[2] = held_2;
+        values[3] = held_3;
+        values[4] = held_4;
+        values[5] = held_5;
+        values[6] = held_6;
+        values[7] = held_7;
+        values[8] = held_8;
+        values[9] = held_9;
+        values[10] = held_10;
+        values[11] = held_11;
+        values[12] = held_12;
+        values[13] = held_13;
+        values[14] = held_14;
+        values[15] = held_15;
     end
 
     always_ff @(posedge clk) begin
         if (select[0] && strobes) begin
-            elements_0 <= data;
+            held_0 <= data;
         end
         if (select[1] && strobes) begin
-            elements_1 <= data;
+            held_1 <= data;
         end
         if (select[2] && strobes) begin
-            elements_2 <= data;
+            held_2 <= data;
         end
         if (select[3] && strobes) begin
-            elements_3 <= data;
+            held_3 <= data;
         end
         if (select[4] && strobes) begin
-            elements_4 <= data;
+            held_4 <= data;
         end
         if (select[5] && strobes) begin
-            elements_5 <= data;
+            held_5 <= data;
         end
         if (select[6] && strobes) begin
-            elements_6 <= data;
+            held_6 <= data;
         end
         if (select[7] && strobes) begin
-            elements_7 <= data;
+            held_7 <= data;
         end
         if (select[8] && strobes) begin
-            elements_8 <= data;
+            held_8 <= data;
         end
         if (select[9] && strobes) begin
-            elements_9 <= data;
+            held_9 <= data;
         end
         if (select[10] && strobes) begin
-            elements_10 <= data;
+            held_10 <= data;
         end
         if (select[11] && strobes) begin
-            elements_11 <= data;
+            held_11 <= data;
         end
         if (select[12] && strobes) begin
-            elements_12 <= data;
+            held_12 <= data;
         end
         if (select[13] && strobes) begin
-            elements_13 <= data;
+            held_13 <= data;
         end
         if (select[14] && strobes) begin
-            elements_14 <= data;
+            held_14 <= data;
         end
         if (select[15] && strobes) begin
-            elements_15 <= data;
+            held_15 <= data;
         end
         if (rst) begin
-            elements_0 <= 1'b0;
-            elements_1 <= 1'b0;
-            elements_2 <= 1'b0;
-            elements_3 <= 1'b0;
-            elements_4 <= 1'b0;
-            elements_5 <= 1'b0;
-            elements_6 <= 1'b0;
-            elements_7 <= 1'b0;
-            elements_8 <= 1'b0;
-            elements_9 <= 1'b0;
-            elements_10 <= 1'b0;
-            elements_11 <= 1'b0;
-            elements_12 <= 1'b0;
-            elements_13 <= 1'b0;
-            elements_14 <= 1'b0;
-            elements_15 <= 1'b0;
+            held_0 <= 1'b0;
+            held_1 <= 1'b0;
+            held_2 <= 1'b0;
+            held_3 <= 1'b0;
+            held_4 <= 1'b0;
+            held_5 <= 1'b0;
+            held_6 <= 1'b0;
+            held_7 <= 1'b0;
+            held_8 <= 1'b0;
+            held_9 <= 1'b0;
+            held_10 <= 1'b0;
+            held_11 <= 1'b0;
+            held_12 <= 1'b0;
+            held_13 <= 1'b0;
+            held_14 <= 1'b0;
+            held_15 <= 1'b0;
         end
     end
 endmodule : spinneret_register_array_16x1

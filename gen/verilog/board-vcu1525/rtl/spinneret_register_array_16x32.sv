@@ -10,148 +10,147 @@ module spinneret_register_array_16x32 #(
     parameter integer RESET_VALUE = 0
 ) (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: every element has its first value.
+    input  wire          rst, // Synchronous reset, active high.
     input  wire   [15:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire    [3:0] strobes, // Bit n: byte n of the element is written.
     input  wire   [31:0] data, // The data; bits that the element lacks are ignored.
     output logic [511:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [31:0] elements_0 = 32'(RESET_VALUE);
-    logic [31:0] elements_1 = 32'(RESET_VALUE);
-    logic [31:0] elements_2 = 32'(RESET_VALUE);
-    logic [31:0] elements_3 = 32'(RESET_VALUE);
-    logic [31:0] elements_4 = 32'(RESET_VALUE);
-    logic [31:0] elements_5 = 32'(RESET_VALUE);
-    logic [31:0] elements_6 = 32'(RESET_VALUE);
-    logic [31:0] elements_7 = 32'(RESET_VALUE);
-    logic [31:0] elements_8 = 32'(RESET_VALUE);
-    logic [31:0] elements_9 = 32'(RESET_VALUE);
-    logic [31:0] elements_10 = 32'(RESET_VALUE);
-    logic [31:0] elements_11 = 32'(RESET_VALUE);
-    logic [31:0] elements_12 = 32'(RESET_VALUE);
-    logic [31:0] elements_13 = 32'(RESET_VALUE);
-    logic [31:0] elements_14 = 32'(RESET_VALUE);
-    logic [31:0] elements_15 = 32'(RESET_VALUE);
+    logic [31:0] held_0 = 32'(RESET_VALUE);
+    logic [31:0] held_1 = 32'(RESET_VALUE);
+    logic [31:0] held_2 = 32'(RESET_VALUE);
+    logic [31:0] held_3 = 32'(RESET_VALUE);
+    logic [31:0] held_4 = 32'(RESET_VALUE);
+    logic [31:0] held_5 = 32'(RESET_VALUE);
+    logic [31:0] held_6 = 32'(RESET_VALUE);
+    logic [31:0] held_7 = 32'(RESET_VALUE);
+    logic [31:0] held_8 = 32'(RESET_VALUE);
+    logic [31:0] held_9 = 32'(RESET_VALUE);
+    logic [31:0] held_10 = 32'(RESET_VALUE);
+    logic [31:0] held_11 = 32'(RESET_VALUE);
+    logic [31:0] held_12 = 32'(RESET_VALUE);
+    logic [31:0] held_13 = 32'(RESET_VALUE);
+    logic [31:0] held_14 = 32'(RESET_VALUE);
+    logic [31:0] held_15 = 32'(RESET_VALUE);
 
     always_comb begin
-        values = 512'd0;
-        values[31:0] = elements_0;
-        values[63:32] = elements_1;
-        values[95:64] = elements_2;
-        values[127:96] = elements_3;
-        values[159:128] = elements_4;
-        values[191:160] = elements_5;
-        values[223:192] = elements_6;
-        values[255:224] = elements_7;
-        values[287:256] = elements_8;
-        values[319:288] = elements_9;
-        values[351:320] = elements_10;
-        values[383:352] = elements_11;
-        values[415:384] = elements_12;
-        values[447:416] = elements_13;
-        values[479:448] = elements_14;
-        values[511:480] = elements_15;
+        values[31:0] = held_0;
+        values[63:32] = held_1;
+        values[95:64] = held_2;
+        values[127:96] = held_3;
+        values[159:128] = held_4;
+        values[191:160] = held_5;
+        values[223:192] = held_6;
+        values[255:224] = held_7;
+        values[287:256] = held_8;
+        values[319:288] = held_9;
+        values[351:320] = held_10;
+        values[383:352] = held_11;
+        values[415:384] = held_12;
+        values[447:416] = held_13;
+        values[479:448] = held_14;
+        values[511:480] = held_15;
     end
 
     always_ff @(posedge clk) begin
         for (int i = 0; i < 4; i++) begin
             if (select[0] && strobes[i]) begin
-                elements_0[i*8 +: 8] <= data[i*8 +: 8];
+                held_0[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[1] && strobes[i]) begin
-                elements_1[i*8 +: 8] <= data[i*8 +: 8];
+                held_1[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[2] && strobes[i]) begin
-                elements_2[i*8 +: 8] <= data[i*8 +: 8];
+                held_2[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[3] && strobes[i]) begin
-                elements_3[i*8 +: 8] <= data[i*8 +: 8];
+                held_3[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[4] && strobes[i]) begin
-                elements_4[i*8 +: 8] <= data[i*8 +: 8];
+                held_4[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[5] && strobes[i]) begin
-                elements_5[i*8 +: 8] <= data[i*8 +: 8];
+                held_5[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[6] && strobes[i]) begin
-                elements_6[i*8 +: 8] <= data[i*8 +: 8];
+                held_6[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[7] && strobes[i]) begin
-                elements_7[i*8 +: 8] <= data[i*8 +: 8];
+                held_7[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[8] && strobes[i]) begin
-                elements_8[i*8 +: 8] <= data[i*8 +: 8];
+                held_8[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[9] && strobes[i]) begin
-                elements_9[i*8 +: 8] <= data[i*8 +: 8];
+                held_9[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[10] && strobes[i]) begin
-                elements_10[i*8 +: 8] <= data[i*8 +: 8];
+                held_10[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[11] && strobes[i]) begin
-                elements_11[i*8 +: 8] <= data[i*8 +: 8];
+                held_11[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[12] && strobes[i]) begin
-                elements_12[i*8 +: 8] <= data[i*8 +: 8];
+                held_12[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[13] && strobes[i]) begin
-                elements_13[i*8 +: 8] <= data[i*8 +: 8];
+                held_13[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[14] && strobes[i]) begin
-                elements_14[i*8 +: 8] <= data[i*8 +: 8];
+                held_14[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         for (int i = 0; i < 4; i++) begin
             if (select[15] && strobes[i]) begin
-                elements_15[i*8 +: 8] <= data[i*8 +: 8];
+                held_15[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
         if (rst) begin
-            elements_0 <= 32'(RESET_VALUE);
-            elements_1 <= 32'(RESET_VALUE);
-            elements_2 <= 32'(RESET_VALUE);
-            elements_3 <= 32'(RESET_VALUE);
-            elements_4 <= 32'(RESET_VALUE);
-            elements_5 <= 32'(RESET_VALUE);
-            elements_6 <= 32'(RESET_VALUE);
-            elements_7 <= 32'(RESET_VALUE);
-            elements_8 <= 32'(RESET_VALUE);
-            elements_9 <= 32'(RESET_VALUE);
-            elements_10 <= 32'(RESET_VALUE);
-            elements_11 <= 32'(RESET_VALUE);
-            elements_12 <= 32'(RESET_VALUE);
-            elements_13 <= 32'(RESET_VALUE);
-            elements_14 <= 32'(RESET_VALUE);
-            elements_15 <= 32'(RESET_VALUE);
+            held_0 <= 32'(RESET_VALUE);
+            held_1 <= 32'(RESET_VALUE);
+            held_2 <= 32'(RESET_VALUE);
+            held_3 <= 32'(RESET_VALUE);
+            held_4 <= 32'(RESET_VALUE);
+            held_5 <= 32'(RESET_VALUE);
+            held_6 <= 32'(RESET_VALUE);
+            held_7 <= 32'(RESET_VALUE);
+            held_8 <= 32'(RESET_VALUE);
+            held_9 <= 32'(RESET_VALUE);
+            held_10 <= 32'(RESET_VALUE);
+            held_11 <= 32'(RESET_VALUE);
+            held_12 <= 32'(RESET_VALUE);
+            held_13 <= 32'(RESET_VALUE);
+            held_14 <= 32'(RESET_VALUE);
+            held_15 <= 32'(RESET_VALUE);
         end
     end
 endmodule : spinneret_register_array_16x32

@@ -7,23 +7,23 @@
 // A value that is written is at the output one clock later.
 module spinneret_register_array_1x1 (
     input  wire  clk, // Clock.
-    input  wire  rst, // Synchronous reset: every element has its first value.
+    input  wire  rst, // Synchronous reset, active high.
     input  wire  select, // Bit n: element n is written in this cycle; one at most.
     input  wire  strobes, // Bit n: byte n of the element is written.
     input  wire  data, // The data; bits that the element lacks are ignored.
     output logic values // The elements side by side, the first in the lowest bits.
 );
 
-    logic elements_0 = 1'b0;
+    logic held_0 = 1'b0;
 
-    assign values = elements_0;
+    assign values = held_0;
 
     always_ff @(posedge clk) begin
         if (select && strobes) begin
-            elements_0 <= data;
+            held_0 <= data;
         end
         if (rst) begin
-            elements_0 <= 1'b0;
+            held_0 <= 1'b0;
         end
     end
 endmodule : spinneret_register_array_1x1

@@ -7,26 +7,26 @@
 // A value that is written is at the output one clock later.
 module spinneret_register_array_1x16 (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset: every element has its first value.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire         select, // Bit n: element n is written in this cycle; one at most.
     input  wire   [1:0] strobes, // Bit n: byte n of the element is written.
     input  wire  [15:0] data, // The data; bits that the element lacks are ignored.
     output logic [15:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [15:0] elements_0 = 16'd0;
+    logic [15:0] held_0 = 16'd0;
 
-    assign values = elements_0;
+    assign values = held_0;
 
     always_ff @(posedge clk) begin
         if (select && strobes[0]) begin
-            elements_0[7:0] <= data[7:0];
+            held_0[7:0] <= data[7:0];
         end
         if (select && strobes[1]) begin
-            elements_0[15:8] <= data[15:8];
+            held_0[15:8] <= data[15:8];
         end
         if (rst) begin
-            elements_0 <= 16'd0;
+            held_0 <= 16'd0;
         end
     end
 endmodule : spinneret_register_array_1x16

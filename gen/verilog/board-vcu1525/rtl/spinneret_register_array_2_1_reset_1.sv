@@ -7,32 +7,31 @@
 // A value that is written is at the output one clock later.
 module spinneret_register_array_2_1_reset_1 (
     input  wire        clk, // Clock.
-    input  wire        rst, // Synchronous reset: every element has its first value.
+    input  wire        rst, // Synchronous reset, active high.
     input  wire  [1:0] select, // Bit n: element n is written in this cycle; one at most.
     input  wire        strobes, // Bit n: byte n of the element is written.
     input  wire  [1:0] data, // The data; bits that the element lacks are ignored.
     output logic [2:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [1:0] elements_0 = 2'd0;
-    logic elements_1 = 1'b1;
+    logic [1:0] held_0 = 2'd0;
+    logic held_1 = 1'b1;
 
     always_comb begin
-        values = 3'd0;
-        values[1:0] = elements_0;
-        values[2] = elements_1;
+        values[1:0] = held_0;
+        values[2] = held_1;
     end
 
     always_ff @(posedge clk) begin
         if (select[0] && strobes) begin
-            elements_0 <= data;
+            held_0 <= data;
         end
         if (select[1] && strobes) begin
-            elements_1 <= data[0];
+            held_1 <= data[0];
         end
         if (rst) begin
-            elements_0 <= 2'd0;
-            elements_1 <= 1'b1;
+            held_0 <= 2'd0;
+            held_1 <= 1'b1;
         end
     end
 endmodule : spinneret_register_array_2_1_reset_1

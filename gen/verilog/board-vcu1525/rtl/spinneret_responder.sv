@@ -6,7 +6,7 @@
 // their last line has come.
 module spinneret_responder (
     input  wire        clk, // Clock.
-    input  wire        rst, // Synchronous reset: there is no last error.
+    input  wire        rst, // Synchronous reset, active high.
     // Commands to be answered, as `AnswerFields` says.
     input  wire  [7:0] answer_data,
     input  wire        answer_valid,
@@ -15,7 +15,7 @@ module spinneret_responder (
     input  wire  [1:0] done_data,
     input  wire        done_valid,
     output logic       done_ready,
-    output logic       valid, // A command is answered.
+    output logic       valid = 1'b0, // A command is answered.
     output logic [5:0] id, // Its id.
     output logic [3:0] last_error, // The newest error, from the clock of its answer on; 0: there was none.
     input  wire        clear, // Forgets the last error, unless another one comes.
@@ -32,50 +32,44 @@ module spinneret_responder (
         logic error;
     } done_t;
 
-    logic refused;
     logic read_error;
-    logic go;
-    logic valid_reg = 1'b0;
-    logic [5:0] id_reg;
-    logic [3:0] error_reg = 4'd0;
+    logic answered;
+    logic [3:0] error = 4'd0;
 
     answer_t answer_data_fields;
     done_t done_data_fields;
     assign answer_data_fields = answer_data;
     assign done_data_fields = done_data;
 
-    assign refused = answer_data_fields.refused;
-    assign read_error = !refused && done_data_fields.error;
-    assign go = answer_valid && (refused || done_valid);
-    assign answer_ready = go;
-    assign done_ready = go && !refused;
-    assign events = {go && read_error, go && refused};
-    assign valid = valid_reg;
-    assign id = id_reg;
-    assign last_error = error_reg;
+    assign read_error = !answer_data_fields.refused && done_data_fields.error;
+    assign answered = answer_valid && (answer_data_fields.refused || done_valid);
+    assign answer_ready = answered;
+    assign done_ready = answered && !answer_data_fields.refused;
+    assign events = {answered && read_error, answered && answer_data_fields.refused};
+    assign last_error = error;
 
     always_ff @(posedge clk) begin
-        valid_reg <= go;
-        id_reg <= answer_data_fields.id;
+        valid <= answered;
+        id <= answer_data_fields.id;
         if (clear) begin
-            error_reg <= 4'd0;
+            error <= 4'd0;
         end
-        if (go && refused) begin
+        if (answered && answer_data_fields.refused) begin
             if (answer_data_fields.wrong_address) begin
-                error_reg <= 4'hd;
+                error <= 4'hd;
             end else begin
-                error_reg <= 4'hc;
+                error <= 4'hc;
             end
-        end else if (go && read_error) begin
+        end else if (answered && read_error) begin
             if (done_data_fields.decerr) begin
-                error_reg <= 4'd5;
+                error <= 4'd5;
             end else begin
-                error_reg <= 4'd4;
+                error <= 4'd4;
             end
         end
         if (rst) begin
-            valid_reg <= 1'b0;
-            error_reg <= 4'd0;
+            error <= 4'd0;
+            valid <= 1'b0;
         end
     end
 endmodule : spinneret_responder

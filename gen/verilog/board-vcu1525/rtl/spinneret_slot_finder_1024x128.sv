@@ -16,12 +16,12 @@ module spinneret_slot_finder_1024x128 (
 );
 
     logic [9:0] quotient;
+    logic [16:0] offset; // First cycle: the offset from the first slot.
     logic prefix_fits;
-    logic [16:0] offset;
     logic exact_0; // The offset is a whole number of units, at each level of the tree.
     logic exact_1;
     logic exact_2;
-    logic [9:0] sums_0; // Sums of each level of the tree, all levels in one row.
+    logic [9:0] sums_0; // Sums of each level of the tree: pairs of the offset's multiples by powers of two, then pairs of the sums before them.
     logic [9:0] sums_1;
     logic [9:0] sums_2;
 
@@ -30,16 +30,13 @@ module spinneret_slot_finder_1024x128 (
     assign hit = exact_2;
 
     always_ff @(posedge clk) begin
-        // First cycle: the offset from the first slot.
-        prefix_fits <= address[31:17] == 15'he0b;
         offset <= address[16:0] - 17'd0;
+        prefix_fits <= address[31:17] == 15'he0b;
         exact_0 <= prefix_fits & (offset[6:0] == 7'd0);
-        // First level of the tree: pairs of the offset's multiples by powers of two.
-        sums_0 <= quotient;
-        // Further levels: pairs of the sums before them.
         exact_1 <= exact_0;
-        sums_1 <= sums_0;
         exact_2 <= exact_1;
+        sums_0 <= quotient;
+        sums_1 <= sums_0;
         sums_2 <= sums_1;
     end
 endmodule : spinneret_slot_finder_1024x128

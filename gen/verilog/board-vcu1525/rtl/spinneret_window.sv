@@ -18,52 +18,39 @@ module spinneret_window (
     input  wire          take // Takes the first beat; only when it is there.
 );
 
-    logic [580:0] beats_0; // Beat n, from its entry or from the input.
-    logic [580:0] beats_1;
     logic here_0;
     logic here_1;
+    logic [580:0] beats_0; // Beat n, from its entry or from the input.
     logic [580:0] entries_0;
     logic used_0 = 1'b0;
 
+    // The input is the beat after the entries that are used.
+    assign here_0 = used_0 || s_valid;
+    assign here_1 = s_valid && used_0;
+    assign beats_0 = used_0 ? entries_0 : s_data;
+
     always_comb begin
-        seen = 2'd0;
         seen[0] = here_0;
         seen[1] = here_1;
     end
 
     always_comb begin
-        last = 2'd0;
         last[0] = here_0 && beats_0[576];
-        last[1] = here_1 && beats_1[576];
+        last[1] = here_1 && s_data[576];
     end
 
     always_comb begin
-        cut = 2'd0;
         cut[0] = here_0 && beats_0[580];
-        cut[1] = here_1 && beats_1[580];
+        cut[1] = here_1 && s_data[580];
     end
 
-    always_comb begin
-        // The input is the beat after the entries that are used.
-        if (used_0) begin
-            beats_0 = entries_0;
-        end else begin
-            beats_0 = s_data;
-        end
-    end
-
-    assign here_0 = s_valid || used_0;
-
-    // The input is the beat after the entries that are used.
-    assign beats_1 = s_data;
-    assign here_1 = s_valid && used_0;
     assign head = beats_0[579:0];
     assign s_ready = take || !used_0;
 
     always_ff @(posedge clk) begin
         if (take) begin
             used_0 <= here_1;
-            entries_0 <= beats_1;
+            entries_0 <= s_data;
         end else if (!used_0) begin
             used_0 <= here_0;
             entries_0 <= s_data;

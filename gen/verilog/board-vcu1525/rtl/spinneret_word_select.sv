@@ -17,32 +17,24 @@ module spinneret_word_select (
     output logic         keep_first // The first half of the word ended the beat before.
 );
 
-    logic [5:0] place; // The word of the frame that starts with the front half.
+    logic [5:0] place; // The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits for the other.
     logic [3:0] lane;
+    logic [1:0] beat;
     logic [3:0] back_lane; // The lane of the back half.
     logic [15:0] front;
     logic [511:0] backs; // The beat without its first half, so that a lane of it starts with a back half.
     logic [15:0] back;
-    logic in_beat;
 
-    // Both lanes are sums of their own, so that neither waits for the other.
     assign place = idx + {1'b0, payload_base & {5{relative}}};
     assign lane = place[3:0];
+    assign beat = place[5:4];
     assign back_lane = idx[3:0] + (payload_back & {4{relative}});
     assign front = beat_data[{lane, 5'd0} +: 16];
     assign backs = {16'd0, beat_data[511:16]};
     assign back = backs[{back_lane, 5'd0} +: 16];
-
-    always_comb begin
-        word = {back, front};
-        if (relative) begin
-            word = {front, back};
-        end
-    end
-
-    assign in_beat = place[5:4] == beat_number;
-    assign there = in_beat;
-    assign keep_first = relative & in_beat & (lane == 4'd0);
+    assign word = relative ? {front, back} : {back, front};
+    assign there = beat == beat_number;
+    assign keep_first = relative & there & (lane == 4'd0);
 endmodule : spinneret_word_select
 
 `default_nettype wire

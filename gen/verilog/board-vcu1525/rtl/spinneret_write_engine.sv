@@ -5,7 +5,7 @@
 // Writes packets into slots, several in flight, and tells which are written.
 module spinneret_write_engine (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Marked beats.
     input  wire  [580:0] beat_data,
     input  wire          beat_valid,
@@ -85,13 +85,13 @@ module spinneret_write_engine (
     assign m_axi_awcache = 4'd3;
     assign m_axi_awprot = 3'd2;
     assign m_axi_arid = 6'd0;
-    assign m_axi_araddr = 32'd0;
-    assign m_axi_arlen = 8'd0;
     assign m_axi_arsize = 3'd6;
     assign m_axi_arburst = 2'd1;
     assign m_axi_arlock = 1'b0;
     assign m_axi_arcache = 4'd3;
     assign m_axi_arprot = 3'd2;
+    assign m_axi_araddr = 32'd0;
+    assign m_axi_arlen = 8'd0;
     assign m_axi_arvalid = 1'b0;
     assign m_axi_rready = 1'b0;
 

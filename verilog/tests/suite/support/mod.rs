@@ -83,13 +83,22 @@ impl Suite {
             .library
             .add(block, name, &TopOptions::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
-        let ports = |direction| design.ports.iter().filter(move |port| port.direction == direction);
+        let ports = |direction| {
+            design
+                .ports
+                .iter()
+                .filter(move |port| port.direction == direction)
+        };
         let inputs = ports(PortDirection::Input).filter(|port| !clocked || port.name != "clk");
         let widths: Vec<usize> = inputs.map(|port| port.width).collect();
-        let outputs: Vec<String> = ports(PortDirection::Output).map(|port| port.name.clone()).collect();
+        let outputs: Vec<String> = ports(PortDirection::Output)
+            .map(|port| port.name.clone())
+            .collect();
         let mut vectors = Vectors::inputs(&widths, clocked, name);
         for inputs in &vectors.inputs {
-            vectors.outputs.push(outputs.iter().cloned().zip(model(inputs)).collect());
+            vectors
+                .outputs
+                .push(outputs.iter().cloned().zip(model(inputs)).collect());
         }
         self.cases.push(Case {
             name: name.to_owned(),
