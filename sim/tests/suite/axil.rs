@@ -205,7 +205,7 @@ fn violations_are_reported_with_the_side_at_fault() {
         (12, "s_axil_r: valid went low before ready was high", "slave"),
         (13, "s_axil_b: BRESP is EXOKAY", "slave"),
         (14, "s_axil_r: RRESP is EXOKAY", "slave"),
-        (16, "s_axil_b: there is a response", "slave"),
+        (16, "s_axil_b: a response for id", "slave"),
         (
             17,
             "s_axil_r: a beat for id 0, which has no read under way",
