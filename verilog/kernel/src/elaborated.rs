@@ -398,9 +398,10 @@ impl Rewrite {
 
 /// The values that an `if` or `match` may have.
 fn tails<'a>(expr: &'a Expr, found: &mut Vec<&'a Expr>) {
-    let block = |block: &'a Block, found: &mut Vec<&'a Expr>| match block.stmts.last() {
-        Some(Stmt::Expr(last, None)) => tails(last, found),
-        _ => {}
+    let block = |block: &'a Block, found: &mut Vec<&'a Expr>| {
+        if let Some(Stmt::Expr(last, None)) = block.stmts.last() {
+            tails(last, found);
+        }
     };
     match expr {
         Expr::If(node) if !has_let(&node.cond) => {

@@ -234,7 +234,7 @@ fn declare_names(
 fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
     let mut uses = vec![0_usize; tree.nodes.len()];
     let mut visit = vec![false; tree.nodes.len()];
-    let mut selected = vec![false; tree.nodes.len()];
+    let mut selected: Vec<Vec<(usize, usize)>> = vec![Vec::new(); tree.nodes.len()];
     let mut stack = Vec::new();
     roots(tree.statements(), &mut stack);
     for root in &stack {
@@ -246,7 +246,9 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
         }
         for operand in &tree.node(id).operands {
             uses[*operand as usize] += 1;
-            selected[*operand as usize] |= matches!(tree.node(id).op, Op::Select(_));
+            if let Op::Select(low) = tree.node(id).op {
+                selected[*operand as usize].push((low, tree.width(id)));
+            }
             stack.push(*operand);
         }
     }
@@ -264,13 +266,16 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             continue;
         }
         let named = tree.names.get(&id);
-        if let Some((name, docs)) = named.filter(|(name, _)| times.get(name.as_str()) == Some(&1)) {
+        // A signal of which no one reads some bits is what linters warn of.
+        let is_partial = selected[number].len() == uses[number] && !covers(&mut selected[number], node.width);
+        let is_named = |(name, _): &&(String, _)| times.get(name.as_str()) == Some(&1) && !is_partial;
+        if let Some((name, docs)) = named.filter(is_named) {
             if visit[number] {
                 all.push((id, name.clone(), docs.clone()));
             }
             continue;
         }
-        let is_base = selected[number]
+        let is_base = !selected[number].is_empty()
             && matches!(
                 node.op,
                 Op::SelectAt
@@ -282,7 +287,7 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             .iter()
             .map(|operand| sizes[*operand as usize])
             .sum::<usize>();
-        if visit[number] && uses[number] > 1 && (size > REPEATED || is_base) {
+        if visit[number] && uses[number] > 1 && !is_partial && (size > REPEATED || is_base) {
             let name = named.map_or("shared", |(name, _)| name);
             all.push((id, name.to_owned(), Vec::new()));
         } else {
@@ -290,6 +295,16 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
         }
     }
     all
+}
+
+/// Whether ranges, each a lowest bit and a width, are all bits of a value together.
+fn covers(ranges: &mut [(usize, usize)], width: usize) -> bool {
+    ranges.sort_unstable();
+    let end = ranges.iter().fold(0, |end, (low, bits)| match *low <= end {
+        true => end.max(low + bits),
+        false => end,
+    });
+    end >= width
 }
 
 /// The values that statements use directly.
@@ -430,8 +445,8 @@ impl Elaboration<'_> {
                     });
                 }
             }
-            Statement::Assign { target, value, at } => self.assign(*target, *value, *at, out)?,
-            Statement::Join { left, right, at } => self.join(*left, *right, *at, out)?,
+            Statement::Assign { target, value, at } => self.assign(*target, *value, at, out)?,
+            Statement::Join { left, right, at } => self.join(*left, *right, at, out)?,
             Statement::If {
                 test,
                 then,

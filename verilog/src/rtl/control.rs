@@ -161,7 +161,7 @@ pub trait OnArray {
 impl<T> OnArray for It<'_, Vec<Sig<T>>> {
     fn name_(&self, name: &str) {
         for (number, signal) in self.0.iter().enumerate() {
-            (&It(signal)).name_(&format!("{name}_{number}"));
+            It(signal).name_(&format!("{name}_{number}"));
         }
     }
 }

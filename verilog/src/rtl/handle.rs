@@ -180,9 +180,9 @@ impl RamPorts {
     #[track_caller]
     pub fn write(&self, enable: impl Operand<bool>, addr: impl Operand<Word>, data: impl Operand<Word>) {
         use super::control::{It, OnSignal};
-        (&It(&self.write_enable)).assign_(enable);
-        (&It(&self.write_addr)).assign_(addr);
-        (&It(&self.write_data)).assign_(data);
+        It(&self.write_enable).assign_(enable);
+        It(&self.write_addr).assign_(addr);
+        It(&self.write_data).assign_(data);
     }
 }
 
