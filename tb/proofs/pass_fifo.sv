@@ -114,7 +114,7 @@ module pass_fifo_proof (
 `endif
 `ifdef BLOCK_1
     (* internal = "dut.u_fifo.held" *) wire held;
-    (* internal = "dut.waiting_0" *) wire waiting;
+    (* internal = "dut.waiting" *) wire waiting;
     always @* begin
         waiting_is_exact: assert (waiting == (queued != 0));
         if (watching && ahead == beside && held) watched_is_at_the_output: assert (fifo_m_data == watched);

@@ -24,7 +24,7 @@ pub struct CommandOut {
     pub user_ptr: Wire<Out, 64>,
 }
 
-/// A command in the queue, as [`CommandFields`] says: checked by itself, in front of the queue.
+/// A command in the queue, as [`CommandFields`] says: checked alone, in front of the queue.
 #[kernel]
 pub(super) fn command(shape: EgressShape, id: Sig, source: Sig, length: Sig) -> Sig {
     let fields = CommandFields::new(shape);
@@ -42,7 +42,7 @@ pub(super) fn command(shape: EgressShape, id: Sig, source: Sig, length: Sig) -> 
     })
 }
 
-/// Which lines a frame lies in, and how its beats come of them, as [`PlanFields`] says.
+/// Computes which lines a frame is in, and how its beats come of them, as [`PlanFields`] says.
 ///
 /// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats has
 /// B lines, or B + 1 if it reaches further into its last line than it starts in its first.
@@ -67,7 +67,7 @@ pub(super) fn plan(shape: EgressShape, command: Sig) -> Sig {
             even: !crosses,
         }),
         beats: whole + 1,
-        // A wrong length is told before a wrong address.
+        // A wrong length comes before a wrong address.
         answer: pack!(answer {
             id: asked.id,
             refused: asked.wrong_length || asked.wrong_address || wraps,

@@ -170,7 +170,7 @@ pub struct PspinCtrlRegs {
     cleared_lines: Optional<Reg<{ LINES }, Reset>, { extended }>,
 }
 
-/// An address channel, whose protection type nobody looks at.
+/// Joins two address channels. Registers ignore the protection type.
 #[kernel]
 fn address(to: AddressInHandles, from: AxiAddressInHandles) {
     to.addr = from.addr;

@@ -69,7 +69,7 @@ fn update() {
             free = !valid[i] || m.ready;
         }
     }
-    /// A beat can be taken. What goes nowhere is taken at once.
+    /// A beat can be taken. A beat without an output is taken at once.
     let ready = select.valid && (free || !exists);
     /// A beat is taken.
     let take = s.valid && ready;

@@ -66,7 +66,7 @@ fn update() {
     let comes = s.valid && fifo.s.ready;
     /// Something is ahead of the input.
     let blocked = if block { *waiting } else { fifo.m.valid };
-    /// The register keeps its element. What waits there is the first of all.
+    /// The register keeps its element, which is the first of all.
     let stays = registered && (*first_used && !m.ready);
     /// An element passes from the input, or from the FIFO if that has none of its own to show first.
     let (valid, data) = if registered && !block {

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::{Class, int};
 use crate::functions::{RawStatus, first, first_mut};
-use crate::mpi::Session;
+use crate::session::Session;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::rc::Rc;

@@ -1,14 +1,12 @@
-//! Start and end of MPI in this process, and its launcher.
+//! Start and end of MPI in this process.
 
 use crate::error::int;
 use crate::functions::Functions;
-use crate::{Class, Comm, Error, Library};
-use std::fmt::{self, Display};
-use std::io::Write as _;
+use crate::session::{Session, TEXT_BYTES, check, one_line};
+use crate::{Comm, Error, Library, launched};
+use std::fmt::Display;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use std::{env, process, thread};
 
 /// Whether MPI was started here; it can be once in a process.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -180,174 +178,6 @@ impl Mpi {
                 self.session.complain(&error);
                 self.abort(1)
             }
-        }
-    }
-}
-
-/// Bytes for what MPI says of itself and of errors; longer texts are cut.
-pub(crate) const TEXT_BYTES: usize = 8192;
-
-/// MPI between start and end.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) functions: &'static Functions,
-    /// Whether it was started here, and has to be ended here.
-    pub(crate) is_ours: bool,
-}
-
-impl Session {
-    /// Converts MPI's code of a call to a result.
-    pub(crate) fn check(&self, call: &'static str, code: i32) -> Result<(), Error> {
-        check(self.functions, call, code)
-    }
-
-    pub(crate) fn complain(&self, why: &dyn Display) {
-        let (mut rank, mut size, mut world) = (-1, -1, 0);
-        let functions = self.functions;
-        // SAFETY: MPI runs, and the arguments are places for numbers.
-        unsafe {
-            (functions.world)(&mut world);
-            (functions.rank)(world, &mut rank);
-            (functions.size)(world, &mut size);
-        }
-        // In one piece, because other ranks write as well.
-        let text = format!("spinneret: rank {rank} of {size}: {why}; all ranks are ended\n");
-        let _ = std::io::stderr().write_all(text.as_bytes());
-        // MPICH's launcher throws away what it has not read when it learns of the end.
-        thread::sleep(Duration::from_millis(200));
-    }
-
-    /// For values that cannot be given up in order while a panic unwinds.
-    pub(crate) fn abort_by_panic(&self) -> ! {
-        self.complain(&"it panicked");
-        // The code of a Rust program that panics.
-        self.abort(101)
-    }
-
-    pub(crate) fn abort(&self, code: i32) -> ! {
-        let code = if code == 0 { 1 } else { code };
-        // SAFETY: MPI runs.
-        unsafe { (self.functions.abort)(code) };
-        // MPI may return if it cannot end the others.
-        process::exit(code)
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        if thread::panicking() && self.is_ours {
-            self.abort_by_panic();
-        }
-        if self.is_ours {
-            // SAFETY: MPI runs, and this is the last that could use it. An error has nobody to go to.
-            unsafe { (self.functions.finalize)() };
-        }
-    }
-}
-
-/// Converts MPI's code of a call to a result, before there is a session.
-pub(crate) fn check(functions: &Functions, call: &'static str, code: i32) -> Result<(), Error> {
-    if code == 0 {
-        return Ok(());
-    }
-    let mut class = 0;
-    let mut text = vec![0; TEXT_BYTES];
-    // SAFETY: the text has room for as many bytes, and the class is a place for a number.
-    unsafe { (functions.error)(code, &mut class, text.as_mut_ptr(), TEXT_BYTES as i32) };
-    Err(Error::Call {
-        call,
-        class: Class::from_number(class),
-        text: one_line(&text),
-    })
-}
-
-/// The words of a C string, without the ends of its lines.
-pub(crate) fn one_line(text: &[u8]) -> String {
-    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-    let text = String::from_utf8_lossy(&text[..end]);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The launcher of this process, one of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launcher {
-    /// The kind of launcher, which says which MPI is meant.
-    pub family: Family,
-    /// The number of this process, from 0.
-    pub rank: usize,
-    /// How many processes there are.
-    pub size: usize,
-}
-
-/// Kinds of launchers, by what they write into the environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Open MPI's `mpirun`.
-    OpenMpi,
-    /// Hydra, the `mpirun` of MPICH, and others that speak its protocol, such as those of Intel MPI and MVAPICH.
-    Pmi,
-}
-
-impl Display for Family {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::OpenMpi => "Open MPI",
-            Self::Pmi => "MPICH",
-        })
-    }
-}
-
-/// Whether `mpirun` started this process, and as which of how many. MPI is not asked: this costs nothing, and can be called
-/// before MPI is started, or without any MPI.
-pub fn launched() -> Option<Launcher> {
-    launched_by(&|name| env::var(name).ok())
-}
-
-fn launched_by(variable: &dyn Fn(&str) -> Option<String>) -> Option<Launcher> {
-    let number = |name: &str| variable(name)?.parse::<usize>().ok();
-    let of = |family, rank: &str, size: &str| {
-        let (rank, size) = (number(rank)?, number(size)?);
-        (rank < size).then_some(Launcher { family, rank, size })
-    };
-    of(Family::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")
-        .or_else(|| of(Family::Pmi, "PMI_RANK", "PMI_SIZE"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Family, Launcher, launched_by};
-
-    fn with(variables: &[(&str, &str)]) -> Option<Launcher> {
-        launched_by(&|name| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        })
-    }
-
-    #[test]
-    fn knows_both_launchers() {
-        let of = |family| {
-            Some(Launcher {
-                family,
-                rank: 1,
-                size: 4,
-            })
-        };
-        let open = [("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "4")];
-        assert_eq!(with(&open), of(Family::OpenMpi));
-        assert_eq!(with(&[("PMI_RANK", "1"), ("PMI_SIZE", "4")]), of(Family::Pmi));
-    }
-
-    #[test]
-    fn ignores_invalid_launcher_variables() {
-        for variables in [
-            &[][..],
-            &[("PMI_RANK", "1")],
-            &[("PMI_RANK", "4"), ("PMI_SIZE", "4")],
-            &[("PMI_RANK", "-1"), ("PMI_SIZE", "4")],
-            &[("OMPI_COMM_WORLD_RANK", "one"), ("OMPI_COMM_WORLD_SIZE", "2")],
-        ] {
-            assert_eq!(with(variables), None, "{variables:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Contents of datatypes: constructors and their numbers.
 
-use crate::mpi::{Session, one_line};
+use crate::session::{Session, one_line};
 use crate::types::bounds;
-use crate::{Bounds, Datatype, Error};
+use crate::{Bounds, Combiner, Datatype, Error};
 
 /// Levels of a type that are read. MPI has no limit, but the stack has.
 const LEVELS: usize = 256;
@@ -12,74 +12,6 @@ const NODES: usize = 1 << 20;
 
 /// Bytes for a type's name; MPI's limit is 128.
 const NAME_BYTES: usize = 512;
-
-macro_rules! combiners {
-    ($($(#[$doc:meta])* $name:ident = $call:literal,)*) => {
-        /// MPI's constructors of types.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Combiner {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Combiner {
-            /// In the order of the table in `shim/types.c`.
-            const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// MPI's function.
-            pub(crate) fn call(self) -> &'static str {
-                match self {
-                    $(Self::$name => $call,)*
-                }
-            }
-        }
-    };
-}
-
-combiners! {
-    /// MPI brings it.
-    Named = "a predefined type",
-    /// No numbers; one child.
-    Dup = "MPI_Type_dup",
-    /// Count.
-    Contiguous = "MPI_Type_contiguous",
-    /// Count, length of a block, stride in extents.
-    Vector = "MPI_Type_vector",
-    /// Count, length of a block; address: stride in bytes.
-    Hvector = "MPI_Type_create_hvector",
-    /// Count, lengths, starts in extents.
-    Indexed = "MPI_Type_indexed",
-    /// Count, lengths; addresses: starts in bytes.
-    Hindexed = "MPI_Type_create_hindexed",
-    /// Count, length of all blocks, starts in extents.
-    IndexedBlock = "MPI_Type_create_indexed_block",
-    /// Count, length of all blocks; addresses: starts in bytes.
-    HindexedBlock = "MPI_Type_create_hindexed_block",
-    /// Count, lengths; addresses: starts in bytes; a child for each.
-    Struct = "MPI_Type_create_struct",
-    /// Dimensions, sizes, lengths of the part, its starts, order (0 as in C, 1 as in Fortran).
-    Subarray = "MPI_Type_create_subarray",
-    /// Processes, rank, dimensions, sizes, distributions (0 block, 1 cyclic, 2 none), their arguments (-1 if MPI chooses),
-    /// processes of the dimensions, order (as for a subarray).
-    Darray = "MPI_Type_create_darray",
-    /// Addresses: lower bound, extent.
-    Resized = "MPI_Type_create_resized",
-    /// Fortran's, of a precision and a range; no children.
-    F90Real = "a predefined type",
-    /// Fortran's, of a precision and a range; no children.
-    F90Complex = "a predefined type",
-    /// Fortran's, of a range; no children.
-    F90Integer = "a predefined type",
-}
-
-impl Combiner {
-    /// Whether it is predefined, so that its contents cannot be read and it must not be freed.
-    fn is_predefined(self) -> bool {
-        matches!(
-            self,
-            Self::Named | Self::F90Real | Self::F90Complex | Self::F90Integer
-        )
-    }
-}
 
 /// How a type was made, down to those that MPI brings. Numbers stand as in the standard's functions with `int` counts, also if
 /// a type was made by one with larger ones.
@@ -227,7 +159,8 @@ impl Drop for Child<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Combiner, merge};
+    use super::merge;
+    use crate::Combiner;
 
     #[test]
     fn large_counts_are_merged_into_integers() {

@@ -2,7 +2,7 @@
 
 use crate::error::int;
 use crate::functions::{first, first_mut};
-use crate::mpi::Session;
+use crate::session::Session;
 use crate::{Combiner, Error, Mpi};
 use std::cell::Cell;
 use std::ffi::CString;

@@ -4,7 +4,7 @@
 //! several, with colons between. Machines that test everything need not have them, so the feature `llvm-headers` asks for
 //! these tests.
 
-#[path = "../rpc/support/mod.rs"]
+#[path = "../rpc/support.rs"]
 #[allow(dead_code, reason = "these tests need a part of it")]
 mod support;
 
@@ -18,8 +18,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use support::handler::{Argument, Handler, STDOUT};
-use support::{Captured, Process};
+use support::{Argument, Captured, ChildProcess, Handler, STDOUT};
 
 const VARIABLE: &str = "SPINNERET_LLVM_LIBC";
 const PORTS: u32 = 3;
@@ -103,7 +102,7 @@ fn llvms_client_is_answered_by_our_server() {
             .spawn()
             .unwrap();
         assert!(
-            Process(client).serve(&mut server),
+            ChildProcess(client).serve(&mut server),
             "LLVM's client found something wrong"
         );
         assert_eq!(server.drain(Duration::from_secs(1)), Ok(true));
@@ -139,7 +138,7 @@ fn our_client_is_answered_by_llvms_server() {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();
-        let mut server = Process(server.unwrap());
+        let mut server = ChildProcess(server.unwrap());
         let client = Client::new(Arc::clone(&mapping), layout).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..3_u64 {

@@ -82,9 +82,7 @@ impl<T> OnSignal<T> for It<'_, Sig<T>> {
 
     #[track_caller]
     fn assign_(&self, value: impl Operand<T>) {
-        let at = Location::caller();
-        let value = value.operand(self.0.width(), at);
-        tree::with(|tree| tree.assign(self.0.id, value.id, at));
+        self.0.assign(&value, Location::caller());
     }
 
     fn name_(&self, name: &str) {

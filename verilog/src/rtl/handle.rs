@@ -3,8 +3,9 @@
 use super::sig::{Operand, Sig, sig};
 use super::tree::{self, At, Clocking, Op, Place};
 use crate::lang::{ByteRam, Called, Heaped, Layout, Named, Optional, Ram, Reg, Value, Wire, Word};
-use rust_hdl::prelude::{Atom, Clock, Direction, In, Signal, Synth};
+use rust_hdl::prelude::{Atom, Direction, Signal, Synth};
 use std::ops::Deref;
+use std::panic::Location;
 
 /// A field of a block, which a kernel sees as a handle.
 pub trait Handle {
@@ -179,10 +180,10 @@ impl RamPorts {
     /// Writes a word where a condition holds.
     #[track_caller]
     pub fn write(&self, enable: impl Operand<bool>, addr: impl Operand<Word>, data: impl Operand<Word>) {
-        use super::control::{It, OnSignal};
-        It(&self.write_enable).assign_(enable);
-        It(&self.write_addr).assign_(addr);
-        It(&self.write_data).assign_(data);
+        let at = Location::caller();
+        self.write_enable.assign(&enable, at);
+        self.write_addr.assign(&addr, at);
+        self.write_data.assign(&data, at);
     }
 }
 
@@ -221,25 +222,6 @@ impl Handle for ByteRam {
             reset: None,
             hold: None,
         });
-    }
-}
-
-/// Clock and reset of a block.
-#[derive(Clone, Copy, Debug)]
-pub struct BlockClock {
-    pub(crate) clock: usize,
-    pub(crate) reset: Option<usize>,
-    pub(crate) reset_is_low: bool,
-}
-
-impl BlockClock {
-    /// The clock, and the reset, which may be active low.
-    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
-        Self {
-            clock: clk.id(),
-            reset: rst.map(Atom::id),
-            reset_is_low,
-        }
     }
 }
 
@@ -348,7 +330,7 @@ pub trait Payload: Bundle {
     /// Assigns the ports from a word.
     #[track_caller]
     fn unpack(&self, word: Sig<Word>) {
-        let at = std::panic::Location::caller();
+        let at = Location::caller();
         let ports = payload(self);
         let names: Vec<_> = ports.iter().map(|port| port.name.replace('.', "_")).collect();
         let widths = ports.iter().map(|port| port.signal.width().into());

@@ -8,12 +8,12 @@ mod handle;
 mod sig;
 pub(crate) mod tree;
 
-pub use handle::{BlockClock, Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table};
+pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table};
 pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
     wire_bit, word_of,
 };
-pub use tree::Clocking;
+pub use tree::{BlockClock, Clocking};
 
 use crate::lang::Describe;
 use rust_hdl::prelude::Verilog;

@@ -147,6 +147,12 @@ impl<T> Sig<T> {
         sig(self.id)
     }
 
+    /// Assigns a value, as `=` in a kernel does.
+    pub(super) fn assign(self, value: &impl Operand<T>, at: At) {
+        let value = value.operand(self.width(), at);
+        tree::with(|tree| tree.assign(self.id, value.id, at));
+    }
+
     #[track_caller]
     pub(super) fn binary<R, O: Operand<T>>(self, op: Arithmetic, other: O) -> Sig<R> {
         let width = self.width();

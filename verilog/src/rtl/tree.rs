@@ -5,7 +5,9 @@
 
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::lang::Layout;
+use crate::lang::Wire;
 use num_bigint::BigUint;
+use rust_hdl::prelude::{Atom, Clock, In, Signal};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
@@ -397,11 +399,30 @@ impl Tree {
 impl Clocking {
     /// That of a part with a clock, and perhaps a reset.
     #[must_use]
-    pub fn of_block(clock: Option<super::BlockClock>) -> Option<Self> {
+    pub fn of_block(clock: Option<BlockClock>) -> Option<Self> {
         clock.map(|clock| Self {
             clock: clock.clock,
             reset: clock.reset,
             hold: None,
         })
+    }
+}
+
+/// Clock and reset of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockClock {
+    pub(crate) clock: usize,
+    pub(crate) reset: Option<usize>,
+    pub(crate) reset_is_low: bool,
+}
+
+impl BlockClock {
+    /// The clock, and the reset, which may be active low.
+    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
+        Self {
+            clock: clk.id(),
+            reset: rst.map(Atom::id),
+            reset_is_low,
+        }
     }
 }

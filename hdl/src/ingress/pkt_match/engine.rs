@@ -94,7 +94,7 @@ fn update() {
     } else {
         (words, None)
     };
-    /// The sum of two word numbers may lie in a beat that is not inspected.
+    /// The sum of two word numbers may be in a beat that is not inspected.
     let inspected = if option {
         beat_valid & (beat_number <= last_inspected)
     } else {
@@ -118,7 +118,7 @@ fn update() {
             *rule.payload_back = *payload_back;
         }
     }
-    /// The decision needs of a beat, beside the rules: whether it is there, its number, and whether it is the last.
+    /// The decision needs three things of a beat: that it is valid, its number, and whether it is the last.
     let looking = reg_reset(beat_valid, false);
     let (looked_last, looked_number) = (reg(beat_last), reg(beat_number));
     let decided = reg_reset(looking, false);

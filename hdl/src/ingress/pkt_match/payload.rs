@@ -87,7 +87,7 @@ struct Header {
     place: Sig<Word>,
 }
 
-/// What a word means behind `tags` VLAN tags.
+/// Decodes a word behind `tags` VLAN tags.
 #[kernel]
 fn header(shape: MatchShape, tags: usize, word: Sig<Word>) -> Header {
     let kind = word.slice(0, 16).swap_bytes();
