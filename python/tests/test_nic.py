@@ -177,7 +177,7 @@ def test_an_exception_of_the_program_ends_the_run_and_is_the_same(echo: Path) ->
     nic = spinneret.Nic(echo)
     with pytest.raises(Enough):
         nic.run([ping()] * 100, on_frame=stop)
-    with pytest.raises(spinneret.Error, match="make a new one"):
+    with pytest.raises(spinneret.Error, match="create a new one"):
         nic.run([ping()])
 
     def packets() -> Iterator[Ether]:

@@ -29,7 +29,7 @@ module frame_demux_2 (
 
     logic exists; // The output that is selected exists.
     logic free; // The register of the output that is selected is free, or empties in this cycle.
-    logic ready; // A beat can be taken. What goes nowhere is taken at once.
+    logic ready; // A beat can be taken. A beat without an output is taken at once.
     logic take; // A beat is taken.
     logic [600:0] data_0;
     logic [600:0] data_1;

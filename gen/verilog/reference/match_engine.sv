@@ -30,7 +30,7 @@ module match_engine (
     output logic         busy // A beat is being evaluated.
 );
 
-    logic [15:0] words; // A word that is only partly inside the frame does not exist. Rules need the words of a beat in their second cycle only, if the payload counts. A word that counts from there takes two bytes of its lane, and two of the lane before, which the frame has then as well.
+    logic [15:0] words; // A word that is only partly inside the frame does not exist.
     logic [15:0] beat_hits; // Hits of earlier beats of the frame count, those of the frame before it do not.
     logic [3:0] matching_sets;
     logic [15:0] hits;
@@ -39,7 +39,7 @@ module match_engine (
     logic is_matched = 1'b0;
     logic [1:0] chosen;
     logic chosen_end;
-    logic looking = 1'b0; // The decision needs of a beat, beside the rules: whether it is there, its number, and whether it is the last.
+    logic looking = 1'b0; // The decision needs three things of a beat: that it is valid, its number, and whether it is the last.
     logic looked_last;
     logic [1:0] looked_number;
     logic decided = 1'b0;

@@ -18,7 +18,7 @@ module pass_fifo_distributed_registered (
 );
 
     logic comes;
-    logic stays; // The register keeps its element. What waits there is the first of all.
+    logic stays; // The register keeps its element, which is the first of all.
     logic [580:0] first; // The first element that must wait (registered output only).
     logic first_used = 1'b0;
     logic fifo_s_valid;

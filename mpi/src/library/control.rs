@@ -3,6 +3,7 @@
 //! Both are UDP datagrams between ports [`PORT`]. The sender repeats an announcement until it is granted, and the receiver
 //! repeats the grant for each repeated announcement, so a lost frame only costs time.
 
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use std::net::Ipv4Addr;
 
@@ -89,11 +90,15 @@ impl Control {
         else {
             return None;
         };
+        // The header as it is: parsed, it has no reserved bits.
+        let header_sum = Sum16BitWords::new()
+            .add_slice(ip.header().slice())
+            .ones_complement();
         let (ip, udp, payload) = (ip.header().to_header(), udp.to_header(), udp.payload());
         let checksum = udp
             .calc_checksum_ipv4_raw(ip.source, ip.destination, payload)
             .ok()?;
-        let is_whole = ip.header_checksum == ip.calc_header_checksum() && udp.checksum == checksum;
+        let is_whole = header_sum == 0 && udp.checksum == checksum;
         if !is_whole || udp.destination_port != PORT || !packet.link_exts.is_empty() {
             return None;
         }

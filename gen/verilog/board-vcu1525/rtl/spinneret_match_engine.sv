@@ -40,7 +40,7 @@ module spinneret_match_engine (
     logic [3:0] matching_sets;
     logic [31:0] halves_twice;
     logic [15:0] from_base;
-    logic inspected; // The sum of two word numbers may lie in a beat that is not inspected.
+    logic inspected; // The sum of two word numbers may be in a beat that is not inspected.
     logic [15:0] hits;
     logic [3:0] held_mode;
     logic [15:0] earlier_hits;
@@ -49,7 +49,7 @@ module spinneret_match_engine (
     logic chosen_end;
     logic [15:0] rule_words;
     logic [15:0] signal;
-    logic looking = 1'b0; // The decision needs of a beat, beside the rules: whether it is there, its number, and whether it is the last.
+    logic looking = 1'b0; // The decision needs three things of a beat: that it is valid, its number, and whether it is the last.
     logic looked_last;
     logic [1:0] looked_number;
     logic decided = 1'b0;

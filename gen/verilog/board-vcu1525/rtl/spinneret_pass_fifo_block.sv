@@ -18,7 +18,7 @@ module spinneret_pass_fifo_block (
 );
 
     logic comes;
-    logic stays; // The register keeps its element. What waits there is the first of all.
+    logic stays; // The register keeps its element, which is the first of all.
     logic valid; // An element passes from the input, or from the FIFO if that has none of its own to show first.
     logic [580:0] data;
     logic goes; // The last element leaves the FIFO when only one is inside and none comes.

@@ -84,9 +84,9 @@ fn update() {
     let complete = |bytes: usize| word_of((0..lanes).map(|lane| beat_keep.slice(4 * lane, bytes).all()));
     /// A word that is only partly inside the frame does not exist.
     let words = complete(4);
-    /// Rules need the words of a beat in their second cycle only, if the payload counts. A word that counts from there takes
-    /// two bytes of its lane, and two of the lane before, which the frame has then as well.
     let (rule_words, payload_words) = if option {
+        /// Rules need the words of a beat in their second cycle only, if the payload counts. A word that counts from there takes
+        /// two bytes of its lane, and two of the lane before, which the frame has then as well.
         let halves = complete(2);
         let halves_twice = cat!(halves, halves);
         let from_base = halves_twice.at(payload_base.slice(0, shape.lane_width()), lanes);

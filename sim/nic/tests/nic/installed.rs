@@ -147,6 +147,7 @@ fn handlers_in_a_read_only_folder_are_built_in_the_cache() {
         command
             .env("HOME", home)
             .env_remove("XDG_CACHE_HOME")
+            .env_remove("SPIN_CACHE")
             .env("SPINNERET_DATA", folder.path());
         command.output().expect("there is setpriv")
     };
