@@ -34,7 +34,9 @@ impl Cable {
         if let Some(rules) = rules {
             command.arg("--rules").arg(rules);
         }
-        Self::with(name, &mut command)
+        let cable = Self::with(name, &mut command)?;
+        cable.process.says("try in another terminal");
+        Some(cable)
     }
 
     /// Runs `spinneret receive`. `None` where that is not allowed.
