@@ -140,9 +140,9 @@ impl<H, K: std::fmt::Display> std::ops::Index<K> for Table<H> {
 
 /// Ports of a memory.
 #[derive(Clone, Copy, Debug)]
-pub struct RamPorts {
-    /// Writes `write_data` at the rising edge.
-    pub write_enable: Sig<bool>,
+pub struct RamPorts<E = bool> {
+    /// Writes `write_data` at the rising edge, or the bytes of it with their own bit.
+    pub write_enable: Sig<E>,
     /// Word address of the write.
     pub write_addr: Sig<Word>,
     /// Word to write.
@@ -153,27 +153,6 @@ pub struct RamPorts {
     pub read_addr: Sig<Word>,
     /// Word that was read.
     pub read_data: Sig<Word>,
-}
-
-impl Handle for Ram {
-    type Handle = RamPorts;
-    fn handle(&self) -> RamPorts {
-        RamPorts {
-            write_enable: self.write_enable.handle(),
-            write_addr: self.write_addr.handle(),
-            write_data: self.write_data.handle(),
-            read_enable: self.read_enable.handle(),
-            read_addr: self.read_addr.handle(),
-            read_data: self.read_data.handle(),
-        }
-    }
-    fn clocking(&self, found: &mut Vec<Clocking>) {
-        found.push(Clocking {
-            clock: self.clk.id(),
-            reset: None,
-            hold: None,
-        });
-    }
 }
 
 impl RamPorts {
@@ -188,42 +167,33 @@ impl RamPorts {
 }
 
 /// Ports of a memory with byte enables.
-#[derive(Clone, Copy, Debug)]
-pub struct ByteRamPorts {
-    /// Bytes of `write_data` that are written.
-    pub write_enable: Sig<Word>,
-    /// Word address of the write.
-    pub write_addr: Sig<Word>,
-    /// Word to write.
-    pub write_data: Sig<Word>,
-    /// Takes a new word into `read_data`.
-    pub read_enable: Sig<bool>,
-    /// Word address of the read.
-    pub read_addr: Sig<Word>,
-    /// Word that was read.
-    pub read_data: Sig<Word>,
-}
+pub type ByteRamPorts = RamPorts<Word>;
 
-impl Handle for ByteRam {
-    type Handle = ByteRamPorts;
-    fn handle(&self) -> ByteRamPorts {
-        ByteRamPorts {
-            write_enable: self.write_enable.handle(),
-            write_addr: self.write_addr.handle(),
-            write_data: self.write_data.handle(),
-            read_enable: self.read_enable.handle(),
-            read_addr: self.read_addr.handle(),
-            read_data: self.read_data.handle(),
+macro_rules! memories {
+    ($($memory:ty: $ports:ty),+) => {$(
+        impl Handle for $memory {
+            type Handle = $ports;
+            fn handle(&self) -> $ports {
+                RamPorts {
+                    write_enable: self.write_enable.handle(),
+                    write_addr: self.write_addr.handle(),
+                    write_data: self.write_data.handle(),
+                    read_enable: self.read_enable.handle(),
+                    read_addr: self.read_addr.handle(),
+                    read_data: self.read_data.handle(),
+                }
+            }
+            fn clocking(&self, found: &mut Vec<Clocking>) {
+                found.push(Clocking {
+                    clock: self.clk.id(),
+                    reset: None,
+                    hold: None,
+                });
+            }
         }
-    }
-    fn clocking(&self, found: &mut Vec<Clocking>) {
-        found.push(Clocking {
-            clock: self.clk.id(),
-            reset: None,
-            hold: None,
-        });
-    }
+    )+};
 }
+memories! { Ram: RamPorts, ByteRam: ByteRamPorts }
 
 /// A port of a bundle.
 #[derive(Clone, Debug)]

@@ -3,26 +3,25 @@
 //! Values with a name become signals, statements are put into an order in which everything is assigned before it is read, and
 //! registers that the kernel declares join those of the block.
 
+mod declare;
+mod order;
+
+use declare::{Ends, copy, declare_locals, declare_names, own, own_reset};
+use order::{ordered, with_comments};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use num_bigint::BigUint;
 
 use super::error::Error;
 use super::fold;
-use super::group::access;
-use super::ir::{
-    Arithmetic, Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement,
-};
+use super::ir::{Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target};
 use super::lower::{Kernel, case};
 use super::metadata::Metadata;
 use super::records::Records;
 use super::select::{Offset, read, variable_write};
-use super::symbols::{Entry, Register, Role, Symbols};
+use super::symbols::{Entry, Role, Symbols};
 use super::tables::Identifiers;
 use crate::rtl::tree::{At, Clocking, NodeId, Op, Place, Statement, Tree};
-
-/// The largest expression that is written twice, in operations, instead of getting a name.
-const REPEATED: usize = 12;
 
 /// The kernel of a block, as statements over its symbols.
 pub(crate) fn elaborate(
@@ -72,259 +71,6 @@ fn fault_at(symbols: &Symbols, message: &str, at: At) -> Error {
         message: message.to_owned(),
         file: at.file().to_owned(),
         line: at.line(),
-    }
-}
-
-/// The signals of a place: that which is read, and that which is assigned.
-type Ends = (SignalId, SignalId);
-
-/// Signals and registers that the kernel declares.
-fn declare_locals(
-    symbols: &mut Symbols,
-    identifiers: &mut Identifiers,
-    tree: &Tree,
-    own_reset: Option<SignalId>,
-    statements: &mut Vec<Stmt>,
-) -> Result<Vec<Ends>, Error> {
-    let outputs = unnamed_outputs(symbols, tree);
-    let mut ends = Vec::new();
-    for (number, local) in tree.locals.iter().enumerate() {
-        let port = outputs.get(&number).copied();
-        let name = match port {
-            Some(port) => symbols.signal(port).identifier.clone(),
-            None => identifiers.derive(local.name.as_deref().unwrap_or("signal")),
-        };
-        symbols.check_width(&name, local.width)?;
-        let Some(reset) = &local.register else {
-            let declare = || symbols.add_declared(&name, local.width, Role::Local);
-            let id = port.unwrap_or_else(declare);
-            ends.push((id, id));
-            continue;
-        };
-        let Some(clock) = own(symbols, tree.clock) else {
-            return Err(Error::NoClock {
-                path: symbols.block.clone(),
-                name,
-            });
-        };
-        if reset.is_some() && own_reset.is_none() {
-            return Err(Error::NoReset {
-                path: symbols.block.clone(),
-                name,
-            });
-        }
-        let number = symbols.registers.len();
-        let output = match port {
-            Some(port) => {
-                symbols.signals[port.0].role = Role::RegisteredOutput;
-                port
-            }
-            None => symbols.add_declared(&name, local.width, Role::RegisterOutput),
-        };
-        let data = symbols.add_declared(
-            &identifiers.derive(&format!("{name}_d")),
-            local.width,
-            Role::RegisterData(number),
-        );
-        let clock_input = symbols.add_declared(
-            &identifiers.derive(&format!("{name}_clock")),
-            1,
-            Role::RegisterClock,
-        );
-        statements.push(copy(clock_input, clock, 1));
-        let reset = reset.as_ref().zip(own_reset).map(|(value, rst)| {
-            let input = symbols.add_declared(
-                &identifiers.derive(&format!("{name}_reset")),
-                1,
-                Role::RegisterReset,
-            );
-            statements.push(copy(input, rst, 1));
-            (input, Expr::literal(value.clone(), local.width))
-        });
-        statements.push(copy(data, output, local.width));
-        let initial = reset.as_ref().map(|(_, value)| value.clone());
-        symbols.registers.push(Register {
-            path: name,
-            clock: clock_input,
-            data,
-            output,
-            reset,
-            initial,
-            attribute: None,
-        });
-        ends.push((output, data));
-    }
-    Ok(ends)
-}
-
-/// Signals and registers without a name that an output takes its value from: the output is the signal, or the register.
-fn unnamed_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalId> {
-    let mut found = BTreeMap::new();
-    for statement in tree.statements() {
-        if let Statement::Assign { target, value, .. } = statement
-            && let Op::Signal(Place::Local(number)) = tree.node(*value).op
-            && let Op::Signal(Place::Atom { write, .. }) = tree.node(*target).op
-            && tree.locals[number].name.is_none()
-            && let Some(port) = own(symbols, Some(write))
-            && symbols.signal(port).role == Role::Output
-        {
-            found.entry(number).or_insert(port);
-        }
-    }
-    found
-}
-
-/// The reset of the block, active high.
-fn own_reset(
-    symbols: &mut Symbols,
-    identifiers: &mut Identifiers,
-    tree: &Tree,
-    statements: &mut Vec<Stmt>,
-) -> Option<SignalId> {
-    let reset = own(symbols, tree.reset)?;
-    if !tree.reset_is_low {
-        return Some(reset);
-    }
-    let high = symbols.add_declared(&identifiers.derive("reset"), 1, Role::Local);
-    statements.push(Stmt::Assign {
-        target: Target::whole(high),
-        value: fold::not(Expr::signal(reset, 1)),
-    });
-    Some(high)
-}
-
-fn own(symbols: &Symbols, atom: Option<usize>) -> Option<SignalId> {
-    atom.and_then(|atom| symbols.atoms.get(&atom).copied())
-}
-
-fn copy(to: SignalId, from: SignalId, width: usize) -> Stmt {
-    Stmt::Assign {
-        target: Target::whole(to),
-        value: Expr::signal(from, width),
-    }
-}
-
-/// A signal for each value with a name, and for each that is large and used more than once.
-fn declare_names(
-    symbols: &mut Symbols,
-    identifiers: &mut Identifiers,
-    tree: &Tree,
-    metadata: &mut Metadata,
-) -> BTreeMap<NodeId, SignalId> {
-    let mut named = BTreeMap::new();
-    for (id, name, docs) in names(tree) {
-        let identifier = identifiers.derive(&name);
-        if !docs.is_empty() {
-            metadata.ports.insert(identifier.clone(), docs.join(" "));
-        }
-        let signal = symbols.add_declared(&identifier, tree.width(id), Role::Local);
-        named.insert(id, signal);
-    }
-    for (id, local) in tree.nodes.iter().enumerate() {
-        if let Op::Signal(Place::Local(_)) = local.op {
-            let id = NodeId::try_from(id).unwrap_or_default();
-            if let Some((name, docs)) = tree.names.get(&id).filter(|(_, docs)| !docs.is_empty()) {
-                metadata.ports.insert(name.clone(), docs.join(" "));
-            }
-        }
-    }
-    named
-}
-
-fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
-    let mut uses = vec![0_usize; tree.nodes.len()];
-    let mut visit = vec![false; tree.nodes.len()];
-    let mut selected: Vec<Vec<(usize, usize)>> = vec![Vec::new(); tree.nodes.len()];
-    let mut stack = Vec::new();
-    roots(tree.statements(), &mut stack);
-    for root in &stack {
-        uses[*root as usize] += 1;
-    }
-    while let Some(id) = stack.pop() {
-        if std::mem::replace(&mut visit[id as usize], true) {
-            continue;
-        }
-        for operand in &tree.node(id).operands {
-            uses[*operand as usize] += 1;
-            if let Op::Select(low) = tree.node(id).op {
-                selected[*operand as usize].push((low, tree.width(id)));
-            }
-            stack.push(*operand);
-        }
-    }
-    // A name in a loop is there once for each turn, which says little; small values are written where they are used.
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for (name, _) in tree.names.values() {
-        *times.entry(name).or_default() += 1;
-    }
-    let mut sizes = vec![1_usize; tree.nodes.len()];
-    let mut all = Vec::new();
-    for number in 0..tree.nodes.len() {
-        let id = NodeId::try_from(number).unwrap_or_default();
-        let node = tree.node(id);
-        if matches!(node.op, Op::Signal(_) | Op::Literal(_) | Op::Variant(..)) {
-            continue;
-        }
-        let named = tree.names.get(&id);
-        // A signal of which no one reads some bits is what linters warn of.
-        let is_partial = selected[number].len() == uses[number] && !covers(&mut selected[number], node.width);
-        let is_named = |(name, _): &&(String, _)| times.get(name.as_str()) == Some(&1) && !is_partial;
-        if let Some((name, docs)) = named.filter(is_named) {
-            if visit[number] {
-                all.push((id, name.clone(), docs.clone()));
-            }
-            continue;
-        }
-        let is_base = !selected[number].is_empty()
-            && matches!(
-                node.op,
-                Op::SelectAt
-                    | Op::Shift(_)
-                    | Op::Arithmetic(Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply)
-            );
-        let size = 1 + node
-            .operands
-            .iter()
-            .map(|operand| sizes[*operand as usize])
-            .sum::<usize>();
-        if visit[number] && uses[number] > 1 && !is_partial && (size > REPEATED || is_base) {
-            let name = named.map_or("shared", |(name, _)| name);
-            all.push((id, name.to_owned(), Vec::new()));
-        } else {
-            sizes[number] = size;
-        }
-    }
-    all
-}
-
-/// Whether ranges, each a lowest bit and a width, are all bits of a value together.
-fn covers(ranges: &mut [(usize, usize)], width: usize) -> bool {
-    ranges.sort_unstable();
-    let end = ranges.iter().fold(0, |end, (low, bits)| match *low <= end {
-        true => end.max(low + bits),
-        false => end,
-    });
-    end >= width
-}
-
-/// The values that statements use directly.
-fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
-    for statement in statements {
-        match statement {
-            Statement::Assign { target, value, .. } => found.extend([*target, *value]),
-            Statement::Join { left, right, .. } => found.extend(right.iter().chain([left])),
-            Statement::If {
-                test,
-                then,
-                otherwise,
-                ..
-            } => {
-                found.push(*test);
-                roots(then, found);
-                roots(otherwise, found);
-            }
-            Statement::Define(_) | Statement::Comment(_) => {}
-        }
     }
 }
 
@@ -687,7 +433,7 @@ impl Elaboration<'_> {
             Op::Reduce(reduction) => fold::reduce(reduction, next()),
             Op::Arithmetic(op) => {
                 let (a, b) = (next(), next());
-                arithmetic(op, a, b)
+                fold::arithmetic(op, a, b)
             }
             Op::Compare { relation, signed } => {
                 let (a, b) = (next(), next());
@@ -718,10 +464,6 @@ impl Elaboration<'_> {
     }
 }
 
-fn arithmetic(op: Arithmetic, a: Expr, b: Expr) -> Expr {
-    fold::arithmetic(op, a, b)
-}
-
 /// A comparison; that of a bit with a constant is the bit.
 fn compared(comparison: Comparison, a: Expr, b: Expr) -> Expr {
     let constant = b
@@ -732,102 +474,5 @@ fn compared(comparison: Comparison, a: Expr, b: Expr) -> Expr {
         (Relation::Equal, Some(true)) | (Relation::Unequal, Some(false)) => a,
         (Relation::Equal, Some(false)) | (Relation::Unequal, Some(true)) => fold::not(a),
         _ => fold::compare(comparison, a, b),
-    }
-}
-
-/// Statements with the comments in front of them.
-fn with_comments(statements: Vec<Stmt>) -> Vec<TopStatement> {
-    let mut comments = Vec::new();
-    let mut all = Vec::new();
-    for stmt in statements {
-        match stmt {
-            Stmt::Comment(text) => comments.push(text),
-            stmt => all.push(TopStatement {
-                comments: std::mem::take(&mut comments),
-                stmt,
-            }),
-        }
-    }
-    all
-}
-
-/// The statements in an order in which every signal is assigned before it is read; otherwise as the kernel has them.
-fn ordered(symbols: &Symbols, statements: Vec<TopStatement>) -> Result<Vec<TopStatement>, Error> {
-    let accesses: Vec<_> = statements
-        .iter()
-        .map(|statement| access(&statement.stmt))
-        .collect();
-    let mut writers: BTreeMap<SignalId, Vec<usize>> = BTreeMap::new();
-    for (number, access) in accesses.iter().enumerate() {
-        for signal in &access.writes {
-            writers.entry(*signal).or_default().push(number);
-        }
-    }
-    let mut order = Order {
-        symbols,
-        accesses: &accesses,
-        writers: &writers,
-        state: vec![0; statements.len()],
-        sorted: Vec::new(),
-    };
-    for number in 0..statements.len() {
-        order.visit(number)?;
-    }
-    let sorted = order.sorted;
-    let mut statements: Vec<_> = statements.into_iter().map(Some).collect();
-    Ok(sorted
-        .into_iter()
-        .filter_map(|number| statements[number].take())
-        .collect())
-}
-
-struct Order<'a> {
-    symbols: &'a Symbols,
-    accesses: &'a [super::group::Access],
-    writers: &'a BTreeMap<SignalId, Vec<usize>>,
-    /// 0: not seen, 1: waits for others, 2: sorted.
-    state: Vec<u8>,
-    sorted: Vec<usize>,
-}
-
-impl Order<'_> {
-    fn visit(&mut self, number: usize) -> Result<(), Error> {
-        match self.state[number] {
-            2 => return Ok(()),
-            1 => {
-                let signal = self.accesses[number].writes.iter().next();
-                return Err(Error::Kernel {
-                    path: self.symbols.block.clone(),
-                    message: format!(
-                        "`{}` depends on itself: a combinational loop",
-                        signal.map_or_else(String::new, |id| self.symbols.display(*id))
-                    ),
-                    file: String::new(),
-                    line: 0,
-                });
-            }
-            _ => {}
-        }
-        self.state[number] = 1;
-        let access = &self.accesses[number];
-        let earlier = access
-            .writes
-            .iter()
-            .filter_map(|signal| self.writers.get(signal))
-            .flatten()
-            .filter(|writer| **writer < number);
-        let sources = access
-            .reads
-            .iter()
-            .filter_map(|signal| self.writers.get(signal))
-            .flatten()
-            .filter(|writer| **writer != number);
-        let needed: Vec<usize> = sources.chain(earlier).copied().collect();
-        for writer in needed {
-            self.visit(writer)?;
-        }
-        self.state[number] = 2;
-        self.sorted.push(number);
-        Ok(())
     }
 }
