@@ -5,7 +5,9 @@ pub use crate::lang::{
     Ram, RamStyle, Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface,
     kernel, lit, module, record, word,
 };
-pub use crate::rtl::{Payload, Sig, cat_all, constant, first, reg, reg_reset, sum, wire, wire_bit, word_of};
+pub use crate::rtl::{
+    Payload, Sig, Signed, cat_all, constant, first, reg, reg_reset, staged, sum, wire, wire_bit, word_of,
+};
 pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{

@@ -72,9 +72,9 @@ fn control() -> TokenStream {
 fn traits() -> TokenStream {
     quote! {
         #[allow(unused_imports)]
-        use ::spinneret_verilog::rtl::control::{
+        use ::spinneret_verilog::rtl::{OnSigned as _, control::{
             MergeConstant as _, MergeLiteral as _, OnArray as _, MergeSignals as _, MergeValues as _, OnBundle as _, OnDecision as _, OnSignal as _, OnValue as _,
-        };
+        }};
     }
 }
 

@@ -360,7 +360,7 @@ impl Printer<'_> {
                     .first()
                     .map_or("i", |(_, number)| variable(*number));
                 let count = self.formula(&numbers[0]).plus(0);
-                format!("for (int {variable} = 0; {variable} < {count}; {variable}++) begin")
+                format!("for (int unsigned {variable} = 0; {variable} < {count}; {variable}++) begin")
             }
         }
     }

@@ -5,7 +5,9 @@
 
 pub mod control;
 mod handle;
+mod pipeline;
 mod sig;
+mod signed;
 pub(crate) mod tree;
 
 pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table};
@@ -13,6 +15,8 @@ pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
     wire_bit, word_of,
 };
+pub use pipeline::{Staged, staged};
+pub use signed::{OnSigned, Signed, SignedOperand};
 pub use tree::{BlockClock, Clocking};
 
 use crate::lang::Describe;

@@ -349,12 +349,6 @@ impl Sig<Word> {
     pub fn negate(self) -> Self {
         make(Op::Negate, &[self.id], self.width())
     }
-
-    /// Both as two's complement: this one is less.
-    #[track_caller]
-    pub fn less_signed(self, other: impl Operand<Word>) -> Sig<bool> {
-        self.compare(Relation::Less, true, other)
-    }
 }
 
 impl Sig<bool> {
@@ -504,17 +498,22 @@ pub fn reg<T>(value: Sig<T>) -> Sig<T> {
 #[track_caller]
 pub fn reg_reset<T>(value: Sig<T>, reset: impl Operand<T>) -> Sig<T> {
     let at = Location::caller();
-    let reset = reset.operand(value.width(), at);
+    let reset = constant_of(reset, value.width(), at);
     sig(tree::with(|tree| {
-        let reset = match &tree.node(reset.id).op {
-            Op::Literal(value) | Op::Variant(_, value, _) => value.clone(),
-            _ => {
-                tree.refuse("a register is reset to a constant", at);
-                BigUint::ZERO
-            }
-        };
         let register = tree.local(tree.width(value.id), Some(Some(reset)));
         tree.assign(register, value.id, at);
         register
     }))
+}
+
+/// The number that a register is reset to.
+pub(super) fn constant_of<T>(reset: impl Operand<T>, width: usize, at: At) -> BigUint {
+    let reset = reset.operand(width, at);
+    tree::with(|tree| match &tree.node(reset.id).op {
+        Op::Literal(value) | Op::Variant(_, value, _) => value.clone(),
+        _ => {
+            tree.refuse("a register is reset to a constant", at);
+            BigUint::ZERO
+        }
+    })
 }

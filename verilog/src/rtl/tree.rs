@@ -317,6 +317,12 @@ impl Tree {
         self.push(Statement::Assign { target, value, at });
     }
 
+    /// Assigns a signal whatever the conditions around it.
+    pub(crate) fn assign_always(&mut self, target: NodeId, value: NodeId, at: At) {
+        self.note_read(value);
+        self.blocks[0].push(Statement::Assign { target, value, at });
+    }
+
     /// Joins two ports; one by itself is 0 if it may be assigned.
     pub(crate) fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At) {
         let (a, b) = (self.width(left), right.map(|right| self.width(right)));

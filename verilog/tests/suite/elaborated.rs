@@ -190,7 +190,7 @@ fn update() {
     flags = cat!(
         reg_reset(go, true),
         parity,
-        sum.less_signed(top),
+        sum.signed() < top.signed(),
         (sum >> 1usize) == (top << 1usize)
     );
     state = unit.word();

@@ -8,3 +8,4 @@ mod lang;
 mod library;
 mod snapshots;
 mod support;
+mod words;
