@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Lints with three tools; any warning is an error. Without arguments every block that a file list below gen/verilog names,
+# Lints with four tools; any warning is an error. Without arguments every block that a file list below gen/verilog names,
 # with a directory for a board and a module of it that module. A board's lint folder declares the vendor's primitives and the
 # cluster.
 set -euo pipefail
 from=$PWD
 cd "$(dirname "$0")/.."
 waivers=$PWD/tools/verilator.vlt
+slang=$PWD/tools/slang.py
+python=$(tools/slang.sh)
 
 fail() { echo "lint: $*" >&2; exit 1; }
 
@@ -38,6 +40,13 @@ lint_block() {
         yosys -q -w "$yosys_remark" -e '.*' -p "read_verilog -sv $*; hierarchy -check -top $block; proc; check -assert"
 }
 
+# All files of a folder at once, with every module that nothing instantiates as a top.
+lint_folder() {
+    local folder=$1
+    shift
+    quietly "slang warns about $folder" "$python" "$slang" "$@"
+}
+
 shopt -s nullglob
 
 # The files that are read for a folder: what is declared for lint, then the list.
@@ -54,7 +63,7 @@ if [[ $# == 2 ]]; then
     [[ $1 == /* ]] || directory=$from/$1
     [[ -f $directory/filelist.f ]] || fail "there is no $1/filelist.f: run ./dev gen --board"
     mapfile -t files < <(files_of "$directory")
-    (cd "$directory" && lint_block "$1" "$2" "${files[@]}")
+    (cd "$directory" && lint_folder "$1" "${files[@]}" && lint_block "$1" "$2" "${files[@]}")
     echo "$1: ${#files[@]} files are clean"
     exit
 fi
@@ -63,6 +72,7 @@ lists=(gen/verilog/*/filelist.f)
 for list in "${lists[@]}"; do
     folder=$(dirname "$list")
     mapfile -t files < <(files_of "$folder")
+    (cd "$folder" && lint_folder "$folder" "${files[@]}")
     mapfile -t blocks < <(sed -n 's|^// block: ||p' "$list")
     for block in "${blocks[@]}"; do
         (cd "$folder" && lint_block "$folder" "$block" "${files[@]}")
