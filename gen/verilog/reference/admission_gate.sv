@@ -36,8 +36,11 @@ module admission_gate (
     logic bad;
     logic beyond; // Of the beats after the largest slot only the last of the frame enters, for all of them.
     logic over;
+    logic free;
     logic enters; // Frames inside, so that there is a place for the metadata of each.
     logic leaves;
+    logic [580:0] out_data; // The beat at the output: whether it is admitted and what takes it are decided in different clocks.
+    logic out_valid = 1'b0;
     logic in_frame = 1'b0;
     logic admitted;
     logic [4:0] number = 5'd0; // Number of the beat within its frame; stays at the number of beats of the largest slot.
@@ -48,6 +51,8 @@ module admission_gate (
     logic places = 1'b0;
     logic [580:0] queue_s_data;
     logic queue_s_valid;
+    logic [580:0] queue_m_data;
+    logic queue_m_valid;
     logic queue_almost_full;
     logic verdicts_s_valid;
     logic verdicts_m_data;
@@ -73,6 +78,9 @@ module admission_gate (
     // {cut, over, bad, beyond, last, strobes, data}
     assign queue_s_data = {last || number == 5'h17, over, bad || (beyond && spoiled), beyond, s_data[576:0]};
     assign queue_s_valid = accept && verdict && (!beyond || last);
+    assign free = !out_valid || m_ready;
+    assign m_valid = out_valid;
+    assign m_data = out_data;
 
     // Metadata of frames that are dropped ends here.
     assign meta_s_ready = verdicts_m_valid && metas_s_ready;
@@ -97,6 +105,10 @@ module admission_gate (
                 number <= number + 5'd1;
             end
         end
+        if (free) begin
+            out_valid <= queue_m_valid;
+            out_data <= queue_m_data;
+        end
         if (enters && !leaves) begin
             under_way <= under_way + 8'd1;
             places <= under_way != 8'h7f;
@@ -107,6 +119,7 @@ module admission_gate (
             places <= under_way != 8'h80;
         end
         if (rst) begin
+            out_valid <= 1'b0;
             in_frame <= 1'b0;
             number <= 5'd0;
             under_way <= 8'd0;
@@ -114,15 +127,15 @@ module admission_gate (
         end
     end
 
-    pass_fifo_distributed_registered u_queue (
+    pass_fifo_distributed #(.WIDTH(581), .DEPTH(64), .MARGIN(24)) u_queue (
         .clk(clk),
         .rst(rst),
         .s_data(queue_s_data),
         .s_valid(queue_s_valid),
         .s_ready(),
-        .m_data(m_data),
-        .m_valid(m_valid),
-        .m_ready(m_ready),
+        .m_data(queue_m_data),
+        .m_valid(queue_m_valid),
+        .m_ready(free),
         .almost_full(queue_almost_full)
     );
 

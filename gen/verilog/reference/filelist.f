@@ -48,13 +48,12 @@ event_counters_4.sv
 pspin_ingress_dma.sv
 context_table.sv
 pspin_her_gen.sv
-pass_fifo_distributed_registered.sv
+pass_fifo_distributed.sv
 admission_gate.sv
 free_list_256x1536_tracked.sv
 free_list_1024x128_tracked.sv
 slot_pool_256x1536_1024x128_tracked.sv
 slot_chooser.sv
-pass_fifo_distributed.sv
 pspin_her_gen_1.sv
 frame_arbiter_3.sv
 event_counters_9.sv

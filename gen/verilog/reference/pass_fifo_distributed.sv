@@ -3,26 +3,31 @@
 `default_nettype none
 
 // First in, first out, without any latency while it is empty.
-module pass_fifo_distributed (
-    input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset, active high.
+// It is made for the values of its parameters that instances in this design set.
+module pass_fifo_distributed #(
+    parameter integer WIDTH = 581,
+    parameter integer DEPTH = 64,
+    parameter integer MARGIN = 24
+) (
+    input  wire              clk, // Clock.
+    input  wire              rst, // Synchronous reset, active high.
     // Elements in.
-    input  wire  [98:0] s_data,
-    input  wire         s_valid,
-    output logic        s_ready,
+    input  wire  [WIDTH-1:0] s_data,
+    input  wire              s_valid,
+    output logic             s_ready,
     // Elements out.
-    output logic [98:0] m_data,
-    output logic        m_valid,
-    input  wire         m_ready,
-    output logic        almost_full // At most the margin's number of elements still fit.
+    output logic [WIDTH-1:0] m_data,
+    output logic             m_valid,
+    input  wire              m_ready,
+    output logic             almost_full // At most the margin's number of elements still fit.
 );
 
     logic comes;
     logic valid; // An element passes from the input, or from the FIFO if that has none of its own to show first.
-    logic [98:0] data;
+    logic [WIDTH-1:0] data;
     logic fifo_s_valid;
     logic fifo_s_ready;
-    logic [98:0] fifo_m_data;
+    logic [WIDTH-1:0] fifo_m_data;
     logic fifo_m_valid;
 
     assign s_ready = fifo_s_ready;
@@ -33,7 +38,7 @@ module pass_fifo_distributed (
     assign m_data = data;
     assign fifo_s_valid = s_valid && (fifo_m_valid || !m_ready);
 
-    fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_fifo (
+    fifo_distributed #(.WIDTH(WIDTH), .DEPTH(DEPTH), .MARGIN(MARGIN)) u_fifo (
         .clk(clk),
         .rst(rst),
         .s_data(s_data),

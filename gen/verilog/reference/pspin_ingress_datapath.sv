@@ -501,7 +501,7 @@ module pspin_ingress_datapath #(
     );
 
     // To the cluster.
-    pass_fifo_distributed u_hers (
+    pass_fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_hers (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_good_data),

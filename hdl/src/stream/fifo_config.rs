@@ -71,7 +71,7 @@ impl FifoConfig {
 
     /// The same for a FIFO whose user has a register after it: only block RAM keeps its own.
     #[must_use]
-    pub(super) fn behind_a_register(self) -> Self {
+    pub(crate) fn behind_a_register(self) -> Self {
         let output = match self.storage {
             RamStyle::Block => FifoOutput::Registered,
             RamStyle::Distributed => FifoOutput::Fallthrough,

@@ -8,11 +8,11 @@ use spinneret_verilog::prelude::*;
 /// The gate of the matched path: what comes in is taken at once, and a frame that finds no room is dropped whole.
 ///
 /// ```text
-/// s ------> marks ---> admitted? ---> queue (no clock while empty) ---> m
+/// s ------> marks ---> admitted? ---> queue (no clock while empty) ---> register ---> m
 ///                         |
 ///                     verdicts (FIFO)
 ///                         |
-/// meta_s --------------> admitted? ---> metas (FIFO) -----------------> meta_m
+/// meta_s --------------> admitted? ---> metas (FIFO) ------------------------------> meta_m
 /// ```
 ///
 /// The first beat of a frame decides. It needs room for the longest frame that fits a slot and one beat more,
@@ -40,6 +40,9 @@ pub struct AdmissionGate {
     /// A frame is dropped.
     pub dropped: Wire<Out, bool>,
     queue: Checked<PassFifo<{ shape.queue(beat.width).with_margin(limit) }>>,
+    /// The beat at the output: whether it is admitted and what takes it are decided in different clocks.
+    out_data: Reg<{ beat.width }>,
+    out_valid: Reg<bool, Reset>,
     verdicts: Checked<OutputQueue<1, { VERDICTS }, 0>>,
     metas: Checked<OutputQueue<{ meta }, { shape.packets }, 0>>,
     in_frame: Reg<bool, Reset>,
@@ -61,7 +64,7 @@ const VERDICTS: usize = 8;
 
 #[kernel(
     AdmissionGate {
-        s, meta_s, m, meta_m, dropped, queue, verdicts, metas, in_frame, admitted, number, partial, spoiled,
+        s, meta_s, m, meta_m, dropped, queue, out_data, out_valid, verdicts, metas, in_frame, admitted, number, partial, spoiled,
         spilled, under_way, places, shape
     },
 )]
@@ -111,7 +114,14 @@ fn update() {
         s.data.slice(0, beat.last.at + 1)
     );
     queue.s.valid = accept && verdict && (!beyond || last);
-    m = queue.m;
+    let free = !out_valid || m.ready;
+    queue.m.ready = free;
+    if free {
+        out_valid = queue.m.valid;
+        out_data = queue.m.data;
+    }
+    m.valid = out_valid;
+    m.data = out_data;
     /// Metadata of frames that are dropped ends here.
     meta_s.ready = verdicts.m.valid && metas.s.ready;
     verdicts.m.ready = meta_s.valid && metas.s.ready;
