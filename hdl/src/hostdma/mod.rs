@@ -14,7 +14,6 @@
 //! Source: the public FPsPIN design's block of the same name, which has one transfer in flight; the segmented DMA
 //! interface is Corundum's.
 
-mod account;
 mod assembler;
 mod entry;
 pub mod events;
@@ -35,7 +34,6 @@ mod strobes;
 mod transfers;
 mod write;
 
-pub use account::RamAccount;
 pub use assembler::PieceAssembler;
 pub(crate) use entry::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use guard::HostGuard;
@@ -54,7 +52,7 @@ pub use sequencer::ReadSequencer;
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 pub use splitter::RunSplitter;
 pub use strobes::SeveralRuns;
-pub use transfers::TransferQueue;
+pub use transfers::{RamAccount, TransferQueue};
 pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;
