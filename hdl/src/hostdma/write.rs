@@ -30,14 +30,13 @@
 //!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
 //!   these, the other bytes may be written. A status for a tag that is not in flight is ignored and counted.
 
-use super::assembler::PieceAssembler;
+use super::runs::{PieceAssembler, RunSplitter};
 use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
 use super::layout::TransferShape;
 use super::layout::{
     AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
 };
-use super::splitter::RunSplitter;
 use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
