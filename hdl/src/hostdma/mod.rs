@@ -14,7 +14,6 @@
 //! Source: the public FPsPIN design's block of the same name, which has one transfer in flight; the segmented DMA
 //! interface is Corundum's.
 
-mod entry;
 pub mod events;
 mod guard;
 mod guard_entry;
@@ -31,7 +30,6 @@ mod shape;
 mod transfers;
 mod write;
 
-pub(crate) use entry::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
 pub use intake::WriteIntake;
@@ -45,6 +43,7 @@ pub use read::PspinHostmemDmaRd;
 pub use reserve::LineReserve;
 pub use runs::{LowestOne, PieceAssembler, RunSplitter};
 pub use sequencer::ReadSequencer;
+pub(crate) use shape::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 pub use transfers::{RamAccount, TransferQueue};
 pub use write::PspinHostmemDmaWr;

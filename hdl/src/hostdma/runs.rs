@@ -56,10 +56,9 @@ pub struct RunSplitter {
 fn update() {
     let lane = shape.lane();
     let (of_burst, of_beat) = (bursts.of(burst.data), beats.of(beat.data));
-    let length = of_burst.length;
     let start = of_burst.address.slice(0, PAGE_BITS);
     check.start = start;
-    check.length = length;
+    check.length = of_burst.length;
     check.size = of_burst.size;
     check.kind = of_burst.kind;
     /// Place and number of the beat.
@@ -71,7 +70,7 @@ fn update() {
     let mask = within_beat(of_burst.size, lane);
     /// Place of its last byte.
     let beat_end = place_now | mask;
-    let last = number_now == length;
+    let last = number_now == of_burst.length;
     let fault = last != of_beat.last;
     let strobes = of_beat.strobes;
     /// Where the runs of the beat that are left start, and where they end.
@@ -91,14 +90,14 @@ fn update() {
         /// Loads, swaps and comparisons give data; a comparison as much as it compares, half of AWLEN.
         let wants_data = of_burst.atop[ATOP_BITS - 1] && whole && last;
         atomic.valid = there && wants_data;
-        let length = if of_burst.atop == COMPARE {
-            length >> 1_usize
-        } else {
-            length
-        };
+        let compares = of_burst.atop == COMPARE;
         atomic.data = pack!(wanted {
             id: of_burst.id,
-            length
+            length: if compares {
+                of_burst.length >> 1_usize
+            } else {
+                of_burst.length
+            },
         });
         there && (!wants_data || atomic.ready)
     } else {
