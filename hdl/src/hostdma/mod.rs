@@ -17,14 +17,12 @@
 pub mod events;
 mod guard;
 mod guard_entry;
-mod intake;
 pub mod layout;
+mod pieces;
 mod planner;
-mod ports;
 pub mod psdpram;
 mod read;
 mod reserve;
-mod runs;
 mod sequencer;
 mod shape;
 mod transfers;
@@ -32,16 +30,14 @@ mod write;
 
 pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
-pub use intake::WriteIntake;
-pub use layout::TransferShape;
-pub use planner::ReadPlanner;
-pub use ports::{
+pub use layout::{
     CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamWriteIn, RamWriteOut, ReadDescOut, StatusIn,
-    WriteDescOut,
+    TransferShape, WriteDescOut,
 };
+pub use pieces::{LowestOne, PieceAssembler, RunSplitter, WriteIntake};
+pub use planner::ReadPlanner;
 pub use read::PspinHostmemDmaRd;
 pub use reserve::LineReserve;
-pub use runs::{LowestOne, PieceAssembler, RunSplitter};
 pub use sequencer::ReadSequencer;
 pub(crate) use shape::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};

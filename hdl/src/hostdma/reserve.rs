@@ -1,8 +1,7 @@
 //! Gives reads their lines of the ring.
 
 use super::HostDmaShape;
-use super::layout::TransferShape;
-use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields};
+use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields, TransferShape};
 use crate::axi::{DECERR, OKAY, PAGE_BITS, SLVERR};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -40,12 +39,7 @@ pub struct LineReserve {
 
 /// Words that pass through the transfers of reads.
 pub(super) fn transfers(shape: HostDmaShape) -> TransferShape {
-    TransferShape {
-        entries: shape.reads,
-        payload: ReadPayload::new(shape).into(),
-        ram: shape.line() + shape.lane(),
-        length: PAGE_BITS + 1,
-    }
+    TransferShape::new(shape, shape.reads, ReadPayload::new(shape))
 }
 
 #[kernel(

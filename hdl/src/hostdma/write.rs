@@ -31,12 +31,11 @@
 //!   these, the other bytes may be written. A status for a tag that is not in flight is ignored and counted.
 
 use super::events::{ERROR_CODES, HalfCounters};
-use super::intake::WriteIntake;
-use super::layout::TransferShape;
 use super::layout::{
-    AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
+    AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, TransferShape,
+    WritePayload,
 };
-use super::runs::{PieceAssembler, RunSplitter};
+use super::pieces::{PieceAssembler, RunSplitter, WriteIntake};
 use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
@@ -59,7 +58,7 @@ const PIECE_MARGIN: usize = 1;
     atomic = AtomicFields::new(shape),
     burst: BurstFields = BurstFields::new(shape, shape.atomics),
     piece: PieceFields = PieceFields::new(shape),
-    in_flight: TransferShape = transfers(shape),
+    in_flight: TransferShape = TransferShape::new(shape, shape.writes, WritePayload::new(shape)),
 )]
 pub struct PspinHostmemDmaWr {
     /// Clock.
@@ -103,8 +102,7 @@ pub struct PspinHostmemDmaWr {
     intake: Checked<WriteIntake<{ shape }>>,
     splitter: RunSplitter<{ shape }>,
     assembler: PieceAssembler<{ shape }>,
-    #[new(OutputQueue::new(piece.width, PIECES, PIECE_MARGIN)?)]
-    pieces: OutputQueue,
+    pieces: Checked<OutputQueue<{ piece.width }, { PIECES }, { PIECE_MARGIN }>>,
     host_guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
     /// Position of the piece whose descriptor is waiting.
     held_position: Reg<{ shape.position() }>,
@@ -122,15 +120,6 @@ pub struct PspinHostmemDmaWr {
     counters: HalfCounters,
 }
 
-fn transfers(shape: HostDmaShape) -> TransferShape {
-    TransferShape {
-        entries: shape.writes,
-        payload: WritePayload::new(shape).into(),
-        ram: shape.line() + shape.lane(),
-        length: PAGE_BITS + 1,
-    }
-}
-
 #[kernel(
     PspinHostmemDmaWr {
         rstn, m_axis_write_desc, s_axis_write_desc_status, ram_wr, s_axi, wr_bursts_o, wr_refused_o, wr_outside_o,
@@ -141,6 +130,7 @@ fn transfers(shape: HostDmaShape) -> TransferShape {
 )]
 fn update() {
     let (aw, w, b) = (s_axi.aw, s_axi.w, s_axi.b);
+    // The reset of all but the transfers in flight, that of these, and that of the parts in front of them.
     let (restart, forget, hold) = if shape.drain {
         let forget = !*dma_rstn;
         let restart = !rstn || forget;
@@ -165,7 +155,7 @@ fn update() {
     transfers.rst = restart;
     transfers.forget = forget;
     counters.rst = forget;
-    /// Bursts and their data. An atomic operation is refused as a burst of no kind.
+    /// An atomic operation is refused as a burst of no kind.
     let (kind, atop) = if shape.atomics {
         (*aw.burst | aw.atop.any().repeat(KIND_BITS), *aw.atop)
     } else {
