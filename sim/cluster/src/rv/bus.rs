@@ -1,6 +1,6 @@
 //! The bus of a hart, a cache of decoded instructions, and plain memory as a bus.
 
-use super::instruction::{Instruction, Op};
+use spinneret_isa::{Instruction, Op};
 
 /// The privilege of an access, and of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

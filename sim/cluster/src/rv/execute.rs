@@ -1,8 +1,8 @@
 //! Execution: integer instructions, control flow, memory accesses, atomics, CSR instructions.
 
 use super::hart::{Outcome, Stopped};
-use super::instruction::{Instruction, Op};
 use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width, csr};
+use spinneret_isa::{Instruction, Op};
 
 impl Hart {
     /// Executes one decoded instruction: everything happens, or nothing.

@@ -1,8 +1,8 @@
 //! The hart: its state, one step, traps, and the costs of instructions.
 
 use super::csr::{CsrSet, Csrs, Trap};
-use super::instruction::{Instruction, Op};
 use super::{Bus, Fault, Privilege};
+use spinneret_isa::{Instruction, Op};
 
 /// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

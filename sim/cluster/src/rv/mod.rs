@@ -26,12 +26,10 @@
 
 mod bus;
 mod csr;
-mod decode;
 mod execute;
 mod hart;
-mod instruction;
 
 pub use bus::{Access, Bus, DecodeCache, Fault, Privilege, Ram, Reservations, Width};
 pub use csr::{CsrSet, Trap};
 pub use hart::{Costs, DivisionCost, Hart, Misaligned, Step};
-pub use instruction::{Instruction, Located, Op};
+pub use spinneret_isa::{Instruction, Located, Op};
