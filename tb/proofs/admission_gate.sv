@@ -73,7 +73,7 @@ module admission_gate_proof (
     wire out = m_valid && m_ready;
     wire meta_out = meta_m_valid && meta_m_ready;
 
-    // The contract, from the ports alone. A beat enters the queue in the cycle in which it comes.
+    // The contract, from the ports alone. A beat is at the output one clock after it came, if nothing is ahead of it.
     reg after_reset = 1'b1;
     reg in_frame = 1'b0;
     reg admitted;
@@ -89,7 +89,7 @@ module admission_gate_proof (
     reg spilled;
     reg spoiled;
 
-    wire [7:0] behind = queued == 8'd0 ? 8'd0 : queued - 1'b1; // Beats behind the first, which has a register beside the queue.
+    wire [7:0] behind = queued == 8'd0 ? 8'd0 : queued - 1'b1; // Beats behind the first, which is in the register after the queue.
     wire first = !in_frame;
     wire admits = first ? !dropped : admitted;
     wire beyond = number == LARGE;
@@ -146,9 +146,7 @@ module admission_gate_proof (
             dropped == (behind + LARGE + 1 > QUEUE || places == PACKETS)
         );
         holds: assert (behind <= QUEUE && places <= PACKETS);
-        gives_what_it_has: assert (!m_valid || queued + enters != 0);
-        if (queued == 0) passes_at_once: assert (m_valid == enters && (!enters || m == marked));
-        else always_gives: assert (m_valid);
+        gives_what_it_has: assert (m_valid == (queued != 0));
         if (m_valid) begin
             no_more_than_the_slot_and_one: assert (m_number < LARGE || (m_number == LARGE && m[18]));
             beyond_is_behind_the_slot: assert (m[19] == (m_number == LARGE));
@@ -165,7 +163,7 @@ module admission_gate_proof (
             ahead <= ahead - 1'b1;
             if (ahead == 0) watching <= 1'b0;
         end
-        if (!watching && enters && watch && !(queued == 0 && out)) begin
+        if (!watching && enters && watch) begin
             watching <= 1'b1;
             ahead <= queued - out;
             watched <= marked;
@@ -239,8 +237,8 @@ module admission_gate_proof (
     end
 
     // The queue of beats. Position 0 is at the output; each beat has the number that it has in its frame.
-    (* internal = "dut.u_queue.first" *) wire [22:0] dut_first;
-    (* internal = "dut.u_queue.first_used" *) wire dut_first_used;
+    (* internal = "dut.out_data" *) wire [22:0] dut_first;
+    (* internal = "dut.out_valid" *) wire dut_first_used;
     (* internal = "dut.u_queue.u_fifo.count" *) wire [2:0] queue_count;
     (* internal = "dut.u_queue.u_fifo.write_ptr" *) wire [1:0] queue_write_ptr;
     (* internal = "dut.u_queue.u_fifo.read_ptr" *) wire [1:0] queue_read_ptr;

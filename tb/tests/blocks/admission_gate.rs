@@ -95,6 +95,8 @@ fn marks(frame: &[Beat], limit: usize) -> Vec<u64> {
 struct GateReference {
     params: GateParams,
     queue: PassQueue,
+    /// The beat in the register after the queue.
+    output: Option<u64>,
     /// Beats of the frame that has begun; empty between frames.
     frame: Vec<Beat>,
     admitted: bool,
@@ -118,9 +120,10 @@ impl GateReference {
                 if params.block {
                     OutputRegister::FirstWaiting
                 } else {
-                    OutputRegister::First
+                    OutputRegister::None
                 },
             ),
+            output: None,
             frame: Vec::new(),
             admitted: false,
             verdicts: VecDeque::new(),
@@ -193,12 +196,15 @@ impl Reference for GateReference {
         if entered.is_some() && !self.queue.ready() {
             return Err("a beat enters the queue, which is full".to_owned());
         }
-        let output = self.queue.output(entered);
-        pins.expect("m_valid", output.is_some())?;
-        if let Some(data) = output {
+        pins.expect("m_valid", self.output.is_some())?;
+        if let Some(data) = self.output {
             pins.expect("m_data", data)?;
         }
-        self.queue.step(entered, pins.high("m_ready"));
+        let free = self.output.is_none() || pins.high("m_ready");
+        if free {
+            self.output = self.queue.output(entered);
+        }
+        self.queue.step(entered, free);
         self.cycle += 1;
         Ok(())
     }
@@ -208,7 +214,7 @@ impl Reference for GateReference {
     }
 
     fn inside(&self) -> usize {
-        self.queue.inside() + self.verdicts.len() + self.metas.len()
+        self.queue.inside() + usize::from(self.output.is_some()) + self.verdicts.len() + self.metas.len()
     }
 }
 

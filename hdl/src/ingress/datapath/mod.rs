@@ -27,7 +27,7 @@
 //!   frame is bad if bit 0 of tuser is 1 in its last beat, or if its bytes have gaps. A last beat without bytes is no error.
 //! - **Throughput**: one beat a clock for all sizes and destinations, while the slave takes the beats and responses come
 //!   within about 60 clocks.
-//! - **Latency**: first beat in to HER 8 clocks for one beat, 9 + beats for more, if the response comes one clock after the
+//! - **Latency**: first beat in to HER 9 clocks for one beat, 10 + beats for more, if the response comes one clock after the
 //!   last beat.
 //! - **Backpressure**: only unmatched frames can stall the input. With `stall` a matched frame without room or slot does,
 //!   too, instead of being dropped.
