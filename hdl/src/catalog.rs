@@ -11,6 +11,7 @@ use crate::egress::{self, tx_inject};
 use crate::entry::{Entry, Simulated, Variant};
 use crate::events;
 use crate::hostdma::{self, psdpram};
+use crate::hpu;
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::regs;
 use crate::stream::{entries as stream, rate_limiter};
@@ -38,6 +39,7 @@ pub fn simulated() -> Vec<Simulated> {
         egress::SIMULATED,
         tx_inject::SIMULATED,
         hostdma::SIMULATED,
+        hpu::SIMULATED,
         psdpram::SIMULATED,
         cdc::SIMULATED,
         bar::SIMULATED,
@@ -72,6 +74,7 @@ const ENTRIES: &[Entry] = &[
     hostdma::ENTRY,
     hostdma::GUARD_ENTRY,
     psdpram::ENTRY,
+    hpu::DECODER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

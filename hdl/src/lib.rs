@@ -10,6 +10,7 @@ pub mod entry;
 mod event_counters;
 pub mod events;
 pub mod hostdma;
+pub mod hpu;
 pub mod ingress;
 mod limits;
 pub mod regs;

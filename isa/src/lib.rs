@@ -7,10 +7,12 @@
 //! custom extensions. Hints are instructions without effect, as the manual asks.
 
 mod disassemble;
+mod expand;
 mod page;
 mod table;
 
 pub use disassemble::{Located, csr_name};
+pub use expand::Source;
 pub use page::page;
 pub use table::{COMPRESSED, CompressedRow, Format, Op, Piece, Row, Short, TABLE, Unit};
 
@@ -75,42 +77,6 @@ const fn field(word: u32, high: u32, low: u32) -> u32 {
     word << (31 - high) >> (31 - high + low)
 }
 
-impl Format {
-    /// The immediate of an instruction of this format.
-    fn imm(self, word: u32) -> i32 {
-        let signed = word as i32;
-        match self {
-            Self::R | Self::None => 0,
-            Self::I | Self::Load | Self::Fence => signed >> 20,
-            Self::Shift => field(word, 24, 20) as i32,
-            Self::S => signed >> 25 << 5 | field(word, 11, 7) as i32,
-            Self::B => {
-                let low = field(word, 7, 7) << 11 | field(word, 30, 25) << 5 | field(word, 11, 8) << 1;
-                signed >> 31 << 12 | low as i32
-            }
-            Self::U => (word & 0xffff_f000) as i32,
-            Self::J => {
-                let low = field(word, 19, 12) << 12 | field(word, 20, 20) << 11 | field(word, 30, 21) << 1;
-                signed >> 31 << 20 | low as i32
-            }
-            Self::Csr => field(word, 31, 20) as i32,
-            Self::CsrImm => (field(word, 19, 15) << 12 | field(word, 31, 20)) as i32,
-            Self::Reserve | Self::Atomic => field(word, 26, 25) as i32,
-        }
-    }
-
-    /// Whether an instruction of this format writes rd, reads rs1, and reads rs2.
-    pub const fn registers(self) -> (bool, bool, bool) {
-        match self {
-            Self::R | Self::Atomic => (true, true, true),
-            Self::I | Self::Shift | Self::Load | Self::Csr | Self::Reserve => (true, true, false),
-            Self::S | Self::B => (false, true, true),
-            Self::U | Self::J | Self::CsrImm => (true, false, false),
-            Self::Fence | Self::None => (false, false, false),
-        }
-    }
-}
-
 impl Short {
     /// The register in an instruction of 16 bits.
     pub const fn of(self, half: u32) -> u32 {
@@ -126,13 +92,17 @@ impl Short {
 
 impl Piece {
     /// Its part of the immediate.
-    fn of(self, half: u32) -> i32 {
+    fn of(self, word: u32) -> i32 {
         let (high, low, to) = (u32::from(self.high), u32::from(self.low), u32::from(self.to));
         match self.signed {
-            true => ((half << (31 - high)) as i32) >> 31 << to,
-            false => (field(half, high, low) << to) as i32,
+            true => (word << (31 - high)) as i32 >> (31 - high + low) << to,
+            false => (field(word, high, low) << to) as i32,
         }
     }
+}
+
+fn immediate(pieces: &[Piece], word: u32) -> i32 {
+    pieces.iter().fold(0, |imm, piece| imm | piece.of(word))
 }
 
 impl Op {
@@ -192,22 +162,22 @@ impl Instruction {
         let Some(row) = find(TABLE, &LONG, word) else {
             return Self::new(Op::Illegal, 0, 0, 0, word as i32);
         };
-        let (rd, rs1, rs2) = row.format.registers();
+        let [rd, rs1, rs2] = row.format.registers();
         let register = |is_used: bool, low| if is_used { field(word, low + 4, low) } else { 0 };
         Self::new(
             row.op,
             register(rd, 7),
             register(rs1, 15),
             register(rs2, 20),
-            row.format.imm(word),
+            immediate(row.format.imm(), word),
         )
     }
 
     fn decode_short(half: u32) -> Self {
         let instruction = match find(COMPRESSED, &SHORT, half).filter(|row| row.op != Op::Illegal) {
             Some(row) => {
-                let imm = row.imm.iter().fold(0, |imm, piece| imm | piece.of(half));
-                Self::new(row.op, row.rd.of(half), row.rs1.of(half), row.rs2.of(half), imm)
+                let (rd, rs1, rs2) = (row.rd.of(half), row.rs1.of(half), row.rs2.of(half));
+                Self::new(row.op, rd, rs1, rs2, immediate(row.imm, half))
             }
             None => Self::new(Op::Illegal, 0, 0, 0, half as i32),
         };

@@ -36,6 +36,36 @@ pub enum Format {
     None,
 }
 
+impl Format {
+    /// The immediate: where its bits are in the word.
+    #[rustfmt::skip]
+    pub const fn imm(self) -> &'static [Piece] {
+        match self {
+            Self::R | Self::None => &[],
+            Self::I | Self::Load | Self::Fence => const { &[signed(31, 20, 0)] },
+            Self::Shift => const { &[bits(24, 20, 0)] },
+            Self::S => const { &[signed(31, 25, 5), bits(11, 7, 0)] },
+            Self::B => const { &[signed(31, 31, 12), bits(7, 7, 11), bits(30, 25, 5), bits(11, 8, 1)] },
+            Self::U => const { &[signed(31, 12, 12)] },
+            Self::J => const { &[signed(31, 31, 20), bits(19, 12, 12), bits(20, 20, 11), bits(30, 21, 1)] },
+            Self::Csr => const { &[bits(31, 20, 0)] },
+            Self::CsrImm => const { &[bits(31, 20, 0), bits(19, 15, 12)] },
+            Self::Reserve | Self::Atomic => const { &[bits(26, 25, 0)] },
+        }
+    }
+
+    /// Whether an instruction of this format writes rd, reads rs1, and reads rs2.
+    pub const fn registers(self) -> [bool; 3] {
+        match self {
+            Self::R | Self::Atomic => [true, true, true],
+            Self::I | Self::Shift | Self::Load | Self::Csr | Self::Reserve => [true, true, false],
+            Self::S | Self::B => [false, true, true],
+            Self::U | Self::J | Self::CsrImm => [true, false, false],
+            Self::Fence | Self::None => [false, false, false],
+        }
+    }
+}
+
 /// What executes an instruction, which decides what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The names say it.
@@ -203,14 +233,16 @@ const fn bits(high: u8, low: u8, to: u8) -> Piece {
     }
 }
 
+const fn signed(high: u8, low: u8, to: u8) -> Piece {
+    Piece {
+        signed: true,
+        ..bits(high, low, to)
+    }
+}
+
 /// Bit 12 as the sign, in bit `to`.
 const fn sign(to: u8) -> Piece {
-    Piece {
-        high: 12,
-        low: 12,
-        to,
-        signed: true,
-    }
+    signed(12, 12, to)
 }
 
 /// An instruction of 16 bits, and the one of 32 bits that it stands for.

@@ -4,6 +4,7 @@
 mod admission_gate;
 mod axi_master;
 mod her_gen;
+mod hpu;
 mod ingress_dma;
 mod pkt_alloc;
 mod pkt_match;

@@ -142,6 +142,13 @@ impl<T> Sig<T> {
         tree::with(|tree| tree.width(self.id))
     }
 
+    /// The same signal with a name in the text, as `let` gives it, for those of a loop.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        tree::with(|tree| tree.name(self.id, name));
+        self
+    }
+
     /// The same bits as a word.
     pub fn word(self) -> Sig<Word> {
         sig(self.id)
@@ -481,7 +488,7 @@ pub fn word_of(bits: impl IntoIterator<Item = Sig<bool>>) -> Sig<Word> {
     let word = wire(bits.len());
     for (number, bit) in bits.iter().enumerate() {
         let place = word.slice(number, 1);
-        tree::with(|tree| tree.assign(place.id, bit.id, at));
+        tree::with(|tree| tree.assign_always(place.id, bit.id, at));
     }
     word
 }
@@ -502,7 +509,7 @@ pub fn reg<T>(value: Sig<T>) -> Sig<T> {
     let at = Location::caller();
     sig(tree::with(|tree| {
         let register = tree.local(tree.width(value.id), Some(None));
-        tree.assign(register, value.id, at);
+        tree.assign_always(register, value.id, at);
         register
     }))
 }
@@ -514,7 +521,7 @@ pub fn reg_reset<T>(value: Sig<T>, reset: impl Operand<T>) -> Sig<T> {
     let reset = constant_of(reset, value.width(), at);
     sig(tree::with(|tree| {
         let register = tree.local(tree.width(value.id), Some(Some(reset)));
-        tree.assign(register, value.id, at);
+        tree.assign_always(register, value.id, at);
         register
     }))
 }

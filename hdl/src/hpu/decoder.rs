@@ -1,0 +1,187 @@
+//! From the bits of an instruction to what the pipeline does with it.
+//!
+//! ```text
+//!            +-----------+     +----------+     +--------+     +----------+
+//!  word ====>| expand 16 |====>| register |====>| decode |====>| register |====> fields
+//!            | bits to 32|     +----------+     +--------+     +----------+
+//!            +-----------+
+//! ```
+//!
+//! Both steps are made from the table of instructions, [`spinneret_isa::TABLE`] and [`spinneret_isa::COMPRESSED`].
+//!
+//! # Contract
+//! - **Latency:** two clocks. **Throughput:** one instruction a clock.
+//! - **Registers:** a field for a register that the instruction does not use is 0, and so is `rd` of an illegal one.
+//! - **Immediate:** sign-extended; of CSR instructions bits 11:0 are the register, bits 16:12 the operand.
+//! - **Function:** bits 14:12 of the instruction of 32 bits, 0 (addition) where these belong to the immediate;
+//!   `alternate` is bit 30 of the operations that it tells apart (`sub`, `sra`, `srai`).
+//! - **Illegal instructions:** no unit is chosen.
+//! - **Reset:** none, as nothing is remembered.
+//!
+//! Source: the RISC-V manual, as named there.
+
+use spinneret_isa::{COMPRESSED, Format, Op, Row, Source, TABLE, Unit};
+use spinneret_verilog::prelude::*;
+
+/// Units, in the order of their bits.
+pub const UNITS: [Unit; 10] = [
+    Unit::Alu,
+    Unit::Multiply,
+    Unit::Divide,
+    Unit::Jump,
+    Unit::Branch,
+    Unit::Load,
+    Unit::Store,
+    Unit::Atomic,
+    Unit::Csr,
+    Unit::System,
+];
+
+/// A format for each kind of immediate.
+const FORMATS: [Format; 9] = [
+    Format::I,
+    Format::Shift,
+    Format::S,
+    Format::B,
+    Format::U,
+    Format::J,
+    Format::Csr,
+    Format::CsrImm,
+    Format::Atomic,
+];
+
+/// A decoded instruction.
+#[interface(DecodedIn)]
+pub struct Decoded {
+    /// The register that is written, or 0.
+    pub rd: Wire<Out, 5>,
+    /// The first register that is read, or 0.
+    pub rs1: Wire<Out, 5>,
+    /// The second one, or 0.
+    pub rs2: Wire<Out, 5>,
+    /// The immediate.
+    pub imm: Wire<Out, 32>,
+    /// The second operand is the immediate.
+    pub has_imm: Wire<Out, bool>,
+    /// The first operand: 0 rs1, 1 the program counter, 2 zero.
+    pub base: Wire<Out, 2>,
+    /// Bit n: unit n of [`UNITS`] executes it.
+    pub unit: Wire<Out, { UNITS.len() }>,
+    /// Which function of the unit.
+    pub function: Wire<Out, 3>,
+    /// Subtraction instead of addition, signed instead of unsigned shift.
+    pub alternate: Wire<Out, bool>,
+    /// It has 16 bits.
+    pub is_short: Wire<Out, bool>,
+}
+
+/// Decodes instructions of 16 and 32 bits.
+#[module]
+pub struct HpuDecoder {
+    /// The instruction, from bit 0; of one of 16 bits the upper ones are ignored.
+    pub word: Wire<In, 32>,
+    /// What it is.
+    pub m: Decoded,
+}
+
+/// Whether bits can fit both patterns.
+fn overlap(one: &'static str, other: &'static str) -> bool {
+    let bits = |text: &'static str| text.chars().filter(|bit| *bit != '_');
+    bits(one)
+        .zip(bits(other))
+        .all(|(a, b)| a == '?' || b == '?' || a == b)
+}
+
+/// A word whose bits are those of another one, or constants; the first source is that of bit 0.
+#[kernel]
+fn gathered(sources: &[Source], word: Sig) -> Sig {
+    let (mut parts, mut rest) = (Vec::new(), sources);
+    while let [first, ..] = rest {
+        let same = rest.iter().take_while(|source| *source == first).count();
+        let part = match *first {
+            Source::Is(bit) => constant(lit(if bit { (1 << same) - 1 } else { 0 }, same)),
+            Source::Bit(bit) if same > 1 => word[usize::from(bit)].repeat(same),
+            Source::Bit(low) => {
+                let next = (low..)
+                    .zip(rest)
+                    .take_while(|(bit, source)| **source == Source::Bit(*bit));
+                word.slice(usize::from(low), next.count())
+            }
+        };
+        rest = &rest[part.width()..];
+        parts.insert(0, part);
+    }
+    cat_all(&parts)
+}
+
+#[kernel]
+fn either(signals: impl IntoIterator<Item = Sig>) -> Sig {
+    signals
+        .into_iter()
+        .reduce(|a, b| a | b)
+        .expect("one signal at least")
+}
+
+/// An instruction of 16 bits as one of 32; zeros if it is illegal.
+#[kernel]
+fn expand(half: Sig) -> Sig {
+    let rows = COMPRESSED.iter().enumerate().filter_map(|(number, row)| {
+        let long_form = row.expanded()?;
+        let before = COMPRESSED[..number]
+            .iter()
+            .filter(|other| overlap(other.bits, row.bits));
+        let is_it = before
+            .fold(half.fits(row.bits), |fits, other| fits & !half.fits(other.bits))
+            .named(&format!("is_{}", row.name.replace('.', "_")));
+        Some(is_it.repeat(32) & gathered(&long_form, half))
+    });
+    either(rows)
+}
+
+#[kernel(HpuDecoder { word, m })]
+fn update() {
+    let is_short = !word.slice(0, 2).all();
+    let long_form = expand(word.slice(0, 16));
+    let expanded = reg(if is_short { long_form } else { word });
+    let was_short = reg(is_short);
+
+    let rows: Vec<(&Row, Sig<bool>)> = TABLE
+        .iter()
+        .map(|row| {
+            (
+                row,
+                expanded
+                    .fits(row.bits)
+                    .named(&format!("is_{}", row.name.replace('.', "_"))),
+            )
+        })
+        .collect();
+    let one_of = |wanted: &dyn Fn(&Row) -> bool| {
+        let hits = rows.iter().filter(|(row, _)| wanted(row)).map(|(_, hit)| *hit);
+        hits.reduce(|a, b| a | b).expect("one instruction at least")
+    };
+    /// Fields of registers, 0 where they are none.
+    let [has_rd, has_rs1, has_rs2] = [0, 1, 2].map(|number| one_of(&|row| row.format.registers()[number]));
+    m.rd = reg(expanded.slice(7, 5) & has_rd.repeat(5));
+    m.rs1 = reg(expanded.slice(15, 5) & has_rs1.repeat(5));
+    m.rs2 = reg(expanded.slice(20, 5) & has_rs2.repeat(5));
+    /// The immediate of each format.
+    let imms = FORMATS.map(|format| {
+        let has_it = one_of(&|row| row.format.imm() == format.imm());
+        gathered(&format.imm_bits(), expanded) & has_it.repeat(32)
+    });
+    m.imm = reg(either(imms));
+    m.has_imm = reg(!has_rs2);
+    m.base = reg(cat!(
+        one_of(&|row| row.op == Op::Lui),
+        one_of(&|row| matches!(row.op, Op::Auipc | Op::Jal))
+    ));
+    m.unit = reg(word_of(UNITS.map(|unit| one_of(&|row| row.unit == unit))));
+    /// Bits of an immediate are no function.
+    let has_function = !one_of(&|row| matches!(row.format, Format::U | Format::J));
+    m.function = reg(expanded.slice(12, 3) & has_function.repeat(3));
+    let has_alternate =
+        one_of(&|row| row.unit == Unit::Alu && matches!(row.format, Format::R | Format::Shift));
+    m.alternate = reg(has_alternate && expanded[30]);
+    m.is_short = reg(was_short);
+}

@@ -1,0 +1,91 @@
+//! `HpuDecoder` against the decoder of the simulator: both come from the table of instructions.
+
+use spinneret_hdl::hpu::UNITS;
+use spinneret_isa::{Format, Instruction, Unit};
+use spinneret_models::HpuDecoder;
+use spinneret_sim::prelude::*;
+use std::collections::VecDeque;
+
+/// Clocks from a word to its fields.
+const LATENCY: usize = 2;
+/// Random words of 32 bits, three quarters of them with the major opcode of an instruction.
+const RANDOM_WORDS: usize = 40_000;
+
+/// What the block shows of a word, by port.
+fn expected(word: u32) -> Vec<(&'static str, u64)> {
+    let instruction = Instruction::decode(word);
+    let is_short = ("m_is_short", u64::from(instruction.is_compressed()));
+    let Some(row) = instruction.op().row() else {
+        return vec![is_short, ("m_unit", 0), ("m_rd", 0)];
+    };
+    let unit = UNITS.iter().position(|unit| *unit == row.unit).expect("every unit has a bit");
+    let has_function = !matches!(row.format, Format::U | Format::J);
+    let digits: String = row.bits.chars().filter(|digit| *digit != '_').collect();
+    let is_alternate = row.unit == Unit::Alu && digits.starts_with("01");
+    let mut fields = vec![
+        is_short,
+        ("m_unit", 1 << unit),
+        ("m_rd", instruction.rd() as u64),
+        ("m_rs1", instruction.rs1() as u64),
+        ("m_rs2", instruction.rs2() as u64),
+        ("m_imm", u64::from(instruction.imm() as u32)),
+        ("m_has_imm", u64::from(!row.format.registers()[2])),
+        ("m_base", match row.name {
+            "lui" => 2,
+            "auipc" | "jal" => 1,
+            _ => 0,
+        }),
+        ("m_alternate", u64::from(is_alternate)),
+    ];
+    if has_function && row.format != Format::None {
+        fields.push(("m_function", u64::from_str_radix(&digits[17..20], 2).expect("three digits")));
+    }
+    fields
+}
+
+fn decodes(run: &mut TestRun, words: impl Iterator<Item = u32>) {
+    let mut sim = run.simulation::<HpuDecoder>();
+    let mut inside = VecDeque::new();
+    for word in words {
+        sim.set("word", word);
+        sim.cycle();
+        inside.push_back(word);
+        if inside.len() == LATENCY {
+            let word = inside.pop_front().expect("two words are inside");
+            for (port, value) in expected(word) {
+                assert_eq!(sim.get(port), value, "{port} of {word:#010x}, {}", Instruction::decode(word));
+            }
+        }
+    }
+    sim.finish();
+}
+
+#[test]
+fn the_decoder_knows_every_instruction_of_16_bits() {
+    run_test(0x0001_0dec, |run| {
+        let shorts = (0..1_u32 << 16).filter(|half| half & 3 != 3);
+        decodes(run, shorts.map(|half| half | 0xa5a5_0000));
+    });
+}
+
+#[test]
+fn the_decoder_knows_random_instructions_of_32_bits() {
+    run_test(0x0002_0dec, |run| {
+        let mut rng = run.rng("words");
+        let opcodes = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x0f, 0x73, 0x2f];
+        let mut words: Vec<u32> = vec![0x73, 0x0010_0073, 0x3020_0073, 0x1050_0073];
+        for _ in 0..RANDOM_WORDS {
+            let word = rng.random::<u32>() | 3;
+            words.push(match rng.random_range(0..8) {
+                0 => word,
+                kind => {
+                    let opcode = opcodes[rng.random_range(0..opcodes.len())];
+                    // Most bits of functions are 0 in legal words.
+                    let cleared = if kind < 4 { 0xbe00_0000 } else { 0 };
+                    word & !cleared & !0x7f | opcode
+                }
+            });
+        }
+        decodes(run, words.into_iter());
+    });
+}
