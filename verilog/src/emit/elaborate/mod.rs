@@ -317,9 +317,13 @@ impl Elaboration<'_> {
                 Op::SelectAt if low == 0 && self.tree.node(node.operands[0]).operands.is_empty() => {
                     let offset = self.value(node.operands[1])?;
                     let write = variable_write(&offset, value.width, available);
-                    let part = Part::At {
-                        offset: write.offset,
-                        width: value.width,
+                    // One bit has no index in Verilog.
+                    let part = match value.width == available {
+                        true => Part::Whole,
+                        false => Part::At {
+                            offset: write.offset,
+                            width: value.width,
+                        },
                     };
                     let assign = Stmt::Assign {
                         target: Target { signal, part },
