@@ -12,6 +12,10 @@ pub use emit::{
     Child, Design, Error, Instance, Library, Module, Parameter, Port, PortDirection, TopOptions, generate,
 };
 
+#[cfg(test)]
+#[path = "../tests/random/mod.rs"]
+mod random;
+
 /// The examples of the language's page.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/language.md")]

@@ -13,39 +13,42 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Stands for the application block: has a sub-block, and instantiates the clock of the cluster.
-#[derive(LogicBlock, Describe, Debug)]
+#[module()]
 struct FakeApp {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Reset.
-    pub rst: Wire<In, Bit>,
     /// The addend.
-    pub step: Wire<In, Word>,
+    pub step: Wire<In, 8>,
     /// The value.
-    pub count: Wire<Out, Word>,
-    part: Counter,
+    pub count: Wire<Out, 8>,
+    part: Counter<8>,
     clock: ClockBox,
-    cluster: Signal<Local, Clock>,
-    seen: Reg<bool>,
+    seen: Seen,
     /// The clock of the cluster is steady.
     pub locked: Wire<Out, bool>,
 }
 
+/// Takes a bit into the clock of the cluster.
+#[module()]
+struct Seen {
+    a: Wire<In, bool>,
+    q: Wire<Out, bool>,
+}
+
+#[kernel(Seen { a, q })]
+fn update() {
+    q = reg(a);
+}
+
 /// The clock of the cluster as the application block knows it.
-#[derive(LogicBlock, Debug)]
+#[module(no_clock)]
 struct ClockBox {
-    pub clk: Signal<In, Clock>,
-    pub rst: Wire<In, bool>,
-    pub cluster_clk: Signal<Out, Clock>,
-    pub cluster_locked: Wire<Out, bool>,
+    clk: Signal<In, Clock>,
+    rst: Wire<In, bool>,
+    cluster_clk: Signal<Out, Clock>,
+    cluster_locked: Wire<Out, bool>,
 }
 
 impl Logic for ClockBox {
     fn update(&mut self) {}
-    fn connect(&mut self) {
-        self.cluster_clk.connect();
-        self.cluster_locked.connect();
-    }
     fn hdl(&self) -> Verilog {
         Verilog::Blackbox(ast::BlackBox {
             code: "(* blackbox *)\nmodule spinneret_cluster_clock (\n    input  wire clk,\n    input  wire rst,\n    \
@@ -56,39 +59,18 @@ impl Logic for ClockBox {
     }
 }
 
-impl Logic for FakeApp {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.part);
-        self.part.step.next = self.step.val();
-        self.count.next = self.part.count.val();
-        self.clock.clk.next = self.clk.val();
-        self.clock.rst.next = self.rst.val();
-        self.cluster.next = self.clock.cluster_clk.val();
-        clocked!(self.cluster => self.seen);
-        self.seen.d.next = self.clock.cluster_locked.val();
-        self.locked.next = self.seen.q.val();
-    }
+#[kernel(FakeApp { step, count, part, clock, seen, locked })]
+fn update() {
+    part.step = step;
+    count = part.count;
+    seen.clk = clock.cluster_clk;
+    seen.a = clock.cluster_locked;
+    locked = seen.q;
 }
 
 /// An application block that says in a parameter's documentation what it was made for.
 pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
-    let block = FakeApp {
-        clk: Signal::default(),
-        rst: Wire::bit(),
-        step: Wire::word(8),
-        count: Wire::word(8),
-        part: Counter::new(8),
-        clock: ClockBox {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            cluster_clk: Signal::default(),
-            cluster_locked: Wire::bit(),
-        },
-        cluster: Signal::default(),
-        seen: Reg::bit(),
-        locked: Wire::bit(),
-    };
+    let block = FakeApp::new();
     let doc = format!(
         "Made for {}, {}, {}, {} Hz.",
         request.board.name,

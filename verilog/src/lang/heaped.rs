@@ -12,38 +12,32 @@ use std::ops::{Deref, DerefMut};
 /// use spinneret_verilog::prelude::*;
 ///
 /// /// Passes a bit on.
-/// #[derive(LogicBlock, Describe, Default, Debug)]
+/// #[module(no_clock)]
 /// struct Inner {
-///     pub a: Wire<In, bool>,
-///     pub q: Wire<Out, bool>,
+///     a: Wire<In, bool>,
+///     q: Wire<Out, bool>,
 /// }
 ///
-/// impl Logic for Inner {
-///     #[kernel]
-///     fn update(&mut self) {
-///         self.q.next = self.a.val();
-///     }
+/// #[kernel(Inner { a, q })]
+/// fn update() {
+///     q = a;
 /// }
 ///
 /// /// Passes it on through another block.
-/// #[derive(LogicBlock, Describe, Debug)]
+/// #[module(no_clock)]
 /// struct Outer {
-///     pub a: Wire<In, bool>,
-///     pub q: Wire<Out, bool>,
+///     a: Wire<In, bool>,
+///     q: Wire<Out, bool>,
 ///     inner: Heaped<Inner>,
 /// }
 ///
-/// impl Logic for Outer {
-///     #[kernel]
-///     fn update(&mut self) {
-///         self.inner.a.next = self.a.val();
-///         self.q.next = self.inner.q.val();
-///     }
+/// #[kernel(Outer { a, q, inner })]
+/// fn update() {
+///     inner.a = a;
+///     q = inner.q;
 /// }
 ///
-/// let inner = Inner { a: Wire::bit(), q: Wire::bit() };
-/// let outer = Outer { a: Wire::bit(), q: Wire::bit(), inner: Heaped::new(inner) };
-/// assert_eq!(spinneret_verilog::generate(&outer, "outer")?.modules.len(), 2);
+/// assert_eq!(spinneret_verilog::generate(&Outer::new(), "outer")?.modules.len(), 2);
 /// # Ok::<(), spinneret_verilog::Error>(())
 /// ```
 #[derive(Clone, Debug)]

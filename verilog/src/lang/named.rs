@@ -15,34 +15,22 @@ use std::ops::{Index, IndexMut};
 /// use spinneret_verilog::prelude::*;
 ///
 /// /// Registers of a table.
-/// #[derive(LogicBlock, Describe, Debug)]
+/// #[module(names: Vec<String>)]
 /// struct Table {
-///     pub clk: Signal<In, Clock>,
-///     pub d: Wire<In>,
-///     pub q: Named<Wire<Out>>,
-///     held: Named<Reg>,
-///     _names: Vec<String>,
+///     d: Wire<In, 8>,
+///     q: Named<Wire<Out, 8>, { &names }>,
+///     held: Named<Reg<8>, { &names }>,
 /// }
 ///
-/// impl Logic for Table {
-///     #[kernel]
-///     fn update(&mut self) {
-///         clocked!(self.clk => self.held);
-///         for name in &self._names {
-///             self.held[name].d.next = self.d.val();
-///             self.q[name].next = self.held[name].q.val();
-///         }
+/// #[kernel(Table { d, q, held, names })]
+/// fn update() {
+///     for name in &names {
+///         held[name] = d;
+///         q[name] = held[name];
 ///     }
 /// }
 ///
-/// let names = vec!["mask".to_owned(), "start".to_owned()];
-/// let table = Table {
-///     clk: Signal::default(),
-///     d: Wire::word(8),
-///     q: Named::new(&names, |_| Wire::word(8)),
-///     held: Named::new(&names, |_| Reg::word(8)),
-///     _names: names,
-/// };
+/// let table = Table::new(vec!["mask".to_owned(), "start".to_owned()]);
 /// let ports = spinneret_verilog::generate(&table, "table_of_two")?.ports;
 /// assert!(ports.iter().any(|port| port.name == "q_start"));
 /// # Ok::<(), spinneret_verilog::Error>(())

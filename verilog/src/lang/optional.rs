@@ -15,31 +15,19 @@ use std::ops::{Deref, DerefMut};
 /// use spinneret_verilog::prelude::*;
 ///
 /// /// Passes a bit on, gated in one variant.
-/// #[derive(LogicBlock, Describe, Debug)]
+/// #[module(no_clock, gated: bool)]
 /// struct Gate {
-///     pub a: Wire<In, bool>,
-///     pub enable: Optional<Wire<In, bool>>,
-///     pub q: Wire<Out, bool>,
-///     _gated: bool,
+///     a: Wire<In, bool>,
+///     enable: Optional<Wire<In, bool>, { gated }>,
+///     q: Wire<Out, bool>,
 /// }
 ///
-/// impl Logic for Gate {
-///     #[kernel]
-///     fn update(&mut self) {
-///         self.q.next = self.a.val();
-///         if self._gated {
-///             self.q.next = self.a.val() & self.enable.val();
-///         }
-///     }
+/// #[kernel(Gate { a, enable, q, gated })]
+/// fn update() {
+///     q = if gated { a & *enable } else { a };
 /// }
 ///
-/// let gate = |gated| Gate {
-///     a: Wire::bit(),
-///     enable: Optional::new(gated, Wire::bit),
-///     q: Wire::bit(),
-///     _gated: gated,
-/// };
-/// let ports = |gated| spinneret_verilog::generate(&gate(gated), "gate").map(|design| design.ports.len());
+/// let ports = |gated| spinneret_verilog::generate(&Gate::new(gated), "gate").map(|design| design.ports.len());
 /// assert_eq!((ports(false)?, ports(true)?), (2, 3));
 /// # Ok::<(), spinneret_verilog::Error>(())
 /// ```

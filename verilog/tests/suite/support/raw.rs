@@ -12,7 +12,7 @@ use rust_hdl::prelude::{
 /// A block with any signals, sub-blocks and code.
 pub(crate) struct Raw {
     pub(crate) atoms: Vec<RawAtom>,
-    pub(crate) children: Vec<(String, Raw)>,
+    pub(crate) children: Vec<(String, Box<dyn Block>)>,
     pub(crate) code: Verilog,
     pub(crate) timing: Vec<TimingInfo>,
 }
@@ -39,7 +39,12 @@ impl Raw {
     }
 
     /// The same block with a sub-block.
-    pub(crate) fn with(mut self, name: &str, child: Raw) -> Self {
+    pub(crate) fn with(self, name: &str, child: impl Block + 'static) -> Self {
+        self.with_boxed(name, Box::new(child))
+    }
+
+    /// The same with one whose type is not known.
+    pub(crate) fn with_boxed(mut self, name: &str, child: Box<dyn Block>) -> Self {
         self.children.push((name.to_owned(), child));
         self
     }
