@@ -1,4 +1,4 @@
-//! Turns rust-hdl blocks into readable, explicit SystemVerilog.
+//! A language for hardware in Rust, and its back-end, which writes readable, explicit SystemVerilog.
 
 // The `#[kernel]` attribute names this crate by its name, also inside of it.
 extern crate self as spinneret_verilog;

@@ -144,7 +144,7 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
 
         impl #generics #rtl::Bundle for #handles #types #bounds {
             fn ports(&self, path: &str, found: &mut ::std::vec::Vec<#rtl::PortOf>) {
-                #(#rtl::Bundle::ports(&self.#ports, &::spinneret_verilog::lang::connect::below(path, stringify!(#ports)), found);)*
+                #(#rtl::Bundle::ports(&self.#ports, &#rtl::below(path, stringify!(#ports)), found);)*
             }
             fn record(&self) -> &'static str {
                 #record

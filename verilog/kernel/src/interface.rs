@@ -1,7 +1,7 @@
 //! `#[interface(...)]`: a bundle of ports with its constructor, and the other side of it.
 
 use crate::arguments::Arguments;
-use crate::hardware::{constructor, field_values, named};
+use crate::module::{constructor, field_values, named};
 use crate::packing::packing;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -72,12 +72,11 @@ fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStrea
     })
 }
 
-/// What rust-hdl, and `connect!`, want of a bundle.
+/// What rust-hdl wants of a bundle.
 fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
     let name = &item.ident;
     let (generics, types, bounds) = item.generics.split_for_impl();
     let prelude = quote!(::spinneret_verilog::prelude);
-    let connect = quote!(::spinneret_verilog::lang::connect);
     let hdl = has_names.then(|| {
         quote! {
             fn hdl(&self) -> #prelude::Verilog {
@@ -92,30 +91,16 @@ fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
         }
 
         impl #generics #prelude::Block for #name #types #bounds {
-            fn connect_all(&mut self) {
-                #(self.#ports.connect_all();)*
-            }
-            fn update_all(&mut self) {
-                #(self.#ports.update_all();)*
-            }
+            fn connect_all(&mut self) {}
+            fn update_all(&mut self) {}
             fn has_changed(&self) -> bool {
-                #(self.#ports.has_changed())||*
+                false
             }
             fn accept(&self, name: &str, probe: &mut dyn #prelude::Probe) {
                 probe.visit_start_namespace(name, self);
                 #(self.#ports.accept(stringify!(#ports), probe);)*
                 probe.visit_end_namespace(name, self);
             }
-        }
-
-        impl #generics #connect::Ports for #name #types #bounds {
-            fn leaves<'leaf>(&'leaf mut self, path: &str, found: &mut ::std::vec::Vec<#connect::Leaf<'leaf>>) {
-                #(self.#ports.leaves(&#connect::below(path, stringify!(#ports)), found);)*
-            }
-        }
-
-        impl #generics #connect::Root for #name #types #bounds {
-            const IS_PART: bool = false;
         }
     }
 }

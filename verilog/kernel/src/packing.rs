@@ -1,4 +1,4 @@
-//! A bundle of ports as one word: `pack`, `unpack`, and the place that it takes in a record.
+//! A bundle of ports as one word: the place that it takes in a record.
 
 use crate::arguments::Arguments;
 use crate::initial::split;
@@ -72,7 +72,7 @@ fn functions(arguments: &Arguments, item: &ItemStruct, ports: &[(Ident, Content)
         .parameters
         .iter()
         .map(|(name, kind)| quote!(#name: #kind));
-    let names: Vec<_> = ports.iter().map(|(name, _)| name).collect();
+    let names = ports.iter().map(|(name, _)| name);
     let places = ports.iter().map(|(_, content)| content.place());
     quote! {
         impl #generics #name #types #bounds {
@@ -84,18 +84,6 @@ fn functions(arguments: &Arguments, item: &ItemStruct, ports: &[(Ident, Content)
                     #record,
                     [#((stringify!(#names), #places)),*],
                 )[0].layout().as_place()
-            }
-        }
-
-        impl #generics ::spinneret_verilog::lang::Packed for #name #types #bounds {
-            fn ports(&self) -> ::std::vec::Vec<(&'static str, &dyn ::spinneret_verilog::lang::Port)> {
-                ::std::vec![#((stringify!(#names), &self.#names as &dyn ::spinneret_verilog::lang::Port)),*]
-            }
-            fn ports_mut(&mut self) -> ::std::vec::Vec<&mut dyn ::spinneret_verilog::lang::Port> {
-                ::std::vec![#(&mut self.#names as &mut dyn ::spinneret_verilog::lang::Port),*]
-            }
-            fn record(&self) -> &'static str {
-                #record
             }
         }
     }

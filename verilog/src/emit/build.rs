@@ -6,15 +6,15 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
-use super::elaborate::elaborate;
+use super::elaborate::{Kernel, elaborate};
 use super::entry::Origin;
 use super::error::{Error, clash};
 use super::file::Body;
 use super::ir::{Kind, SignalId};
-use super::lower::lower;
 use super::metadata::{Metadata, ModuleParameter};
 use super::module;
 use super::names;
+use super::plain;
 use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
 use super::records::Views;
@@ -112,10 +112,13 @@ impl Builder<'_> {
             }
         }
         let (mut symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
-        let mut kernel = match (&scope.tree, &scope.code) {
-            (Some(tree), _) => elaborate(&mut symbols, &mut identifiers, tree)?,
-            (None, Verilog::Combinatorial(block)) => lower(&symbols, block)?,
-            _ => lower(&symbols, &[])?,
+        let plain = match (&scope.tree, &scope.code) {
+            (None, Verilog::Combinatorial(statements)) => plain::translate(scope, statements),
+            _ => None,
+        };
+        let mut kernel = match scope.tree.as_ref().or(plain.as_ref()) {
+            Some(tree) => elaborate(&mut symbols, &mut identifiers, tree)?,
+            None => Kernel::default(),
         };
         check(&symbols, &kernel.statements)?;
         drop_unread(&symbols, &mut kernel.statements);

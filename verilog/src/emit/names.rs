@@ -27,12 +27,6 @@ pub(crate) fn canonical(name: &str, loops: &[LoopVariable]) -> Option<String> {
     Some(path)
 }
 
-/// The canonical path of an assignment target, without the `next` that marks it.
-pub(crate) fn canonical_target(name: &str, loops: &[LoopVariable]) -> Option<String> {
-    let path = canonical(name, loops)?;
-    Some(path.strip_suffix("$next").map(str::to_owned).unwrap_or(path))
-}
-
 /// A canonical path as people write it.
 pub(crate) fn display(path: &str) -> String {
     path.replace('$', ".")
@@ -193,7 +187,6 @@ mod tests {
             Some("a$6$4")
         );
         assert_eq!(canonical(".x::y", &[]).as_deref(), Some("x$y"));
-        assert_eq!(canonical_target("a[0].next", &[]).as_deref(), Some("a$0"));
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Block RAM whose bytes are written one by one.
 
-use super::clocked::Clocked;
+use super::only_shown;
 use super::ram::address_width;
 use super::wire::Wire;
 use super::word::Word;
-use crate::lang::build;
-use rust_hdl::core::ast::{Verilog, VerilogStatement};
+use rust_hdl::core::ast::Verilog;
 use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo};
 
 /// Bits of a byte.
@@ -32,7 +31,7 @@ pub struct ByteRam {
     pub read_addr: Wire<In, Word>,
     /// Word that was read.
     pub read_data: Wire<Out, Word>,
-    words: Vec<Word>,
+    depth: usize,
 }
 
 impl ByteRam {
@@ -54,28 +53,12 @@ impl ByteRam {
             read_enable: Wire::bit(),
             read_addr: Wire::word(address),
             read_data: Wire::word(width),
-            words: vec![Word::zero(width); depth],
-        }
-    }
-
-    fn read(&self) -> Word {
-        let width = self.write_data.width();
-        let word = self.words.get(self.read_addr.val().index()).cloned();
-        word.unwrap_or_else(|| Word::zero(width))
-    }
-
-    fn write(&mut self) {
-        let (enables, data) = (self.write_enable.val(), self.write_data.val());
-        let Some(word) = self.words.get_mut(self.write_addr.val().index()) else {
-            return;
-        };
-        for byte in (0..enables.width()).filter(|byte| enables.get_bit(*byte)) {
-            word.set_slice(BYTE * byte, BYTE, data.slice(BYTE * byte, BYTE));
+            depth,
         }
     }
 
     fn module_text(&self) -> String {
-        let (depth, bytes) = (self.words.len(), self.write_enable.width());
+        let (depth, bytes) = (self.depth, self.write_enable.width());
         // One bit has no index in Verilog.
         let write = if bytes == 1 {
             "    if (write_enable) memory[write_addr] <= write_data;\n".to_owned()
@@ -100,18 +83,7 @@ impl ByteRam {
 }
 
 impl Logic for ByteRam {
-    fn update(&mut self) {
-        if !self.clk.pos_edge() {
-            return;
-        }
-        if self.read_enable.val() {
-            self.read_data.next = self.read();
-        }
-        self.write();
-    }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
+    fn update(&mut self) {}
     fn hdl(&self) -> Verilog {
         Verilog::Custom(self.module_text())
     }
@@ -126,28 +98,8 @@ impl Logic for ByteRam {
 }
 
 impl Block for ByteRam {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.update();
-        self.clk.update_all();
-        self.write_enable.update_all();
-        self.write_addr.update_all();
-        self.write_data.update_all();
-        self.read_enable.update_all();
-        self.read_addr.update_all();
-        self.read_data.update_all();
-    }
-    fn has_changed(&self) -> bool {
-        self.clk.has_changed()
-            || self.write_enable.has_changed()
-            || self.write_addr.has_changed()
-            || self.write_data.has_changed()
-            || self.read_enable.has_changed()
-            || self.read_addr.has_changed()
-            || self.read_data.has_changed()
-    }
+    only_shown!();
+
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         probe.visit_start_scope(name, self);
         self.clk.accept("clk", probe);
@@ -158,17 +110,5 @@ impl Block for ByteRam {
         self.read_addr.accept("read_addr", probe);
         self.read_data.accept("read_data", probe);
         probe.visit_end_scope(name, self);
-    }
-}
-
-impl Clocked for ByteRam {
-    fn drive_clock(&mut self, clk: Clock, _rst: Option<bool>) {
-        self.clk.next = clk;
-    }
-    fn connect_clock(&mut self, _with_reset: bool) {
-        self.clk.connect();
-    }
-    fn clock_statements(&self, name: &str, clk: &str, _rst: Option<&str>) -> Vec<VerilogStatement> {
-        vec![build::assign(format!("{name}$clk"), build::signal(clk))]
     }
 }

@@ -1,10 +1,9 @@
 //! Memories that synthesis maps to RAM.
 
-use super::clocked::Clocked;
+use super::only_shown;
 use super::wire::Wire;
 use super::word::Word;
-use crate::lang::build;
-use rust_hdl::core::ast::{Verilog, VerilogStatement};
+use rust_hdl::core::ast::Verilog;
 use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo};
 
 /// How a memory is built, which also decides when its read data appears.
@@ -38,7 +37,7 @@ pub struct Ram {
     /// Word that was read.
     pub read_data: Wire<Out, Word>,
     style: RamStyle,
-    words: Vec<Word>,
+    depth: usize,
 }
 
 impl Ram {
@@ -61,20 +60,12 @@ impl Ram {
             read_addr: Wire::word(address),
             read_data: Wire::word(width),
             style,
-            words: vec![Word::zero(width); depth],
+            depth,
         }
     }
 
-    fn read(&self) -> Word {
-        let width = self.write_data.width();
-        self.words
-            .get(self.read_addr.val().index())
-            .cloned()
-            .unwrap_or_else(|| Word::zero(width))
-    }
-
     fn module_text(&self) -> String {
-        let (depth, width) = (self.words.len(), self.write_data.width());
+        let (depth, width) = (self.depth, self.write_data.width());
         let (style, attribute, read) = match self.style {
             RamStyle::Block => (
                 "block",
@@ -113,24 +104,7 @@ pub fn bit_width(largest: usize) -> usize {
 }
 
 impl Logic for Ram {
-    fn update(&mut self) {
-        match self.style {
-            RamStyle::Distributed => self.read_data.next = self.read(),
-            RamStyle::Block if self.clk.pos_edge() && self.read_enable.val() => {
-                self.read_data.next = self.read()
-            }
-            RamStyle::Block => {}
-        }
-        if self.clk.pos_edge() && self.write_enable.val() {
-            let address = self.write_addr.val().index();
-            if let Some(word) = self.words.get_mut(address) {
-                *word = self.write_data.val();
-            }
-        }
-    }
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
+    fn update(&mut self) {}
     fn hdl(&self) -> Verilog {
         Verilog::Custom(self.module_text())
     }
@@ -145,28 +119,8 @@ impl Logic for Ram {
 }
 
 impl Block for Ram {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.update();
-        self.clk.update_all();
-        self.write_enable.update_all();
-        self.write_addr.update_all();
-        self.write_data.update_all();
-        self.read_enable.update_all();
-        self.read_addr.update_all();
-        self.read_data.update_all();
-    }
-    fn has_changed(&self) -> bool {
-        self.clk.has_changed()
-            || self.write_enable.has_changed()
-            || self.write_addr.has_changed()
-            || self.write_data.has_changed()
-            || self.read_enable.has_changed()
-            || self.read_addr.has_changed()
-            || self.read_data.has_changed()
-    }
+    only_shown!();
+
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         probe.visit_start_scope(name, self);
         self.clk.accept("clk", probe);
@@ -179,17 +133,5 @@ impl Block for Ram {
         self.read_addr.accept("read_addr", probe);
         self.read_data.accept("read_data", probe);
         probe.visit_end_scope(name, self);
-    }
-}
-
-impl Clocked for Ram {
-    fn drive_clock(&mut self, clk: Clock, _rst: Option<bool>) {
-        self.clk.next = clk;
-    }
-    fn connect_clock(&mut self, _with_reset: bool) {
-        self.clk.connect();
-    }
-    fn clock_statements(&self, name: &str, clk: &str, _rst: Option<&str>) -> Vec<VerilogStatement> {
-        vec![build::assign(format!("{name}$clk"), build::signal(clk))]
     }
 }

@@ -206,6 +206,14 @@ pub struct PortOf {
     pub(crate) is_optional: bool,
 }
 
+/// The path of a port within a bundle.
+pub fn below(path: &str, field: &str) -> String {
+    match path {
+        "" => field.to_owned(),
+        path => format!("{path}.{field}"),
+    }
+}
+
 /// A bundle of ports: signals by their names within it.
 pub trait Bundle {
     /// Adds its ports to a list; `path` is its own within the bundle.

@@ -3,6 +3,7 @@
 //! Signals are handles ([`super::Sig`]): the number of a value in this tree. Equal values are one value, so that two branches
 //! that do the same can be compared by their numbers.
 
+use crate::emit::Metadata;
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::lang::Layout;
 use crate::lang::Wire;
@@ -144,8 +145,8 @@ pub(crate) struct Tree {
     pub(crate) reset_is_low: bool,
     /// Values of which a field was selected.
     pub(crate) records: Vec<(NodeId, &'static Layout)>,
-    /// Name, documentation and numbers of the block, as `lang::comments` has them.
-    pub(crate) metadata: Vec<String>,
+    /// Name, documentation and numbers of the block.
+    pub(crate) metadata: Metadata,
 }
 
 thread_local!(static OPEN: RefCell<Vec<Tree>> = const { RefCell::new(Vec::new()) });

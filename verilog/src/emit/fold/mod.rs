@@ -167,7 +167,7 @@ pub(crate) fn compare(comparison: Comparison, a: Expr, b: Expr) -> Expr {
     }
 }
 
-pub(crate) fn holds<T: Ord>(relation: Relation, x: &T, y: &T) -> bool {
+fn holds<T: Ord>(relation: Relation, x: &T, y: &T) -> bool {
     match relation {
         Relation::Equal => x == y,
         Relation::Unequal => x != y,

@@ -5,6 +5,7 @@ use rust_hdl::core::ast::{
     VerilogOpUnary, VerilogStatement,
 };
 use rust_hdl::core::constraint::PinConstraint;
+use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
     Atom, AtomKind, Block, Logic, Probe, TimingInfo, TypeDescriptor, TypeKind, VCDValue,
 };
@@ -25,6 +26,7 @@ pub(crate) struct RawAtom {
     pub(crate) descriptor: TypeDescriptor,
     pub(crate) width: usize,
     pub(crate) literal: VerilogLiteral,
+    id: usize,
 }
 
 impl Raw {
@@ -62,6 +64,7 @@ pub(crate) fn atom(name: &str, kind: AtomKind, width: usize) -> RawAtom {
         descriptor,
         width,
         literal: 0_u32.into(),
+        id: get_signal_id(),
     }
 }
 
@@ -188,7 +191,7 @@ impl Atom for RawAtom {
         false.into()
     }
     fn id(&self) -> usize {
-        0
+        self.id
     }
     fn verilog(&self) -> VerilogLiteral {
         self.literal.clone()

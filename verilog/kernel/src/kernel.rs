@@ -18,7 +18,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, ExprMatch, ItemFn, Lit, Pat, Stmt, Token, parse_quote};
 
-/// A kernel of the second edition, or a function that kernels call.
+/// A kernel, or a function that kernels call.
 pub(crate) fn expand(
     block: Option<&(syn::Ident, Vec<syn::Ident>)>,
     suffix: &TokenStream,
