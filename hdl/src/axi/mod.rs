@@ -5,6 +5,7 @@ mod channels;
 mod ports;
 
 pub use burst_check::BurstCheck;
+pub(crate) use burst_check::within_beat;
 pub use channels::{
     AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut,
     AxiResponseIn, AxiResponseOut,

@@ -10,8 +10,7 @@ use spinneret_verilog::prelude::*;
 /// enabled or has no bytes contains nothing, and a context without a window has nothing; while the guard is open,
 /// everything counts as contained. The windows and how they are chosen pass a register, so a change takes effect one
 /// clock later; the answer is combinational. `tb/proofs/host_guard.sv` proves all this.
-#[hardware(shape: GuardShape, windows = shape.windows)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: GuardShape, count = shape.windows)]
 pub struct HostGuard {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -27,63 +26,29 @@ pub struct HostGuard {
     pub allowed: Wire<Out, bool>,
     open: Reg<bool>,
     by_context: Reg<bool>,
-    enabled: Reg<{ windows }>,
-    starts: [Reg<{ shape.address }>; windows],
-    ends: [Reg<{ shape.address }>; windows],
-    sums: [Wire<Local, { shape.address + 1 }>; windows],
-    /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
-    counts: Wire<Local, { windows }>,
-    contained: Wire<Local, { windows }>,
+    enabled: Reg<{ count }>,
+    starts: [Reg<{ shape.address }>; count],
+    ends: [Reg<{ shape.address }>; count],
 }
 
-impl Logic for HostGuard {
-    #[kernel]
-    fn update(&mut self) {
-        let address = self._shape.address;
-        clocked!(self.clk => self.open, self.by_context, self.enabled, self.starts, self.ends);
-        self.open.d.next = self.windows.open.val();
-        self.by_context.d.next = self.windows.by_context.val();
-        self.counts.next = 0.into();
-        self.contained.next = 0.into();
-        for window in 0..self._shape.windows {
-            self.sums[window].next = self
-                .windows
-                .base
-                .val()
-                .slice(window * address, address)
-                .resize(address + 1)
-                + (self
-                    .windows
-                    .size
-                    .val()
-                    .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
-                    - 1)
-                .resize(address + 1);
-            self.enabled.d.next.set_bit(
-                window,
-                self.windows.enabled.val().get_bit(window)
-                    && self
-                        .windows
-                        .size
-                        .val()
-                        .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
-                        .any(),
-            );
-            self.starts[window].d.next = self.windows.base.val().slice(window * address, address);
-            self.ends[window].d.next = self.sums[window].val().slice(0, address)
-                | fill(self.sums[window].val().get_bit(address), address);
-            self.counts.next.set_bit(
-                window,
-                self.enabled.q.val().get_bit(window)
-                    && (!self.by_context.q.val() || self.asker.val() == window as u64),
-            );
-            self.contained.next.set_bit(
-                window,
-                self.counts.val().get_bit(window)
-                    && self.first.val() >= self.starts[window].q.val()
-                    && self.last.val() <= self.ends[window].q.val(),
-            );
-        }
-        self.allowed.next = self.contained.val().any() || self.open.q.val();
+#[kernel(HostGuard { windows, asker, first, last, allowed, open, by_context, enabled, starts, ends, shape })]
+fn update() {
+    let address = shape.address;
+    open = windows.open;
+    by_context = windows.by_context;
+    for window in 0..shape.windows {
+        let base = windows.base.slice(window * address, address);
+        let size = windows.size.slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS);
+        let sum = base.resize(address + 1) + (size - 1).resize(address + 1);
+        enabled[window] = windows.enabled[window] && size.any();
+        starts[window] = base;
+        ends[window] = sum.slice(0, address) | sum[address].repeat(address);
     }
+    /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
+    let counts =
+        word_of((0..shape.windows).map(|window| enabled[window] && (!by_context || asker == window)));
+    let contained = word_of(
+        (0..shape.windows).map(|window| counts[window] && first >= starts[window] && last <= ends[window]),
+    );
+    allowed = contained.any() || open;
 }

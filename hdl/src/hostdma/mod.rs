@@ -14,47 +14,34 @@
 //! Source: the public FPsPIN design's block of the same name, which has one transfer in flight; the segmented DMA
 //! interface is Corundum's.
 
-mod account;
-mod assembler;
-mod entry;
 pub mod events;
 mod guard;
 mod guard_entry;
-mod intake;
 pub mod layout;
-mod lowest_one;
+mod pieces;
 mod planner;
-mod ports;
 pub mod psdpram;
 mod read;
 mod reserve;
 mod sequencer;
 mod shape;
-mod splitter;
-mod strobes;
 mod transfers;
 mod write;
 
-pub use account::RamAccount;
-pub use assembler::PieceAssembler;
-pub(crate) use entry::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
-pub use intake::WriteIntake;
-pub use layout::TransferShape;
-pub use lowest_one::LowestOne;
-pub use planner::ReadPlanner;
-pub use ports::{
+pub use layout::{
     CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamWriteIn, RamWriteOut, ReadDescOut, StatusIn,
-    WriteDescOut,
+    TransferShape, WriteDescOut,
 };
+pub use pieces::{LowestOne, PieceAssembler, RunSplitter, WriteIntake};
+pub use planner::ReadPlanner;
 pub use read::PspinHostmemDmaRd;
 pub use reserve::LineReserve;
 pub use sequencer::ReadSequencer;
+pub(crate) use shape::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
-pub use splitter::RunSplitter;
-pub use strobes::SeveralRuns;
-pub use transfers::TransferQueue;
+pub use transfers::{RamAccount, TransferQueue};
 pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;

@@ -1,8 +1,7 @@
 //! Gives reads their lines of the ring.
 
 use super::HostDmaShape;
-use super::layout::TransferShape;
-use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields};
+use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields, TransferShape};
 use crate::axi::{DECERR, OKAY, PAGE_BITS, SLVERR};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -11,24 +10,17 @@ use spinneret_verilog::prelude::*;
 /// refused needs no lines, and becomes a transfer without bytes.
 ///
 /// A read is at `transfer` one clock after it was taken.
-#[hardware(
+#[module(
     shape: HostDmaShape,
-    plan: PlanFields = PlanFields::new(shape),
-    held: HeldFields = HeldFields::new(shape),
-    job: JobFields = JobFields::new(shape),
-    payload: ReadPayload = ReadPayload::new(shape),
-    transfer: TransferFields = TransferFields::new(shape.address, transfers(shape)),
+    planned: PlanFields = PlanFields::new(shape),
+    reserved: HeldFields = HeldFields::new(shape),
+    given: TransferFields = TransferFields::new(shape.address, transfers(shape)),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReserve {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// Plans, as [`PlanFields`] says.
-    pub plan: StreamIn<{ plan.width }>,
+    pub plan: StreamIn<{ planned.width }>,
     /// Transfers, as [`TransferFields`] says, with [`ReadPayload`].
-    pub transfer: StreamOut<{ transfer.width }>,
+    pub transfer: StreamOut<{ given.width }>,
     /// A line is free again.
     pub freed: Wire<In, bool>,
     /// The next line.
@@ -37,141 +29,95 @@ pub struct LineReserve {
     #[new(Reg::reset_to(lit(shape.lines() as u64, shape.position())))]
     space: Reg,
     /// A read that has its lines.
-    held: Reg<{ held.width }>,
+    held: Reg<{ reserved.width }>,
     held_valid: Reg<bool, Reset>,
     /// The ring ends within it.
     wraps: Reg<bool>,
     /// Its first part is in flight.
     second: Reg<bool, Reset>,
-    needs: Wire<Local, bool>,
-    /// Lines that are needed, minus 1.
-    needed: Wire<Local, { shape.position() }>,
-    fits: Wire<Local, bool>,
-    move_on: Wire<Local, bool>,
-    reserve: Wire<Local, bool>,
-    moves: Wire<Local, bool>,
-    last: Wire<Local, bool>,
-    line: Wire<Local, { shape.line() }>,
-    first_byte: Wire<Local, { PAGE_BITS }>,
-    /// Bytes of the part, minus 1.
-    bytes: Wire<Local, { PAGE_BITS }>,
-    line_now: Wire<Local, { shape.line() }>,
-    response: Wire<Local, 2>,
 }
 
 /// Words that pass through the transfers of reads.
 pub(super) fn transfers(shape: HostDmaShape) -> TransferShape {
-    TransferShape {
-        entries: shape.reads,
-        payload: ReadPayload::new(shape).into(),
-        ram: shape.line() + shape.lane(),
-        length: PAGE_BITS + 1,
-    }
+    TransferShape::new(shape, shape.reads, ReadPayload::new(shape))
 }
 
-impl Logic for LineReserve {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let (plan, held, transfer) = (self._plan, self._held, self._transfer);
-        let (payload, job) = (self._payload, self._job);
-        let (lane, row, line, position) = (shape.lane(), shape.row(), shape.line(), shape.position());
-        clocked!(self.clk, self.rst => self.fill, self.space, self.held_valid, self.second);
-        clocked!(self.clk => self.held, self.wraps);
-        /// A read that has its lines: does the ring end within?
-        self.moves.next = !self.held.q.val().field(held.plan).flag(plan.refused)
-            && !self.held.q.val().field(held.plan).flag(plan.outside);
-        self.line.next = self.held.q.val().field(held.line);
-        self.last.next = !self.wraps.q.val() || self.second.q.val();
-        self.first_byte.next = self.held.q.val().field(held.plan).field(plan.start);
-        self.bytes.next = self.held.q.val().field(held.plan).field(plan.bytes);
-        self.line_now.next = self.line.val();
-        if self.second.q.val() {
-            self.first_byte.next = cat!(
-                self.held
-                    .q
-                    .val()
-                    .field(held.plan)
-                    .field(plan.start)
-                    .slice(lane, row)
-                    - self.line.val().slice(0, row),
-                lit(0, lane)
-            );
-            self.bytes.next = cat!(
-                self.held.q.val().field(held.plan).field(plan.lines) + self.line.val().slice(0, row),
-                self.held.q.val().field(held.plan).field(plan.last_lane)
-            );
-            self.line_now.next = 0.into();
-        } else if self.wraps.q.val() {
-            self.bytes.next = cat!(
-                (!self.line.val()).resize(row),
-                !self
-                    .held
-                    .q
-                    .val()
-                    .field(held.plan)
-                    .field(plan.start)
-                    .slice(0, lane)
-            );
-        }
-        if self.held.q.val().field(held.plan).flag(plan.outside) {
-            self.response.next = DECERR.into();
-        } else if self.moves.val() {
-            self.response.next = OKAY.into();
-        } else {
-            self.response.next = SLVERR.into();
-        }
-        self.transfer.valid.next = self.held_valid.q.val();
-        self.transfer.data.next = pack!(transfer {
-            host_address: cat!(
-                self.held.q.val().field(held.plan).field(plan.page),
-                self.first_byte.val()
-            ),
-            ram_address: cat!(self.line_now.val(), self.first_byte.val().slice(0, lane)),
-            length: self.bytes.val().resize(PAGE_BITS + 1) + 1,
-            moves: self.moves.val(),
-            payload: pack!(payload {
-                job: pack!(job {
-                    line: self.line.val(),
-                    start: self.held.q.val().field(held.plan).field(plan.start),
-                    length: self.held.q.val().field(held.plan).field(plan.length),
-                    size: self.held.q.val().field(held.plan).field(plan.size),
-                    id: self.held.q.val().field(held.plan).field(plan.id),
-                    response: self.response.val(),
-                    held: self.moves.val(),
-                }),
-                last: self.last.val(),
+#[kernel(
+    LineReserve { plan, transfer, freed, fill, space, held, held_valid, wraps, second, shape, planned, reserved, given },
+)]
+fn update() {
+    let (payload, job) = (ReadPayload::new(shape), JobFields::new(shape));
+    let (lane, row, position) = (shape.lane(), shape.row(), shape.position());
+    /// The first of its lines.
+    let line = reserved.of(held).line;
+    let read = planned.of(reserved.of(held).plan);
+    let moves = !read.refused && !read.outside;
+    let last = !wraps || second;
+    /// Bytes up to the ring's end, minus 1.
+    let to_end = cat!((!line).resize(row), !read.start.slice(0, lane));
+    /// First byte of the part, its bytes minus 1, and its line. If the ring ends within the read, a second part has the rest.
+    let (first_byte, bytes, line_now) = if second {
+        (
+            cat!(read.start.slice(lane, row) - line.slice(0, row), lit(0, lane)),
+            cat!(read.lines + line.slice(0, row), read.last_lane),
+            constant(lit(0, shape.line())),
+        )
+    } else if wraps {
+        (read.start, to_end, line)
+    } else {
+        (read.start, read.bytes, line)
+    };
+    let response = wire(2);
+    response = if read.outside {
+        DECERR
+    } else if read.refused {
+        SLVERR
+    } else {
+        OKAY
+    };
+    transfer.valid = held_valid;
+    transfer.data = pack!(given {
+        host_address: cat!(read.page, first_byte),
+        ram_address: cat!(line_now, first_byte.slice(0, lane)),
+        length: bytes.resize(PAGE_BITS + 1) + 1,
+        moves,
+        payload: pack!(payload {
+            job: pack!(job {
+                line,
+                start: read.start,
+                length: read.length,
+                size: read.size,
+                id: read.id,
+                response,
+                held: moves,
             }),
+            last,
+        }),
+    });
+    /// The next read: it gets lines, if they are needed and free.
+    let next = planned.of(plan.data);
+    let needs = !next.refused && !next.outside;
+    /// Lines that are needed, minus 1.
+    let needed = next.lines.resize(position);
+    /// The carry says whether more lines are free than `needed`, which is one less than is needed.
+    let fits = (space.resize(position + 1) + (!needed).resize(position + 1))[position];
+    let move_on = !held_valid || (transfer.ready && last);
+    plan.ready = move_on && (fits || !needs);
+    let reserve = plan.valid && move_on && fits && needs;
+    if move_on {
+        held_valid = plan.valid && plan.ready;
+        held = pack!(reserved {
+            plan: plan.data,
+            line: fill
         });
-        /// The next read: it gets lines, if they are needed and free.
-        self.needs.next =
-            !self.plan.data.val().flag(plan.refused) && !self.plan.data.val().flag(plan.outside);
-        self.needed.next = self.plan.data.val().field(plan.lines).resize(position);
-        /// The carry says whether more lines are free than `needed`, which is one less than is needed.
-        self.fits.next = (self.space.q.val().resize(position + 1)
-            + (!self.needed.val()).resize(position + 1))
-        .get_bit(position);
-        self.move_on.next = !self.held_valid.q.val() || (self.transfer.ready.val() && self.last.val());
-        self.plan.ready.next = self.move_on.val() && (self.fits.val() || !self.needs.val());
-        self.reserve.next =
-            self.plan.valid.val() && self.move_on.val() && self.fits.val() && self.needs.val();
-        if self.move_on.val() {
-            self.held_valid.d.next = self.plan.valid.val() && self.plan.ready.val();
-            self.held.d.next = pack!(held {
-                plan: self.plan.data.val(),
-                line: self.fill.q.val(),
-            });
-            self.wraps.d.next = self.needs.val() && self.needed.val() > (!self.fill.q.val()).resize(position);
-        }
-        if self.reserve.val() {
-            self.fill.d.next = self.fill.q.val() + self.needed.val().slice(0, line) + 1;
-        }
-        /// Adding the complement takes one more away than subtracting.
-        self.space.d.next = self.space.q.val()
-            + (!self.needed.val() & fill(self.reserve.val(), position))
-            + word(self.freed.val()).resize(position);
-        if self.held_valid.q.val() && self.transfer.ready.val() {
-            self.second.d.next = !self.last.val();
-        }
+        wraps = needs && needed > (!fill).resize(position);
+    }
+    if reserve {
+        fill = fill + needed.slice(0, shape.line()) + 1;
+    }
+    /// Adding the complement takes one more away than subtracting.
+    space = space + (!needed & reserve.repeat(position)) + freed.word().resize(position);
+    if held_valid && transfer.ready {
+        second = !last;
     }
 }

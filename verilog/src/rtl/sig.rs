@@ -147,6 +147,19 @@ impl<T> Sig<T> {
         sig(self.id)
     }
 
+    /// The register is reset while a condition holds, and not with its block.
+    #[track_caller]
+    pub fn reset_by(self, condition: Sig<bool>) {
+        let at = Location::caller();
+        tree::with(|tree| match tree.reset_of(self.id) {
+            Some(reset) => tree.assign(reset, condition.id, at),
+            None => tree.refuse(
+                "only a field that is a register with a reset has a reset to choose",
+                at,
+            ),
+        });
+    }
+
     /// Assigns a value, as `=` in a kernel does.
     pub(super) fn assign(self, value: &impl Operand<T>, at: At) {
         let value = value.operand(self.width(), at);

@@ -317,6 +317,20 @@ impl Tree {
         self.push(Statement::Assign { target, value, at });
     }
 
+    /// The reset of a register that is a field of the block.
+    pub(crate) fn reset_of(&mut self, register: NodeId) -> Option<NodeId> {
+        let Some(Place::Atom { write: data, .. }) = self.place(register) else {
+            return None;
+        };
+        let is_it = |clocking: &&Clocking| clocking.hold.is_some_and(|(input, _)| input == data);
+        let reset = self.clocking.iter().find(is_it)?.reset?;
+        let place = Place::Atom {
+            read: reset,
+            write: reset,
+        };
+        Some(self.add(Op::Signal(place), Vec::new(), 1))
+    }
+
     /// Joins two ports; one by itself is 0 if it may be assigned.
     pub(crate) fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At) {
         let (a, b) = (self.width(left), right.map(|right| self.width(right)));
