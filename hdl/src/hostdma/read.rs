@@ -30,10 +30,9 @@
 
 use super::events::{ERROR_CODES, HalfCounters};
 use super::layout::{AtomicFields, BurstFields, DoneFields, JobFields, ReadPayload};
-use super::reserve::{self, LineReserve};
 use super::{
-    GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, ReadPlanner, ReadSequencer, StatusIn,
-    TransferQueue,
+    GuardIn, HostDmaShape, LineReserve, RamAccount, RamReadOut, ReadDescOut, ReadPlanner, ReadSequencer,
+    StatusIn, TransferQueue, ring,
 };
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiReadTarget, DECERR, SLVERR};
@@ -92,7 +91,7 @@ pub struct PspinHostmemDmaRd {
     atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }, 0>>, { shape.atomics }>,
     planner: Checked<ReadPlanner<{ shape }>>,
     reserve: LineReserve<{ shape }>,
-    transfers: TransferQueue<{ shape }, { reserve::transfers(shape) }>,
+    transfers: TransferQueue<{ shape }, { ring::transfers(shape) }>,
     /// A part of the read that is being retired failed.
     failed: Reg<bool, Reset>,
     jobs: Checked<OutputQueue<{ job.width }, { JOBS }, 0>>,
