@@ -1,5 +1,6 @@
 //! The handles of a block's or a bundle's fields, as a struct that its kernel takes apart.
 
+use crate::initial::split;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ItemStruct, Type};
@@ -9,9 +10,16 @@ pub(crate) fn handles_name(name: &Ident) -> Ident {
     format_ident!("{name}Handles")
 }
 
+/// A field with a clock, and perhaps a reset, of its own.
+pub(crate) struct Domain {
+    pub(crate) field: Ident,
+    pub(crate) clock: Ident,
+    pub(crate) reset: Option<Ident>,
+}
+
 /// The struct of handles of a block, and how it comes about. `parameters` are fields of values of the generator, which begin
 /// with an underscore in the block and have none here.
-pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream {
+pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)], domains: &[Domain]) -> TokenStream {
     let name = &item.ident;
     let handles = handles_name(name);
     let visibility = &item.vis;
@@ -34,13 +42,26 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
         let field = format_ident!("_{name}");
         quote!(#name: self.#field.clone())
     });
+    let none = quote!(::std::option::Option::None);
+    let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
     let inner = parts
         .iter()
         .filter(|(ident, kind, _)| !is_port(kind) && *ident != "clk" && *ident != "rst")
-        .map(|(ident, ..)| quote!(#rtl::Handle::clocking(&self.#ident, &mut found);));
-    let has = |wanted: &str| parts.iter().any(|(ident, ..)| *ident == wanted);
-    let none = quote!(::std::option::Option::None);
-    let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
+        .map(|(ident, ..)| {
+            let Some(Domain { clock, reset, .. }) = domains.iter().find(|own| own.field == **ident) else {
+                return quote!(#rtl::Handle::clocking(&self.#ident, &mut found););
+            };
+            let reset = match reset {
+                Some(reset) => some(quote!(&self.#reset)),
+                None => none.clone(),
+            };
+            quote!(#rtl::in_domain(&self.#ident, #rtl::BlockClock::new(&self.#clock, #reset, false), &mut found);)
+        });
+    let has = |wanted: &str| {
+        parts
+            .iter()
+            .any(|(ident, kind, _)| *ident == wanted && is_input(kind))
+    };
     let clock = match (has("clk"), has("rst"), has("rstn")) {
         (true, true, _) => {
             some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false)))
@@ -49,7 +70,7 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
             some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true)))
         }
         (true, ..) => some(quote!(#rtl::BlockClock::new(&self.clk, #none, false))),
-        _ => none,
+        _ => none.clone(),
     };
     let clocking = has("clk").then(|| {
         // A reset that is active low is for the block around to connect.
@@ -95,6 +116,16 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
             }
         }
     }
+}
+
+/// A reset synchroniser's `rst` and a PLL's `clk` are outputs.
+fn is_input(kind: &Type) -> bool {
+    let Type::Path(path) = kind else { return false };
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    let (types, _) = split(&last.arguments);
+    matches!(types.first(), Some(Type::Path(path)) if path.path.is_ident("In"))
 }
 
 /// Ports have no clock of their own to be connected.

@@ -1,14 +1,18 @@
 //! `#[module(...)]`: a block with its clock and reset, its constructor and its handles.
 
 use crate::arguments::Arguments;
+use crate::handles::Domain;
 use crate::{handles, hardware};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Field, ItemStruct, Type, parse_quote};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Field, FieldsNamed, Ident, ItemStruct, Token, Type, parse_quote};
 
 /// The block, its constructor and its handles.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
     let own = hardware::named(&mut item)?;
+    let domains = domains(own)?;
     let has = |name: &str| {
         own.named
             .iter()
@@ -32,6 +36,32 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
         .cloned()
         .collect();
     let (block, item) = hardware::expand_item(arguments, item)?;
-    let handles = handles::of_block(&item, &parameters);
+    let handles = handles::of_block(&item, &parameters, &domains);
     Ok(quote!(#block #handles))
+}
+
+/// Takes `#[clock(m_clk, m_rst)]` off the fields.
+fn domains(fields: &mut FieldsNamed) -> syn::Result<Vec<Domain>> {
+    let mut found = Vec::new();
+    for field in &mut fields.named {
+        let is_clock = |attribute: &syn::Attribute| attribute.path().is_ident("clock");
+        let Some(position) = field.attrs.iter().position(is_clock) else {
+            continue;
+        };
+        let attribute = field.attrs.remove(position);
+        let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
+        let mut names = names.into_iter();
+        match (&field.ident, names.next(), names.next(), names.next()) {
+            (Some(field), Some(clock), reset, None) => found.push(Domain {
+                field: field.clone(),
+                clock,
+                reset,
+            }),
+            _ => {
+                let what = "write #[clock(m_clk)], or #[clock(m_clk, m_rst)] with a reset";
+                return Err(syn::Error::new(attribute.span(), what));
+            }
+        }
+    }
+    Ok(found)
 }

@@ -6,6 +6,7 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
+use super::domains::check_domains;
 use super::elaborate::elaborate;
 use super::entry::Origin;
 use super::error::{Error, clash};
@@ -118,6 +119,7 @@ impl Builder<'_> {
             _ => lower(&symbols, &[])?,
         };
         check(&symbols, &kernel.statements)?;
+        check_domains(&symbols, &kernel.statements)?;
         drop_unread(&symbols, &mut kernel.statements);
         drop_overwritten(&mut kernel.statements);
         let ports = symbols.ports(&kernel.metadata);

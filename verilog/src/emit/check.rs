@@ -199,7 +199,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks that the kernel drives a register's clock, and its reset if it has one, as `clocked!` does.
+    /// Checks that a register has a clock, and a reset if it needs one.
     fn register(&self, register: &Register) -> Result<(), Error> {
         let (path, name) = (self.symbols.block.clone(), names::display(&register.path));
         if !self.written.contains(&register.clock) {
@@ -212,7 +212,7 @@ impl Checker<'_> {
     }
 }
 
-/// The error for a signal that nothing drives: `clocked!` drives a sub-block's ports `clk` and `rst`.
+/// The error for a signal that nothing drives.
 fn undriven(path: String, name: String, role: Role) -> Error {
     let port = ["clk", "rst"].into_iter().find_map(|port| {
         let part = name.strip_suffix(port)?.strip_suffix('.')?;

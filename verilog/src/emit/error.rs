@@ -201,9 +201,9 @@ pub enum Error {
         /// What the signal is.
         role: &'static str,
     },
-    /// A register is in no `clocked!`.
+    /// A register has no clock.
     #[error(
-        "{path}: the register `{name}` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"
+        "{path}: the register `{name}` has no clock: give the block a `clk`, write `#[clock(...)]` above the field, or name it in `clocked!`"
     )]
     NoClock {
         /// Path of the block.
@@ -211,9 +211,9 @@ pub enum Error {
         /// The register.
         name: String,
     },
-    /// A register with a reset is in a `clocked!` without one.
+    /// A register with a reset has a clock without one.
     #[error(
-        "{path}: the register `{name}` has a reset, but is in a `clocked!` without one: write `clocked!(clk, rst => ...)`, or make the register without a reset"
+        "{path}: the register `{name}` has a reset, but its clock has none: write `#[clock(clk, rst)]` above the field or `clocked!(clk, rst => ...)`, or make the register without a reset"
     )]
     NoReset {
         /// Path of the block.
@@ -221,9 +221,31 @@ pub enum Error {
         /// The register.
         name: String,
     },
+    /// A part is a clone of another one.
+    #[error(
+        "{path}: `{name}` is a clone of another signal: write `#[new(part)] parts: [Part; n]` in place of `vec![part; n]`"
+    )]
+    Cloned {
+        /// Path of the block.
+        path: String,
+        /// The signal.
+        name: String,
+    },
+    /// A register reads one of another clock.
+    #[error(
+        "{path}: the register `{name}` reads `{other}`, which is on another clock: bring it over by a synchroniser, or take it as it is, without logic, from a register marked `DontTouch`"
+    )]
+    Crossing {
+        /// Path of the block.
+        path: String,
+        /// The register.
+        name: String,
+        /// The register of the other clock.
+        other: String,
+    },
     /// A sub-block has no clock or no reset.
     #[error(
-        "{path}: nothing drives `{part}.{port}`: name `{part}` in `clocked!` with clock and reset, or assign it in the kernel"
+        "{path}: nothing drives `{part}.{port}`: write `#[clock(clk, rst)]` above `{part}`, name it in `clocked!`, or assign it in the kernel"
     )]
     PartWithoutClock {
         /// Path of the block.

@@ -21,6 +21,7 @@ mod build;
 mod check;
 mod describe;
 mod design;
+mod domains;
 mod elaborate;
 mod entry;
 mod error;

@@ -128,6 +128,8 @@ pub(crate) struct Symbols {
     pub(crate) enums: Vec<BTreeSet<usize>>,
     /// Signals by the identity of their atoms.
     pub(crate) atoms: BTreeMap<usize, SignalId>,
+    /// The first signal that is a clone of another one, which a kernel of handles cannot tell apart.
+    pub(crate) cloned: Option<SignalId>,
     entries: BTreeMap<String, Entry>,
 }
 
@@ -198,7 +200,9 @@ impl Symbols {
         role: Role,
     ) -> SignalId {
         let id = SignalId(self.signals.len());
-        self.atoms.insert(atom.id, id);
+        if self.atoms.insert(atom.id, id).is_some() {
+            self.cloned.get_or_insert(id);
+        }
         let mut signed_fields = Vec::new();
         collect_signed_fields(&atom.descriptor, 0, &mut signed_fields);
         self.signals.push(Signal {

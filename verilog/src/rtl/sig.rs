@@ -122,7 +122,7 @@ macro_rules! numbers {
         }
     )+};
 }
-numbers! { i32 u32 u64 usize u128 }
+numbers! { u8 i32 u32 u64 usize u128 }
 
 impl Operand<Word> for Word {
     fn operand(&self, width: usize, at: At) -> Sig<Word> {

@@ -5,9 +5,8 @@
 
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::lang::Layout;
-use crate::lang::Wire;
 use num_bigint::BigUint;
-use rust_hdl::prelude::{Atom, Clock, In, Signal};
+use rust_hdl::prelude::Atom;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
@@ -117,6 +116,8 @@ pub struct Clocking {
     pub(crate) reset: Option<usize>,
     /// Input and output of a register.
     pub(crate) hold: Option<(usize, usize)>,
+    /// What drives them, if it is not the block's own clock and reset.
+    pub(crate) domain: Option<BlockClock>,
 }
 
 /// All that a kernel has built.
@@ -418,6 +419,7 @@ impl Clocking {
             clock: clock.clock,
             reset: clock.reset,
             hold: None,
+            domain: None,
         })
     }
 }
@@ -432,7 +434,7 @@ pub struct BlockClock {
 
 impl BlockClock {
     /// The clock, and the reset, which may be active low.
-    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
+    pub fn new(clk: &dyn Atom, rst: Option<&dyn Atom>, reset_is_low: bool) -> Self {
         Self {
             clock: clk.id(),
             reset: rst.map(Atom::id),
