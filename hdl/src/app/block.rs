@@ -30,19 +30,20 @@ use crate::regs::{PspinCtrlRegs, counter_places};
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_regmap::{COUNTER_WORDS, ingress};
 use spinneret_verilog::prelude::*;
+use std::ops::Range;
 
 /// Those of the counters that are no counts, but levels.
-const LEVELS: std::ops::Range<usize> = ingress::LEVELS.start as usize..ingress::LEVELS.end as usize;
+const LEVELS: Range<usize> = ingress::LEVELS.start as usize..ingress::LEVELS.end as usize;
 /// Width of an address in the BAR.
 const BAR_ADDRESS_BITS: usize = 24;
 /// Flags for message processing queues in the registers.
 const QUEUE_FLAGS: usize = 16;
 
 /// All logic between Corundum and the cluster.
-#[hardware(
+#[module(
     values: &Values,
     error = ParameterError,
-    shape = AppShape::new(values)?,
+    shape: AppShape = AppShape::new(values)?,
     host = shape.host,
     inject = shape.inject,
     egress = shape.egress,
@@ -51,7 +52,6 @@ const QUEUE_FLAGS: usize = 16;
     command = egress.command_id(),
     events = shape.events,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretApp {
     /// The core's clock.
     pub clk: Signal<In, Clock>,
@@ -123,10 +123,6 @@ pub struct SpinneretApp {
     pub stdout_dout: Wire<In, { STDOUT_BITS }>,
     /// It is there.
     pub stdout_data_valid: Wire<In, bool>,
-    rstn: Wire<Local, bool>,
-    /// The cluster, or the link to it, is in reset.
-    held: Wire<Local, bool>,
-    cluster_path_rstn: Wire<Local, bool>,
     bar: Heaped<SpinneretBar<{ shape.bar }>>,
     regs: Heaped<PspinCtrlRegs<{ shape.registers()? }>>,
     link: Heaped<Checked<ClusterLink<{ shape }>>>,
@@ -141,320 +137,198 @@ pub struct SpinneretApp {
     statistics: StatisticsReporter<{ COUNTER_WORDS }, { LEVELS }, { shape.own.first_statistic }>,
     lines: EventLines<{ shape.own.first_statistic }>,
     events: SpinneretEvents<{ events }>,
-    counters: Wire<Local, { COUNTER_WORDS * COUNTER_WIDTH }>,
-    #[new(shape)]
-    _shape: AppShape,
 }
 
-impl Logic for SpinneretApp {
-    #[kernel]
-    fn update(&mut self) {
-        self.rstn.next = !self.rst.val();
-        self.held.next = self.link.held.val();
-        self.cluster_path_rstn.next = !self.rst.val() && !self.link.held.val();
-        clocked!(self.clk, self.rst => self.regs, self.statistics, self.link, self.lines,
-            self.events);
-        connect!(self => self.bar; clk, rstn);
-        connect!(self => self.ingress; clk, rstn);
-        connect!(self => self.egress; clk, rstn);
-        connect!(self => self.inject; clk, rstn);
-        self.host.clk.next = self.clk.val();
-        self.host.rstn.next = self.cluster_path_rstn.val();
-        self.host.dma_rstn.next = self.rstn.val();
-        connect!(self => self.write_ram; clk, rstn);
-        connect!(self => self.read_ram; clk, rstn);
-
-        /// The BAR: registers, and the cluster's memory.
-        connect!(self.s_axil_app_ctrl => self.bar.s_axil);
-        connect!(self.bar.m_axil => self.regs.s_axil);
-        connect!(self.bar.m_axi => self.link.host);
-        self.bar.cluster_held.next = self.held.val();
-
-        /// Control of the cluster.
-        self.link.request.next = self.regs.aux_rst_o.val();
-        self.link.fetch_enable.next = self.regs.cl_fetch_en_o.val();
-        self.regs.cl_eoc_i.next = self.link.eoc.val();
-        self.regs.cl_busy_i.next = self.link.busy.val();
-        self.regs.mpq_full_i.next = self.link.queues_full.val().resize(QUEUE_FLAGS);
-        self.regs.cluster_running.next = self.link.running.val();
-        self.regs.cluster_held.next = self.held.val();
-        self.regs.stdout_dout.next = self.link.stdout.data.val();
-        self.regs.stdout_data_valid.next = self.link.stdout.valid.val();
-        self.link.stdout.ready.next = self.regs.stdout_rd_en.val();
-
-        /// Rules and contexts.
-        connect!(self.regs => self.ingress;
-            match_valid, match_mode, match_idx, match_mask, match_start, match_end, match_relative,
-            her_gen_valid, her_gen_ctx_enabled);
-        connect!(self.regs.her_gen => self.ingress.her_gen);
-        self.host.guard.open.next = !self.regs.guard_enforce.val();
-        self.host.guard.by_context.next = self.regs.guard_by_context.val();
-        self.host.guard.enabled.next = self.regs.guard_enabled.val();
-        self.host.guard.base.next = self.regs.guard_base.val();
-        self.host.guard.size.next = self.regs.guard_size.val();
-
-        /// From the wire to the cluster.
-        connect!(self.s_axis_if_rx => self.ingress.s_axis_nic_rx);
-        connect!(self.ingress.m_axis_nic_rx => self.m_axis_if_rx);
-        self.ingress.cluster_held.next = self.held.val();
-        connect!(self.ingress.m_axi_pspin_ni => self.link.ni);
-        self.link.hers.data.next = self.ingress.her.pack();
-        connect!(self.ingress.her => self.link.hers; valid, ready);
-        self.ingress.feedback.unpack(self.link.frees.data.val());
-        connect!(self.link.frees => self.ingress.feedback; valid, ready);
-
-        /// From the cluster to the wire.
-        self.egress.cluster_held.next = self.held.val();
-        self.egress.egress_dma_error_clear.next = self.regs.error_clear.val();
-        connect!(self.egress.m_axi_pspin_no => self.link.no);
-        self.egress.nic_cmd_req.unpack(self.link.commands.data.val());
-        connect!(self.link.commands => self.egress.nic_cmd_req; valid, ready);
-        self.link.responses.data.next = self.egress.nic_cmd_resp_id.val();
-        self.link.responses.valid.next = self.egress.nic_cmd_resp_valid.val();
-        self.regs.egress_dma_last_error.next = self.egress.egress_dma_last_error.val();
-        connect!(self.egress.m_axis_nic_tx => self.inject.s_axis_pspin_tx);
-        connect!(self.s_axis_if_tx => self.inject.s_axis_nic_tx);
-        connect!(self.inject.m_axis_nic_tx => self.m_axis_if_tx);
-        connect!(self.s_axis_if_tx_cpl => self.inject.s_axis_tx_cpl);
-        connect!(self.inject.m_axis_tx_cpl => self.m_axis_if_tx_cpl);
-
-        /// Host memory.
-        connect!(self.link.host_dma => self.host.s_axi);
-        connect!(self.host.m_axis_read_desc => self.m_axis_data_dma_read_desc);
-        connect!(self.s_axis_data_dma_read_desc_status => self.host.s_axis_read_desc_status);
-        connect!(self.host.m_axis_write_desc => self.m_axis_data_dma_write_desc);
-        connect!(self.s_axis_data_dma_write_desc_status => self.host.s_axis_write_desc_status);
-        /// Data on its way to the host, and from it.
-        connect!(self.host.ram_wr => self.write_ram.ram_wr);
-        connect!(self.data_dma_ram.rd => self.write_ram.ram_rd);
-        connect!(self.data_dma_ram.wr => self.read_ram.ram_wr);
-        connect!(self.host.ram_rd => self.read_ram.ram_rd);
-
-        /// Counters in the order of the register table; one without a driver is an error.
-        for (low, counter) in counter_places() {
-            match (counter.group, counter.name) {
-                ("ingress", "matched") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.matched_pkts_o.val());
-                }
-                ("ingress", "bypassed") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.bypassed_pkts_o.val());
-                }
-                ("ingress", "hers") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.her_pkts_o.val());
-                }
-                ("ingress", "dropped_overload") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_overload_o.val());
-                }
-                ("ingress", "dropped_no_slot") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_no_slot_o.val());
-                }
-                ("ingress", "dropped_oversize") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_oversize_o.val());
-                }
-                ("ingress", "dropped_bad_frame") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_bad_frame_o.val());
-                }
-                ("ingress", "dropped_write_error") => {
-                    self.counters.next.set_slice(
-                        low,
-                        COUNTER_WIDTH,
-                        self.ingress.dropped_write_error_o.val(),
-                    );
-                }
-                ("ingress", "dropped_no_context") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_no_context_o.val());
-                }
-                ("ingress", "dropped_reset") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_reset_o.val());
-                }
-                ("ingress", "refused_no_start") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_no_start_o.val());
-                }
-                ("ingress", "refused_not_out") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_not_out_o.val());
-                }
-                ("ingress", "refused_early") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_early_o.val());
-                }
-                ("ingress", "large_used") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.large_used_o.val());
-                }
-                ("ingress", "large_peak") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.large_peak_o.val());
-                }
-                ("ingress", "small_used") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.small_used_o.val());
-                }
-                ("ingress", "small_peak") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.ingress.small_peak_o.val());
-                }
-                ("egress", "frames") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_frames_o.val());
-                }
-                ("egress", "read_errors") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_read_error_o.val());
-                }
-                ("egress", "refused") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_refused_o.val());
-                }
-                ("egress", "completions") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.inject.tx_cpl_ours_o.val());
-                }
-                ("egress", "tag_conflicts") => {
-                    self.counters.next.set_slice(
-                        low,
-                        COUNTER_WIDTH,
-                        self.inject.tx_host_tag_conflict_o.val(),
-                    );
-                }
-                ("host_write", "bursts") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.wr_bursts_o.val());
-                }
-                ("host_write", "refused") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.wr_refused_o.val());
-                }
-                ("host_write", "outside") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.wr_outside_o.val());
-                }
-                ("host_write", "stray_status") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.wr_stray_status_o.val());
-                }
-                ("host_write", "errors") => {
-                    self.counters.next.set_slice(
-                        low,
-                        counter.count as usize * COUNTER_WIDTH,
-                        self.host.wr_dma_errors_o.val(),
-                    );
-                }
-                ("host_read", "bursts") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.rd_bursts_o.val());
-                }
-                ("host_read", "refused") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.rd_refused_o.val());
-                }
-                ("host_read", "outside") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.rd_outside_o.val());
-                }
-                ("host_read", "stray_status") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.host.rd_stray_status_o.val());
-                }
-                ("host_read", "errors") => {
-                    self.counters.next.set_slice(
-                        low,
-                        counter.count as usize * COUNTER_WIDTH,
-                        self.host.rd_dma_errors_o.val(),
-                    );
-                }
-                ("bar", "outside") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.bar.outside_o.val());
-                }
-                ("bar", "held") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.bar.held_o.val());
-                }
-                ("bar", "timeouts") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.bar.timeout_o.val());
-                }
-                ("bar", "errors") => {
-                    self.counters
-                        .next
-                        .set_slice(low, COUNTER_WIDTH, self.bar.errors_o.val());
-                }
-                _ => {}
-            }
-        }
-        self.regs.counters.next = self.counters.val();
-        self.regs.alloc_dropped_pkts.next = self.ingress.alloc_dropped_pkts.val();
-        self.statistics.counters.next = self.counters.val();
-        connect!(self.statistics.m_axis_stat => self.m_axis_stat);
-
-        /// Events.
-        self.lines.arrived.next = self.host.wr_arrived_o.val();
-        self.lines.asker.next = self.host.wr_arrived_context_o.val();
-        self.lines.by_context.next = self.regs.guard_by_context.val();
-        self.lines.stdout_valid.next = self.link.stdout.valid.val();
-        self.lines.reported.next = self.statistics.m_axis_stat.tvalid.val() && self.m_axis_stat.tready.val();
-        self.lines.statistic.next = self.statistics.m_axis_stat.tid.val();
-        self.events.happened.next = self.lines.happened.val();
-        self.events.clear.next = self.regs.events_clear.val();
-        self.events.enable.next = self.regs.events_enable.val();
-        self.events.moderation.next = self.regs.events_moderation.val();
-        self.regs.events_pending.next = self.events.pending.val();
-        self.regs.events_sent.next = self.events.sent.val();
-        connect!(self.events.m_axis_irq => self.m_axis_irq);
-
-        /// The cluster's side.
-        connect!(self => self.link;
-            cluster_clk, cluster_running, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full);
-        connect!(self.link.ni_slave => self.ni_slave);
-        connect!(self.link.no_slave => self.no_slave);
-        connect!(self.link.host_slave => self.host_slave);
-        connect!(self.host_master => self.link.host_master);
-        connect!(self.link.her => self.her);
-        connect!(self.feedback => self.link.feedback);
-        connect!(self.nic_cmd_req => self.link.nic_cmd_req);
-        connect!(self.link => self;
-            nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid);
+#[kernel(
+    SpinneretApp {
+        rst, cluster_clk, cluster_running, s_axil_app_ctrl, m_axis_data_dma_read_desc, s_axis_data_dma_read_desc_status,
+        m_axis_data_dma_write_desc, s_axis_data_dma_write_desc_status, data_dma_ram, s_axis_if_tx, m_axis_if_tx,
+        s_axis_if_tx_cpl, m_axis_if_tx_cpl, s_axis_if_rx, m_axis_if_rx, m_axis_stat, m_axis_irq, cluster_rstn,
+        cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master, her, feedback, nic_cmd_req,
+        nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid, bar, regs, link, ingress,
+        egress, inject, host, write_ram, read_ram, statistics, lines, events
+    },
+)]
+fn update() {
+    let rstn = !rst;
+    for part in [
+        bar.rstn,
+        ingress.rstn,
+        egress.rstn,
+        inject.rstn,
+        *host.dma_rstn,
+        write_ram.rstn,
+        read_ram.rstn,
+    ] {
+        part = rstn;
     }
+    /// The cluster, or the link to it, is in reset.
+    let held = link.held;
+    host.rstn = !rst && !held;
+    for part in [
+        bar.cluster_held,
+        *regs.cluster_held,
+        *ingress.cluster_held,
+        *egress.cluster_held,
+    ] {
+        part = held;
+    }
+
+    /// The BAR: registers, and the cluster's memory.
+    bar.s_axil = s_axil_app_ctrl;
+    regs.s_axil = bar.m_axil;
+    link.host = bar.m_axi;
+
+    /// Control of the cluster.
+    link.request = regs.aux_rst_o;
+    link.fetch_enable = regs.cl_fetch_en_o;
+    regs.cl_eoc_i = link.eoc;
+    regs.cl_busy_i = link.busy;
+    regs.mpq_full_i = link.queues_full.resize(QUEUE_FLAGS);
+    *regs.cluster_running = link.running;
+    regs.stdout_dout = link.stdout.data;
+    regs.stdout_data_valid = link.stdout.valid;
+    link.stdout.ready = regs.stdout_rd_en;
+
+    /// Rules and contexts.
+    ingress.match_valid = regs.match_valid;
+    ingress.match_mode = regs.match_mode;
+    ingress.match_idx = regs.match_idx;
+    ingress.match_mask = regs.match_mask;
+    ingress.match_start = regs.match_start;
+    ingress.match_end = regs.match_end;
+    ingress.match_relative = regs.match_relative;
+    ingress.her_gen_valid = regs.her_gen_valid;
+    ingress.her_gen_ctx_enabled = regs.her_gen_ctx_enabled;
+    ingress.her_gen = regs.her_gen;
+    host.guard.open = !*regs.guard_enforce;
+    host.guard.by_context = *regs.guard_by_context;
+    host.guard.enabled = *regs.guard_enabled;
+    host.guard.base = *regs.guard_base;
+    host.guard.size = *regs.guard_size;
+
+    /// From the wire to the cluster.
+    ingress.s_axis_nic_rx = s_axis_if_rx;
+    m_axis_if_rx = ingress.m_axis_nic_rx;
+    link.ni = ingress.m_axi_pspin_ni;
+    link.hers.data = ingress.her.pack();
+    link.hers.valid = ingress.her.valid;
+    ingress.her.ready = link.hers.ready;
+    ingress.feedback.unpack(link.frees.data);
+    ingress.feedback.valid = link.frees.valid;
+    link.frees.ready = ingress.feedback.ready;
+
+    /// From the cluster to the wire.
+    link.no = egress.m_axi_pspin_no;
+    egress.nic_cmd_req.unpack(link.commands.data);
+    egress.nic_cmd_req.valid = link.commands.valid;
+    link.commands.ready = egress.nic_cmd_req.ready;
+    link.responses.data = egress.nic_cmd_resp_id;
+    link.responses.valid = egress.nic_cmd_resp_valid;
+    *egress.egress_dma_error_clear = *regs.error_clear;
+    regs.egress_dma_last_error = egress.egress_dma_last_error;
+    inject.s_axis_pspin_tx = egress.m_axis_nic_tx;
+    inject.s_axis_nic_tx = s_axis_if_tx;
+    m_axis_if_tx = inject.m_axis_nic_tx;
+    inject.s_axis_tx_cpl = s_axis_if_tx_cpl;
+    m_axis_if_tx_cpl = inject.m_axis_tx_cpl;
+
+    /// Host memory.
+    host.s_axi = link.host_dma;
+    m_axis_data_dma_read_desc = host.m_axis_read_desc;
+    host.s_axis_read_desc_status = s_axis_data_dma_read_desc_status;
+    m_axis_data_dma_write_desc = host.m_axis_write_desc;
+    host.s_axis_write_desc_status = s_axis_data_dma_write_desc_status;
+    /// Data on its way to the host, and from it.
+    write_ram.ram_wr = host.ram_wr;
+    write_ram.ram_rd = data_dma_ram.rd;
+    read_ram.ram_wr = data_dma_ram.wr;
+    read_ram.ram_rd = host.ram_rd;
+
+    let drivers = [
+        ("ingress.matched", ingress.matched_pkts_o),
+        ("ingress.bypassed", ingress.bypassed_pkts_o),
+        ("ingress.hers", ingress.her_pkts_o),
+        ("ingress.dropped_overload", ingress.dropped_overload_o),
+        ("ingress.dropped_no_slot", ingress.dropped_no_slot_o),
+        ("ingress.dropped_oversize", ingress.dropped_oversize_o),
+        ("ingress.dropped_bad_frame", ingress.dropped_bad_frame_o),
+        ("ingress.dropped_write_error", ingress.dropped_write_error_o),
+        ("ingress.dropped_no_context", ingress.dropped_no_context_o),
+        ("ingress.dropped_reset", *ingress.dropped_reset_o),
+        ("ingress.refused_no_start", ingress.refused_no_start_o),
+        ("ingress.refused_not_out", ingress.refused_not_out_o),
+        ("ingress.refused_early", ingress.refused_early_o),
+        ("ingress.large_used", ingress.large_used_o),
+        ("ingress.large_peak", ingress.large_peak_o),
+        ("ingress.small_used", ingress.small_used_o),
+        ("ingress.small_peak", ingress.small_peak_o),
+        ("egress.frames", egress.egress_frames_o),
+        ("egress.read_errors", egress.egress_read_error_o),
+        ("egress.refused", egress.egress_refused_o),
+        ("egress.completions", inject.tx_cpl_ours_o),
+        ("egress.tag_conflicts", inject.tx_host_tag_conflict_o),
+        ("host_write.bursts", host.wr_bursts_o),
+        ("host_write.refused", host.wr_refused_o),
+        ("host_write.outside", host.wr_outside_o),
+        ("host_write.stray_status", host.wr_stray_status_o),
+        ("host_write.errors", host.wr_dma_errors_o),
+        ("host_read.bursts", host.rd_bursts_o),
+        ("host_read.refused", host.rd_refused_o),
+        ("host_read.outside", host.rd_outside_o),
+        ("host_read.stray_status", host.rd_stray_status_o),
+        ("host_read.errors", host.rd_dma_errors_o),
+        ("bar.outside", bar.outside_o),
+        ("bar.held", bar.held_o),
+        ("bar.timeouts", bar.timeout_o),
+        ("bar.errors", bar.errors_o),
+    ];
+    let counters = wire(COUNTER_WORDS * COUNTER_WIDTH);
+    /// Counters in the order of the register table; one without a driver is an error.
+    for (low, counter) in counter_places() {
+        let name = format!("{}.{}", counter.group, counter.name);
+        for (_, value) in drivers.iter().filter(|(own, _)| *own == name) {
+            counters.slice(low, value.width()) = *value;
+        }
+    }
+    *regs.counters = counters;
+    regs.alloc_dropped_pkts = ingress.alloc_dropped_pkts;
+    statistics.counters = counters;
+    m_axis_stat = statistics.m_axis_stat;
+
+    /// Events.
+    lines.arrived = *host.wr_arrived_o;
+    lines.asker = *host.wr_arrived_context_o;
+    lines.by_context = *regs.guard_by_context;
+    lines.stdout_valid = link.stdout.valid;
+    lines.reported = statistics.m_axis_stat.tvalid && m_axis_stat.tready;
+    lines.statistic = statistics.m_axis_stat.tid;
+    events.happened = lines.happened;
+    events.clear = *regs.events_clear;
+    events.enable = *regs.events_enable;
+    events.moderation = *regs.events_moderation;
+    *regs.events_pending = events.pending;
+    *regs.events_sent = events.sent;
+    m_axis_irq = events.m_axis_irq;
+
+    /// The cluster's side.
+    link.cluster_clk = cluster_clk;
+    link.cluster_running = cluster_running;
+    cluster_rstn = link.cluster_rstn;
+    cl_fetch_en = link.cl_fetch_en;
+    link.cl_eoc = cl_eoc;
+    link.cl_busy = cl_busy;
+    link.mpq_full = mpq_full;
+    ni_slave = link.ni_slave;
+    no_slave = link.no_slave;
+    host_slave = link.host_slave;
+    link.host_master = host_master;
+    her = link.her;
+    link.feedback = feedback;
+    link.nic_cmd_req = nic_cmd_req;
+    nic_cmd_resp_valid = link.nic_cmd_resp_valid;
+    nic_cmd_resp_id = link.nic_cmd_resp_id;
+    stdout_rd_en = link.stdout_rd_en;
+    link.stdout_dout = stdout_dout;
+    link.stdout_data_valid = stdout_data_valid;
 }
