@@ -1,5 +1,6 @@
 //! Parameters of the application, and those of its parts that follow.
 
+use super::ReporterShape;
 use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, CommandOut, EgressShape, tx_inject};
@@ -10,6 +11,7 @@ use crate::ingress::datapath::{self, DatapathShape};
 use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
 use spinneret_regmap::message_id::QUEUE_BITS;
+use spinneret_regmap::{COUNTER_WORDS, ingress};
 use spinneret_verilog::prelude::*;
 
 /// Width of all user signals of the cluster's AXI ports in bits.
@@ -160,6 +162,16 @@ impl AppShape {
             ("caps_cluster_clock_khz", own.cluster_clock_khz),
         ];
         RegsShape::new(&regs::ENTRY.with(Config::Board, &values))
+    }
+
+    /// The statistics: the counters in the order of the register table.
+    pub fn statistics(self) -> ReporterShape {
+        ReporterShape {
+            counters: COUNTER_WORDS,
+            first_level: ingress::LEVELS.start as usize,
+            levels: ingress::LEVELS.len(),
+            first_statistic: self.own.first_statistic,
+        }
     }
 
     /// The cluster's slave ports.

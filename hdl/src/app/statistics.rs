@@ -1,8 +1,38 @@
 //! Reports counters to Corundum's statistics.
 
 use crate::COUNTER_WIDTH;
+use crate::entry::{Entry, Parameters as _, Variant};
 use spinneret_verilog::prelude::*;
-use std::ops::Range;
+
+/// The reporter in the catalog.
+pub(crate) const REPORTER_ENTRY: Entry = Entry::part(
+    "statistics_reporter",
+    "reports counters to Corundum's statistics",
+    ReporterShape::parameters,
+    |values| Ok(Box::new(StatisticsReporter::new(ReporterShape::new(values)?))),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[REPORTER_ENTRY.model(REPORTER_ENTRY.name, &[])];
+
+/// Parameters of the reporter.
+#[derive(Parameters, Clone, Copy, Debug)]
+#[parameters(block = REPORTER_ENTRY.name)]
+pub struct ReporterShape {
+    /// Counters.
+    #[parameter(19, range = 9..=1024)]
+    pub counters: usize,
+    /// The first counter that is a level.
+    // A level goes up and down, and is not reported.
+    #[parameter(13, range = 0..=1023)]
+    pub first_level: usize,
+    /// Counters that are levels.
+    #[parameter(4, range = 0..=1024)]
+    pub levels: usize,
+    /// Number of the first statistic.
+    #[parameter(2048, range = 0..=3072)]
+    pub first_statistic: u64,
+}
 
 /// Width of an increment in bits.
 pub const INCREMENT_BITS: usize = 24;
@@ -31,24 +61,17 @@ pub struct StatisticsOut {
 /// ```
 ///
 /// # Contract
-/// - **Behaviour**: an increment {number of the counter + `first_id`, growth} leaves for every counter that has grown.
+/// - **Behaviour**: an increment {number of the counter + `first_statistic`, growth} leaves for every counter that has grown.
 ///   Nothing is lost: what is not reported now is in a later increment, and a counter may wrap.
 /// - **Rate**: a counter takes 8 clocks, and as long as its increment waits at the output.
 /// - **Limits**: an increment says 2^24 - 1 at most, and the rest follows. Growth is lost only if it is 2^32 or more
 ///   between two reads.
 /// - **Reset**: all counters count as reported with 0. Counters have no other reset: a restart looks
 ///   like a wrap.
-/// # Parameters
-/// `count` is more than eight. `levels` are the numbers of those that go up and down, which are not reported.
-#[module(
-    count: usize,
-    levels: Range<usize>,
-    first_id: u64,
-    index = address_width(count),
-)]
+#[module(shape: ReporterShape, index = address_width(shape.counters))]
 pub struct StatisticsReporter {
     /// The counters side by side, counter 0 in the lowest bits.
-    pub counters: Wire<In, { count * COUNTER_WIDTH }>,
+    pub counters: Wire<In, { shape.counters * COUNTER_WIDTH }>,
     /// Increments.
     pub m_axis_stat: StatisticsOut,
     reported: Ram<{ RamStyle::Distributed }, { 1 << index }, { COUNTER_WIDTH }>,
@@ -58,7 +81,7 @@ pub struct StatisticsReporter {
     /// Step of the work on a counter, of eight.
     step: Reg<3, Reset>,
     /// Of each group of counters the one that the number chooses, side by side.
-    group: Reg<{ count.div_ceil(GROUP) * COUNTER_WIDTH }>,
+    group: Reg<{ shape.counters.div_ceil(GROUP) * COUNTER_WIDTH }>,
     increment: Reg<{ INCREMENT_BITS }>,
     valid: Reg<bool, Reset>,
 }
@@ -85,11 +108,11 @@ fn word_at(words: Sig, number: Sig) -> Sig {
 
 #[kernel(
     StatisticsReporter {
-        counters, m_axis_stat, reported, cleared, number, step, group, increment, valid, count, levels, first_id
+        counters, m_axis_stat, reported, cleared, number, step, group, increment, valid, shape
     },
 )]
 fn update() {
-    let index = number.width();
+    let (count, index) = (shape.counters, number.width());
     reported.read_addr = number;
     /// The value that was reported.
     let base = reg(reported.read_data);
@@ -117,7 +140,7 @@ fn update() {
     if step == INCREMENT {
         let beyond = growth[INCREMENT_BITS..COUNTER_WIDTH].any();
         increment = growth[0..INCREMENT_BITS] | beyond.repeat(INCREMENT_BITS);
-        valid = growth.any() && (number < levels.start || number >= levels.end);
+        valid = growth.any() && (number < shape.first_level || number >= shape.first_level + shape.levels);
     } else if m_axis_stat.tready {
         valid = false;
     }
@@ -132,6 +155,6 @@ fn update() {
         }
     }
     m_axis_stat.tdata = increment;
-    m_axis_stat.tid = number.resize(ID_BITS) + first_id;
+    m_axis_stat.tid = number.resize(ID_BITS) + shape.first_statistic;
     m_axis_stat.tvalid = valid;
 }
