@@ -3,9 +3,9 @@
 use super::AppShape;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN};
 use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
-use crate::egress::CommandIn;
+use crate::egress::{CommandIn, CommandOut};
 use crate::entry::ParameterError;
-use crate::ingress::her_gen::{FeedbackIn, HerOut};
+use crate::ingress::her_gen::{FeedbackIn, FeedbackOut, HerOut};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -38,8 +38,12 @@ pub const STDOUT_BITS: usize = 32;
     clusters = shape.own.clusters,
     queues = shape.own.queues,
     command = shape.egress.command_id(),
-    burst = shape.own.burst_places,
     slave = shape.wrap_axi(),
+    burst = shape.own.burst_places,
+    word = shape.own.word_places,
+    her_width = HerOut::place(her.address, her.host_address, her.message_id).width,
+    free_width = FeedbackOut::place(her.address, her.address, her.message_id).width,
+    command_width = CommandOut::place(command, shape.egress.source, shape.egress.address).width,
 )]
 pub struct ClusterLink {
     /// The core's clock.
@@ -69,11 +73,11 @@ pub struct ClusterLink {
     /// Accesses of the cluster to host memory.
     pub host_dma: AxiMaster<{ host }>,
     /// HERs, packed.
-    pub hers: StreamIn<{ shape.her_place().width }>,
+    pub hers: StreamIn<{ her_width }>,
     /// Packets that are done with, packed.
-    pub frees: StreamOut<{ shape.free_place().width }>,
+    pub frees: StreamOut<{ free_width }>,
     /// Commands, packed.
-    pub commands: StreamOut<{ shape.command_place().width }>,
+    pub commands: StreamOut<{ command_width }>,
     /// Ids of commands that are done; always ready, as the cluster has a place for each of its commands.
     pub responses: StreamIn<{ command }>,
     /// Words of the handlers' standard output.
@@ -122,13 +126,14 @@ pub struct ClusterLink {
     state_sync: LevelSync<{ 2 * clusters + queues }>,
     ni_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
     no_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
-    host_crossing: Checked<AxiCrossing<{ axi }, { shape.own.word_places }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { word }>>,
     host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }>>,
-    her_fifo: Checked<AsyncFifo<{ shape.her_place().width }, { shape.own.word_places }>>,
-    free_fifo: Checked<AsyncFifo<{ shape.free_place().width }, { shape.own.word_places }>>,
-    command_fifo: Checked<AsyncFifo<{ shape.command_place().width }, { shape.own.word_places }>>,
-    response_fifo: Checked<AsyncFifo<{ command }, { shape.response_places() }>>,
-    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.own.burst_places }>>,
+    her_fifo: Checked<AsyncFifo<{ her_width }, { word }>>,
+    free_fifo: Checked<AsyncFifo<{ free_width }, { word }>>,
+    command_fifo: Checked<AsyncFifo<{ command_width }, { word }>>,
+    /// With a place for every id that a command can have.
+    response_fifo: Checked<AsyncFifo<{ command }, { 1 << command }>>,
+    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { burst }>>,
 }
 
 #[kernel(
