@@ -3,6 +3,7 @@
 //! | Rust | becomes |
 //! |---|---|
 //! | `a = b` | an assignment of hardware, unless `a` was declared by `let mut` |
+//! | `(a, b) = c` | an assignment of each |
 //! | `a == b`, `a < b`, `a && b`, ... | a method that signals and values of the generator both have |
 //! | `if`, `match` | both branches of hardware, one branch of the generator |
 //! | `let a = b` | the same, and a signal gets the name |
@@ -270,6 +271,11 @@ impl VisitMut for Rewrite {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Assign(assign) = expr
+            && let Expr::Tuple(targets) = &*assign.left
+        {
+            *expr = assign_each(targets, &assign.right);
+        }
+        if let Expr::Assign(assign) = expr
             && chooses_constants(&assign.right)
         {
             let mut right = (*assign.right).clone();
@@ -462,6 +468,15 @@ fn assign_in_branches(expr: &mut Expr, target: &Expr) {
             *other = parse(quote_spanned!(span=> #target = #value));
         }
     }
+}
+
+/// `(a, b) = value`: an assignment of each.
+fn assign_each(targets: &syn::ExprTuple, value: &Expr) -> Expr {
+    let targets = targets.elems.iter();
+    let parts: Vec<_> = (0..targets.len())
+        .map(|part| quote::format_ident!("__part_{part}"))
+        .collect();
+    parse(quote_spanned!(value.span()=> { let (#(#parts),*) = #value; #(#targets = #parts;)* }))
 }
 
 /// Takes the documentation off a statement.

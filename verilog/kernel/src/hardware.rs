@@ -1,6 +1,7 @@
 //! `#[hardware(...)]`: the constructor of a block, from its fields.
 
 use crate::arguments::Arguments;
+use crate::handles;
 use crate::initial::field_value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -10,7 +11,22 @@ use syn::{Fields, FieldsNamed, ItemStruct, Type, parse_quote};
 /// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel
 /// finds them: `_shape` is the parameter `shape`. What is borrowed cannot stay.
 pub(crate) fn expand(arguments: &Arguments, item: ItemStruct) -> syn::Result<TokenStream> {
-    expand_item(arguments, item).map(|(block, _)| block)
+    let (block, mut item) = expand_item(arguments, item)?;
+    // A block of the second edition can have it as a part, but for one that makes a reset.
+    let ports = std::mem::take(&mut named(&mut item)?.named);
+    let makes_reset = |field: &syn::Field| {
+        let kind = &field.ty;
+        field.ident.as_ref().is_some_and(|name| name == "rst") && quote!(#kind).to_string().contains("Out")
+    };
+    if ports.iter().any(makes_reset) {
+        return Ok(block);
+    }
+    named(&mut item)?.named = ports
+        .into_iter()
+        .filter(|field| matches!(field.vis, syn::Visibility::Public(_)))
+        .collect();
+    let handles = handles::of_block(&item, &[]);
+    Ok(quote!(#block #handles))
 }
 
 /// The same, with the struct as Rust knows it.

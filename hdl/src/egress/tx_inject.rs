@@ -36,16 +36,103 @@
 //! frame starts, and `s_axis_tx_cpl.valid && s_axis_tx_cpl.tag[TX_TAG_WIDTH-1]` where a completion comes back;
 //! `fpga/common/rtl/mqnic_interface_tx.v` for `TX_TAG_WIDTH`.
 
-mod entry;
-mod shape;
-
-pub(crate) use entry::{ENTRY, SIMULATED};
-pub use shape::TxInjectShape;
-
-use crate::entry::ParameterError;
-use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, ReadySlice, SkidBuffer};
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Values, Variant};
+use crate::stream::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameArbiter, ReadySlice, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
+
+/// The block that joins our frames with Corundum's.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    TxInjectShape::BLOCK,
+    "joins our frames with Corundum's, and keeps the completions of ours from it",
+    TxInjectShape::parameters,
+    |values| Ok(Box::new(PspinTxInject::new(TxInjectShape::new(values)?)?)),
+)
+.derives(derived);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(ENTRY.name, &[]),
+    // Odd widths, and bits of tuser above the tag.
+    ENTRY.model(
+        "pspin_tx_inject_odd",
+        &[
+            ("data_width", 64),
+            ("id_width", 3),
+            ("dest_width", 1),
+            ("user_width", 9),
+            ("tag_width", 6),
+            ("timestamp_width", 48),
+        ],
+    ),
+];
+
+/// Verilog parameters that follow from the others.
+fn derived(values: &Values) -> Vec<(&'static str, u64)> {
+    let data = values.get("data_width").copied().unwrap_or(0);
+    vec![("AXIS_IF_KEEP_WIDTH", data / 8)]
+}
+
+/// Widths of the block that joins our frames with Corundum's, in bits.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = "pspin_tx_inject", check)]
+pub struct TxInjectShape {
+    /// Width of tdata in bits, a multiple of 8.
+    #[parameter(512, range = 8..=1024, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    pub data: usize,
+    /// Width of tid in bits.
+    #[parameter(12, range = 1..=64, name = "id_width", verilog = "AXIS_IF_TX_ID_WIDTH")]
+    pub tid: usize,
+    /// Width of tdest in bits.
+    #[parameter(4, range = 1..=64, name = "dest_width", verilog = "AXIS_IF_TX_DEST_WIDTH")]
+    pub tdest: usize,
+    /// Width of tuser in bits: error bit and tag.
+    #[parameter(17, range = 3..=128, name = "user_width", verilog = "AXIS_IF_TX_USER_WIDTH")]
+    pub tuser: usize,
+    /// Width of the tag in bits; the highest one says whose frame it is.
+    #[parameter(16, range = 2..=64, name = "tag_width", verilog = "TX_TAG_WIDTH")]
+    pub tag: usize,
+    /// Width of a completion's timestamp in bits.
+    #[parameter(96, range = 1..=128, name = "timestamp_width", verilog = "PTP_TS_WIDTH")]
+    pub timestamp: usize,
+}
+
+impl TxInjectShape {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        if !self.data.is_multiple_of(8) {
+            return Err(checked.refuse("data_width", "it must be a multiple of 8".into()));
+        }
+        let needed = self.tag + 1;
+        if self.tuser < needed {
+            let reason = format!(
+                "it must be at least {needed}: tag ({}) and error bit (1)",
+                self.tag
+            );
+            return Err(checked.refuse("user_width", reason));
+        }
+        Ok(())
+    }
+
+    /// The frames.
+    pub fn axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
+            id: self.tid,
+            dest: self.tdest,
+            user: self.tuser,
+        }
+    }
+
+    /// The error bit in a packed beat.
+    pub fn error_at(self) -> usize {
+        self.axis().fields().user.at
+    }
+
+    /// The highest bit of the tag in a packed beat.
+    pub fn tag_top_at(self) -> usize {
+        self.axis().fields().user.at + self.tag
+    }
+}
 
 /// Inputs of the arbiter: the host's frames and ours.
 const HOST: usize = 0;
