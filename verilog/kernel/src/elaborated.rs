@@ -21,7 +21,7 @@ use syn::{BinOp, Block, Expr, ExprMatch, ItemFn, Lit, Pat, Stmt, Token, parse_qu
 
 /// A kernel of the second edition, or a function that kernels call.
 pub(crate) fn expand(
-    block: Option<&(syn::Ident, Vec<syn::Ident>)>,
+    block: Option<&(syn::Ident, Option<Vec<syn::Ident>>)>,
     suffix: &TokenStream,
     numbers: &TokenStream,
     mut function: ItemFn,
@@ -35,6 +35,13 @@ pub(crate) fn expand(
         return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
     let handles = handles_name(kind);
+    // They are the variables that the kernel's own text means, also where a macro has listed them.
+    let site = function.sig.ident.span();
+    let this = syn::Ident::new("self", site);
+    let fields = fields.iter().flatten().cloned().map(|mut field| {
+        field.set_span(field.span().resolved_at(site));
+        field
+    });
     let body = &function.block;
     let prelude = quote!(::spinneret_verilog::prelude);
     let message = "this block is simulated from its generated text";
@@ -45,12 +52,12 @@ pub(crate) fn expand(
             }
 
             #[allow(clippy::all, unused_braces, unused_parens, unused_variables)]
-            fn hdl(&self) -> #prelude::Verilog {
+            fn hdl(&#this) -> #prelude::Verilog {
                 let __numbers = #numbers;
                 let __suffix = #suffix;
-                let (__clock, __clocking) = self.__clocks();
+                let (__clock, __clocking) = #this.__clocks();
                 ::spinneret_verilog::rtl::elaborate::<Self>(__suffix, &__numbers, __clock, __clocking, || {
-                    let #handles { #(#fields,)* .. } = ::spinneret_verilog::rtl::Handle::handle(self);
+                    let #handles { #(#fields,)* .. } = ::spinneret_verilog::rtl::Handle::handle(#this);
                     #body
                 })
             }

@@ -5,6 +5,11 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ItemStruct, Type};
 
+/// Names of a block's clock.
+pub(crate) const CLOCKS: &[&str] = &["clk", "clk_i"];
+/// Names of its reset, if that is active low.
+pub(crate) const LOW_RESETS: &[&str] = &["rstn", "rst_ni"];
+
 /// The name of the struct of handles: `SkidBufferHandles`.
 pub(crate) fn handles_name(name: &Ident) -> Ident {
     format_ident!("{name}Handles")
@@ -57,27 +62,21 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)], domains:
             };
             quote!(#rtl::in_domain(&self.#ident, #rtl::BlockClock::new(&self.#clock, #reset, false), &mut found);)
         });
-    let has = |wanted: &str| {
-        parts
-            .iter()
-            .any(|(ident, kind, _)| *ident == wanted && is_input(kind))
+    let find = |wanted: &[&str]| {
+        let mut inputs = parts.iter().filter(|(_, kind, _)| is_input(kind)).map(|(ident, ..)| *ident);
+        inputs.find(|ident| wanted.iter().any(|name| *ident == name))
     };
-    let clock = match (has("clk"), has("rst"), has("rstn")) {
-        (true, true, _) => {
-            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false)))
-        }
-        (true, _, true) => {
-            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true)))
-        }
-        (true, ..) => some(quote!(#rtl::BlockClock::new(&self.clk, #none, false))),
-        _ => none.clone(),
+    let (high, low) = (find(&["rst"]), find(LOW_RESETS));
+    let clock_of = |reset: Option<&Ident>, is_low: bool| {
+        let reset = reset.map_or(none.clone(), |reset| some(quote!(&self.#reset)));
+        find(CLOCKS).map_or(none.clone(), |clock| {
+            some(quote!(#rtl::BlockClock::new(&self.#clock, #reset, #is_low)))
+        })
     };
-    let clocking = has("clk").then(|| {
+    let clock = clock_of(high.or(low), high.is_none() && low.is_some());
+    let clocking = find(CLOCKS).map(|_| {
         // A reset that is active low is for the block around to connect.
-        let clock = match has("rstn") {
-            true => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::None, false))),
-            false => clock.clone(),
-        };
+        let clock = clock_of(high.filter(|_| low.is_none()), false);
         quote! {
             fn clocking(&self, found: &mut ::std::vec::Vec<#rtl::Clocking>) {
                 found.extend(#rtl::Clocking::of_block(#clock));
