@@ -92,10 +92,13 @@ pub(crate) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
 /// The application block that Corundum ships, with the names of the public tree's.
 pub(crate) fn template(generation: Generation) -> String {
     let table = match generation {
-        Generation::Corundum202312 => "mqnic_app_block_corundum_2023_12",
-        Generation::Fpspin2023 => "mqnic_app_block_fpspin_2023",
+        Generation::Corundum202312 => "corundum_2023_12",
+        Generation::Fpspin2023 => "fpspin_2023",
     };
-    let path = format!("{}/../hdl/tests/ports/{table}.csv", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../hdl/src/app/corundum/{table}.csv",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let table = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let (mut parameters, mut ports) = (Vec::new(), Vec::new());
     for row in table.lines().skip(1) {

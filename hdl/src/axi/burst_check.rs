@@ -7,8 +7,7 @@ use spinneret_verilog::prelude::*;
 /// port, and within 4 KiB (AMBA IHI 0022, sections A3.4.1 and A3.4.2).
 ///
 /// Combinational.
-#[hardware(shape: AxiShape, beat_bits = shape.beat_bits(), span = LENGTH_BITS + beat_bits)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: AxiShape, beat_bits: usize = shape.beat_bits())]
 pub struct BurstCheck {
     /// The lowest bits of its address: the place of its first byte in its 4 KiB.
     pub start: Wire<In, { PAGE_BITS }>,
@@ -22,36 +21,30 @@ pub struct BurstCheck {
     pub last_byte: Wire<Out, { PAGE_BITS }>,
     /// It cannot be done.
     pub refused: Wire<Out, bool>,
-    /// The bits of an address within a beat.
-    mask: Wire<Local, { PAGE_BITS }>,
-    /// From the last byte of the first beat to that of the last.
-    span: Wire<Local, { span }>,
-    sum: Wire<Local, { span.max(PAGE_BITS) + 1 }>,
-    #[new(beat_bits)]
-    _beat_bits: usize,
 }
 
-impl Logic for BurstCheck {
-    #[kernel(suffix = self._beat_bits)]
-    fn update(&mut self) {
-        let (span, sum) = (self.span.width(), self.sum.width());
-        self.mask.next = 0.into();
-        for bit in 0..self._beat_bits {
-            if self.size.val() > bit as u64 {
-                self.mask.next.set_bit(bit, true);
-            }
-        }
-        /// Shifting bit by bit of the size is shallower than choosing among all shifts.
-        self.span.next = self.length.val().resize(span);
-        for bit in 0..SIZE_BITS {
-            if self.size.val().get_bit(bit) {
-                self.span.next = self.span.val() << (1 << bit) as u64;
-            }
-        }
-        self.sum.next = (self.start.val() | self.mask.val()).resize(sum) + self.span.val().resize(sum);
-        self.last_byte.next = self.sum.val().slice(0, PAGE_BITS);
-        self.refused.next = self.kind.val() != INCR
-            || self.size.val() > self._beat_bits as u64
-            || self.sum.val().slice(PAGE_BITS, sum - PAGE_BITS).any();
+/// The bits of an address in 4 KiB that are within a beat of `2^size` bytes, on a port whose beats have `2^beat_bits`.
+#[kernel]
+pub(crate) fn within_beat(size: Sig, beat_bits: usize) -> Sig {
+    let mask = wire(PAGE_BITS);
+    mask = 0;
+    for bit in 0..beat_bits {
+        mask[bit] = size > bit;
     }
+    mask
+}
+
+#[kernel(BurstCheck { start, length, size, kind, last_byte, refused, beat_bits }, suffix = self._beat_bits)]
+fn update() {
+    let mask = within_beat(size, beat_bits);
+    // Shifting bit by bit of the size is shallower than choosing among all shifts.
+    let shifted = |span: Sig, bit: usize| if size[bit] { span << (1_usize << bit) } else { span };
+    let span_by_1 = shifted(length.resize(LENGTH_BITS + beat_bits), 0);
+    let span_by_3 = shifted(span_by_1, 1);
+    /// From the last byte of the first beat to that of the last.
+    let span = shifted(span_by_3, 2);
+    let width = span.width().max(PAGE_BITS) + 1;
+    let sum = (start | mask).resize(width) + span.resize(width);
+    last_byte = sum.slice(0, PAGE_BITS);
+    refused = kind != INCR || size > beat_bits || sum.slice(PAGE_BITS, width - PAGE_BITS).any();
 }

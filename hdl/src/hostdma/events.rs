@@ -21,8 +21,7 @@ const STRAY: usize = ERROR_CODES + 3;
 const EVENTS: usize = ERROR_CODES + 4;
 
 /// Counts the events of a half; every count wraps at 2^32.
-#[hardware]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module]
 pub struct HalfCounters {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -52,42 +51,29 @@ pub struct HalfCounters {
     pub stray_count: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on.
     pub error_counts: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
-    errors: Wire<Local, { ERROR_CODES }>,
     counters: EventCounters<{ EVENTS }>,
 }
 
-impl Logic for HalfCounters {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.counters);
-        self.errors.next = 0.into();
-        for code in 1..=ERROR_CODES {
-            self.errors
-                .next
-                .set_bit(code - 1, self.retired.val() && self.error.val() == code as u64);
-        }
-        if self.retired.val() && self.error.val() > ERROR_CODES as u64 {
-            self.errors.next.set_bit(OTHER_ERROR - 1, true);
-        }
-        /// The event with the highest number first.
-        self.counters.events.next = cat!(
-            self.stray.val(),
-            self.answered.val() && self.outside.val(),
-            self.answered.val() && self.refused.val(),
-            self.answered.val(),
-            self.errors.val()
-        ) & fill(!self.in_reset.val(), EVENTS);
-        self.bursts_count.next = self.counters.counts[BURST].val();
-        self.refused_count.next = self.counters.counts[REFUSED].val();
-        self.outside_count.next = self.counters.counts[OUTSIDE].val();
-        self.stray_count.next = self.counters.counts[STRAY].val();
-        self.error_counts.next = 0.into();
-        for code in 0..ERROR_CODES {
-            self.error_counts.next.set_slice(
-                code * COUNTER_WIDTH,
-                COUNTER_WIDTH,
-                self.counters.counts[code].val(),
-            );
-        }
+#[kernel(
+    HalfCounters {
+        in_reset, retired, error, answered, refused, outside, stray, bursts_count, refused_count, outside_count,
+        stray_count, error_counts, counters
+    },
+)]
+fn update() {
+    /// The errors of statuses; those without meaning count as 3.
+    let errors = word_of((1..=ERROR_CODES).map(|code| retired && error == code));
+    if retired && error > ERROR_CODES {
+        errors[OTHER_ERROR - 1] = true;
+    }
+    /// One bit for each event, that with the highest number first.
+    let events = cat!(stray, answered && outside, answered && refused, answered, errors);
+    counters.events = events & (!in_reset).repeat(EVENTS);
+    bursts_count = counters.counts[BURST];
+    refused_count = counters.counts[REFUSED];
+    outside_count = counters.counts[OUTSIDE];
+    stray_count = counters.counts[STRAY];
+    for (code, count) in counters.counts[..ERROR_CODES].iter().enumerate() {
+        error_counts.slice(code * COUNTER_WIDTH, COUNTER_WIDTH) = *count;
     }
 }

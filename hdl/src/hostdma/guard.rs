@@ -1,7 +1,16 @@
 //! Holds transfers to the host windows of the execution contexts.
 
 use super::{GuardIn, GuardShape, WINDOW_SIZE_BITS};
+use crate::entry::{Entry, Parameters as _};
 use spinneret_verilog::prelude::*;
+
+/// [`HostGuard`], for a proof of its own.
+pub(crate) const GUARD_ENTRY: Entry = Entry::part(
+    GuardShape::BLOCK,
+    "holds transfers to the host windows of the execution contexts",
+    GuardShape::parameters,
+    |values| Ok(Box::new(HostGuard::new(GuardShape::new(values)?))),
+);
 
 /// Says whether bytes of host memory lie as a whole in one window that counts: in any, or with `by_context` in that of
 /// the context that asks.
@@ -10,8 +19,7 @@ use spinneret_verilog::prelude::*;
 /// enabled or has no bytes contains nothing, and a context without a window has nothing; while the guard is open,
 /// everything counts as contained. The windows and how they are chosen pass a register, so a change takes effect one
 /// clock later; the answer is combinational. `tb/proofs/host_guard.sv` proves all this.
-#[hardware(shape: GuardShape, windows = shape.windows)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, shape: GuardShape, count = shape.windows)]
 pub struct HostGuard {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -27,63 +35,47 @@ pub struct HostGuard {
     pub allowed: Wire<Out, bool>,
     open: Reg<bool>,
     by_context: Reg<bool>,
-    enabled: Reg<{ windows }>,
-    starts: [Reg<{ shape.address }>; windows],
-    ends: [Reg<{ shape.address }>; windows],
-    sums: [Wire<Local, { shape.address + 1 }>; windows],
-    /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
-    counts: Wire<Local, { windows }>,
-    contained: Wire<Local, { windows }>,
+    enabled: Reg<{ count }>,
+    starts: [Reg<{ shape.address }>; count],
+    ends: [Reg<{ shape.address }>; count],
 }
 
-impl Logic for HostGuard {
-    #[kernel]
-    fn update(&mut self) {
-        let address = self._shape.address;
-        clocked!(self.clk => self.open, self.by_context, self.enabled, self.starts, self.ends);
-        self.open.d.next = self.windows.open.val();
-        self.by_context.d.next = self.windows.by_context.val();
-        self.counts.next = 0.into();
-        self.contained.next = 0.into();
-        for window in 0..self._shape.windows {
-            self.sums[window].next = self
-                .windows
-                .base
-                .val()
-                .slice(window * address, address)
-                .resize(address + 1)
-                + (self
-                    .windows
-                    .size
-                    .val()
-                    .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
-                    - 1)
-                .resize(address + 1);
-            self.enabled.d.next.set_bit(
-                window,
-                self.windows.enabled.val().get_bit(window)
-                    && self
-                        .windows
-                        .size
-                        .val()
-                        .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
-                        .any(),
-            );
-            self.starts[window].d.next = self.windows.base.val().slice(window * address, address);
-            self.ends[window].d.next = self.sums[window].val().slice(0, address)
-                | fill(self.sums[window].val().get_bit(address), address);
-            self.counts.next.set_bit(
-                window,
-                self.enabled.q.val().get_bit(window)
-                    && (!self.by_context.q.val() || self.asker.val() == window as u64),
-            );
-            self.contained.next.set_bit(
-                window,
-                self.counts.val().get_bit(window)
-                    && self.first.val() >= self.starts[window].q.val()
-                    && self.last.val() <= self.ends[window].q.val(),
-            );
+#[kernel(HostGuard { windows, asker, first, last, allowed, open, by_context, enabled, starts, ends, shape })]
+fn update() {
+    let address = shape.address;
+    open = windows.open;
+    by_context = windows.by_context;
+    for window in 0..shape.windows {
+        let base = windows.base.slice(window * address, address);
+        let size = windows.size.slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS);
+        let sum = base.resize(address + 1) + (size - 1).resize(address + 1);
+        enabled[window] = windows.enabled[window] && size.any();
+        starts[window] = base;
+        ends[window] = sum.slice(0, address) | sum[address].repeat(address);
+    }
+    /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
+    let counts =
+        word_of((0..shape.windows).map(|window| enabled[window] && (!by_context || asker == window)));
+    let contained = word_of(
+        (0..shape.windows).map(|window| counts[window] && first >= starts[window] && last <= ends[window]),
+    );
+    allowed = contained.any() || open;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GUARD_ENTRY;
+    use crate::entry::Config;
+    use spinneret_verilog::generate;
+
+    #[test]
+    fn contexts_are_told_apart_by_as_few_bits_as_can_be() {
+        for (contexts, bits) in [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (16, 4)] {
+            let values = GUARD_ENTRY.with(Config::Board, &[("contexts", contexts)]);
+            let block = (GUARD_ENTRY.build)(&values).expect("a guard");
+            let design = generate(&*block, "host_guard").expect("its text");
+            let asker = design.ports.iter().find(|port| port.name == "asker");
+            assert_eq!(asker.map(|port| port.width), Some(bits), "{contexts} contexts");
         }
-        self.allowed.next = self.contained.val().any() || self.open.q.val();
     }
 }

@@ -1,10 +1,125 @@
-//! Packed words between the parts of the host DMA.
+//! Ports towards Corundum's DMA, in the order of the public design's ports, and packed words between the parts of the host
+//! DMA, the first field lowest.
 
-use super::{ERROR_BITS, HostDmaShape};
+use super::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
-/// A burst as it waits, the first field lowest.
+/// Width of the error of a status in bits.
+pub const ERROR_BITS: usize = 4;
+
+/// Descriptors of reads.
+#[interface(shape: HostDmaShape)]
+pub struct ReadDescOut {
+    /// Where the data is in host memory.
+    pub dma_addr: Wire<Out, { shape.address }>,
+    /// Number of the RAM; always 0.
+    pub ram_sel: Wire<Out, { shape.ram_select }>,
+    /// Where it goes in the RAM.
+    pub ram_addr: Wire<Out, { shape.ram_address }>,
+    /// How many bytes, at least 1.
+    pub len: Wire<Out, { shape.length }>,
+    /// The tag of the status.
+    pub tag: Wire<Out, { shape.tag }>,
+    /// The descriptor is there.
+    pub valid: Wire<Out, bool>,
+    /// The descriptor is taken in this cycle.
+    pub ready: Wire<In, bool>,
+}
+
+/// Descriptors of writes.
+#[interface(shape: HostDmaShape)]
+pub struct WriteDescOut {
+    /// Where the data goes in host memory.
+    pub dma_addr: Wire<Out, { shape.address }>,
+    /// Number of the RAM; always 0.
+    pub ram_sel: Wire<Out, { shape.ram_select }>,
+    /// Where it is in the RAM.
+    pub ram_addr: Wire<Out, { shape.ram_address }>,
+    /// Immediate data; always 0.
+    pub imm: Wire<Out, { shape.immediate }>,
+    /// There is immediate data; never.
+    pub imm_en: Wire<Out, bool>,
+    /// How many bytes, at least 1.
+    pub len: Wire<Out, { shape.length }>,
+    /// The tag of the status.
+    pub tag: Wire<Out, { shape.tag }>,
+    /// The descriptor is there.
+    pub valid: Wire<Out, bool>,
+    /// The descriptor is taken in this cycle.
+    pub ready: Wire<In, bool>,
+}
+
+/// How descriptors went; there is no ready.
+#[interface(tag: usize)]
+pub struct StatusIn {
+    /// Tag of the descriptor.
+    pub tag: Wire<In, { tag }>,
+    /// 0, or why it failed.
+    pub error: Wire<In, { ERROR_BITS }>,
+    /// The status is there.
+    pub valid: Wire<In, bool>,
+}
+
+/// Writes into the RAM, segments side by side.
+#[interface(RamWriteIn, shape: RamShape, count = shape.segments)]
+pub struct RamWriteOut {
+    /// Bytes that are written.
+    pub cmd_be: Wire<Out, { count * shape.data / 8 }>,
+    /// Words that are written.
+    pub cmd_addr: Wire<Out, { count * shape.address }>,
+    /// Data.
+    pub cmd_data: Wire<Out, { count * shape.data }>,
+    /// Bit s: there is a command for segment s.
+    pub cmd_valid: Wire<Out, { count }>,
+    /// Bit s: segment s takes its command in this cycle.
+    pub cmd_ready: Wire<In, { count }>,
+    /// Bit s: the oldest command of segment s that was not done is done.
+    pub done: Wire<In, { count }>,
+}
+
+/// Reads from the RAM, segments side by side.
+#[interface(RamReadIn, shape: RamShape, count = shape.segments)]
+pub struct RamReadOut {
+    /// Words that are read.
+    pub cmd_addr: Wire<Out, { count * shape.address }>,
+    /// Bit s: there is a command for segment s.
+    pub cmd_valid: Wire<Out, { count }>,
+    /// Bit s: segment s takes its command in this cycle.
+    pub cmd_ready: Wire<In, { count }>,
+    /// The data.
+    pub resp_data: Wire<In, { count * shape.data }>,
+    /// Bit s: the data of segment s is there.
+    pub resp_valid: Wire<In, { count }>,
+    /// Bit s: it is taken.
+    pub resp_ready: Wire<Out, { count }>,
+}
+
+/// The segmented RAM as Corundum sees it: writes go to one half, reads come from the other.
+#[interface(shape: RamShape)]
+pub struct CorundumRam {
+    /// Writes.
+    pub wr: RamWriteIn<{ shape }>,
+    /// Reads.
+    pub rd: RamReadIn<{ shape }>,
+}
+
+/// The windows of host memory, side by side.
+#[interface(shape: GuardShape)]
+pub struct GuardIn {
+    /// The windows do not confine transfers.
+    pub open: Wire<In, bool>,
+    /// A transfer must be in the window of the context in the lowest bits of AWUSER or ARUSER, not in any window.
+    pub by_context: Wire<In, bool>,
+    /// Bit c: execution context c is enabled.
+    pub enabled: Wire<In, { shape.windows }>,
+    /// Where its window starts.
+    pub base: Wire<In, { shape.windows * shape.address }>,
+    /// Its bytes.
+    pub size: Wire<In, { shape.windows * WINDOW_SIZE_BITS }>,
+}
+
+/// A burst in the queue.
 #[record(shape: HostDmaShape, atomics: bool)]
 pub struct BurstFields {
     /// Address of its first byte.
@@ -56,7 +171,7 @@ pub struct BeatFields {
     pub several: Field<1>,
 }
 
-/// An item of a write burst, the first field lowest.
+/// An item of a write burst.
 #[record(shape: HostDmaShape)]
 pub struct RunFields {
     /// Place of the first byte of the beat in its 4 KiB.
@@ -90,7 +205,7 @@ pub struct RunFields {
     pub asker: Field<{ shape.context() }>,
 }
 
-/// A piece of a write burst, the first field lowest.
+/// A piece of a write burst.
 #[record(shape: HostDmaShape)]
 pub struct PieceFields {
     /// Place of its first byte in its 4 KiB.
@@ -136,7 +251,7 @@ pub struct FoundFields {
     pub stop: Field<{ PAGE_BITS }>,
 }
 
-/// A read on its way to its descriptors, the first field lowest.
+/// A read on its way to its descriptors.
 #[record(shape: HostDmaShape)]
 pub struct PlanFields {
     /// Place of its first byte in its 4 KiB.
@@ -161,7 +276,7 @@ pub struct PlanFields {
     pub lines: Field<{ shape.row() }>,
 }
 
-/// A read that can be answered, the first field lowest.
+/// A read that can be answered.
 #[record(shape: HostDmaShape)]
 pub struct JobFields {
     /// Line of the ring that holds its first byte.
@@ -248,6 +363,16 @@ pub struct TransferShape {
 }
 
 impl TransferShape {
+    /// Transfers of one half: `entries` of them, each with a payload.
+    pub(super) fn new(shape: HostDmaShape, entries: usize, payload: impl Into<Place>) -> Self {
+        Self {
+            entries,
+            payload: payload.into(),
+            ram: shape.line() + shape.lane(),
+            length: PAGE_BITS + 1,
+        }
+    }
+
     /// The same for the queue, which does not look into the payload.
     pub(super) fn closed(self) -> Self {
         Self {

@@ -1,10 +1,12 @@
-//! Gives descriptors to Corundum's DMA, many at a time, and returns completed ones in order.
+//! Transfers in flight: descriptors for Corundum's DMA, and commands of the RAM.
 
 use super::layout::{DoneFields, KeptFields, TransferFields, TransferShape};
 use super::{ERROR_BITS, HostDmaShape, ReadDescOut, StatusIn};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
+/// Gives descriptors to Corundum's DMA, many at a time, and returns completed ones in order.
+///
 /// A ring of transfers: they enter at its end, are answered in any order, and leave at its head.
 ///
 /// ```text
@@ -21,18 +23,15 @@ use spinneret_verilog::prelude::*;
 ///
 /// `rst` discards all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
 /// `idle` is low until they are answered; only then may new ones come. `forget` discards those, too.
-#[hardware(
+#[module(
     shape: HostDmaShape,
     transfers: TransferShape,
-    index = address_width(transfers.entries),
+    index: usize = address_width(transfers.entries),
     transfer: TransferFields = TransferFields::new(shape.address, transfers.closed()),
     kept: KeptFields = KeptFields::new(transfers.closed().payload),
     done: DoneFields = DoneFields::new(transfers.closed().payload),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct TransferQueue {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Synchronous reset of what is in flight.
@@ -66,107 +65,132 @@ pub struct TransferQueue {
     held: Reg<bool, Reset>,
     /// It is at the port.
     offered: Reg<bool, Reset>,
-    taken: Wire<Local, bool>,
     full: Reg<bool, Reset>,
-    push: Wire<Local, bool>,
-    pop: Wire<Local, bool>,
-    moves: Wire<Local, bool>,
-    /// A status whose tag can be meant.
-    meant: Wire<Local, bool>,
-    /// Bit n: that status is for tag n.
-    answered: Wire<Local, { transfers.entries }>,
-    entered: Wire<Local, { transfers.entries }>,
-    withdraw: Wire<Local, bool>,
-    withdrawn: Wire<Local, { transfers.entries }>,
-    waiting: Wire<Local, bool>,
 }
 
-impl Logic for TransferQueue {
-    #[kernel(
-        parameters(
-            DESCRIPTOR = self._transfer.width - self._transfers.payload.width,
-            PAYLOAD = self._transfers.payload.width
-        ),
-        numbers(REQUEST = DESCRIPTOR + PAYLOAD)
-    )]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let transfers = self._transfers;
-        let (entries, index) = (transfers.entries, address_width(transfers.entries));
-        let (transfer, kept, done) = (self._transfer, self._kept, self._done);
-        clocked!(self.clk, self.rst => self.head, self.tail, self.full);
-        clocked!(self.clk, self.forget => self.pending, self.held, self.offered);
-        clocked!(self.clk => self.payloads, self.errors, self.host_address, self.ram_address, self.length, self.tag);
-        /// In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
-        self.taken.next = self.offered.q.val() && self.desc.ready.val();
-        self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.taken.val());
-        self.push.next = self.s.valid.val() && self.s.ready.val() && !self.rst.val();
-        self.moves.next = self.s.data.val().flag(transfer.moves);
-        /// A reset takes back what was never offered.
-        self.withdraw.next = self.rst.val() && self.held.q.val() && !self.offered.q.val();
-        if self.taken.val() || self.withdraw.val() {
-            self.held.d.next = false;
-            self.offered.d.next = false;
-        } else if self.held_clear.val() {
-            self.offered.d.next = self.held.q.val();
-        }
-        if self.push.val() {
-            self.tail.d.next = self.tail.q.val() + 1;
-            self.held.d.next = self.moves.val();
-            self.offered.d.next = self.moves.val() && self.clear.val();
-            self.host_address.d.next = self.s.data.val().field(transfer.host_address);
-            self.ram_address.d.next = self.s.data.val().field(transfer.ram_address);
-            self.length.d.next = self.s.data.val().field(transfer.length);
-            self.tag.d.next = self.tail.q.val().slice(0, index);
-        }
-        self.payloads.write_enable.next = self.push.val();
-        self.payloads.write_addr.next = self.tail.q.val().slice(0, index);
-        self.payloads.write_data.next = pack!(kept {
-            moves: self.moves.val(),
-            payload: self.s.data.val().field(transfer.payload),
-        });
-        self.desc.valid.next = self.offered.q.val();
-        self.desc.dma_addr.next = self.host_address.q.val();
-        self.desc.ram_sel.next = 0.into();
-        self.desc.ram_addr.next = self.ram_address.q.val().resize(shape.ram_address);
-        self.desc.len.next = self.length.q.val().resize(shape.length);
-        self.desc.tag.next = self.tag.q.val().resize(shape.tag);
-        /// A status counts if its tag is in flight: given, and not answered yet.
-        self.meant.next = self.status.valid.val()
-            && !(self.status.tag.val() >> index as u64).any()
-            && !(self.held.q.val() && self.tag.q.val() == self.status.tag.val().slice(0, index));
-        self.answered.next =
-            fill(self.meant.val(), entries) & (lit(1, entries) << self.status.tag.val().slice(0, index));
-        self.entered.next = fill(self.push.val() && self.moves.val(), entries)
-            & (lit(1, entries) << self.tail.q.val().slice(0, index));
-        self.withdrawn.next = fill(self.withdraw.val(), entries) & (lit(1, entries) << self.tag.q.val());
-        self.pending.d.next =
-            (self.pending.q.val() & !self.answered.val() & !self.withdrawn.val()) | self.entered.val();
-        self.errors.write_enable.next = (self.pending.q.val() & self.answered.val()).any();
-        self.errors.write_addr.next = self.status.tag.val().slice(0, index);
-        self.errors.write_data.next = self.status.error.val();
-        self.stray.next = self.status.valid.val() && !self.errors.write_enable.val();
-        self.idle.next = !self.pending.q.val().any();
-        /// Out: when the head is answered, or has nothing to be answered.
-        self.payloads.read_addr.next = self.head.q.val().slice(0, index);
-        self.errors.read_addr.next = self.head.q.val().slice(0, index);
-        self.waiting.next = self
-            .pending
-            .q
-            .val()
-            .get_bit(self.payloads.read_addr.val().index());
-        self.m.valid.next = self.head.q.val() != self.tail.q.val() && !self.waiting.val();
-        self.m.data.next = pack!(done {
-            payload: self.payloads.read_data.val().field(kept.payload),
-            error: self.errors.read_data.val()
-                & fill(self.payloads.read_data.val().flag(kept.moves), ERROR_BITS),
-        });
-        self.pop.next = self.m.valid.val() && self.m.ready.val();
-        if self.pop.val() {
-            self.head.d.next = self.head.q.val() + 1;
-            self.full.d.next = false;
-        } else if self.push.val() {
-            self.full.d.next = self.tail.q.val() + 1 == (self.head.q.val() ^ entries as u64);
-        }
+#[kernel(
+    TransferQueue {
+        rst, forget, s, clear, held_clear, desc, status, m, stray, idle, head, tail, pending, payloads, errors,
+        host_address, ram_address, length, tag, held, offered, full, shape, transfers, index, transfer, kept, done
+    },
+    parameters(
+        DESCRIPTOR = self._transfer.width - self._transfers.payload.width,
+        PAYLOAD = self._transfers.payload.width
+    ),
+    numbers(REQUEST = DESCRIPTOR + PAYLOAD),
+)]
+fn update() {
+    let entries = transfers.entries;
+    pending.reset_by(forget);
+    held.reset_by(forget);
+    offered.reset_by(forget);
+    let request = transfer.of(s.data);
+    let tag_of = |number: Sig| number.slice(0, index);
+    // The bit of a tag, if a condition holds.
+    let bit = |condition: Sig<bool>, tag: Sig| condition.repeat(entries) & (constant(lit(1, entries)) << tag);
+    /// The descriptor is taken.
+    let taken = offered && desc.ready;
+    /// In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
+    s.ready = !full && (!held || taken);
+    let push = s.valid && s.ready && !rst;
+    let moves = request.moves;
+    /// A reset takes back what was never offered.
+    let withdraw = rst && held && !offered;
+    if taken || withdraw {
+        held = false;
+        offered = false;
+    } else if held_clear {
+        offered = held;
     }
+    if push {
+        tail = tail + 1;
+        held = moves;
+        offered = moves && clear;
+        host_address = request.host_address;
+        ram_address = request.ram_address;
+        length = request.length;
+        tag = tag_of(tail);
+    }
+    payloads.write(
+        push,
+        tag_of(tail),
+        pack!(kept {
+            moves,
+            payload: request.payload
+        }),
+    );
+    desc.valid = offered;
+    desc.dma_addr = host_address;
+    desc.ram_sel = 0;
+    desc.ram_addr = ram_address.resize(shape.ram_address);
+    desc.len = length.resize(shape.length);
+    desc.tag = tag.resize(shape.tag);
+    /// A status whose tag can be meant: it is given.
+    let meant = status.valid && !(status.tag >> index).any() && !(held && tag == tag_of(status.tag));
+    /// Bit n: that status is for tag n.
+    let answered = bit(meant, tag_of(status.tag));
+    let entered = bit(push && moves, tag_of(tail));
+    let withdrawn = bit(withdraw, tag);
+    pending = (pending & !answered & !withdrawn) | entered;
+    /// A status counts if its tag is in flight: given, and not answered yet.
+    let counts = (pending & answered).any();
+    errors.write(counts, tag_of(status.tag), status.error);
+    stray = status.valid && !counts;
+    idle = !pending.any();
+    /// Out: when the head is answered, or has nothing to be answered.
+    payloads.read_addr = tag_of(head);
+    errors.read_addr = tag_of(head);
+    let first = kept.of(payloads.read_data);
+    let waiting = pending[payloads.read_addr];
+    m.valid = head != tail && !waiting;
+    m.data = pack!(done {
+        payload: first.payload,
+        error: errors.read_data & first.moves.repeat(ERROR_BITS),
+    });
+    let pop = m.valid && m.ready;
+    if pop {
+        head = head + 1;
+        full = false;
+    } else if push {
+        full = tail + 1 == (head ^ entries);
+    }
+}
+
+/// Counts commands that segments of a RAM have taken and not answered yet.
+///
+/// A command that is taken in a clock counts from the next one on; an answer is never in the clock of its command.
+/// # Parameters
+/// `bits` is the width of each count: a segment has fewer than 2^`bits` open commands.
+#[module(segments: usize, bits: usize)]
+pub struct RamAccount {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: nothing is to be answered.
+    pub rst: Wire<In, bool>,
+    /// Bit s: segment s takes a command.
+    pub taken: Wire<In, { segments }>,
+    /// Bit s: segment s answers one.
+    pub answered: Wire<In, { segments }>,
+    /// All are answered.
+    pub settled: Wire<Out, bool>,
+    counts: [Reg<{ bits }, Reset>; segments],
+}
+
+/// Counts what comes and goes, one of each a clock.
+#[kernel]
+pub(super) fn count(counter: Sig, comes: Sig<bool>, goes: Sig<bool>) {
+    if comes && !goes {
+        counter = counter + 1;
+    } else if goes && !comes {
+        counter = counter - 1;
+    }
+}
+
+#[kernel(RamAccount { taken, answered, settled, counts }, suffix = format!("{}x{}", self._segments, self._bits))]
+fn update() {
+    for (segment, counter) in counts.iter().enumerate() {
+        count(*counter, taken[segment], answered[segment]);
+    }
+    let open = word_of(counts.iter().map(|count| count.any()));
+    settled = !open.any();
 }

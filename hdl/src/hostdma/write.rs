@@ -30,14 +30,12 @@
 //!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
 //!   these, the other bytes may be written. A status for a tag that is not in flight is ignored and counted.
 
-use super::assembler::PieceAssembler;
 use super::events::{ERROR_CODES, HalfCounters};
-use super::intake::WriteIntake;
-use super::layout::TransferShape;
 use super::layout::{
-    AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
+    AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, TransferShape,
+    WritePayload,
 };
-use super::splitter::RunSplitter;
+use super::pieces::{PieceAssembler, RunSplitter, WriteIntake};
 use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
@@ -54,19 +52,14 @@ const PIECES: usize = 16;
 const PIECE_MARGIN: usize = 1;
 
 /// Carries the cluster's AXI writes to host memory, many in flight.
-#[hardware(
+#[module(
     shape: HostDmaShape,
     error = ParameterError,
     atomic = AtomicFields::new(shape),
-    data: DataFields = DataFields::new(shape),
     burst: BurstFields = BurstFields::new(shape, shape.atomics),
     piece: PieceFields = PieceFields::new(shape),
-    payload: WritePayload = WritePayload::new(shape),
-    transfers = transfers(shape),
-    transfer: TransferFields = TransferFields::new(shape.address, transfers),
-    done: DoneFields = DoneFields::new(payload.into()),
+    in_flight: TransferShape = TransferShape::new(shape, shape.writes, WritePayload::new(shape)),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaWr {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -100,265 +93,200 @@ pub struct PspinHostmemDmaWr {
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
     pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
-    reset: Wire<Local, bool>,
-    forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Writes that the RAM has not done yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
-    hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }, 0>>,
     intake: Checked<WriteIntake<{ shape }>>,
     splitter: RunSplitter<{ shape }>,
     assembler: PieceAssembler<{ shape }>,
-    #[new(OutputQueue::new(piece.width, PIECES, PIECE_MARGIN)?)]
-    pieces: OutputQueue,
+    pieces: Checked<OutputQueue<{ piece.width }, { PIECES }, { PIECE_MARGIN }>>,
     host_guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
-    allowed: Wire<Local, bool>,
-    moves: Wire<Local, bool>,
     /// Position of the piece whose descriptor is waiting.
     held_position: Reg<{ shape.position() }>,
     /// Position in the ring of the oldest line in use.
     freed: Reg<{ shape.position() }, Reset>,
-    transfers: TransferQueue<{ shape }, { transfers }>,
+    transfers: TransferQueue<{ shape }, { in_flight }>,
     /// The burst whose pieces are being retired.
     failed: Reg<bool, Reset>,
     refused: Reg<bool, Reset>,
     outside: Reg<bool, Reset>,
-    failed_now: Wire<Local, bool>,
-    refused_now: Wire<Local, bool>,
-    outside_now: Wire<Local, bool>,
-    last: Wire<Local, bool>,
-    retire: Wire<Local, bool>,
-    answer: Wire<Local, bool>,
     response_id: Reg<{ shape.id }>,
     response_code: Reg<2>,
     response_valid: Reg<bool, Reset>,
     arrived: Optional<Reg<bool, Reset>, { shape.guard }>,
-    arrived_context: Optional<Reg<{ shape.context() }>, { shape.guard }>,
     counters: HalfCounters,
 }
 
-fn transfers(shape: HostDmaShape) -> TransferShape {
-    TransferShape {
-        entries: shape.writes,
-        payload: WritePayload::new(shape).into(),
-        ram: shape.line() + shape.lane(),
-        length: PAGE_BITS + 1,
-    }
-}
-
-impl Logic for PspinHostmemDmaWr {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let (data, burst, piece) = (self._data, self._burst, self._piece);
-        let (transfer, payload, done) = (self._transfer, self._payload, self._done);
-        let position = shape.position();
-        if shape.drain {
-            self.forget.next = !self.dma_rstn.val();
-            self.reset.next = !self.rstn.val() || !self.dma_rstn.val();
-        } else {
-            self.forget.next = !self.rstn.val();
-            self.reset.next = !self.rstn.val();
-        }
+#[kernel(
+    PspinHostmemDmaWr {
+        rstn, m_axis_write_desc, s_axis_write_desc_status, ram_wr, s_axi, wr_bursts_o, wr_refused_o, wr_outside_o,
+        wr_stray_status_o, wr_dma_errors_o, wr_arrived_o, wr_arrived_context_o, m_atomic, guard, dma_rstn, draining,
+        account, bursts, intake, splitter, assembler, pieces, host_guard, held_position, freed, transfers, failed,
+        refused, outside, response_id, response_code, response_valid, arrived, counters, shape, burst, piece, in_flight
+    },
+)]
+fn update() {
+    let (aw, w, b) = (s_axi.aw, s_axi.w, s_axi.b);
+    // The reset of all but the transfers in flight, that of these, and that of the parts in front of them.
+    let (restart, forget, hold) = if shape.drain {
+        let forget = !*dma_rstn;
+        let restart = !rstn || forget;
+        *draining = *draining && !(transfers.idle && account.settled);
+        draining.reset_by(restart);
+        account.rst = forget;
+        account.taken = intake.ram.cmd_valid & ram_wr.cmd_ready;
+        account.answered = ram_wr.done;
         /// After a reset the front stays in reset until what was in flight is answered.
-        if shape.drain {
-            self.hold.next = self.reset.val() || self.draining.q.val();
-        } else {
-            self.hold.next = self.reset.val();
-        }
-        clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
-        clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
-            self.outside, self.response_valid, self.arrived);
-        clocked!(self.clk, self.forget => self.counters);
-        clocked!(self.clk => self.held_position, self.response_id, self.response_code, self.arrived_context);
-        self.transfers.forget.next = self.forget.val();
-        if shape.drain {
-            clocked!(self.clk, self.forget => self.account);
-            self.account.taken.next = self.intake.ram.cmd_valid.val() & self.ram_wr.cmd_ready.val();
-            self.account.answered.next = self.ram_wr.done.val();
-            self.draining.d.next =
-                self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
-        }
-        /// Bursts and their data.
-        connect!(self.s_axi.aw => self.bursts.s; valid, ready);
-        self.bursts.s.data.next = pack!(burst {
-            address: self.s_axi.aw.addr.val(),
-            length: self.s_axi.aw.len.val(),
-            size: self.s_axi.aw.size.val(),
-            kind: self.s_axi.aw.burst.val(),
-            id: self.s_axi.aw.id.val(),
-            asker: self.s_axi.aw.user.val().slice(0, shape.context()),
-            atop: lit(0, burst.atop.width),
-        });
-        if shape.atomics {
-            self.bursts
-                .s
-                .data
-                .next
-                .set_field(burst.atop, self.s_axi.aw.atop.val());
-            /// An atomic operation is refused as a burst of no kind.
-            self.bursts.s.data.next.set_field(
-                burst.kind,
-                self.s_axi.aw.burst.val() | fill(self.s_axi.aw.atop.val().any(), KIND_BITS),
-            );
-            connect!(self.splitter.atomic => self.m_atomic);
-        }
-        self.intake.freed.next = self.freed.q.val();
-        self.intake.w.data.next = pack!(data {
-            data: self.s_axi.w.data.val(),
-            strobes: self.s_axi.w.strb.val(),
-            last: self.s_axi.w.last.val(),
-        });
-        connect!(self.s_axi.w => self.intake.w; valid, ready);
-        connect!(self.intake.ram => self.ram_wr);
-        connect!(self.bursts.m => self.splitter.burst);
-        connect!(self.intake.beat => self.splitter.beat);
-        connect!(self.splitter.run => self.assembler.run);
-        /// A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
-        self.pieces.s.data.next = self.assembler.piece.val();
-        self.pieces.s.valid.next = self.assembler.piece_valid.val();
-        self.assembler.room.next = !self.pieces.almost_full.val();
-        self.transfers.clear.next =
-            !(self.intake.written.val() - self.pieces.m.data.val().field(piece.position) - 1)
-                .get_bit(position - 1);
-        self.transfers.held_clear.next =
-            !(self.intake.written.val() - self.held_position.q.val() - 1).get_bit(position - 1);
-        if self.transfers.s.ready.val() {
-            self.held_position.d.next = self.pieces.m.data.val().field(piece.position);
-        }
-        self.allowed.next = true;
-        if shape.guard {
-            connect!(self.guard => self.host_guard.windows);
-            self.host_guard.clk.next = self.clk.val();
-            self.host_guard.asker.next = self.pieces.m.data.val().field(piece.asker);
-            self.host_guard.first.next = cat!(
-                self.pieces.m.data.val().field(piece.page),
-                self.pieces.m.data.val().field(piece.start)
-            );
-            self.host_guard.last.next = cat!(
-                self.pieces.m.data.val().field(piece.page),
-                self.pieces.m.data.val().field(piece.stop)
-            );
-            self.allowed.next = self.host_guard.allowed.val();
-        }
-        self.moves.next = self.pieces.m.data.val().flag(piece.moves);
-        connect!(self.pieces.m => self.transfers.s; valid, ready);
-        self.transfers.s.data.next = pack!(transfer {
-            host_address: cat!(
-                self.pieces.m.data.val().field(piece.page),
-                self.pieces.m.data.val().field(piece.start)
-            ),
-            ram_address: cat!(
-                self.pieces.m.data.val().field(piece.line),
-                self.pieces.m.data.val().field(piece.start).slice(0, shape.lane())
-            ),
-            length: self.pieces.m.data.val().field(piece.stop).resize(PAGE_BITS + 1)
-                - self.pieces.m.data.val().field(piece.start).resize(PAGE_BITS + 1)
-                + 1,
-            moves: self.moves.val() && self.allowed.val(),
-            payload: pack!(payload {
-                id: self.pieces.m.data.val().field(piece.id),
-                position: self.pieces.m.data.val().field(piece.position),
-                whole: self.pieces.m.data.val().flag(piece.whole),
-                last: self.pieces.m.data.val().flag(piece.last),
-                fault: self.pieces.m.data.val().flag(piece.fault),
-                outside: self.moves.val() && !self.allowed.val(),
-                asker: self.pieces.m.data.val().field(piece.asker),
-            }),
-        });
-        connect!(self.transfers.desc => self.m_axis_write_desc; dma_addr, ram_sel, ram_addr);
-        self.m_axis_write_desc.imm.next = 0.into();
-        self.m_axis_write_desc.imm_en.next = false;
-        connect!(self.transfers.desc => self.m_axis_write_desc; len, tag, valid, ready);
-        connect!(self.s_axis_write_desc_status => self.transfers.status);
-        /// A completed transfer frees its lines; the last piece of a burst answers it.
-        self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
-        self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
-        self.refused_now.next = self.refused.q.val()
-            || self
-                .transfers
-                .m
-                .data
-                .val()
-                .field(done.payload)
-                .flag(payload.fault);
-        self.outside_now.next = self.outside.q.val()
-            || self
-                .transfers
-                .m
-                .data
-                .val()
-                .field(done.payload)
-                .flag(payload.outside);
-        self.transfers.m.ready.next =
-            !self.last.val() || !self.response_valid.q.val() || self.s_axi.b.ready.val();
-        self.retire.next = self.transfers.m.valid.val() && self.transfers.m.ready.val();
-        self.answer.next = self.retire.val() && self.last.val();
-        if self.s_axi.b.ready.val() {
-            self.response_valid.d.next = false;
-        }
-        if self.retire.val() {
-            self.freed.d.next = self
-                .transfers
-                .m
-                .data
-                .val()
-                .field(done.payload)
-                .field(payload.position)
-                + self
-                    .transfers
-                    .m
-                    .data
-                    .val()
-                    .field(done.payload)
-                    .field(payload.whole)
-                    .resize(position);
-            self.failed.d.next = self.failed_now.val() && !self.last.val();
-            self.refused.d.next = self.refused_now.val() && !self.last.val();
-            self.outside.d.next = self.outside_now.val() && !self.last.val();
-        }
-        if self.answer.val() {
-            self.response_valid.d.next = true;
-            self.response_id.d.next = self.transfers.m.data.val().field(done.payload).field(payload.id);
-            if self.outside_now.val() {
-                self.response_code.d.next = DECERR.into();
-            } else if self.refused_now.val() || self.failed_now.val() {
-                self.response_code.d.next = SLVERR.into();
-            } else {
-                self.response_code.d.next = OKAY.into();
-            }
-        }
-        self.s_axi.b.id.next = self.response_id.q.val();
-        self.s_axi.b.resp.next = self.response_code.q.val();
-        self.s_axi.b.user.next = 0.into();
-        self.s_axi.b.valid.next = self.response_valid.q.val();
-        if shape.guard {
-            self.arrived.d.next = self.answer.val();
-            self.arrived_context.d.next = self
-                .transfers
-                .m
-                .data
-                .val()
-                .field(done.payload)
-                .field(payload.asker);
-            self.wr_arrived_o.next = self.arrived.q.val();
-            self.wr_arrived_context_o.next = self.arrived_context.q.val();
-        }
-        /// Events are counted.
-        self.counters.in_reset.next = self.reset.val();
-        self.counters.retired.next = self.retire.val();
-        self.counters.error.next = self.transfers.m.data.val().field(done.error);
-        self.counters.answered.next = self.answer.val();
-        self.counters.refused.next = self.refused_now.val();
-        self.counters.outside.next = self.outside_now.val();
-        self.counters.stray.next = self.transfers.stray.val();
-        self.wr_bursts_o.next = self.counters.bursts_count.val();
-        self.wr_refused_o.next = self.counters.refused_count.val();
-        self.wr_outside_o.next = self.counters.outside_count.val();
-        self.wr_stray_status_o.next = self.counters.stray_count.val();
-        self.wr_dma_errors_o.next = self.counters.error_counts.val();
+        let hold = restart || *draining;
+        (restart, forget, hold)
+    } else {
+        (!rstn, !rstn, !rstn)
+    };
+    for rst in [bursts.rst, intake.rst, splitter.rst, assembler.rst, pieces.rst] {
+        rst = hold;
     }
+    for register in [failed, refused, outside, response_valid] {
+        register.reset_by(restart);
+    }
+    freed.reset_by(restart);
+    transfers.rst = restart;
+    transfers.forget = forget;
+    counters.rst = forget;
+    /// An atomic operation is refused as a burst of no kind.
+    let (kind, atop) = if shape.atomics {
+        (*aw.burst | aw.atop.any().repeat(KIND_BITS), *aw.atop)
+    } else {
+        (*aw.burst, constant(lit(0, 0)))
+    };
+    bursts.s.data = pack!(burst {
+        address: aw.addr,
+        length: *aw.len,
+        size: *aw.size,
+        kind,
+        id: *aw.id,
+        asker: aw.user.slice(0, shape.context()),
+        atop,
+    });
+    bursts.s.valid = aw.valid;
+    aw.ready = bursts.s.ready;
+    let data = DataFields::new(shape);
+    intake.w.data = pack!(data {
+        data: w.data,
+        strobes: w.strb,
+        last: *w.last
+    });
+    intake.w.valid = w.valid;
+    w.ready = intake.w.ready;
+    intake.freed = freed;
+    ram_wr = intake.ram;
+    splitter.burst = bursts.m;
+    splitter.beat = intake.beat;
+    m_atomic = splitter.atomic;
+    assembler.run = splitter.run;
+    pieces.s.data = assembler.piece;
+    pieces.s.valid = assembler.piece_valid;
+    assembler.room = !pieces.almost_full;
+    /// A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
+    let is_written = |position: Sig| !(intake.written - position - 1)[shape.position() - 1];
+    let next = piece.of(pieces.m.data);
+    transfers.clear = is_written(next.position);
+    transfers.held_clear = is_written(held_position);
+    if transfers.s.ready {
+        held_position = next.position;
+    }
+    let first_byte = cat!(next.page, next.start);
+    let allowed = if shape.guard {
+        host_guard.windows = *guard;
+        host_guard.asker = next.asker;
+        host_guard.first = first_byte;
+        host_guard.last = cat!(next.page, next.stop);
+        host_guard.allowed
+    } else {
+        true
+    };
+    let payload = WritePayload::new(shape);
+    let transfer = TransferFields::new(shape.address, in_flight);
+    transfers.s.valid = pieces.m.valid;
+    pieces.m.ready = transfers.s.ready;
+    transfers.s.data = pack!(transfer {
+        host_address: first_byte,
+        ram_address: cat!(next.line, next.start.slice(0, shape.lane())),
+        length: next.stop.resize(PAGE_BITS + 1) - next.start.resize(PAGE_BITS + 1) + 1,
+        moves: next.moves && allowed,
+        payload: pack!(payload {
+            id: next.id,
+            position: next.position,
+            whole: next.whole,
+            last: next.last,
+            fault: next.fault,
+            outside: next.moves && !allowed,
+            asker: next.asker,
+        }),
+    });
+    let (desc, given) = (m_axis_write_desc, transfers.desc);
+    desc.dma_addr = given.dma_addr;
+    desc.ram_sel = given.ram_sel;
+    desc.ram_addr = given.ram_addr;
+    desc.imm = 0;
+    desc.imm_en = false;
+    desc.len = given.len;
+    desc.tag = given.tag;
+    desc.valid = given.valid;
+    given.ready = desc.ready;
+    transfers.status = s_axis_write_desc_status;
+    /// A completed transfer frees its lines; the last piece of a burst answers it.
+    let done = DoneFields::new(payload.into()).of(transfers.m.data);
+    let end = payload.of(done.payload);
+    let failed_now = failed || done.error.any();
+    let refused_now = refused || end.fault;
+    let outside_now = outside || end.outside;
+    transfers.m.ready = !end.last || !response_valid || b.ready;
+    let retire = transfers.m.valid && transfers.m.ready;
+    let answer = retire && end.last;
+    if b.ready {
+        response_valid = false;
+    }
+    if retire {
+        freed = end.position + end.whole.word().resize(shape.position());
+        failed = failed_now && !end.last;
+        refused = refused_now && !end.last;
+        outside = outside_now && !end.last;
+    }
+    if answer {
+        response_valid = true;
+        response_id = end.id;
+        response_code = if outside_now {
+            DECERR
+        } else if refused_now || failed_now {
+            SLVERR
+        } else {
+            OKAY
+        };
+    }
+    *b.id = response_id;
+    b.resp = response_code;
+    *b.user = 0;
+    b.valid = response_valid;
+    if shape.guard {
+        *arrived = answer;
+        arrived.reset_by(restart);
+        *wr_arrived_o = *arrived;
+        *wr_arrived_context_o = reg(end.asker);
+    }
+    /// Events are counted.
+    counters.in_reset = restart;
+    counters.retired = retire;
+    counters.error = done.error;
+    counters.answered = answer;
+    counters.refused = refused_now;
+    counters.outside = outside_now;
+    counters.stray = transfers.stray;
+    wr_bursts_o = counters.bursts_count;
+    wr_refused_o = counters.refused_count;
+    wr_outside_o = counters.outside_count;
+    wr_stray_status_o = counters.stray_count;
+    wr_dma_errors_o = counters.error_counts;
 }

@@ -3,6 +3,7 @@
 //! | Rust | becomes |
 //! |---|---|
 //! | `a = b` | an assignment of hardware, unless `a` was declared by `let mut` |
+//! | `(a, b) = c` | an assignment of each |
 //! | `a == b`, `a < b`, `a && b`, ... | a method that signals and values of the generator both have |
 //! | `if`, `match` | both branches of hardware, one branch of the generator |
 //! | `let a = b` | the same, and a signal gets the name |
@@ -20,7 +21,7 @@ use syn::{BinOp, Block, Expr, ExprMatch, ItemFn, Lit, Pat, Stmt, Token, parse_qu
 
 /// A kernel, or a function that kernels call.
 pub(crate) fn expand(
-    block: Option<&(syn::Ident, Vec<syn::Ident>)>,
+    block: Option<&(syn::Ident, Option<Vec<syn::Ident>>)>,
     suffix: &TokenStream,
     numbers: &TokenStream,
     mut function: ItemFn,
@@ -34,6 +35,13 @@ pub(crate) fn expand(
         return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
     let handles = handles_name(kind);
+    // They are the variables that the kernel's own text means, also where a macro has listed them.
+    let site = function.sig.ident.span();
+    let this = syn::Ident::new("self", site);
+    let fields = fields.iter().flatten().cloned().map(|mut field| {
+        field.set_span(field.span().resolved_at(site));
+        field
+    });
     let body = &function.block;
     let prelude = quote!(::spinneret_verilog::prelude);
     let message = "this block is simulated from its generated text";
@@ -44,12 +52,12 @@ pub(crate) fn expand(
             }
 
             #[allow(clippy::all, unused_braces, unused_parens, unused_variables)]
-            fn hdl(&self) -> #prelude::Verilog {
+            fn hdl(&#this) -> #prelude::Verilog {
                 let __numbers = #numbers;
                 let __suffix = #suffix;
-                let (__clock, __clocking) = self.__clocks();
+                let (__clock, __clocking) = #this.__clocks();
                 ::spinneret_verilog::rtl::elaborate::<Self>(__suffix, &__numbers, __clock, __clocking, || {
-                    let #handles { #(#fields,)* .. } = ::spinneret_verilog::rtl::Handle::handle(self);
+                    let #handles { #(#fields,)* .. } = ::spinneret_verilog::rtl::Handle::handle(#this);
                     #body
                 })
             }
@@ -270,6 +278,11 @@ impl VisitMut for Rewrite {
 
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Assign(assign) = expr
+            && let Expr::Tuple(targets) = &*assign.left
+        {
+            *expr = assign_each(targets, &assign.right);
+        }
+        if let Expr::Assign(assign) = expr
             && chooses_constants(&assign.right)
         {
             let mut right = (*assign.right).clone();
@@ -462,6 +475,15 @@ fn assign_in_branches(expr: &mut Expr, target: &Expr) {
             *other = parse(quote_spanned!(span=> #target = #value));
         }
     }
+}
+
+/// `(a, b) = value`: an assignment of each.
+fn assign_each(targets: &syn::ExprTuple, value: &Expr) -> Expr {
+    let targets = targets.elems.iter();
+    let parts: Vec<_> = (0..targets.len())
+        .map(|part| quote::format_ident!("__part_{part}"))
+        .collect();
+    parse(quote_spanned!(value.span()=> { let (#(#parts),*) = #value; #(#targets = #parts;)* }))
 }
 
 /// Takes the documentation off a statement.

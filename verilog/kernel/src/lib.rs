@@ -31,9 +31,16 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 /// `#[kernel(parameters(DEPTH = self._depth), numbers(ADDRESS = clog2(DEPTH)))]` names numbers of the block, in words of
 /// Rust, and then numbers that follow from them. Variants of the block that differ in nothing else become one module with
 /// these parameters.
+///
+/// A kernel of the second edition names its block first: `#[kernel(Block)]`. All fields and parameters of the block are
+/// variables in it; with `#[kernel(Block { a, b })]` these alone are.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let tokens = proc_macro2::TokenStream::from(arguments.clone());
     let arguments = parse_macro_input!(arguments as numbers::Arguments);
+    if let Some((block, None)) = &arguments.block {
+        return module::kernel_of(block, tokens, item.into()).into();
+    }
     let function = parse_macro_input!(item as ItemFn);
     expand(&arguments, function)
         .unwrap_or_else(|error| error.to_compile_error())

@@ -1,26 +1,27 @@
 //! `#[module(...)]`: a block with its clock and reset, its constructor and its handles.
 
 use crate::arguments::Arguments;
-use crate::handles;
+use crate::handles::{self, Domain};
 use crate::initial::field_value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Field, Fields, FieldsNamed, ItemStruct, Type, parse_quote};
+use syn::{Field, Fields, FieldsNamed, Ident, ItemStruct, Token, Type, parse_quote};
 
 /// The block, its constructor and its handles.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
     let own = named(&mut item)?;
-    let has = |name: &str| {
-        own.named
-            .iter()
-            .any(|field| field.ident.as_ref().is_some_and(|ident| ident == name))
+    let domains = domains(own)?;
+    let has = |names: &[&str]| {
+        let mut fields = own.named.iter().filter_map(|field| field.ident.as_ref());
+        fields.any(|ident| names.iter().any(|name| ident == name))
     };
     let mut first: Vec<Field> = Vec::new();
-    if !arguments.no_clock && !has("clk") {
+    if !arguments.no_clock && !has(handles::CLOCKS) {
         first.push(parse_quote!(#[doc = "Clock."] pub clk: Signal<In, Clock>));
     }
-    if !arguments.no_clock && !has("rst") && !has("rstn") {
+    if !arguments.no_clock && !has(&["rst"]) && !has(handles::LOW_RESETS) {
         first.push(parse_quote!(#[doc = "Synchronous reset, active high."] pub rst: Wire<In, bool>));
     }
     for field in first.into_iter().rev() {
@@ -34,8 +35,63 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
         .cloned()
         .collect();
     let (block, item) = block(arguments, item)?;
-    let handles = handles::of_block(&item, &parameters);
-    Ok(quote!(#block #handles))
+    let handles = handles::of_block(&item, &parameters, &domains);
+    let kernel = kernel_macro(&item, &parameters);
+    Ok(quote!(#block #handles #kernel))
+}
+
+/// A kernel of a block that names none of its fields: they come from the block's own macro.
+pub(crate) fn kernel_of(block: &Ident, arguments: TokenStream, kernel: TokenStream) -> TokenStream {
+    let name = macro_name(block);
+    let others = arguments.into_iter().skip(2);
+    quote!(#name! { [#(#others)*] #kernel })
+}
+
+fn macro_name(block: &Ident) -> Ident {
+    format_ident!("__kernel_of_{block}")
+}
+
+/// The macro that lists the fields and parameters of a block for its kernel, which stands after it in the same file.
+fn kernel_macro(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream {
+    let (block, name) = (&item.ident, macro_name(&item.ident));
+    let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
+    let fields = fields.filter(|ident| !ident.to_string().starts_with('_'));
+    let fields = fields.chain(parameters.iter().map(|(name, _)| name));
+    quote! {
+        #[allow(unused_macros)]
+        macro_rules! #name {
+            ([$($arguments:tt)*] $($kernel:tt)*) => {
+                #[::spinneret_verilog::prelude::kernel(#block { #(#fields),* }, $($arguments)*)]
+                $($kernel)*
+            };
+        }
+    }
+}
+
+/// Takes `#[clock(m_clk, m_rst)]` off the fields.
+fn domains(fields: &mut FieldsNamed) -> syn::Result<Vec<Domain>> {
+    let mut found = Vec::new();
+    for field in &mut fields.named {
+        let is_clock = |attribute: &syn::Attribute| attribute.path().is_ident("clock");
+        let Some(position) = field.attrs.iter().position(is_clock) else {
+            continue;
+        };
+        let attribute = field.attrs.remove(position);
+        let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
+        let mut names = names.into_iter();
+        match (&field.ident, names.next(), names.next(), names.next()) {
+            (Some(field), Some(clock), reset, None) => found.push(Domain {
+                field: field.clone(),
+                clock,
+                reset,
+            }),
+            _ => {
+                let what = "write #[clock(m_clk)], or #[clock(m_clk, m_rst)] with a reset";
+                return Err(syn::Error::new(attribute.span(), what));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel

@@ -6,6 +6,7 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
+use super::domains::check_domains;
 use super::elaborate::{Kernel, elaborate};
 use super::entry::Origin;
 use super::error::{Error, clash};
@@ -121,6 +122,7 @@ impl Builder<'_> {
             None => Kernel::default(),
         };
         check(&symbols, &kernel.statements)?;
+        check_domains(&symbols, &kernel.statements)?;
         drop_unread(&symbols, &mut kernel.statements);
         drop_overwritten(&mut kernel.statements);
         let ports = symbols.ports(&kernel.metadata);

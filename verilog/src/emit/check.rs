@@ -154,7 +154,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks that the kernel drives a register's clock, and its reset if it has one.
+    /// Checks that a register has a clock, and a reset if it needs one.
     fn register(&self, register: &Register) -> Result<(), Error> {
         let (path, name) = (self.symbols.block.clone(), names::display(&register.path));
         if !self.written.contains(&register.clock) {

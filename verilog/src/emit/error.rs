@@ -65,7 +65,7 @@ pub enum Error {
     },
     /// Nothing drives the clock of a register.
     #[error(
-        "{path}: the register `{name}` has no clock: give the block a port `clk`, as `#[module]` does without `no_clock`"
+        "{path}: the register `{name}` has no clock: give the block a `clk`, or write `#[clock(...)]` above the field"
     )]
     NoClock {
         /// Path of the block.
@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// Nothing drives the reset of a register.
     #[error(
-        "{path}: the register `{name}` has a reset, but the block has none: give it a port `rst` or `rstn`, or make the register without a reset"
+        "{path}: the register `{name}` has a reset, but its clock has none: give the block a `rst`, write `#[clock(clk, rst)]` above the field, or make the register without a reset"
     )]
     NoReset {
         /// Path of the block.
@@ -83,9 +83,31 @@ pub enum Error {
         /// The register.
         name: String,
     },
+    /// A part is a clone of another one.
+    #[error(
+        "{path}: `{name}` is a clone of another signal: write `#[new(part)] parts: [Part; n]` in place of `vec![part; n]`"
+    )]
+    Cloned {
+        /// Path of the block.
+        path: String,
+        /// The signal.
+        name: String,
+    },
+    /// A register reads one of another clock.
+    #[error(
+        "{path}: the register `{name}` reads `{other}`, which is on another clock: bring it over by a synchroniser, or take it as it is, without logic, from a register marked `DontTouch`"
+    )]
+    Crossing {
+        /// Path of the block.
+        path: String,
+        /// The register.
+        name: String,
+        /// The register of the other clock.
+        other: String,
+    },
     /// A sub-block has no clock or no reset.
     #[error(
-        "{path}: nothing drives `{part}.{port}`: give the block a port of that name, or assign it in the kernel"
+        "{path}: nothing drives `{part}.{port}`: give the block a port of that name, write `#[clock(clk, rst)]` above `{part}`, or assign it in the kernel"
     )]
     PartWithoutClock {
         /// Path of the block.

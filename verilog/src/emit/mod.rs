@@ -20,6 +20,7 @@
 mod build;
 mod check;
 mod design;
+mod domains;
 mod elaborate;
 mod entry;
 mod error;

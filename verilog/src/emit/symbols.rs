@@ -105,6 +105,8 @@ pub(crate) struct Symbols {
     pub(crate) enums: Vec<BTreeSet<usize>>,
     /// Signals by the identity of their atoms.
     pub(crate) atoms: BTreeMap<usize, SignalId>,
+    /// The first signal that is a clone of another one, which a kernel of handles cannot tell apart.
+    pub(crate) cloned: Option<SignalId>,
     /// Values of enums by type and name; none where two types define one differently.
     values: BTreeMap<String, Option<ConstantId>>,
 }
@@ -172,7 +174,9 @@ impl Symbols {
         role: Role,
     ) -> SignalId {
         let id = SignalId(self.signals.len());
-        self.atoms.insert(atom.id, id);
+        if self.atoms.insert(atom.id, id).is_some() {
+            self.cloned.get_or_insert(id);
+        }
         self.signals.push(Signal {
             path: path.to_owned(),
             identifier: identifier.to_owned(),

@@ -1,7 +1,7 @@
 //! From the fields of a block to the handles that its kernel uses.
 
 use super::sig::{Operand, Sig, sig};
-use super::tree::{self, At, Clocking, Op, Place};
+use super::tree::{self, At, BlockClock, Clocking, Op, Place};
 use crate::lang::{ByteRam, Called, Heaped, Layout, Named, Optional, Ram, Reg, Value, Wire, Word};
 use rust_hdl::prelude::{Atom, Direction, Signal, Synth};
 use std::ops::Deref;
@@ -17,6 +17,15 @@ pub trait Handle {
 
     /// Clocks and resets of the parts in the field.
     fn clocking(&self, _found: &mut Vec<Clocking>) {}
+}
+
+/// Clocks and resets of the parts in a field with a clock of its own.
+pub fn in_domain(field: &impl Handle, domain: BlockClock, found: &mut Vec<Clocking>) {
+    let start = found.len();
+    field.clocking(found);
+    for part in &mut found[start..] {
+        part.domain = Some(domain);
+    }
 }
 
 fn signal<T>(read: &dyn Atom, write: &dyn Atom) -> Sig<T> {
@@ -53,6 +62,7 @@ impl<T: Value> Handle for Reg<T> {
             clock: self.clock.id(),
             reset: self.has_reset().then(|| self.reset.id()),
             hold: Some((self.d.id(), self.q.id())),
+            domain: None,
         });
     }
 }
@@ -188,6 +198,7 @@ macro_rules! memories {
                     clock: self.clk.id(),
                     reset: None,
                     hold: None,
+                    domain: None,
                 });
             }
         }
@@ -305,6 +316,14 @@ pub trait Payload: Bundle {
         ports.into_iter().map(|port| (port.name, port.signal)).collect()
     }
 
+    /// Its `valid` and `ready`, to be joined with those of a bundle with another payload.
+    fn handshake(&self) -> Handshake {
+        let mut ports = Vec::new();
+        self.ports("", &mut ports);
+        ports.retain(|port| port.name == "valid" || port.name == "ready");
+        Handshake(ports)
+    }
+
     /// Assigns the ports from a word.
     #[track_caller]
     fn unpack(&self, word: Sig<Word>) {
@@ -324,6 +343,16 @@ pub trait Payload: Bundle {
 }
 
 impl<B: Bundle> Payload for B {}
+
+/// `valid` and `ready` of a bundle.
+#[derive(Clone, Debug)]
+pub struct Handshake(Vec<PortOf>);
+
+impl Bundle for Handshake {
+    fn ports(&self, _: &str, found: &mut Vec<PortOf>) {
+        found.extend(self.0.iter().cloned());
+    }
+}
 
 fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<PortOf> {
     let mut ports = Vec::new();

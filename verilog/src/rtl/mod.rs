@@ -8,7 +8,9 @@ mod handle;
 mod sig;
 pub(crate) mod tree;
 
-pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table, below};
+pub use handle::{
+    Bundle, ByteRamPorts, Handle, Handshake, Maybe, Payload, PortOf, RamPorts, Table, below, in_domain,
+};
 pub(crate) use sig::sig;
 pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,

@@ -122,7 +122,7 @@ macro_rules! numbers {
         }
     )+};
 }
-numbers! { i32 u32 u64 usize u128 }
+numbers! { u8 i32 u32 u64 usize u128 }
 
 impl Operand<Word> for Word {
     fn operand(&self, width: usize, at: At) -> Sig<Word> {
@@ -142,6 +142,19 @@ impl<T> Sig<T> {
     /// The same bits as a word.
     pub fn word(self) -> Sig<Word> {
         sig(self.id)
+    }
+
+    /// The register is reset while a condition holds, and not with its block.
+    #[track_caller]
+    pub fn reset_by(self, condition: Sig<bool>) {
+        let at = Location::caller();
+        tree::with(|tree| match tree.reset_of(self.id) {
+            Some(reset) => tree.assign(reset, condition.id, at),
+            None => tree.refuse(
+                "only a field that is a register with a reset has a reset to choose",
+                at,
+            ),
+        });
     }
 
     /// Assigns a value, as `=` in a kernel does.

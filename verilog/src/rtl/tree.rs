@@ -6,9 +6,8 @@
 use crate::emit::Metadata;
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::lang::Layout;
-use crate::lang::Wire;
 use num_bigint::BigUint;
-use rust_hdl::prelude::{Atom, Clock, In, Signal};
+use rust_hdl::prelude::Atom;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
@@ -118,6 +117,8 @@ pub struct Clocking {
     pub(crate) reset: Option<usize>,
     /// Input and output of a register.
     pub(crate) hold: Option<(usize, usize)>,
+    /// What drives them, if it is not the block's own clock and reset.
+    pub(crate) domain: Option<BlockClock>,
 }
 
 /// All that a kernel has built.
@@ -318,6 +319,20 @@ impl Tree {
         self.push(Statement::Assign { target, value, at });
     }
 
+    /// The reset of a register that is a field of the block.
+    pub(crate) fn reset_of(&mut self, register: NodeId) -> Option<NodeId> {
+        let Some(Place::Atom { write: data, .. }) = self.place(register) else {
+            return None;
+        };
+        let is_it = |clocking: &&Clocking| clocking.hold.is_some_and(|(input, _)| input == data);
+        let reset = self.clocking.iter().find(is_it)?.reset?;
+        let place = Place::Atom {
+            read: reset,
+            write: reset,
+        };
+        Some(self.add(Op::Signal(place), Vec::new(), 1))
+    }
+
     /// Joins two ports; one by itself is 0 if it may be assigned.
     pub(crate) fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At) {
         let (a, b) = (self.width(left), right.map(|right| self.width(right)));
@@ -405,6 +420,7 @@ impl Clocking {
             clock: clock.clock,
             reset: clock.reset,
             hold: None,
+            domain: None,
         })
     }
 }
@@ -419,7 +435,7 @@ pub struct BlockClock {
 
 impl BlockClock {
     /// The clock, and the reset, which may be active low.
-    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
+    pub fn new(clk: &dyn Atom, rst: Option<&dyn Atom>, reset_is_low: bool) -> Self {
         Self {
             clock: clk.id(),
             reset: rst.map(Atom::id),

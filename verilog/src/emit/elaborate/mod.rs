@@ -43,6 +43,12 @@ pub(crate) fn elaborate(
     if let Some(fault) = &tree.fault {
         return Err(fault_at(symbols, &fault.message, fault.at));
     }
+    if let Some(cloned) = symbols.cloned {
+        return Err(Error::Cloned {
+            path: symbols.block.clone(),
+            name: symbols.display(cloned),
+        });
+    }
     let mut metadata = tree.metadata.clone();
     let mut statements = Vec::new();
     let reset = own_reset(symbols, identifiers, tree, &mut statements);
@@ -146,8 +152,16 @@ impl Elaboration<'_> {
             clock: input,
             reset: reset_input,
             hold,
+            domain,
         } in &self.tree.clocking
         {
+            let (clock, reset) = match domain {
+                Some(domain) => (
+                    own(self.symbols, Some(domain.clock)),
+                    own(self.symbols, domain.reset),
+                ),
+                None => (clock, reset),
+            };
             let pairs = [(Some(*input), clock), (*reset_input, reset)];
             for (input, source) in pairs {
                 let input = input.and_then(|input| own(self.symbols, Some(input)));
