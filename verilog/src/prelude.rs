@@ -2,7 +2,7 @@
 
 pub use crate::lang::{
     ByteRam, Called, Describe, Field, Heaped, Named, Names, Optional, Parameters, Place, Ram, RamStyle, Reg,
-    RegAttribute, Value, Wire, Word, address_width, bit_width, interface, kernel, lit, module, record,
+    RegAttribute, Value, Wire, Word, address_width, bit_width, fill, interface, kernel, lit, module, record,
 };
 pub use crate::rtl::{Payload, Sig, cat_all, constant, first, reg, reg_reset, sum, wire, wire_bit, word_of};
 pub use rust_hdl::prelude::ToBits;

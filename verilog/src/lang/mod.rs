@@ -39,4 +39,4 @@ pub use record::{Field, Layout, Place};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, interface, kernel, module, record};
 pub use wire::{Value, Wire};
-pub use word::{Word, lit};
+pub use word::{Word, fill, lit};

@@ -93,6 +93,11 @@ pub fn lit(value: u64, width: usize) -> Word {
     Word::new(value, width)
 }
 
+/// `width` copies of one bit, as a constant.
+pub fn fill(bit: bool, width: usize) -> Word {
+    if bit { Word::ones(width) } else { Word::zero(width) }
+}
+
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}'h{:x}", self.width, self.value)
