@@ -98,8 +98,6 @@ fn filter_range(detector_hz: u64) -> u8 {
 }
 
 /// Derives another clock from that of the board, with the vendor's primitive `SB_PLL40_CORE`.
-///
-/// The Rust model has no time, so the clock passes through.
 #[module(no_clock, settings: PllSettings)]
 pub struct IcePll {
     /// The clock of the board.
@@ -111,15 +109,7 @@ pub struct IcePll {
 }
 
 impl Logic for IcePll {
-    fn update(&mut self) {
-        self.clk.next = self.reference.val();
-        self.locked.next = true;
-    }
-
-    fn connect(&mut self) {
-        self.clk.connect();
-        self.locked.connect();
-    }
+    fn update(&mut self) {}
 
     fn hdl(&self) -> Verilog {
         let PllSettings {

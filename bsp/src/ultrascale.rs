@@ -189,15 +189,7 @@ impl ClusterClock {
 }
 
 impl Logic for ClusterClock {
-    fn update(&mut self) {
-        self.cluster_clk.next = self.clk.val();
-        self.cluster_locked.next = !self.rst.val();
-    }
-
-    fn connect(&mut self) {
-        self.cluster_clk.connect();
-        self.cluster_locked.connect();
-    }
+    fn update(&mut self) {}
 
     fn hdl(&self) -> Verilog {
         Verilog::Wrapper(ast::Wrapper {
