@@ -36,7 +36,7 @@ pub(crate) fn expand(
     };
     let handles = handles_name(kind);
     // They are the variables that the kernel's own text means, also where a macro has listed them.
-    let site = function.sig.ident.span();
+    let site = function.block.brace_token.span.join();
     let this = syn::Ident::new("self", site);
     let fields = fields.iter().flatten().cloned().map(|mut field| {
         field.set_span(field.span().resolved_at(site));
