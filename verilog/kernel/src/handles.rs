@@ -136,6 +136,13 @@ fn is_port(kind: &Type) -> bool {
         .is_some_and(|last| last.ident == "Wire" || last.ident == "Signal")
 }
 
+/// The name of the record that the ports of a bundle are: `Her` for `HerIn` and `HerOut`.
+pub(crate) fn record_name(bundle: &Ident) -> String {
+    let name = bundle.to_string();
+    let record = name.strip_suffix("In").or(name.strip_suffix("Out"));
+    record.unwrap_or(&name).to_owned()
+}
+
 /// The struct of handles of a bundle of ports.
 pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
     let name = &item.ident;
@@ -152,11 +159,7 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
         quote!(pub #ident: <#kind as #rtl::Handle>::Handle)
     });
     let doc = format!("Handles of the ports of [`{name}`].");
-    let record = name.to_string();
-    let record = record
-        .strip_suffix("In")
-        .or(record.strip_suffix("Out"))
-        .unwrap_or(&record);
+    let record = record_name(name);
     quote! {
         #[doc = #doc]
         #[allow(missing_docs)]

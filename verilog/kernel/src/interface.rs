@@ -2,7 +2,6 @@
 
 use crate::arguments::Arguments;
 use crate::module::{constructor, field_values, named};
-use crate::packing::packing;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -45,7 +44,6 @@ pub(crate) fn expand(sides: &Sides, item: ItemStruct) -> syn::Result<TokenStream
 }
 
 fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
-    let packing = packing(arguments, &item)?;
     let mut values = field_values(&mut item)?;
     let ports: Vec<_> = item
         .fields
@@ -62,14 +60,47 @@ fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStrea
     let constructor = constructor(arguments, &item, &values);
     let traits = traits(&item, &ports, arguments.names.is_some());
     let handles = crate::handles::of_bundle(&item, &ports);
+    let place = place(arguments, &item, &ports);
     Ok(quote! {
         #[derive(Clone, Debug)]
         #item
         #constructor
         #traits
-        #packing
+        #place
         #handles
     })
+}
+
+/// What it carries as one word: the place that it takes in a record.
+fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStream {
+    let (name, visibility) = (&item.ident, &item.vis);
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let lang = quote!(::spinneret_verilog::lang);
+    let record = crate::handles::record_name(name);
+    let payload = ports.iter().filter(|port| *port != "valid" && *port != "ready");
+    let parameters = arguments.parameters.iter().map(|(name, kind)| quote!(#name: #kind));
+    let values = arguments.parameters.iter().map(|(name, _)| name);
+    let of_type = arguments.error.is_none().then(|| {
+        quote! {
+            impl #generics #name #types #bounds {
+                /// What it carries as one word, the first port lowest, without `valid` and `ready`.
+                #[allow(dead_code)]
+                #visibility fn place(#(#parameters),*) -> #lang::Place {
+                    #lang::Placed::place_of(&Self::new(#(#values),*))
+                }
+            }
+        }
+    });
+    quote! {
+        impl #generics #lang::Placed for #name #types #bounds {
+            fn place_of(&self) -> #lang::Place {
+                let fields = ::std::vec![#((stringify!(#payload), #lang::Placed::place_of(&self.#payload))),*];
+                #lang::Layout::of(#record, fields).first().map_or(0.into(), |field| field.layout().as_place())
+            }
+        }
+
+        #of_type
+    }
 }
 
 /// What rust-hdl wants of a bundle.

@@ -10,7 +10,6 @@ mod interface;
 mod kernel;
 mod module;
 mod numbers;
-mod packing;
 mod parameters;
 mod record;
 #[cfg(test)]

@@ -3,13 +3,12 @@
 //! Blocks are rust-hdl blocks; this module adds widths that are run-time numbers ([`Word`], [`Wire`]), registers with reset
 //! ([`Reg`]), memories ([`Ram`], [`ByteRam`]), and what holds parts that come in numbers, by names or only sometimes.
 
-mod byte_ram;
 mod called;
 mod describe;
 mod heaped;
+mod memory;
 mod named;
 mod optional;
-mod ram;
 mod record;
 mod reg;
 mod wire;
@@ -27,15 +26,14 @@ macro_rules! only_shown {
 }
 use only_shown;
 
-pub use byte_ram::ByteRam;
 pub use called::{Called, Names};
 pub use describe::{Describe, clog2};
 pub use heaped::Heaped;
 pub use named::Named;
 pub use optional::Optional;
-pub use ram::{Ram, RamStyle, address_width, bit_width};
+pub use memory::{ByteRam, Memory, Ram, RamStyle, address_width, bit_width};
 pub(crate) use record::parts_of;
-pub use record::{Field, Layout, Place};
+pub use record::{Field, Layout, Place, Placed};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, interface, kernel, module, record};
 pub use wire::{Value, Wire};

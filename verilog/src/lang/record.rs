@@ -1,5 +1,9 @@
 //! Fields of packed words; [`macro@crate::lang::record`] places them.
 
+use super::called::Called;
+use super::optional::Optional;
+use super::wire::{Value, Wire};
+use rust_hdl::prelude::Direction;
 use std::sync::Mutex;
 
 /// Some bits of a word: a field of a record.
@@ -44,6 +48,31 @@ pub struct Place {
 impl From<usize> for Place {
     fn from(width: usize) -> Self {
         Self { width, inner: None }
+    }
+}
+
+/// A port or a bundle of ports, which has a place in a record.
+pub trait Placed {
+    /// Its place.
+    fn place_of(&self) -> Place;
+}
+
+impl<D: Direction, T: Value> Placed for Wire<D, T> {
+    fn place_of(&self) -> Place {
+        self.width().into()
+    }
+}
+
+/// A part that is not there has no bits.
+impl<P: Placed> Placed for Optional<P> {
+    fn place_of(&self) -> Place {
+        self.part().map_or(0.into(), P::place_of)
+    }
+}
+
+impl<P: Placed> Placed for Called<P> {
+    fn place_of(&self) -> Place {
+        P::place_of(self)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::only_shown;
 use super::wire::{Value, Wire};
 use super::word::Word;
-use rust_hdl::core::ast::{Verilog, VerilogLiteral};
+use rust_hdl::core::ast::VerilogLiteral;
 use rust_hdl::core::constraint::PinConstraint;
 use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
@@ -130,17 +130,6 @@ impl Reg<bool> {
 
 impl<T: Value> Logic for Reg<T> {
     fn update(&mut self) {}
-    /// The register as a module of its own; the back-end writes it into its parent instead.
-    fn hdl(&self) -> Verilog {
-        let reset = if self.has_reset() {
-            "    if (reset) q <= reset_value;\n"
-        } else {
-            ""
-        };
-        Verilog::Custom(format!(
-            "always_ff @(posedge clock) begin\n    q <= d;\n{reset}end\n"
-        ))
-    }
     fn timing(&self) -> Vec<TimingInfo> {
         vec![TimingInfo {
             name: self.attribute.map_or_else(
@@ -207,7 +196,7 @@ impl<T: Value> Atom for ResetValue<T> {
         self.value.descriptor()
     }
     fn vcd(&self) -> VCDValue {
-        self.value.vcd()
+        false.into()
     }
     fn id(&self) -> usize {
         self.id

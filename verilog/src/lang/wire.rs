@@ -19,8 +19,6 @@ pub trait Value: Clone + PartialEq + Debug {
     fn descriptor(&self) -> TypeDescriptor;
     /// The value as a literal.
     fn literal(&self) -> VerilogLiteral;
-    /// The value as a waveform shows it.
-    fn vcd(&self) -> VCDValue;
 }
 
 impl<T: Synth> Value for T {
@@ -32,9 +30,6 @@ impl<T: Synth> Value for T {
     }
     fn literal(&self) -> VerilogLiteral {
         self.verilog()
-    }
-    fn vcd(&self) -> VCDValue {
-        Synth::vcd(*self)
     }
 }
 
@@ -51,14 +46,6 @@ impl Value for Word {
     }
     fn literal(&self) -> VerilogLiteral {
         Self::literal(self)
-    }
-    fn vcd(&self) -> VCDValue {
-        VCDValue::Vector(
-            (0..Self::width(self))
-                .rev()
-                .map(|bit| self.value().bit(bit as u64).into())
-                .collect(),
-        )
     }
 }
 
@@ -124,7 +111,7 @@ impl<D: Direction, T: Value> Atom for Wire<D, T> {
         self.like.descriptor()
     }
     fn vcd(&self) -> VCDValue {
-        self.like.vcd()
+        false.into()
     }
     fn id(&self) -> usize {
         self.id

@@ -2,7 +2,7 @@
 
 use super::sig::{Operand, Sig, sig};
 use super::tree::{self, At, BlockClock, Clocking, Op, Place};
-use crate::lang::{ByteRam, Called, Heaped, Layout, Named, Optional, Ram, Reg, Value, Wire, Word};
+use crate::lang::{Called, Heaped, Layout, Memory, Named, Optional, Reg, Value, Wire, Word};
 use rust_hdl::prelude::{Atom, Direction, Signal, Synth};
 use std::ops::Deref;
 use std::panic::Location;
@@ -179,32 +179,27 @@ impl RamPorts {
 /// Ports of a memory with byte enables.
 pub type ByteRamPorts = RamPorts<Word>;
 
-macro_rules! memories {
-    ($($memory:ty: $ports:ty),+) => {$(
-        impl Handle for $memory {
-            type Handle = $ports;
-            fn handle(&self) -> $ports {
-                RamPorts {
-                    write_enable: self.write_enable.handle(),
-                    write_addr: self.write_addr.handle(),
-                    write_data: self.write_data.handle(),
-                    read_enable: self.read_enable.handle(),
-                    read_addr: self.read_addr.handle(),
-                    read_data: self.read_data.handle(),
-                }
-            }
-            fn clocking(&self, found: &mut Vec<Clocking>) {
-                found.push(Clocking {
-                    clock: self.clk.id(),
-                    reset: None,
-                    hold: None,
-                    domain: None,
-                });
-            }
+impl<E: Value> Handle for Memory<E> {
+    type Handle = RamPorts<E>;
+    fn handle(&self) -> RamPorts<E> {
+        RamPorts {
+            write_enable: self.write_enable.handle(),
+            write_addr: self.write_addr.handle(),
+            write_data: self.write_data.handle(),
+            read_enable: self.read_enable.handle(),
+            read_addr: self.read_addr.handle(),
+            read_data: self.read_data.handle(),
         }
-    )+};
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        found.push(Clocking {
+            clock: self.clk.id(),
+            reset: None,
+            hold: None,
+            domain: None,
+        });
+    }
 }
-memories! { Ram: RamPorts, ByteRam: ByteRamPorts }
 
 /// A port of a bundle.
 #[derive(Clone, Debug)]

@@ -1,10 +1,13 @@
 //! Memories that synthesis maps to RAM.
 
 use super::only_shown;
-use super::wire::Wire;
+use super::wire::{Value, Wire};
 use super::word::Word;
 use rust_hdl::core::ast::Verilog;
-use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo};
+use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal};
+
+/// Bits of a byte.
+const BYTE: usize = 8;
 
 /// How a memory is built, which also decides when its read data appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +24,11 @@ pub enum RamStyle {
 /// A read of the address that is being written in the same cycle returns the old word (block RAM:
 /// read first). The contents have no reset and no defined power-up value.
 #[derive(Clone, Debug)]
-pub struct Ram {
+pub struct Memory<E: Value> {
     /// Clock of both ports; of the write alone in distributed RAM.
     pub clk: Signal<In, Clock>,
-    /// Writes `write_data` at the rising edge.
-    pub write_enable: Wire<In, bool>,
+    /// Writes `write_data` at the rising edge, or each byte of it that has a bit of its own here.
+    pub write_enable: Wire<In, E>,
     /// Word address of the write.
     pub write_addr: Wire<In, Word>,
     /// Word to write.
@@ -37,8 +40,14 @@ pub struct Ram {
     /// Word that was read.
     pub read_data: Wire<Out, Word>,
     style: RamStyle,
-    depth: usize,
+    text: String,
 }
+
+/// A memory whose words are written as a whole.
+pub type Ram = Memory<bool>;
+
+/// Block RAM whose bytes are written one by one: bit n of `write_enable` writes bits 8n to 8n + 7.
+pub type ByteRam = Memory<Word>;
 
 impl Ram {
     /// A memory of `depth` words of `width` bits.
@@ -50,46 +59,77 @@ impl Ram {
             depth > 0 && width > 0,
             "a memory of {depth} words of {width} bits holds nothing"
         );
+        let (name, read) = match style {
+            RamStyle::Block => (
+                "block",
+                "always_ff @(posedge clk) begin\n    if (read_enable) read_data <= memory[read_addr];\nend\n",
+            ),
+            RamStyle::Distributed => ("distributed", "assign read_data = memory[read_addr];\n"),
+        };
+        let address = address_width(depth);
+        let text = format!(
+            "// module: ram_{name}\n\
+             // doc: Memory of DEPTH words of WIDTH bits, one write and one read port ({name} RAM).\n\
+             // parameter DEPTH = {depth}:\n\
+             // parameter ADDRESS = {address}: write_addr read_addr\n\
+             // parameter WIDTH = {width}: write_data read_data\n\
+             (* ram_style = \"{name}\" *)\n\
+             logic [WIDTH-1:0] memory [0:DEPTH-1];\n\n\
+             always_ff @(posedge clk) begin\n    if (write_enable) memory[write_addr] <= write_data;\nend\n\n\
+             {read}",
+        );
+        Self::with(Wire::bit(), style, depth, width, text)
+    }
+}
+
+impl ByteRam {
+    /// A memory of `depth` words of `bytes` bytes.
+    ///
+    /// # Panics
+    /// If depth or bytes is zero.
+    pub fn new(depth: usize, bytes: usize) -> Self {
+        assert!(
+            depth > 0 && bytes > 0,
+            "a memory of {depth} words of {bytes} bytes holds nothing"
+        );
+        // One bit has no index in Verilog.
+        let write = if bytes == 1 {
+            "    if (write_enable) memory[write_addr] <= write_data;\n".to_owned()
+        } else {
+            format!(
+                "    for (int i = 0; i < {bytes}; i++) begin\n        \
+                 if (write_enable[i]) memory[write_addr][{BYTE}*i +: {BYTE}] <= write_data[{BYTE}*i +: {BYTE}];\n    \
+                 end\n"
+            )
+        };
+        let text = format!(
+            "// module: ram_bytes_{depth}x{bytes}\n\
+             // doc: Memory of {depth} words of {bytes} bytes that are written one by one, one write and one read port (block RAM).\n\
+             (* ram_style = \"block\" *)\n\
+             logic [{top}:0] memory [0:{last}];\n\n\
+             always_ff @(posedge clk) begin\n{write}end\n\n\
+             always_ff @(posedge clk) begin\n    if (read_enable) read_data <= memory[read_addr];\nend\n",
+            top = BYTE * bytes - 1,
+            last = depth - 1,
+        );
+        Self::with(Wire::word(bytes), RamStyle::Block, depth, BYTE * bytes, text)
+    }
+}
+
+impl<E: Value> Memory<E> {
+    fn with(write_enable: Wire<In, E>, style: RamStyle, depth: usize, width: usize, text: String) -> Self {
         let address = address_width(depth);
         Self {
             clk: Signal::default(),
-            write_enable: Wire::bit(),
+            write_enable,
             write_addr: Wire::word(address),
             write_data: Wire::word(width),
             read_enable: Wire::bit(),
             read_addr: Wire::word(address),
             read_data: Wire::word(width),
             style,
-            depth,
+            text,
         }
-    }
-
-    fn module_text(&self) -> String {
-        let (depth, width) = (self.depth, self.write_data.width());
-        let (style, attribute, read) = match self.style {
-            RamStyle::Block => (
-                "block",
-                "block",
-                "always_ff @(posedge clk) begin\n    if (read_enable) read_data <= memory[read_addr];\nend\n",
-            ),
-            RamStyle::Distributed => (
-                "distributed",
-                "distributed",
-                "assign read_data = memory[read_addr];\n",
-            ),
-        };
-        let address = self.write_addr.width();
-        format!(
-            "// module: ram_{style}\n\
-             // doc: Memory of DEPTH words of WIDTH bits, one write and one read port ({style} RAM).\n\
-             // parameter DEPTH = {depth}:\n\
-             // parameter ADDRESS = {address}: write_addr read_addr\n\
-             // parameter WIDTH = {width}: write_data read_data\n\
-             (* ram_style = \"{attribute}\" *)\n\
-             logic [WIDTH-1:0] memory [0:DEPTH-1];\n\n\
-             always_ff @(posedge clk) begin\n    if (write_enable) memory[write_addr] <= write_data;\nend\n\n\
-             {read}",
-        )
     }
 }
 
@@ -103,22 +143,14 @@ pub fn bit_width(largest: usize) -> usize {
     (usize::BITS - largest.leading_zeros()) as usize
 }
 
-impl Logic for Ram {
+impl<E: Value> Logic for Memory<E> {
     fn update(&mut self) {}
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(self.module_text())
-    }
-    fn timing(&self) -> Vec<TimingInfo> {
-        vec![TimingInfo {
-            name: "ram".into(),
-            clock: "clk".into(),
-            inputs: vec!["write_enable".into(), "write_addr".into(), "write_data".into()],
-            outputs: vec!["read_data".into()],
-        }]
+        Verilog::Custom(self.text.clone())
     }
 }
 
-impl Block for Ram {
+impl<E: Value> Block for Memory<E> {
     only_shown!();
 
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
