@@ -1,32 +1,28 @@
-//! `#[derive(Describe)]`.
+//! The name and the documentation of a block, for the generated text.
 
 use crate::docs::doc_lines;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
-use syn::{Data, DeriveInput};
+use syn::ItemStruct;
 
 /// The implementation of `Describe`.
-pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
-    let Data::Struct(data) = &input.data else {
-        return Err(syn::Error::new(input.span(), "Describe is for structs"));
-    };
-    let name = &input.ident;
-    let (generics, types, bounds) = input.generics.split_for_impl();
+pub(crate) fn describe(item: &ItemStruct) -> TokenStream {
+    let name = &item.ident;
+    let (generics, types, bounds) = item.generics.split_for_impl();
     let module = snake_case(&name.to_string());
-    let doc = paragraph(&doc_lines(&input.attrs).collect::<Vec<_>>());
-    let fields = data.fields.iter().filter_map(|field| {
+    let doc = paragraph(&doc_lines(&item.attrs).collect::<Vec<_>>());
+    let fields = item.fields.iter().filter_map(|field| {
         let name = field.ident.as_ref()?.to_string();
         let lines: Vec<String> = doc_lines(&field.attrs).filter(|line| !line.is_empty()).collect();
         (!name.starts_with('_') && !lines.is_empty()).then(|| quote!((#name, &[#(#lines),*])))
     });
-    Ok(quote! {
+    quote! {
         impl #generics ::spinneret_verilog::lang::Describe for #name #types #bounds {
             const NAME: &'static str = #module;
             const DOC: &'static [&'static str] = &[#(#doc),*];
             const FIELDS: &'static [(&'static str, &'static [&'static str])] = &[#(#fields),*];
         }
-    })
+    }
 }
 
 /// The documentation up to its first heading or code block: what a reader of the generated text wants

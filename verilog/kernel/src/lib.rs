@@ -46,15 +46,6 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Records the name and the documentation of a block for the generated text.
-#[proc_macro_derive(Describe)]
-pub fn derive_describe(input: TokenStream) -> TokenStream {
-    let input = parse_macro_input!(input as DeriveInput);
-    describe::expand(&input)
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
-}
-
 /// Writes all that a block is beside its fields, which say all that it has to know: `new`, `clk` and `rst` unless the struct
 /// has a field of that name or `no_clock` stands among the arguments, and the handles that its kernel takes apart.
 ///

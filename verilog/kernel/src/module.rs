@@ -1,6 +1,7 @@
 //! `#[module(...)]`: a block with its clock and reset, its constructor and its handles.
 
 use crate::arguments::Arguments;
+use crate::describe::describe;
 use crate::handles::{self, Domain};
 use crate::initial::field_value;
 use proc_macro2::TokenStream;
@@ -28,7 +29,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
         own.named.insert(0, field);
     }
     item.attrs
-        .push(parse_quote!(#[derive(LogicBlock, Describe, Clone, Debug)]));
+        .push(parse_quote!(#[derive(LogicBlock, Clone, Debug)]));
     let parameters = arguments.parameters.iter().chain(&arguments.kept);
     let parameters: Vec<_> = parameters
         .filter(|(_, kind)| !matches!(kind, Type::Reference(_)))
@@ -37,7 +38,8 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
     let (block, item) = block(arguments, item)?;
     let handles = handles::of_block(&item, &parameters, &domains);
     let kernel = kernel_macro(&item, &parameters);
-    Ok(quote!(#block #handles #kernel))
+    let describe = describe(&item);
+    Ok(quote!(#block #describe #handles #kernel))
 }
 
 /// A kernel of a block that names none of its fields: they come from the block's own macro.

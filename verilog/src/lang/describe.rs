@@ -1,6 +1,6 @@
 //! Names and documentation of blocks, carried from Rust into the generated text.
 
-/// What `#[derive(Describe)]` knows about a block.
+/// What `#[module]` knows about a block.
 pub trait Describe {
     /// Name of the module: the name of the struct in snake case.
     const NAME: &'static str;

@@ -35,6 +35,6 @@ pub use memory::{ByteRam, Memory, Ram, RamStyle, address_width, bit_width};
 pub(crate) use record::parts_of;
 pub use record::{Field, Layout, Place, Placed};
 pub use reg::{Reg, RegAttribute};
-pub use spinneret_kernel::{Describe, Parameters, interface, kernel, module, record};
+pub use spinneret_kernel::{Parameters, interface, kernel, module, record};
 pub use wire::{Value, Wire};
 pub use word::{Word, fill, lit};
