@@ -154,7 +154,8 @@ impl Rewrite {
         for (arm, test) in matched.arms.iter().zip(&tests).rev() {
             let body = &arm.body;
             chain = Some(match (chain, test) {
-                (_, None) | (None, _) => quote!({ #body }),
+                (_, None) => quote!({ #body }),
+                (None, Some(test)) => quote!({ #control::last_arm(&#test); #body }),
                 (Some(rest), Some(test)) => {
                     let chained = branch(test, &quote!({ #body }), &rest, true);
                     quote!(#chained)

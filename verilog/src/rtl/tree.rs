@@ -81,6 +81,8 @@ pub(crate) enum Statement {
         otherwise: Vec<Statement>,
         is_match: bool,
     },
+    /// The block is the last arm of a `match`, which needs no test; the test says what is left.
+    LastArm(NodeId),
     /// Two ports are one: the side that may be assigned gets the value of the other, or 0 if there is none.
     Join {
         left: NodeId,

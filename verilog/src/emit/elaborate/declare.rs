@@ -282,7 +282,7 @@ fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
                 roots(then, found);
                 roots(otherwise, found);
             }
-            Statement::Define(_) | Statement::Comment(_) => {}
+            Statement::Define(_) | Statement::Comment(_) | Statement::LastArm(_) => {}
         }
     }
 }

@@ -137,7 +137,7 @@ impl Elaboration<'_> {
                     found.append(&mut self.assigned(then)?);
                     found.append(&mut self.assigned(otherwise)?);
                 }
-                Statement::Define(_) | Statement::Comment(_) => {}
+                Statement::Define(_) | Statement::Comment(_) | Statement::LastArm(_) => {}
             }
         }
         Ok(found)
@@ -207,6 +207,7 @@ impl Elaboration<'_> {
 
     fn statement(&mut self, statement: &Statement, out: &mut Vec<Stmt>) -> Result<(), Error> {
         match statement {
+            Statement::LastArm(_) => {}
             Statement::Comment(text) => out.push(Stmt::Comment(text.clone())),
             Statement::Define(id) => {
                 if let Some(signal) = self.named.get(id).copied() {
@@ -263,6 +264,13 @@ impl Elaboration<'_> {
             }
             chain.push((subject, labels, then));
             rest = otherwise;
+        }
+        if let ([Statement::LastArm(test), body @ ..], Some((subject, ..))) = (rest, chain.first())
+            && let Some((last, labels)) = self.tree.compared_with(*test)
+            && last == *subject
+        {
+            chain.push((last, labels, body));
+            rest = &[];
         }
         let Some((subject, ..)) = chain.first() else {
             return Ok(false);
