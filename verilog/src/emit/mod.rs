@@ -28,6 +28,7 @@ mod family;
 mod file;
 mod fold;
 mod group;
+mod instances;
 pub(crate) mod ir;
 mod library;
 mod literal;

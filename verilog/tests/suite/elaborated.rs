@@ -276,6 +276,56 @@ fn kernels_do_what_their_models_do() {
     suite.check();
 }
 
+/// Delays a bit.
+#[module]
+struct Delay {
+    d: Wire<In, bool>,
+    q: Wire<Out, bool>,
+    r: Reg<bool, Reset>,
+}
+
+#[kernel(Delay)]
+fn update() {
+    r = d;
+    q = r;
+}
+
+/// Delays the bits of a word, each by a part of its own.
+#[module(count: usize)]
+struct Delays {
+    d: Wire<In, { count }>,
+    q: Wire<Out, { count }>,
+    bits: [Delay; count],
+}
+
+#[kernel(Delays, suffix = self._count)]
+fn update() {
+    for (number, bit) in bits.iter().enumerate() {
+        bit.d = !d[number];
+    }
+    q = word_of(bits.iter().map(|bit| bit.q));
+}
+
+#[test]
+fn many_equal_instances_are_a_loop() {
+    let text = |count| {
+        generate(&Delays::new(count), "delays").map_or_else(|error| error.to_string(), |design| design.text())
+    };
+    assert!(text(8).contains("for (genvar i = 0; i < 8; i++) begin : g_bits"));
+    assert!(text(8).contains("delay u_bits ("));
+    assert!(text(7).contains("delay u_bits_6 ("));
+    let mut suite = Suite::default();
+    let mut held = 0_u64;
+    suite.model("delays_9", &Delays::new(9), true, move |inputs| {
+        // rst, d
+        let number = |at: usize| inputs[at].iter_u64_digits().next().unwrap_or(0);
+        let outputs = vec![BigUint::from(held)];
+        held = if number(0) == 1 { 0 } else { !number(1) & 0x1ff };
+        outputs
+    });
+    suite.check();
+}
+
 #[test]
 fn text() {
     let text = |block: &dyn Block, name: &str| {
