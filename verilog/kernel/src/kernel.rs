@@ -11,8 +11,9 @@
 
 use crate::docs::{attributes, doc_lines};
 use crate::handles::handles_name;
+use crate::numbers::Arguments;
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -21,7 +22,7 @@ use syn::{BinOp, Block, Expr, ExprMatch, ItemFn, Lit, Pat, Stmt, Token, parse_qu
 
 /// A kernel, or a function that kernels call.
 pub(crate) fn expand(
-    block: Option<&(syn::Ident, Option<Vec<syn::Ident>>)>,
+    arguments: &Arguments,
     suffix: &TokenStream,
     numbers: &TokenStream,
     mut function: ItemFn,
@@ -31,16 +32,18 @@ pub(crate) fn expand(
     if let Some(error) = rewrite.error {
         return Err(error);
     }
-    let Some((kind, fields)) = block else {
+    let Some((kind, fields)) = &arguments.block else {
         return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
     let handles = handles_name(kind);
     // They are the variables that the kernel's own text means, also where a macro has listed them.
     let site = function.block.brace_token.span.join();
     let this = syn::Ident::new("self", site);
-    let fields = fields.iter().flatten().cloned().map(|mut field| {
-        field.set_span(field.span().resolved_at(site));
-        field
+    let here = |name: &syn::Ident| syn::Ident::new(&name.to_string(), name.span().resolved_at(site));
+    let fields = fields.iter().flatten().map(here);
+    let values = arguments.values.iter().map(|name| {
+        let (name, field) = (here(name), format_ident!("_{name}"));
+        quote!(let #name = #this.#field.clone();)
     });
     let body = &function.block;
     let prelude = quote!(::spinneret_verilog::prelude);
@@ -53,6 +56,7 @@ pub(crate) fn expand(
 
             #[allow(clippy::all, unused_braces, unused_parens, unused_variables)]
             fn hdl(&#this) -> #prelude::Verilog {
+                #(#values)*
                 let __numbers = #numbers;
                 let __suffix = #suffix;
                 let (__clock, __clocking) = #this.__clocks();

@@ -31,8 +31,9 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 /// Rust, and then numbers that follow from them. Variants of the block that differ in nothing else become one module with
 /// these parameters.
 ///
-/// A kernel of the second edition names its block first: `#[kernel(Block)]`. All fields and parameters of the block are
-/// variables in it; with `#[kernel(Block { a, b })]` these alone are.
+/// The kernel of a block names it first: `#[kernel(Block)]`. All fields and parameters of the block are
+/// variables in it, and the parameters are variables of the other arguments: `suffix = depth`. With `#[kernel(Block { a, b })]`
+/// these fields alone are, and the other arguments see the block as `self`.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let tokens = proc_macro2::TokenStream::from(arguments.clone());
@@ -179,5 +180,5 @@ fn expand(arguments: &numbers::Arguments, function: ItemFn) -> syn::Result<proc_
         None => quote!(None),
     };
     let numbers = arguments.numbers.expand()?;
-    kernel::expand(arguments.block.as_ref(), &suffix, &numbers, function)
+    kernel::expand(arguments, &suffix, &numbers, function)
 }

@@ -58,12 +58,13 @@ fn kernel_macro(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream 
     let (block, name) = (&item.ident, macro_name(&item.ident));
     let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
     let fields = fields.filter(|ident| !ident.to_string().starts_with('_'));
-    let fields = fields.chain(parameters.iter().map(|(name, _)| name));
+    let values: Vec<_> = parameters.iter().map(|(name, _)| name).collect();
+    let fields = fields.chain(values.iter().copied());
     quote! {
         #[allow(unused_macros)]
         macro_rules! #name {
             ([$($arguments:tt)*] $($kernel:tt)*) => {
-                #[::spinneret_verilog::prelude::kernel(#block { #(#fields),* }, $($arguments)*)]
+                #[::spinneret_verilog::prelude::kernel(#block { #(#fields),* }, values(#(#values),*), $($arguments)*)]
                 $($kernel)*
             };
         }

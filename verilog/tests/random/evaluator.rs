@@ -130,7 +130,7 @@ impl Pass<'_> {
                     false => self.run(then),
                 },
                 Statement::Join { .. } => panic!("bundles are not among what is random"),
-                Statement::Define(_) | Statement::Comment(_) => {}
+                _ => {}
             }
         }
     }

@@ -298,7 +298,7 @@ struct Delays {
     bits: [Delay; count],
 }
 
-#[kernel(Delays, suffix = self._count)]
+#[kernel(Delays, suffix = count)]
 fn update() {
     for (number, bit) in bits.iter().enumerate() {
         bit.d = !d[number];

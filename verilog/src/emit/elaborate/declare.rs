@@ -109,7 +109,7 @@ fn assignments(tree: &Tree, statements: &[Statement], times: &mut HashMap<usize,
                 assignments(tree, then, times);
                 assignments(tree, otherwise, times);
             }
-            Statement::Join { .. } | Statement::Define(_) | Statement::Comment(_) => {}
+            _ => {}
         }
     }
 }
