@@ -98,9 +98,7 @@ fn filter_range(detector_hz: u64) -> u8 {
 }
 
 /// Derives another clock from that of the board, with the vendor's primitive `SB_PLL40_CORE`.
-///
-/// The Rust model has no time, so the clock passes through.
-#[derive(LogicBlock, Clone, Debug)]
+#[module(no_clock, settings: PllSettings)]
 pub struct IcePll {
     /// The clock of the board.
     pub reference: Signal<In, Clock>,
@@ -108,31 +106,10 @@ pub struct IcePll {
     pub clk: Signal<Out, Clock>,
     /// The clock is steady; it changes at any time.
     pub locked: Wire<Out, bool>,
-    _settings: PllSettings,
-}
-
-impl IcePll {
-    /// A loop with these dividers.
-    pub fn new(settings: PllSettings) -> Self {
-        Self {
-            reference: Signal::default(),
-            clk: Signal::default(),
-            locked: Wire::bit(),
-            _settings: settings,
-        }
-    }
 }
 
 impl Logic for IcePll {
-    fn update(&mut self) {
-        self.clk.next = self.reference.val();
-        self.locked.next = true;
-    }
-
-    fn connect(&mut self) {
-        self.clk.connect();
-        self.locked.connect();
-    }
+    fn update(&mut self) {}
 
     fn hdl(&self) -> Verilog {
         let PllSettings {
@@ -199,7 +176,11 @@ const POWER_UP_WIDTH: usize = 10;
 /// ```
 ///
 /// The protocol is that of [`spinneret_hdl::uart::protocol`].
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(
+    no_clock,
+    error = ParameterError,
+    console = ConsoleShape::new(&console_values())?,
+)]
 pub struct AlchitryCu {
     /// 100 MHz.
     pub clock: Signal<In, Clock>,
@@ -208,37 +189,19 @@ pub struct AlchitryCu {
     /// Serial line to the USB chip.
     pub uart_tx: Wire<Out, bool>,
     /// LEDs, 1 is on.
-    pub leds: Wire<Out>,
+    pub leds: Wire<Out, 8>,
     clk: Signal<Local, Clock>,
-    pll: IcePll,
+    pll: IcePll<{ PLL }>,
     /// The PLL is steady, in its own clock.
-    steady: Vec<Reg<bool>>,
+    #[clock(clk)]
+    steady: [Reg<bool>; 2],
     unsteady: Wire<Local, bool>,
-    clocks: Reg,
-    awake: Reg<bool>,
-    console: UartMatch,
-}
-
-impl AlchitryCu {
-    /// The design.
-    ///
-    /// # Errors
-    /// If the console cannot be built with its parameters.
-    pub fn new() -> Result<Self, ParameterError> {
-        Ok(Self {
-            clock: Signal::default(),
-            uart_rx: Wire::bit(),
-            uart_tx: Wire::bit(),
-            leds: Wire::word(8),
-            clk: Signal::default(),
-            pll: IcePll::new(PLL),
-            steady: vec![Reg::bit(); 2],
-            unsteady: Wire::bit(),
-            clocks: Reg::word_reset(POWER_UP_WIDTH),
-            awake: Reg::bit_reset(),
-            console: UartMatch::new(ConsoleShape::new(&console_values())?)?,
-        })
-    }
+    #[clock(clk, unsteady)]
+    clocks: Reg<{ POWER_UP_WIDTH }, Reset>,
+    #[clock(clk, unsteady)]
+    awake: Reg<bool, Reset>,
+    #[clock(clk)]
+    console: Checked<UartMatch<{ console }>>,
 }
 
 /// Parameters of the console.
@@ -257,28 +220,22 @@ fn console_values() -> Values {
     .into()
 }
 
-impl Logic for AlchitryCu {
-    #[kernel]
-    fn update(&mut self) {
-        let last = (1_u64 << POWER_UP_WIDTH) - 1;
-        self.pll.reference.next = self.clock.val();
-        self.clk.next = self.pll.clk.val();
-        clocked!(self.clk => self.steady);
-        self.steady[0].d.next = self.pll.locked.val();
-        self.steady[1].d.next = self.steady[0].q.val();
-        self.unsteady.next = !self.steady[1].q.val();
-        clocked!(self.clk, self.unsteady => self.clocks, self.awake);
-        if self.clocks.q.val() == last {
-            self.awake.d.next = true;
-        } else {
-            self.clocks.d.next = self.clocks.q.val() + 1;
-        }
-        self.console.clk.next = self.clk.val();
-        self.console.rst.next = !self.awake.q.val();
-        self.console.uart_rx.next = self.uart_rx.val();
-        self.uart_tx.next = self.console.uart_tx.val();
-        self.leds.next = self.console.leds.val();
+#[kernel(AlchitryCu { clock, uart_rx, uart_tx, leds, clk, pll, steady, unsteady, clocks, awake, console })]
+fn update() {
+    pll.reference = clock;
+    clk = pll.clk;
+    steady[0] = pll.locked;
+    steady[1] = steady[0];
+    unsteady = !steady[1];
+    if clocks == (1_usize << POWER_UP_WIDTH) - 1 {
+        awake = true;
+    } else {
+        clocks = clocks + 1;
     }
+    console.rst = !awake;
+    console.uart_rx = uart_rx;
+    uart_tx = console.uart_tx;
+    leds = console.leds;
 }
 
 #[cfg(test)]

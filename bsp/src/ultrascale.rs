@@ -147,7 +147,7 @@ pub const CLUSTER_CLOCK: &str = "spinneret_cluster_clock";
 /// - `rst` stops the clock until the loop has locked again.
 ///
 /// The Rust model has no time, so the clock passes through.
-#[derive(LogicBlock, Clone, Debug)]
+#[module(settings: MmcmSettings)]
 pub struct ClusterClock {
     /// Clock of the NIC.
     pub clk: Signal<In, Clock>,
@@ -157,21 +157,9 @@ pub struct ClusterClock {
     pub cluster_clk: Signal<Out, Clock>,
     /// The clock is steady.
     pub cluster_locked: Wire<Out, bool>,
-    _settings: MmcmSettings,
 }
 
 impl ClusterClock {
-    /// A clock with these dividers.
-    pub fn new(settings: MmcmSettings) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            cluster_clk: Signal::default(),
-            cluster_locked: Wire::bit(),
-            _settings: settings,
-        }
-    }
-
     fn code(&self) -> String {
         let settings = self._settings;
         // Picoseconds, rounded.
@@ -201,15 +189,7 @@ impl ClusterClock {
 }
 
 impl Logic for ClusterClock {
-    fn update(&mut self) {
-        self.cluster_clk.next = self.clk.val();
-        self.cluster_locked.next = !self.rst.val();
-    }
-
-    fn connect(&mut self) {
-        self.cluster_clk.connect();
-        self.cluster_locked.connect();
-    }
+    fn update(&mut self) {}
 
     fn hdl(&self) -> Verilog {
         Verilog::Wrapper(ast::Wrapper {
@@ -220,7 +200,7 @@ impl Logic for ClusterClock {
 }
 
 /// Stands for [`ClusterClock`] in simulations that know no primitives: the clock is that of the NIC.
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module]
 pub struct ClusterClockModel {
     /// Clock of the NIC.
     pub clk: Signal<In, Clock>,
@@ -232,30 +212,10 @@ pub struct ClusterClockModel {
     pub cluster_locked: Wire<Out, bool>,
 }
 
-impl ClusterClockModel {
-    /// A stand-in.
-    pub fn new() -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            cluster_clk: Signal::default(),
-            cluster_locked: Wire::bit(),
-        }
-    }
-}
-
-impl Default for ClusterClockModel {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Logic for ClusterClockModel {
-    #[kernel]
-    fn update(&mut self) {
-        self.cluster_clk.next = self.clk.val();
-        self.cluster_locked.next = !self.rst.val();
-    }
+#[kernel(ClusterClockModel { clk, rst, cluster_clk, cluster_locked })]
+fn update() {
+    cluster_clk = clk;
+    cluster_locked = !rst;
 }
 
 /// The ports of the clock buffer.

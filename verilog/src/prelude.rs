@@ -1,14 +1,12 @@
 //! Everything a hardware block needs: `use spinneret_verilog::prelude::*;`.
 
 pub use crate::lang::{
-    ByteRam, Called, Clocked, Describe, Field, Heaped, Named, Names, Optional, Packed, Parameters, Place,
-    Ram, RamStyle, Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface,
-    kernel, lit, module, record, word,
+    ByteRam, Called, Describe, Field, Heaped, Named, Names, Optional, Parameters, Place, Ram, RamStyle, Reg,
+    RegAttribute, Value, Wire, Word, address_width, bit_width, fill, interface, kernel, lit, module, record,
 };
 pub use crate::rtl::{
     Payload, Sig, Signed, cat_all, constant, first, reg, reg_reset, staged, sum, wire, wire_bit, word_of,
 };
-pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{
     Atom, AtomKind, Bit, Bits, Block, Clock, Constant, DFF, Direction, In, InOut, Local, Logic, LogicBlock,

@@ -79,36 +79,17 @@ pub(crate) fn strings(list: &[&str]) -> Vec<String> {
 }
 
 /// Adds a step to a value at every clock.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(width: usize)]
 pub(crate) struct Counter {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub rst: Wire<In, Bit>,
     /// The addend.
-    pub step: Wire<In, Word>,
+    pub step: Wire<In, { width }>,
     /// The value.
-    pub count: Wire<Out, Word>,
-    value: Reg,
+    pub count: Wire<Out, { width }>,
+    value: Reg<{ width }, Reset>,
 }
 
-impl Counter {
-    pub(crate) fn new(width: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            step: Wire::word(width),
-            count: Wire::word(width),
-            value: Reg::reset_to(Word::zero(width)),
-        }
-    }
-}
-
-impl Logic for Counter {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.value);
-        self.value.d.next = self.value.q.val() + self.step.val();
-        self.count.next = self.value.q.val();
-    }
+#[kernel(Counter { step, count, value })]
+fn update() {
+    value = value + step;
+    count = value;
 }

@@ -13,39 +13,30 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Stands for the application block: has a sub-block, and instantiates the clock of the cluster.
-#[derive(LogicBlock, Describe, Debug)]
+#[module()]
 struct FakeApp {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Reset.
-    pub rst: Wire<In, Bit>,
     /// The addend.
-    pub step: Wire<In, Word>,
+    pub step: Wire<In, 8>,
     /// The value.
-    pub count: Wire<Out, Word>,
-    part: Counter,
+    pub count: Wire<Out, 8>,
+    part: Counter<8>,
     clock: ClockBox,
-    cluster: Signal<Local, Clock>,
-    seen: Reg<bool>,
+    ticks: Counter<8>,
     /// The clock of the cluster is steady.
     pub locked: Wire<Out, bool>,
 }
 
 /// The clock of the cluster as the application block knows it.
-#[derive(LogicBlock, Debug)]
+#[module(no_clock)]
 struct ClockBox {
-    pub clk: Signal<In, Clock>,
-    pub rst: Wire<In, bool>,
-    pub cluster_clk: Signal<Out, Clock>,
-    pub cluster_locked: Wire<Out, bool>,
+    clk: Signal<In, Clock>,
+    rst: Wire<In, bool>,
+    cluster_clk: Signal<Out, Clock>,
+    cluster_locked: Wire<Out, bool>,
 }
 
 impl Logic for ClockBox {
     fn update(&mut self) {}
-    fn connect(&mut self) {
-        self.cluster_clk.connect();
-        self.cluster_locked.connect();
-    }
     fn hdl(&self) -> Verilog {
         Verilog::Blackbox(ast::BlackBox {
             code: "(* blackbox *)\nmodule spinneret_cluster_clock (\n    input  wire clk,\n    input  wire rst,\n    \
@@ -56,39 +47,18 @@ impl Logic for ClockBox {
     }
 }
 
-impl Logic for FakeApp {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.part);
-        self.part.step.next = self.step.val();
-        self.count.next = self.part.count.val();
-        self.clock.clk.next = self.clk.val();
-        self.clock.rst.next = self.rst.val();
-        self.cluster.next = self.clock.cluster_clk.val();
-        clocked!(self.cluster => self.seen);
-        self.seen.d.next = self.clock.cluster_locked.val();
-        self.locked.next = self.seen.q.val();
-    }
+#[kernel(FakeApp { step, count, part, clock, ticks, locked })]
+fn update() {
+    part.step = step;
+    count = part.count;
+    ticks.clk = clock.cluster_clk;
+    ticks.step = 1;
+    locked = clock.cluster_locked && ticks.count.any();
 }
 
 /// An application block that says in a parameter's documentation what it was made for.
 pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
-    let block = FakeApp {
-        clk: Signal::default(),
-        rst: Wire::bit(),
-        step: Wire::word(8),
-        count: Wire::word(8),
-        part: Counter::new(8),
-        clock: ClockBox {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            cluster_clk: Signal::default(),
-            cluster_locked: Wire::bit(),
-        },
-        cluster: Signal::default(),
-        seen: Reg::bit(),
-        locked: Wire::bit(),
-    };
+    let block = FakeApp::new();
     let doc = format!(
         "Made for {}, {}, {}, {} Hz.",
         request.board.name,
@@ -122,10 +92,13 @@ pub(crate) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
 /// The application block that Corundum ships, with the names of the public tree's.
 pub(crate) fn template(generation: Generation) -> String {
     let table = match generation {
-        Generation::Corundum202312 => "mqnic_app_block_corundum_2023_12",
-        Generation::Fpspin2023 => "mqnic_app_block_fpspin_2023",
+        Generation::Corundum202312 => "corundum_2023_12",
+        Generation::Fpspin2023 => "fpspin_2023",
     };
-    let path = format!("{}/../hdl/tests/ports/{table}.csv", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../hdl/src/app/corundum/{table}.csv",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let table = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let (mut parameters, mut ports) = (Vec::new(), Vec::new());
     for row in table.lines().skip(1) {

@@ -17,13 +17,8 @@ const LINES: usize = events::LINES as usize;
 /// - **Standard output** has a word, and had none in the clock before.
 /// - **Errors**: a counter of errors has moved, as the statistics report it: when their turn comes, and they are taken.
 /// - **Latency**: one clock.
-#[hardware(first_statistic: u64)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(first_statistic: u64)]
 pub struct EventLines {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// A write burst to host memory was answered.
     pub arrived: Wire<In, bool>,
     /// The context that asked for it.
@@ -38,38 +33,30 @@ pub struct EventLines {
     pub statistic: Wire<In, { ID_BITS }>,
     /// Bit n: the event of line n happens.
     pub happened: Wire<Out, { LINES }>,
-    lines: Reg<{ LINES }, Reset>,
-    stdout_before: Reg<bool, Reset>,
-    /// The statistic is a counter of errors.
-    is_error: Wire<Local, bool>,
 }
 
-impl Logic for EventLines {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.lines, self.stdout_before);
-        self.lines.d.next = 0.into();
-        for context in 0..WINDOWS {
-            self.lines.d.next.set_bit(
-                context,
-                self.arrived.val() && (!self.by_context.val() || self.asker.val() == context as u64),
-            );
-        }
-        self.stdout_before.d.next = self.stdout_valid.val();
-        self.lines.d.next.set_bit(
-            events::STDOUT_LINE as usize,
-            self.stdout_valid.val() && !self.stdout_before.q.val(),
-        );
-        self.is_error.next = false;
-        for (number, (_, counts_errors)) in (0..).zip(error_counters()) {
-            if counts_errors && self.statistic.val() == self._first_statistic + number {
-                self.is_error.next = true;
+#[kernel(
+    EventLines {
+        arrived, asker, by_context, stdout_valid, reported, statistic, happened, first_statistic
+    },
+)]
+fn update() {
+    let lines = wire(LINES);
+    for context in 0..WINDOWS {
+        lines[context] = arrived && (!by_context || asker == context);
+    }
+    let stdout_before = reg_reset(stdout_valid, false);
+    lines[events::STDOUT_LINE as usize] = stdout_valid && !stdout_before;
+    /// The statistic is a counter of errors.
+    let is_error = wire_bit();
+    is_error = false;
+    for (number, (_, counts_errors)) in (0..).zip(error_counters()) {
+        if counts_errors {
+            if statistic == first_statistic + number {
+                is_error = true;
             }
         }
-        self.lines.d.next.set_bit(
-            events::ERRORS_LINE as usize,
-            self.reported.val() && self.is_error.val(),
-        );
-        self.happened.next = self.lines.q.val();
     }
+    lines[events::ERRORS_LINE as usize] = reported && is_error;
+    happened = reg_reset(lines, 0);
 }

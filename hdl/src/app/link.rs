@@ -3,9 +3,9 @@
 use super::AppShape;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN};
 use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
-use crate::egress::CommandIn;
+use crate::egress::{CommandIn, CommandOut};
 use crate::entry::ParameterError;
-use crate::ingress::her_gen::{FeedbackIn, HerOut};
+use crate::ingress::her_gen::{FeedbackIn, FeedbackOut, HerOut};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -29,7 +29,7 @@ pub const STDOUT_BITS: usize = 32;
 ///
 /// While the cluster is held in reset, `held` is 1 and nothing crosses. Elements in flight are discarded on both
 /// sides at once.
-#[hardware(
+#[module(
     shape: AppShape,
     error = ParameterError,
     axi = shape.cluster_axi(),
@@ -38,10 +38,13 @@ pub const STDOUT_BITS: usize = 32;
     clusters = shape.own.clusters,
     queues = shape.own.queues,
     command = shape.egress.command_id(),
-    burst = shape.own.burst_places,
     slave = shape.wrap_axi(),
+    burst = shape.own.burst_places,
+    word = shape.own.word_places,
+    her_width = HerOut::place(her.address, her.host_address, her.message_id).width,
+    free_width = FeedbackOut::place(her.address, her.address, her.message_id).width,
+    command_width = CommandOut::place(command, shape.egress.source, shape.egress.address).width,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterLink {
     /// The core's clock.
     pub clk: Signal<In, Clock>,
@@ -70,11 +73,11 @@ pub struct ClusterLink {
     /// Accesses of the cluster to host memory.
     pub host_dma: AxiMaster<{ host }>,
     /// HERs, packed.
-    pub hers: StreamIn<{ shape.her_place().width }>,
+    pub hers: StreamIn<{ her_width }>,
     /// Packets that are done with, packed.
-    pub frees: StreamOut<{ shape.free_place().width }>,
+    pub frees: StreamOut<{ free_width }>,
     /// Commands, packed.
-    pub commands: StreamOut<{ shape.command_place().width }>,
+    pub commands: StreamOut<{ command_width }>,
     /// Ids of commands that are done; always ready, as the cluster has a place for each of its commands.
     pub responses: StreamIn<{ command }>,
     /// Words of the handlers' standard output.
@@ -123,109 +126,92 @@ pub struct ClusterLink {
     state_sync: LevelSync<{ 2 * clusters + queues }>,
     ni_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
     no_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
-    host_crossing: Checked<AxiCrossing<{ axi }, { shape.own.word_places }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { word }>>,
     host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }>>,
-    her_fifo: Checked<AsyncFifo<{ shape.her_place().width }, { shape.own.word_places }>>,
-    free_fifo: Checked<AsyncFifo<{ shape.free_place().width }, { shape.own.word_places }>>,
-    command_fifo: Checked<AsyncFifo<{ shape.command_place().width }, { shape.own.word_places }>>,
-    response_fifo: Checked<AsyncFifo<{ command }, { shape.response_places() }>>,
-    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.own.burst_places }>>,
-    near_rst: Wire<Local, bool>,
-    far_rst: Wire<Local, bool>,
+    her_fifo: Checked<AsyncFifo<{ her_width }, { word }>>,
+    free_fifo: Checked<AsyncFifo<{ free_width }, { word }>>,
+    command_fifo: Checked<AsyncFifo<{ command_width }, { word }>>,
+    /// With a place for every id that a command can have.
+    response_fifo: Checked<AsyncFifo<{ command }, { 1 << command }>>,
+    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { burst }>>,
 }
 
-impl Logic for ClusterLink {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let (clusters, queues) = (shape.own.clusters, shape.own.queues);
-        /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
-        self.running_sync.clk.next = self.clk.val();
-        self.running_sync.d.next = word(self.cluster_running.val());
-        self.running.next = self.running_sync.q.val().get_bit(0);
-        self.reset.near_clk.next = self.clk.val();
-        self.reset.near_rst.next = self.rst.val();
-        self.reset.request.next = self.request.val() || !self.running_sync.q.val().get_bit(0);
-        self.reset.far_clk.next = self.cluster_clk.val();
-        self.near_rst.next = self.reset.near_link_rst.val();
-        self.held.next = self.reset.near_link_rst.val();
-        self.far_rst.next = self.reset.far_rst.val();
-        self.cluster_rstn.next = !self.reset.far_rst.val();
-        /// Levels.
-        self.fetch_sync.clk.next = self.cluster_clk.val();
-        self.fetch_sync.d.next = self.fetch_enable.val();
-        self.cl_fetch_en.next = self.fetch_sync.q.val();
-        self.state_sync.clk.next = self.clk.val();
-        self.state_sync.d.next = cat!(self.mpq_full.val(), self.cl_busy.val(), self.cl_eoc.val());
-        self.eoc.next = self.state_sync.q.val().slice(0, clusters);
-        self.busy.next = self.state_sync.q.val().slice(clusters, clusters);
-        self.queues_full.next = self.state_sync.q.val().slice(2 * clusters, queues);
-        /// AXI towards the cluster.
-        self.ni_crossing.s_clk.next = self.clk.val();
-        self.ni_crossing.s_rst.next = self.near_rst.val();
-        self.ni_crossing.m_clk.next = self.cluster_clk.val();
-        self.ni_crossing.m_rst.next = self.far_rst.val();
-        connect!(self.ni => self.ni_crossing.s);
-        connect!(self.ni_crossing.m => self.ni_slave);
-        self.no_crossing.s_clk.next = self.clk.val();
-        self.no_crossing.s_rst.next = self.near_rst.val();
-        self.no_crossing.m_clk.next = self.cluster_clk.val();
-        self.no_crossing.m_rst.next = self.far_rst.val();
-        connect!(self.no => self.no_crossing.s);
-        connect!(self.no_crossing.m => self.no_slave);
-        self.host_crossing.s_clk.next = self.clk.val();
-        self.host_crossing.s_rst.next = self.near_rst.val();
-        self.host_crossing.m_clk.next = self.cluster_clk.val();
-        self.host_crossing.m_rst.next = self.far_rst.val();
-        connect!(self.host => self.host_crossing.s);
-        connect!(self.host_crossing.m => self.host_slave);
-        /// AXI from the cluster.
-        self.host_dma_crossing.s_clk.next = self.cluster_clk.val();
-        self.host_dma_crossing.s_rst.next = self.far_rst.val();
-        self.host_dma_crossing.m_clk.next = self.clk.val();
-        self.host_dma_crossing.m_rst.next = self.near_rst.val();
-        connect!(self.host_master => self.host_dma_crossing.s);
-        connect!(self.host_dma_crossing.m => self.host_dma);
-        /// HERs.
-        self.her_fifo.s_clk.next = self.clk.val();
-        self.her_fifo.s_rst.next = self.near_rst.val();
-        self.her_fifo.m_clk.next = self.cluster_clk.val();
-        self.her_fifo.m_rst.next = self.far_rst.val();
-        connect!(self.hers => self.her_fifo.s);
-        self.her.unpack(self.her_fifo.m.data.val());
-        connect!(self.her_fifo.m => self.her; valid, ready);
-        /// Packets that are done with.
-        self.free_fifo.s_clk.next = self.cluster_clk.val();
-        self.free_fifo.s_rst.next = self.far_rst.val();
-        self.free_fifo.m_clk.next = self.clk.val();
-        self.free_fifo.m_rst.next = self.near_rst.val();
-        self.free_fifo.s.data.next = self.feedback.pack();
-        connect!(self.feedback => self.free_fifo.s; valid, ready);
-        connect!(self.free_fifo.m => self.frees);
-        /// Commands and their responses.
-        self.command_fifo.s_clk.next = self.cluster_clk.val();
-        self.command_fifo.s_rst.next = self.far_rst.val();
-        self.command_fifo.m_clk.next = self.clk.val();
-        self.command_fifo.m_rst.next = self.near_rst.val();
-        self.command_fifo.s.data.next = self.nic_cmd_req.pack();
-        connect!(self.nic_cmd_req => self.command_fifo.s; valid, ready);
-        connect!(self.command_fifo.m => self.commands);
-        self.response_fifo.s_clk.next = self.clk.val();
-        self.response_fifo.s_rst.next = self.near_rst.val();
-        self.response_fifo.m_clk.next = self.cluster_clk.val();
-        self.response_fifo.m_rst.next = self.far_rst.val();
-        connect!(self.responses => self.response_fifo.s);
-        self.nic_cmd_resp_valid.next = self.response_fifo.m.valid.val();
-        self.nic_cmd_resp_id.next = self.response_fifo.m.data.val();
-        self.response_fifo.m.ready.next = true;
-        /// Standard output.
-        self.stdout_fifo.s_clk.next = self.cluster_clk.val();
-        self.stdout_fifo.s_rst.next = self.far_rst.val();
-        self.stdout_fifo.m_clk.next = self.clk.val();
-        self.stdout_fifo.m_rst.next = self.near_rst.val();
-        self.stdout_fifo.s.data.next = self.stdout_dout.val();
-        self.stdout_fifo.s.valid.next = self.stdout_data_valid.val();
-        self.stdout_rd_en.next = self.stdout_data_valid.val() && self.stdout_fifo.s.ready.val();
-        connect!(self.stdout_fifo.m => self.stdout);
+#[kernel(
+    ClusterLink {
+        clk, rst, request, held, running, fetch_enable, eoc, busy, queues_full, ni, no, host, host_dma, hers, frees,
+        commands, responses, stdout, cluster_clk, cluster_running, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full,
+        ni_slave, no_slave, host_slave, host_master, her, feedback, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id,
+        stdout_rd_en, stdout_dout, stdout_data_valid, running_sync, reset, fetch_sync, state_sync, ni_crossing,
+        no_crossing, host_crossing, host_dma_crossing, her_fifo, free_fifo, command_fifo, response_fifo, stdout_fifo,
+        shape
+    },
+)]
+fn update() {
+    /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
+    running_sync.d = cluster_running.word();
+    running = running_sync.q[0];
+    reset.near_clk = clk;
+    reset.near_rst = rst;
+    reset.request = request || !running_sync.q[0];
+    reset.far_clk = cluster_clk;
+    held = reset.near_link_rst;
+    cluster_rstn = !reset.far_rst;
+    /// Levels.
+    fetch_sync.clk = cluster_clk;
+    fetch_sync.d = fetch_enable;
+    cl_fetch_en = fetch_sync.q;
+    state_sync.d = cat!(mpq_full, cl_busy, cl_eoc);
+    let clusters = shape.own.clusters;
+    (eoc, busy) = state_sync.q[0..2 * clusters].split_at(clusters);
+    queues_full = state_sync.q.slice(2 * clusters, shape.own.queues);
+    // Sides of what crosses towards the cluster, and of what comes from it.
+    let (near, far) = ((clk, reset.near_link_rst), (cluster_clk, reset.far_rst));
+    for crossing in [&ni_crossing, &no_crossing, &host_crossing] {
+        (crossing.s_clk, crossing.s_rst) = near;
+        (crossing.m_clk, crossing.m_rst) = far;
     }
+    for fifo in [&her_fifo, &response_fifo] {
+        (fifo.s_clk, fifo.s_rst) = near;
+        (fifo.m_clk, fifo.m_rst) = far;
+    }
+    (host_dma_crossing.s_clk, host_dma_crossing.s_rst) = far;
+    (host_dma_crossing.m_clk, host_dma_crossing.m_rst) = near;
+    for fifo in [&free_fifo, &command_fifo, &stdout_fifo] {
+        (fifo.s_clk, fifo.s_rst) = far;
+        (fifo.m_clk, fifo.m_rst) = near;
+    }
+    /// AXI towards the cluster.
+    ni_crossing.s = ni;
+    ni_slave = ni_crossing.m;
+    no_crossing.s = no;
+    no_slave = no_crossing.m;
+    host_crossing.s = host;
+    host_slave = host_crossing.m;
+    /// AXI from the cluster.
+    host_dma_crossing.s = host_master;
+    host_dma = host_dma_crossing.m;
+    /// HERs.
+    her_fifo.s = hers;
+    her.unpack(her_fifo.m.data);
+    her.valid = her_fifo.m.valid;
+    her_fifo.m.ready = her.ready;
+    /// Packets that are done with.
+    free_fifo.s.data = feedback.pack();
+    free_fifo.s.valid = feedback.valid;
+    feedback.ready = free_fifo.s.ready;
+    frees = free_fifo.m;
+    /// Commands and their responses.
+    command_fifo.s.data = nic_cmd_req.pack();
+    command_fifo.s.valid = nic_cmd_req.valid;
+    nic_cmd_req.ready = command_fifo.s.ready;
+    commands = command_fifo.m;
+    response_fifo.s = responses;
+    nic_cmd_resp_valid = response_fifo.m.valid;
+    nic_cmd_resp_id = response_fifo.m.data;
+    response_fifo.m.ready = true;
+    /// Standard output.
+    stdout_fifo.s.data = stdout_dout;
+    stdout_fifo.s.valid = stdout_data_valid;
+    stdout_rd_en = stdout_data_valid && stdout_fifo.s.ready;
+    stdout = stdout_fifo.m;
 }

@@ -13,10 +13,20 @@
 //!  |  irq <----- SpinneretEvents <- EventLines    |                               |
 //!  +------------------------------------------------------------------------------+
 //! ```
+//!
+//! # Contract
+//! - **Interface 0**: frames that match a rule go to the cluster, all others pass; see
+//!   [`PspinIngressDatapath`]. Frames of the cluster join those of the host; see [`PspinTxInject`].
+//! - **BAR**: cluster memory and control registers; see [`SpinneretBar`] and [`PspinCtrlRegs`].
+//! - **Events** become messages for interrupts; see [`EventLines`] and [`SpinneretEvents`].
+//! - **Reset of the cluster** (`cl.ctrl[1]`, or a stopped clock) discards all traffic to and from the cluster, and nothing
+//!   else: unmatched frames, frames of the host and registers continue, and complete frames still leave. Matched packets are
+//!   dropped and counted while it lasts. Counters continue. Contexts are taken again while `her.valid` is 1; while it is 0
+//!   there are none.
+//! - **Reset** (`rst`) is the core's: everything is reset, including the cluster.
+//! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 
-mod block;
 pub mod corundum;
-mod entry;
 mod lines;
 mod link;
 mod shape;
@@ -24,12 +34,335 @@ mod sources;
 mod statistics;
 pub mod stub;
 
-pub use block::SpinneretApp;
-pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
 pub use lines::EventLines;
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::{AppParameters, AppShape};
 pub use sources::{
     APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,
 };
-pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsOut, StatisticsReporter};
+pub use statistics::{ID_BITS, INCREMENT_BITS, ReporterShape, StatisticsOut, StatisticsReporter};
+pub(crate) use statistics::{REPORTER_ENTRY, SIMULATED};
+
+use crate::COUNTER_WIDTH;
+use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
+use crate::bar::SpinneretBar;
+use crate::egress::CommandIn;
+use crate::egress::PspinEgressDatapath;
+use crate::egress::tx_inject::{CompletionIn, CompletionOut, PspinTxInject};
+use crate::entry::{Entry, ParameterError, Parameters as _, Values};
+use crate::events::{MessageOut, SpinneretEvents};
+use crate::hostdma::psdpram::SpinneretPsdpram;
+use crate::hostdma::{CorundumRam, PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
+use crate::ingress::datapath::PspinIngressDatapath;
+use crate::ingress::her_gen::{FeedbackIn, HerOut};
+use crate::regs::{PspinCtrlRegs, counter_places};
+use crate::stream::{AxisIn, AxisOut};
+use spinneret_regmap::COUNTER_WORDS;
+use spinneret_verilog::prelude::*;
+
+/// The application in the catalog.
+pub(crate) const ENTRY: Entry = Entry::part(
+    AppParameters::BLOCK,
+    "the application: everything between Corundum's interface 0 and the cluster",
+    AppParameters::parameters,
+    |values| Ok(Box::new(SpinneretApp::new(values)?)),
+);
+
+/// Width of an address in the BAR.
+const BAR_ADDRESS_BITS: usize = 24;
+/// Flags for message processing queues in the registers.
+const QUEUE_FLAGS: usize = 16;
+
+/// All logic between Corundum and the cluster.
+#[module(
+    values: &Values,
+    error = ParameterError,
+    shape: AppShape = AppShape::new(values)?,
+    host = shape.host,
+    inject = shape.inject,
+    egress = shape.egress,
+    her = shape.ingress.her,
+    slave = shape.wrap_axi(),
+    command = egress.command_id(),
+    events = shape.events,
+)]
+pub struct SpinneretApp {
+    /// The core's clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset of the core, active high.
+    pub rst: Wire<In, bool>,
+    /// The cluster's clock.
+    pub cluster_clk: Signal<In, Clock>,
+    /// It is running; belongs to no clock.
+    pub cluster_running: Wire<In, bool>,
+    /// The application BAR.
+    pub s_axil_app_ctrl: AxiTarget<{ AxiShape::lite(BAR_ADDRESS_BITS, COUNTER_WIDTH) }>,
+    /// Descriptors of reads from host memory.
+    pub m_axis_data_dma_read_desc: ReadDescOut<{ host }>,
+    /// Their statuses.
+    pub s_axis_data_dma_read_desc_status: StatusIn<{ host.tag }>,
+    /// Descriptors of writes to host memory.
+    pub m_axis_data_dma_write_desc: WriteDescOut<{ host }>,
+    /// Their statuses.
+    pub s_axis_data_dma_write_desc_status: StatusIn<{ host.tag }>,
+    /// The RAM for data from host memory, written by Corundum.
+    pub data_dma_ram: CorundumRam<{ shape.ram.ports() }>,
+    /// Frames from the host.
+    pub s_axis_if_tx: AxisIn<{ inject.axis() }>,
+    /// Frames to the wire.
+    pub m_axis_if_tx: AxisOut<{ inject.axis() }>,
+    /// Completions from the wire.
+    pub s_axis_if_tx_cpl: CompletionIn<{ inject }>,
+    /// Completions to the host.
+    pub m_axis_if_tx_cpl: CompletionOut<{ inject }>,
+    /// Frames from the wire.
+    pub s_axis_if_rx: AxisIn<{ shape.ingress.matcher.axis() }>,
+    /// Frames to the host.
+    pub m_axis_if_rx: AxisOut<{ shape.ingress.matcher.axis() }>,
+    /// Increments of statistics.
+    pub m_axis_stat: StatisticsOut,
+    /// Messages for interrupts: the number of a line each.
+    pub m_axis_irq: MessageOut<{ address_width(events.lines) }>,
+    /// Reset of the cluster, active low.
+    pub cluster_rstn: Wire<Out, bool>,
+    /// Fetch enable of each cluster.
+    pub cl_fetch_en: Wire<Out, { shape.own.clusters }>,
+    /// End of computation of each cluster.
+    pub cl_eoc: Wire<In, { shape.own.clusters }>,
+    /// Busy of each cluster.
+    pub cl_busy: Wire<In, { shape.own.clusters }>,
+    /// Message processing queues that are full.
+    pub mpq_full: Wire<In, { shape.own.queues }>,
+    /// Packets into L2.
+    pub ni_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
+    /// Frames out of L2 and L1.
+    pub no_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
+    /// Accesses of the host.
+    pub host_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
+    /// Accesses to host memory.
+    pub host_master: Called<AxiTarget<{ shape.to_host_axi() }>, { PSPIN }>,
+    /// HERs.
+    pub her: HerOut<{ her.address }, { her.host_address }, { her.message_id }>,
+    /// Packets that are done with.
+    pub feedback: FeedbackIn<{ her.address }, { her.address }, { her.message_id }>,
+    /// Commands.
+    pub nic_cmd_req: CommandIn<{ command }, { egress.source }, { egress.address }>,
+    /// A command is done.
+    pub nic_cmd_resp_valid: Wire<Out, bool>,
+    /// Its id.
+    pub nic_cmd_resp_id: Wire<Out, { command }>,
+    /// The word of standard output is taken.
+    pub stdout_rd_en: Wire<Out, bool>,
+    /// The oldest word of standard output.
+    pub stdout_dout: Wire<In, { STDOUT_BITS }>,
+    /// It is there.
+    pub stdout_data_valid: Wire<In, bool>,
+    bar: Heaped<SpinneretBar<{ shape.bar }>>,
+    regs: Heaped<PspinCtrlRegs<{ shape.registers()? }>>,
+    link: Heaped<Checked<ClusterLink<{ shape }>>>,
+    ingress: Heaped<Checked<PspinIngressDatapath<{ shape.ingress }>>>,
+    egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
+    inject: Heaped<Checked<PspinTxInject<{ inject }>>>,
+    host: Heaped<Checked<PspinHostmemDma<{ host }>>>,
+    /// RAM that Corundum reads, for writes to host memory.
+    write_ram: SpinneretPsdpram<{ shape.ram }>,
+    /// RAM that Corundum writes, for reads from host memory.
+    read_ram: SpinneretPsdpram<{ shape.ram }>,
+    statistics: StatisticsReporter<{ shape.statistics() }>,
+    lines: EventLines<{ shape.own.first_statistic }>,
+    events: SpinneretEvents<{ events }>,
+}
+
+#[kernel(
+    SpinneretApp {
+        rst, cluster_clk, cluster_running, s_axil_app_ctrl, m_axis_data_dma_read_desc, s_axis_data_dma_read_desc_status,
+        m_axis_data_dma_write_desc, s_axis_data_dma_write_desc_status, data_dma_ram, s_axis_if_tx, m_axis_if_tx,
+        s_axis_if_tx_cpl, m_axis_if_tx_cpl, s_axis_if_rx, m_axis_if_rx, m_axis_stat, m_axis_irq, cluster_rstn,
+        cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master, her, feedback, nic_cmd_req,
+        nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid, bar, regs, link, ingress,
+        egress, inject, host, write_ram, read_ram, statistics, lines, events
+    },
+)]
+fn update() {
+    let rstn = !rst;
+    for part in [
+        bar.rstn,
+        ingress.rstn,
+        egress.rstn,
+        inject.rstn,
+        *host.dma_rstn,
+        write_ram.rstn,
+        read_ram.rstn,
+    ] {
+        part = rstn;
+    }
+    /// The cluster, or the link to it, is in reset.
+    let held = link.held;
+    host.rstn = !rst && !held;
+    for part in [
+        bar.cluster_held,
+        *regs.cluster_held,
+        *ingress.cluster_held,
+        *egress.cluster_held,
+    ] {
+        part = held;
+    }
+
+    /// The BAR: registers, and the cluster's memory.
+    bar.s_axil = s_axil_app_ctrl;
+    regs.s_axil = bar.m_axil;
+    link.host = bar.m_axi;
+
+    /// Control of the cluster.
+    link.request = regs.aux_rst_o;
+    link.fetch_enable = regs.cl_fetch_en_o;
+    regs.cl_eoc_i = link.eoc;
+    regs.cl_busy_i = link.busy;
+    regs.mpq_full_i = link.queues_full.resize(QUEUE_FLAGS);
+    *regs.cluster_running = link.running;
+    regs.stdout_dout = link.stdout.data;
+    regs.stdout_data_valid = link.stdout.valid;
+    link.stdout.ready = regs.stdout_rd_en;
+
+    /// Rules and contexts.
+    ingress.match_valid = regs.match_valid;
+    ingress.match_mode = regs.match_mode;
+    ingress.match_idx = regs.match_idx;
+    ingress.match_mask = regs.match_mask;
+    ingress.match_start = regs.match_start;
+    ingress.match_end = regs.match_end;
+    ingress.match_relative = regs.match_relative;
+    ingress.her_gen_valid = regs.her_gen_valid;
+    ingress.her_gen_ctx_enabled = regs.her_gen_ctx_enabled;
+    ingress.her_gen = regs.her_gen;
+    host.guard.open = !*regs.guard_enforce;
+    host.guard.by_context = *regs.guard_by_context;
+    host.guard.enabled = *regs.guard_enabled;
+    host.guard.base = *regs.guard_base;
+    host.guard.size = *regs.guard_size;
+
+    /// From the wire to the cluster.
+    ingress.s_axis_nic_rx = s_axis_if_rx;
+    m_axis_if_rx = ingress.m_axis_nic_rx;
+    link.ni = ingress.m_axi_pspin_ni;
+    link.hers.data = ingress.her.pack();
+    link.hers.valid = ingress.her.valid;
+    ingress.her.ready = link.hers.ready;
+    ingress.feedback.unpack(link.frees.data);
+    ingress.feedback.valid = link.frees.valid;
+    link.frees.ready = ingress.feedback.ready;
+
+    /// From the cluster to the wire.
+    egress.nic_cmd_req.unpack(link.commands.data);
+    egress.nic_cmd_req.valid = link.commands.valid;
+    link.commands.ready = egress.nic_cmd_req.ready;
+    link.responses.data = egress.nic_cmd_resp_id;
+    link.responses.valid = egress.nic_cmd_resp_valid;
+    *egress.egress_dma_error_clear = *regs.error_clear;
+    regs.egress_dma_last_error = egress.egress_dma_last_error;
+    link.no = egress.m_axi_pspin_no;
+    inject.s_axis_pspin_tx = egress.m_axis_nic_tx;
+    inject.s_axis_nic_tx = s_axis_if_tx;
+    m_axis_if_tx = inject.m_axis_nic_tx;
+    inject.s_axis_tx_cpl = s_axis_if_tx_cpl;
+    m_axis_if_tx_cpl = inject.m_axis_tx_cpl;
+
+    /// Host memory.
+    host.s_axi = link.host_dma;
+    m_axis_data_dma_read_desc = host.m_axis_read_desc;
+    host.s_axis_read_desc_status = s_axis_data_dma_read_desc_status;
+    m_axis_data_dma_write_desc = host.m_axis_write_desc;
+    host.s_axis_write_desc_status = s_axis_data_dma_write_desc_status;
+    /// Data on its way to the host, and from it.
+    write_ram.ram_wr = host.ram_wr;
+    write_ram.ram_rd = data_dma_ram.rd;
+    read_ram.ram_wr = data_dma_ram.wr;
+    read_ram.ram_rd = host.ram_rd;
+
+    let drivers = [
+        ("ingress.matched", ingress.matched_pkts_o),
+        ("ingress.bypassed", ingress.bypassed_pkts_o),
+        ("ingress.hers", ingress.her_pkts_o),
+        ("ingress.dropped_overload", ingress.dropped_overload_o),
+        ("ingress.dropped_no_slot", ingress.dropped_no_slot_o),
+        ("ingress.dropped_oversize", ingress.dropped_oversize_o),
+        ("ingress.dropped_bad_frame", ingress.dropped_bad_frame_o),
+        ("ingress.dropped_write_error", ingress.dropped_write_error_o),
+        ("ingress.dropped_no_context", ingress.dropped_no_context_o),
+        ("ingress.dropped_reset", *ingress.dropped_reset_o),
+        ("ingress.refused_no_start", ingress.refused_no_start_o),
+        ("ingress.refused_not_out", ingress.refused_not_out_o),
+        ("ingress.refused_early", ingress.refused_early_o),
+        ("ingress.large_used", ingress.large_used_o),
+        ("ingress.large_peak", ingress.large_peak_o),
+        ("ingress.small_used", ingress.small_used_o),
+        ("ingress.small_peak", ingress.small_peak_o),
+        ("egress.frames", egress.egress_frames_o),
+        ("egress.read_errors", egress.egress_read_error_o),
+        ("egress.refused", egress.egress_refused_o),
+        ("egress.completions", inject.tx_cpl_ours_o),
+        ("egress.tag_conflicts", inject.tx_host_tag_conflict_o),
+        ("host_write.bursts", host.wr_bursts_o),
+        ("host_write.refused", host.wr_refused_o),
+        ("host_write.outside", host.wr_outside_o),
+        ("host_write.stray_status", host.wr_stray_status_o),
+        ("host_write.errors", host.wr_dma_errors_o),
+        ("host_read.bursts", host.rd_bursts_o),
+        ("host_read.refused", host.rd_refused_o),
+        ("host_read.outside", host.rd_outside_o),
+        ("host_read.stray_status", host.rd_stray_status_o),
+        ("host_read.errors", host.rd_dma_errors_o),
+        ("bar.outside", bar.outside_o),
+        ("bar.held", bar.held_o),
+        ("bar.timeouts", bar.timeout_o),
+        ("bar.errors", bar.errors_o),
+    ];
+    let counters = wire(COUNTER_WORDS * COUNTER_WIDTH);
+    /// Counters in the order of the register table; one without a driver is an error.
+    for (low, counter) in counter_places() {
+        let name = format!("{}.{}", counter.group, counter.name);
+        for (_, value) in drivers.iter().filter(|(own, _)| *own == name) {
+            counters.slice(low, value.width()) = *value;
+        }
+    }
+    *regs.counters = counters;
+    regs.alloc_dropped_pkts = ingress.alloc_dropped_pkts;
+    statistics.counters = counters;
+    m_axis_stat = statistics.m_axis_stat;
+
+    /// Events.
+    lines.arrived = *host.wr_arrived_o;
+    lines.asker = *host.wr_arrived_context_o;
+    lines.by_context = *regs.guard_by_context;
+    lines.stdout_valid = link.stdout.valid;
+    lines.reported = statistics.m_axis_stat.tvalid && m_axis_stat.tready;
+    lines.statistic = statistics.m_axis_stat.tid;
+    events.happened = lines.happened;
+    events.clear = *regs.events_clear;
+    events.enable = *regs.events_enable;
+    events.moderation = *regs.events_moderation;
+    *regs.events_pending = events.pending;
+    *regs.events_sent = events.sent;
+    m_axis_irq = events.m_axis_irq;
+
+    /// The cluster's side.
+    link.cluster_clk = cluster_clk;
+    link.cluster_running = cluster_running;
+    cluster_rstn = link.cluster_rstn;
+    cl_fetch_en = link.cl_fetch_en;
+    link.cl_eoc = cl_eoc;
+    link.cl_busy = cl_busy;
+    link.mpq_full = mpq_full;
+    ni_slave = link.ni_slave;
+    no_slave = link.no_slave;
+    host_slave = link.host_slave;
+    link.host_master = host_master;
+    her = link.her;
+    link.feedback = feedback;
+    link.nic_cmd_req = nic_cmd_req;
+    nic_cmd_resp_valid = link.nic_cmd_resp_valid;
+    nic_cmd_resp_id = link.nic_cmd_resp_id;
+    stdout_rd_en = link.stdout_rd_en;
+    link.stdout_dout = stdout_dout;
+    link.stdout_data_valid = stdout_data_valid;
+}

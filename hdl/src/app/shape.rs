@@ -1,15 +1,16 @@
 //! Parameters of the application, and those of its parts that follow.
 
+use super::ReporterShape;
 use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
-use crate::egress::{self, CommandOut, EgressShape, tx_inject};
+use crate::egress::{self, EgressShape, tx_inject};
 use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
 use crate::events::{self, EventsShape};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
-use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
 use spinneret_regmap::message_id::QUEUE_BITS;
+use spinneret_regmap::{COUNTER_WORDS, ingress};
 use spinneret_verilog::prelude::*;
 
 /// Width of all user signals of the cluster's AXI ports in bits.
@@ -162,6 +163,16 @@ impl AppShape {
         RegsShape::new(&regs::ENTRY.with(Config::Board, &values))
     }
 
+    /// The statistics: the counters in the order of the register table.
+    pub fn statistics(self) -> ReporterShape {
+        ReporterShape {
+            counters: COUNTER_WORDS,
+            first_level: ingress::LEVELS.start as usize,
+            levels: ingress::LEVELS.len(),
+            first_statistic: self.own.first_statistic,
+        }
+    }
+
     /// The cluster's slave ports.
     pub fn cluster_axi(self) -> AxiShape {
         self.egress.axi()
@@ -184,28 +195,5 @@ impl AppShape {
     /// The same at the cluster, which has all signals.
     pub fn to_host_axi(self) -> AxiShape {
         self.host_axi().with(AxiExtras::all(USER_BITS))
-    }
-
-    /// A HER as it crosses to the cluster.
-    pub fn her_place(self) -> Place {
-        let her = self.ingress.her;
-        HerOut::place(her.address, her.host_address, her.message_id)
-    }
-
-    /// A packet that is done with.
-    pub fn free_place(self) -> Place {
-        let her = self.ingress.her;
-        FeedbackOut::place(her.address, her.address, her.message_id)
-    }
-
-    /// A command.
-    pub fn command_place(self) -> Place {
-        let egress = self.egress;
-        CommandOut::place(egress.command_id(), egress.source, egress.address)
-    }
-
-    /// Places for responses: one for every id a command can have.
-    pub fn response_places(self) -> usize {
-        1 << self.egress.command_id()
     }
 }

@@ -31,21 +31,14 @@
 //! - **Counters**: modulo 2^32, of writes and reads; an event is counted within 4 clocks.
 //! - **Reset** (`rstn` low) discards everything. The registers and the link to the cluster are reset with it.
 
-mod cluster_access;
-mod entry;
-mod read;
+mod halves;
 mod shape;
-mod window;
-mod write;
 
-pub use cluster_access::ClusterAccess;
-pub(crate) use entry::{ENTRY, SIMULATED};
-pub use read::BarRead;
-pub use shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
-pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
-pub use write::BarWrite;
+pub use halves::{BarRead, BarWrite, ClusterAccess};
+pub use shape::{BarShape, CLUSTER_ADDRESS_BITS, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
+pub(crate) use shape::{ENTRY, SIMULATED};
 
-use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR};
+use crate::axi::{AxiAddressOutHandles, AxiMaster, AxiTarget, BUFFERABLE, INCR};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -53,8 +46,7 @@ use spinneret_verilog::prelude::*;
 const WORD_SIZE: u64 = WORD_BYTES.trailing_zeros() as u64;
 
 /// Leads the host's accesses to the control registers and to the cluster.
-#[hardware(shape: BarShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: BarShape)]
 pub struct SpinneretBar {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -76,7 +68,6 @@ pub struct SpinneretBar {
     pub timeout_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Accesses that the cluster answered with an error.
     pub errors_o: Wire<Out, { COUNTER_WIDTH }>,
-    reset: Wire<Local, bool>,
     write: BarWrite<{ shape }>,
     read: BarRead<{ shape }>,
     counters: EventCounters<{ EVENTS }>,
@@ -85,63 +76,68 @@ pub struct SpinneretBar {
     pending: Reg<{ EVENTS }, Reset>,
 }
 
-impl Logic for SpinneretBar {
-    #[kernel]
-    fn update(&mut self) {
-        let lanes = self._shape.lanes();
-        self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.write, self.read, self.counters, self.pending);
-        self.write.held.next = self.cluster_held.val();
-        self.read.held.next = self.cluster_held.val();
-        /// The host.
-        connect!(self.s_axil => self.write.s; aw, w, b);
-        connect!(self.s_axil => self.read.s; ar, r);
-        /// The registers.
-        connect!(self.write.r_aw => self.m_axil.aw);
-        connect!(self.write.r_w => self.m_axil.w);
-        connect!(self.m_axil.b.resp => self.write.r_bresp);
-        connect!(self.m_axil.b.valid => self.write.r_bvalid);
-        self.m_axil.b.ready.next = true;
-        connect!(self.read.r_ar => self.m_axil.ar);
-        connect!(self.m_axil.r.data => self.read.r_rdata);
-        connect!(self.m_axil.r.resp => self.read.r_rresp);
-        connect!(self.m_axil.r.valid => self.read.r_rvalid);
-        self.m_axil.r.ready.next = true;
-        /// The cluster: one word a burst.
-        connect!(self.write.c_aw => self.m_axi.aw, except size, burst, lock, cache);
-        self.m_axi.aw.size.next = WORD_SIZE.into();
-        self.m_axi.aw.burst.next = INCR.into();
-        self.m_axi.aw.lock.next = false;
-        self.m_axi.aw.cache.next = BUFFERABLE.into();
-        for lane in 0..lanes {
-            self.m_axi
-                .w
-                .data
-                .next
-                .set_slice(WORD_BITS * lane, WORD_BITS, self.write.c_wdata.val());
-        }
-        self.m_axi.w.strb.next = self.write.c_wstrb.val();
-        self.m_axi.w.last.next = true;
-        self.m_axi.w.valid.next = self.write.c_wvalid.val();
-        self.write.c_wready.next = self.m_axi.w.ready.val();
-        connect!(self.m_axi.b.resp => self.write.c_bresp);
-        connect!(self.m_axi.b.valid => self.write.c_bvalid);
-        self.m_axi.b.ready.next = true;
-        connect!(self.read.c_ar => self.m_axi.ar, except size, burst, lock, cache);
-        self.m_axi.ar.size.next = WORD_SIZE.into();
-        self.m_axi.ar.burst.next = INCR.into();
-        self.m_axi.ar.lock.next = false;
-        self.m_axi.ar.cache.next = BUFFERABLE.into();
-        connect!(self.m_axi.r.data => self.read.c_rdata);
-        connect!(self.m_axi.r.resp => self.read.c_rresp);
-        connect!(self.m_axi.r.valid => self.read.c_rvalid);
-        self.m_axi.r.ready.next = true;
-        /// Counters.
-        self.pending.d.next = self.write.events.val() & self.read.events.val();
-        self.counters.events.next = self.write.events.val() | self.read.events.val() | self.pending.q.val();
-        self.outside_o.next = self.counters.counts[0].val();
-        self.held_o.next = self.counters.counts[1].val();
-        self.timeout_o.next = self.counters.counts[2].val();
-        self.errors_o.next = self.counters.counts[3].val();
+/// Makes an access a burst of one word.
+#[kernel]
+fn word_burst(burst: AxiAddressOutHandles, access: AxiAddressOutHandles) {
+    *burst.id = 0;
+    burst.addr = access.addr;
+    *burst.len = 0;
+    *burst.size = WORD_SIZE;
+    *burst.burst = INCR;
+    *burst.lock = false;
+    *burst.cache = BUFFERABLE;
+    burst.prot = access.prot;
+    burst.valid = access.valid;
+    access.ready = burst.ready;
+}
+
+#[kernel(
+    SpinneretBar {
+        s_axil, m_axil, m_axi, cluster_held, outside_o, held_o, timeout_o, errors_o, write, read, counters, pending, shape
+    },
+)]
+fn update() {
+    write.held = cluster_held;
+    read.held = cluster_held;
+    /// The host.
+    write.s.aw = s_axil.aw;
+    write.s.w = s_axil.w;
+    s_axil.b = write.s.b;
+    read.s.ar = s_axil.ar;
+    s_axil.r = read.s.r;
+    /// The registers.
+    m_axil.aw = write.r_aw;
+    m_axil.w = write.r_w;
+    write.r_bresp = m_axil.b.resp;
+    write.r_bvalid = m_axil.b.valid;
+    m_axil.b.ready = true;
+    m_axil.ar = read.r_ar;
+    read.r_rdata = m_axil.r.data;
+    read.r_rresp = m_axil.r.resp;
+    read.r_rvalid = m_axil.r.valid;
+    m_axil.r.ready = true;
+    /// The cluster: one word a burst.
+    word_burst(m_axi.aw, write.c_aw);
+    for lane in 0..shape.lanes() {
+        m_axi.w.data.slice(WORD_BITS * lane, WORD_BITS) = write.c_wdata;
     }
+    m_axi.w.strb = write.c_wstrb;
+    *m_axi.w.last = true;
+    m_axi.w.valid = write.c_wvalid;
+    write.c_wready = m_axi.w.ready;
+    write.c_bresp = m_axi.b.resp;
+    write.c_bvalid = m_axi.b.valid;
+    m_axi.b.ready = true;
+    word_burst(m_axi.ar, read.c_ar);
+    read.c_rdata = m_axi.r.data;
+    read.c_rresp = m_axi.r.resp;
+    read.c_rvalid = m_axi.r.valid;
+    m_axi.r.ready = true;
+    /// Counters.
+    pending = write.events & read.events;
+    counters.events = write.events | read.events | pending;
+    outside_o = counters.counts[0];
+    held_o = counters.counts[1];
+    timeout_o = counters.counts[2];
+    errors_o = counters.counts[3];
 }

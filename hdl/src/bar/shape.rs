@@ -1,18 +1,59 @@
-//! Parameters of the BAR, and the numbers that follow from them.
+//! Parameters of the BAR, and its windows.
 
-use super::window::CLUSTER_ADDRESS_BITS;
+use super::SpinneretBar;
 use crate::axi::{AxiExtras, AxiShape};
-use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS};
+use crate::entry::{Entry, Parameters as _, Variant};
+use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS, Target, WINDOWS};
 use spinneret_verilog::prelude::*;
 
 /// Bits of a word of the host.
 pub const WORD_BITS: usize = 32;
 /// Bytes of a word of the host.
 pub const WORD_BYTES: usize = WORD_BITS / 8;
+/// Bits of an address within a word.
+pub(super) const BYTE_BITS: usize = WORD_BYTES.trailing_zeros() as usize;
+/// Width of an address of the cluster in bits.
+pub const CLUSTER_ADDRESS_BITS: usize = 32;
+/// Width of a response in bits.
+pub(super) const RESPONSE_BITS: usize = 2;
 /// Width of AxPROT in bits.
 pub const PROTECTION_BITS: usize = 3;
 /// Kinds of events that a half reports.
 pub const EVENTS: usize = 4;
+
+/// The BAR.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    BarShape::BLOCK,
+    "leads the host's accesses to the control registers and to the cluster's memory",
+    BarShape::parameters,
+    |values| Ok(Box::new(SpinneretBar::new(BarShape::new(values)?))),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    // As on a board, with a patience that a test can wait for.
+    ENTRY.model(ENTRY.name, &[("timeout_cycles", 200)]),
+    // A small BAR without registers, one lane, and hardly any patience.
+    ENTRY.model(
+        "spinneret_bar_small",
+        &[
+            ("address_width", 20),
+            ("data_width", 32),
+            ("id_width", 1),
+            ("timeout_cycles", 2),
+        ],
+    ),
+    // A large BAR, of which most is outside.
+    ENTRY.model(
+        "spinneret_bar_large",
+        &[
+            ("address_width", 26),
+            ("data_width", 128),
+            ("id_width", 4),
+            ("timeout_cycles", 32),
+        ],
+    ),
+];
 
 /// Parameters of the BAR, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,5 +117,72 @@ impl BarShape {
     /// The suffix that distinguishes modules of different sizes.
     pub(super) fn variant(self) -> String {
         format!("{}_{}_{}", self.address, self.data, self.timeout_cycles)
+    }
+}
+
+/// What an address of the BAR reaches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    /// It is in the window of the control registers.
+    pub(super) to_registers: Sig<bool>,
+    /// It is in a window of the cluster.
+    pub(super) to_cluster: Sig<bool>,
+    /// The cluster's address of the word; only with `to_cluster`.
+    pub(super) cluster_address: Sig,
+}
+
+/// Decodes an address as `spinneret_regmap::bar` has it: windows are powers of two, at multiples of their size. Those that a
+/// narrower BAR cannot address do not exist.
+#[kernel]
+pub(super) fn reached(address: Sig) -> Reached {
+    let width = address.width();
+    let word = address.slice(BYTE_BITS, width - BYTE_BITS);
+    let (to_registers, to_cluster, word_address) = (wire_bit(), wire_bit(), wire(CLUSTER_ADDRESS_BITS));
+    to_registers = false;
+    to_cluster = false;
+    word_address = 0;
+    for window in WINDOWS {
+        let (start, bits) = (
+            u64::from(window.start),
+            window.size_bytes.trailing_zeros() as usize,
+        );
+        if start >= 1 << width.min(ADDRESS_BITS as usize) {
+            continue;
+        }
+        let words = bits - BYTE_BITS;
+        /// The window may be as large as the BAR.
+        let hit = width <= bits || word.slice(words, width - bits) == start >> bits;
+        match window.target {
+            Target::ControlRegisters => to_registers = hit,
+            Target::Pspin { address } => {
+                let above = lit(u64::from(address) >> bits, CLUSTER_ADDRESS_BITS - bits);
+                if hit {
+                    to_cluster = true;
+                    word_address = cat!(above, word.resize(words), lit(0, BYTE_BITS));
+                }
+            }
+            Target::Nothing => {}
+        }
+    }
+    Reached {
+        to_registers,
+        to_cluster,
+        cluster_address: word_address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spinneret_regmap::bar::{self, WINDOWS};
+
+    #[test]
+    fn windows_are_powers_of_two_at_multiples_of_their_size() {
+        for window in WINDOWS
+            .iter()
+            .filter(|window| window.target != bar::Target::Nothing)
+        {
+            assert!(window.size_bytes.is_power_of_two(), "{window:?}");
+            assert_eq!(window.start % window.size_bytes, 0, "{window:?}");
+        }
     }
 }

@@ -37,9 +37,8 @@
 //! synchronised pointers that are compared. That pointers are cleared when both sides know of both resets, and not
 //! before, is ours: a pointer that jumps to zero before the eyes of the other side would make elements out of nothing.
 
-use super::limits;
-use super::reader::FifoReader;
-use super::writer::FifoWriter;
+use super::entries as limits;
+use super::synchronisers::{FarView, source};
 use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -47,7 +46,8 @@ use spinneret_verilog::prelude::*;
 /// First in, first out, from one clock to another.
 /// # Parameters
 /// `depth` is a power of two from 4 to 1024.
-#[hardware(
+#[module(
+    no_clock,
     width: usize,
     depth: usize,
     error = ParameterError,
@@ -55,7 +55,6 @@ use spinneret_verilog::prelude::*;
     _ = limits::DEPTH.check("async_fifo", depth)?,
     address = address_width(depth),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AsyncFifo {
     /// Clock of the side where elements come in.
     pub s_clk: Signal<In, Clock>,
@@ -69,34 +68,186 @@ pub struct AsyncFifo {
     pub m_rst: Wire<In, bool>,
     /// Elements out.
     pub m: StreamOut<{ width }>,
+    #[clock(s_clk, s_rst)]
     write: FifoWriter<{ address }>,
+    #[clock(m_clk, m_rst)]
     read: FifoReader<{ width }, { address }>,
+    #[clock(s_clk)]
     memory: Ram<{ RamStyle::Distributed }, { depth }, { width }>,
 }
 
-impl Logic for AsyncFifo {
-    #[kernel(
-        parameters(DEPTH = self._depth, WIDTH = self.s.data.width()),
-        numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
-    )]
-    fn update(&mut self) {
-        clocked!(self.s_clk, self.s_rst => self.write);
-        clocked!(self.s_clk => self.memory);
-        clocked!(self.m_clk, self.m_rst => self.read);
+#[kernel(
+    AsyncFifo { s, m, write, read, memory },
+    parameters(DEPTH = self._depth, WIDTH = self._width),
+    numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+)]
+fn update() {
+    write.valid = s.valid;
+    s.ready = write.ready;
+    memory.write(write.push, write.place, s.data);
 
-        connect!(self.s => self.write; valid, ready);
-        self.memory.write_enable.next = self.write.push.val();
-        self.memory.write_addr.next = self.write.place.val();
-        self.memory.write_data.next = self.s.data.val();
+    /// Read without a clock: what is in that place is still since the write side's pointer has passed it.
+    memory.read_addr = read.place;
+    read.element = memory.read_data;
+    m = read.m;
 
-        /// Read without a clock: what is in that place is still since the write side's pointer has passed it.
-        self.memory.read_addr.next = self.read.place.val();
-        self.read.element.next = self.memory.read_data.val();
-        connect!(self.read.m => self.m; data, valid, ready);
+    write.far_pointer = read.pointer;
+    write.far_resting = read.resting;
+    read.far_pointer = write.pointer;
+    read.far_resting = write.resting;
+}
 
-        self.write.far_pointer.next = self.read.pointer.val();
-        self.write.far_resting.next = self.read.resting.val();
-        self.read.far_pointer.next = self.write.pointer.val();
-        self.read.far_resting.next = self.write.resting.val();
+/// Clock and reset of one side.
+pub(super) type Side = (Sig<Clock>, Sig<bool>);
+
+/// Sends a channel of one side, packed, through a FIFO to the same channel of the other side.
+#[kernel]
+pub(super) fn cross(fifo: &AsyncFifoHandles, s_side: Side, s: &impl Payload, m_side: Side, m: &impl Payload) {
+    fifo.s_clk = s_side.0;
+    fifo.s_rst = s_side.1;
+    fifo.m_clk = m_side.0;
+    fifo.m_rst = m_side.1;
+    fifo.s.data = s.pack();
+    fifo.s.handshake() = s.handshake();
+    m.unpack(fifo.m.data);
+    m.handshake() = fifo.m.handshake();
+}
+
+/// A number in gray code.
+#[kernel]
+fn gray_code(number: Sig) -> Sig {
+    number ^ (number >> 1)
+}
+
+/// The write side of an asynchronous FIFO: takes elements while it sees room.
+#[module(address: usize, pointer = address + 1)]
+pub(super) struct FifoWriter {
+    /// Clock of the write side.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: nothing comes in.
+    pub rst: Wire<In, bool>,
+    /// An element is there.
+    pub valid: Wire<In, bool>,
+    /// It is taken.
+    pub ready: Wire<Out, bool>,
+    /// The element goes to the memory.
+    pub push: Wire<Out, bool>,
+    /// Its place there.
+    pub place: Wire<Out, { address }>,
+    /// Elements that came in, in gray code.
+    pub pointer: Wire<Out, { pointer }>,
+    /// This side is in reset.
+    pub resting: Wire<Out, bool>,
+    /// Elements that left, in gray code, from the other clock.
+    pub far_pointer: Wire<In, { pointer }>,
+    /// The other side is in reset, from the other clock.
+    pub far_resting: Wire<In, bool>,
+    far: FarView<{ pointer }>,
+    /// Both sides are in reset, so a change in more than one bit is not read.
+    clear: Wire<Local, bool>,
+    #[clock(clk, clear)]
+    count: Reg<{ pointer }, Reset>,
+    #[clock(clk, clear)]
+    #[new(Reg::word_reset(pointer).with(RegAttribute::DontTouch))]
+    gray: Reg,
+    not_full: Reg<bool, Reset>,
+    #[new(source(true))]
+    rests: Reg<bool>,
+}
+
+#[kernel(
+    FifoWriter {
+        rst, valid, ready, push, place, pointer, resting, far_pointer, far_resting, far, clear, count, gray, not_full,
+        rests, address
+    },
+    parameters(DEPTH = 1 << self._address),
+    numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+)]
+fn update() {
+    far.pointer = far_pointer;
+    far.resting = far_resting;
+    rests = rst;
+    clear = rst && far.resting_seen;
+
+    push = valid && not_full && !rst;
+    let next = if push { count + 1 } else { count };
+    let next_gray = gray_code(next);
+    count = next;
+    gray = next_gray;
+    let seen = far.pointer_seen;
+    /// Full: the same place one round ahead, which in gray code differs in the two highest bits.
+    not_full = next_gray != cat!(!seen.slice(address - 1, 2), seen.slice(0, address - 1));
+
+    ready = not_full;
+    place = count.slice(0, address);
+    pointer = gray;
+    resting = rests;
+}
+
+/// The read side of an asynchronous FIFO: gives elements, from a register, as soon as it sees them.
+#[module(width: usize, address: usize, pointer = address + 1)]
+pub(super) struct FifoReader {
+    /// Clock of the read side.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: nothing goes out.
+    pub rst: Wire<In, bool>,
+    /// Elements out.
+    pub m: StreamOut<{ width }>,
+    /// The place of the next element in the memory.
+    pub place: Wire<Out, { address }>,
+    /// The element in that place.
+    pub element: Wire<In, { width }>,
+    /// Elements that left the memory, in gray code.
+    pub pointer: Wire<Out, { pointer }>,
+    /// This side is in reset.
+    pub resting: Wire<Out, bool>,
+    /// Elements that came in, in gray code, from the other clock.
+    pub far_pointer: Wire<In, { pointer }>,
+    /// The other side is in reset, from the other clock.
+    pub far_resting: Wire<In, bool>,
+    far: FarView<{ pointer }>,
+    /// Both sides are in reset, so a change in more than one bit is not read.
+    clear: Wire<Local, bool>,
+    #[clock(clk, clear)]
+    count: Reg<{ pointer }, Reset>,
+    #[clock(clk, clear)]
+    #[new(Reg::word_reset(pointer).with(RegAttribute::DontTouch))]
+    gray: Reg,
+    held: Reg<bool, Reset>,
+    data: Reg<{ width }>,
+    #[new(source(true))]
+    rests: Reg<bool>,
+}
+
+#[kernel(
+    FifoReader {
+        rst, m, place, element, pointer, resting, far_pointer, far_resting, far, clear, count, gray, held, data, rests,
+        address
+    },
+    parameters(DEPTH = 1 << self._address, WIDTH = self._width),
+    numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+)]
+fn update() {
+    far.pointer = far_pointer;
+    far.resting = far_resting;
+    rests = rst;
+    clear = rst && far.resting_seen;
+
+    /// An element goes from the memory to the output register.
+    let fetch = gray != far.pointer_seen && (!held || m.ready) && !rst;
+    let next = if fetch { count + 1 } else { count };
+    count = next;
+    gray = gray_code(next);
+    if fetch {
+        data = element;
+        held = true;
+    } else if m.ready {
+        held = false;
     }
+
+    place = count.slice(0, address);
+    m.valid = held;
+    m.data = data;
+    pointer = gray;
+    resting = rests;
 }

@@ -13,8 +13,8 @@
 //! - **Order between channels:** data may come out before its address, as AXI lets it.
 //! - **Bad input:** none; what comes in goes out.
 
-use super::AsyncFifo;
-use super::limits;
+use super::async_fifo::{AsyncFifo, cross};
+use super::entries as limits;
 use crate::axi::{AxiAddressOut, AxiDataOut, AxiMaster, AxiReadOut, AxiResponseOut, AxiShape, AxiTarget};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
@@ -25,7 +25,8 @@ const MAX_BURSTS: usize = 16;
 /// Passes AXI4 bursts, or AXI4-Lite accesses, from one clock to another.
 /// # Parameters
 /// `depth`, of data and answers, is a power of two from 4 to 1024; data are a power of two of bytes.
-#[hardware(
+#[module(
+    no_clock,
     shape: AxiShape,
     depth: usize,
     error = ParameterError,
@@ -39,7 +40,6 @@ const MAX_BURSTS: usize = 16;
     write = AxiAddressOut::place(shape, user.aw, shape.extras.atop).width,
     read = AxiAddressOut::place(shape, user.ar, false).width,
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxiCrossing {
     /// Clock of the side that asks.
     pub s_clk: Signal<In, Clock>,
@@ -81,39 +81,17 @@ impl AxiCrossing {
     }
 }
 
-impl Logic for AxiCrossing {
-    #[kernel(parameters(DEPTH = self._depth), suffix = self.variant())]
-    fn update(&mut self) {
-        connect!(self => self.aw; s_clk, s_rst, m_clk, m_rst);
-        connect!(self => self.w; s_clk, s_rst, m_clk, m_rst);
-        connect!(self => self.ar; s_clk, s_rst, m_clk, m_rst);
-        connect!(self.m_clk => self.b.s_clk);
-        connect!(self.m_rst => self.b.s_rst);
-        connect!(self.s_clk => self.b.m_clk);
-        connect!(self.s_rst => self.b.m_rst);
-        connect!(self.m_clk => self.r.s_clk);
-        connect!(self.m_rst => self.r.s_rst);
-        connect!(self.s_clk => self.r.m_clk);
-        connect!(self.s_rst => self.r.m_rst);
-        self.aw.s.data.next = self.s.aw.pack();
-        connect!(self.s.aw => self.aw.s; valid, ready);
-        self.m.aw.unpack(self.aw.m.data.val());
-        connect!(self.aw.m => self.m.aw; valid, ready);
-        self.w.s.data.next = self.s.w.pack();
-        connect!(self.s.w => self.w.s; valid, ready);
-        self.m.w.unpack(self.w.m.data.val());
-        connect!(self.w.m => self.m.w; valid, ready);
-        self.b.s.data.next = self.m.b.pack();
-        connect!(self.m.b => self.b.s; valid, ready);
-        self.s.b.unpack(self.b.m.data.val());
-        connect!(self.b.m => self.s.b; valid, ready);
-        self.ar.s.data.next = self.s.ar.pack();
-        connect!(self.s.ar => self.ar.s; valid, ready);
-        self.m.ar.unpack(self.ar.m.data.val());
-        connect!(self.ar.m => self.m.ar; valid, ready);
-        self.r.s.data.next = self.m.r.pack();
-        connect!(self.m.r => self.r.s; valid, ready);
-        self.s.r.unpack(self.r.m.data.val());
-        connect!(self.r.m => self.s.r; valid, ready);
-    }
+#[kernel(
+    AxiCrossing { s_clk, s_rst, m_clk, m_rst, s, m, aw, w, b, ar, r },
+    parameters(DEPTH = self._depth),
+    suffix = self.variant()
+)]
+fn update() {
+    let s_side = (s_clk, s_rst);
+    let m_side = (m_clk, m_rst);
+    cross(&aw, s_side, &s.aw, m_side, &m.aw);
+    cross(&w, s_side, &s.w, m_side, &m.w);
+    cross(&b, m_side, &m.b, s_side, &s.b);
+    cross(&ar, s_side, &s.ar, m_side, &m.ar);
+    cross(&r, m_side, &m.r, s_side, &s.r);
 }

@@ -22,15 +22,14 @@
 //! - **Reset, rule of use, clocks:** as those of [`AsyncFifo`](super::AsyncFifo).
 //! - **Constraints:** [`CrossingKind::BusSync`](super::CrossingKind::BusSync).
 
-use super::far_view::FarView;
+use super::synchronisers::{FarView, source};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Brings words from one clock to another, one at a time.
 /// # Parameters
 /// `width` is at least 1.
-#[hardware(width: usize)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, width: usize)]
 pub struct BusSync {
     /// Clock of the side where words come in.
     pub s_clk: Signal<In, Clock>,
@@ -45,69 +44,71 @@ pub struct BusSync {
     /// Words out.
     pub m: StreamOut<{ width }>,
     /// The read side as the write side sees it.
+    #[clock(s_clk)]
     reader: FarView<1>,
+    /// Both sides are in reset.
+    s_clear: Wire<Local, bool>,
     /// Changes with every word that comes in.
+    #[clock(s_clk, s_clear)]
     #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]
     sent: Reg,
+    #[clock(s_clk)]
     #[new(Reg::word(width).with(RegAttribute::DontTouch))]
     word: Reg,
+    #[clock(s_clk, s_rst)]
     free: Reg<bool, Reset>,
-    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
+    #[clock(s_clk)]
+    #[new(source(true))]
     s_rests: Reg<bool>,
-    push: Wire<Local, bool>,
-    s_clear: Wire<Local, bool>,
     /// The write side as the read side sees it.
+    #[clock(m_clk)]
     writer: FarView<1>,
+    /// Both sides are in reset.
+    m_clear: Wire<Local, bool>,
     /// Changes with every word that reaches the output register.
+    #[clock(m_clk, m_clear)]
     #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]
     seen: Reg,
+    #[clock(m_clk, m_rst)]
     held: Reg<bool, Reset>,
+    #[clock(m_clk)]
     data: Reg<{ width }>,
-    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
+    #[clock(m_clk)]
+    #[new(source(true))]
     m_rests: Reg<bool>,
-    fetch: Wire<Local, bool>,
-    m_clear: Wire<Local, bool>,
 }
 
-impl Logic for BusSync {
-    #[kernel(parameters(WIDTH = self.s.data.width()))]
-    fn update(&mut self) {
-        self.s_clear.next = self.s_rst.val() && self.reader.resting_seen.val();
-        self.m_clear.next = self.m_rst.val() && self.writer.resting_seen.val();
-        clocked!(self.s_clk, self.s_clear => self.sent);
-        clocked!(self.s_clk, self.s_rst => self.free);
-        clocked!(self.s_clk => self.word, self.s_rests, self.reader);
-        clocked!(self.m_clk, self.m_clear => self.seen);
-        clocked!(self.m_clk, self.m_rst => self.held);
-        clocked!(self.m_clk => self.data, self.m_rests, self.writer);
-
-        self.reader.pointer.next = self.seen.q.val();
-        self.reader.resting.next = self.m_rests.q.val();
-        self.s_rests.d.next = self.s_rst.val();
-        self.push.next = self.s.valid.val() && self.free.q.val() && !self.s_rst.val();
-        if self.push.val() {
-            self.sent.d.next = !self.sent.q.val();
-            self.word.d.next = self.s.data.val();
-            self.free.d.next = false;
-        } else {
-            self.free.d.next = self.sent.q.val() == self.reader.pointer_seen.val();
-        }
-        self.s.ready.next = self.free.q.val();
-
-        self.writer.pointer.next = self.sent.q.val();
-        self.writer.resting.next = self.s_rests.q.val();
-        self.m_rests.d.next = self.m_rst.val();
-        self.fetch.next = self.seen.q.val() != self.writer.pointer_seen.val()
-            && (!self.held.q.val() || self.m.ready.val())
-            && !self.m_rst.val();
-        if self.fetch.val() {
-            self.seen.d.next = !self.seen.q.val();
-            self.data.d.next = self.word.q.val();
-            self.held.d.next = true;
-        } else if self.m.ready.val() {
-            self.held.d.next = false;
-        }
-        self.m.valid.next = self.held.q.val();
-        self.m.data.next = self.data.q.val();
+#[kernel(
+    BusSync {
+        s_rst, s, m_rst, m, reader, s_clear, sent, word, free, s_rests, writer, m_clear, seen, held, data, m_rests
+    },
+    parameters(WIDTH = self._width)
+)]
+fn update() {
+    reader.pointer = seen;
+    reader.resting = m_rests;
+    s_rests = s_rst;
+    s_clear = s_rst && reader.resting_seen;
+    let push = s.valid && free && !s_rst;
+    free = !push && sent == reader.pointer_seen;
+    if push {
+        sent = !sent;
+        word = s.data;
     }
+    s.ready = free;
+
+    writer.pointer = sent;
+    writer.resting = s_rests;
+    m_rests = m_rst;
+    m_clear = m_rst && writer.resting_seen;
+    let fetch = seen != writer.pointer_seen && (!held || m.ready) && !m_rst;
+    if fetch {
+        seen = !seen;
+        data = word;
+        held = true;
+    } else if m.ready {
+        held = false;
+    }
+    m.valid = held;
+    m.data = data;
 }

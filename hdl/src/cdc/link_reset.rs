@@ -31,7 +31,10 @@
 //! - **Reset:** both sides are in reset at power-up. No other reset: `near_rst` is a request like the other.
 //! - **Constraints:** [`CrossingKind::LinkReset`](super::CrossingKind::LinkReset).
 
-use super::limits::STAGES;
+use super::async_fifo::{AsyncFifo, cross};
+use super::synchronisers::{STAGES, source, stage, through};
+use crate::entry::ParameterError;
+use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Further registers after those of a synchroniser, so that what a crossing must know is known before the
@@ -52,8 +55,7 @@ enum LinkPhase {
 }
 
 /// Resets both sides of a set of crossings together, on request of the near side.
-#[hardware]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock)]
 pub struct LinkReset {
     /// Clock of the near side.
     pub near_clk: Signal<In, Clock>,
@@ -70,118 +72,149 @@ pub struct LinkReset {
     pub far_clk: Signal<In, Clock>,
     /// Reset of the far side, and of its side of the crossings.
     pub far_rst: Wire<Out, bool>,
+    #[clock(near_clk)]
     #[new(Reg::starting_with(LinkPhase::Ask))]
     phase: Reg<LinkPhase>,
     /// A request came while the far side was let out.
+    #[clock(near_clk)]
     #[new(Reg::starting_with(false))]
     again: Reg<bool>,
-    #[new(high())]
+    #[clock(near_clk)]
+    #[new(Reg::starting_with(true))]
     down: Reg<bool>,
-    #[new(source())]
+    #[clock(near_clk)]
+    #[new(source(true))]
     ask: Reg<bool>,
-    #[new(stages())]
-    answer_stage: Vec<Reg<bool>>,
-    #[new(vec![high(); MARGIN])]
-    answer_later: Vec<Reg<bool>>,
-    /// A reason for reset.
-    wanted: Wire<Local, bool>,
-    /// The far side is known to be in reset.
-    in_reset: Wire<Local, bool>,
-    /// The far side is not known to be out of reset.
-    not_out: Wire<Local, bool>,
-    #[new(stages())]
-    ask_stage: Vec<Reg<bool>>,
-    #[new(vec![high(); MARGIN])]
-    ask_later: Vec<Reg<bool>>,
-    #[new(high())]
+    #[clock(near_clk)]
+    #[new(stage(true))]
+    answer_stage: [Reg<bool>; STAGES],
+    #[clock(near_clk)]
+    #[new(Reg::starting_with(true))]
+    answer_later: [Reg<bool>; MARGIN],
+    #[clock(far_clk)]
+    #[new(stage(true))]
+    ask_stage: [Reg<bool>; STAGES],
+    #[clock(far_clk)]
+    #[new(Reg::starting_with(true))]
+    ask_later: [Reg<bool>; MARGIN],
+    #[clock(far_clk)]
+    #[new(Reg::starting_with(true))]
     far_down: Reg<bool>,
-    #[new(vec![source(); MARGIN])]
-    answer: Vec<Reg<bool>>,
+    #[clock(far_clk)]
+    #[new(source(true))]
+    answer: [Reg<bool>; MARGIN],
+}
+
+#[kernel(
+    LinkReset {
+        near_rst, request, near_link_rst, held, far_rst, phase, again, down, ask, answer_stage, answer_later, ask_stage,
+        ask_later, far_down, answer
+    },
+)]
+fn update() {
+    /// Late signals are trusted late: a reset of the other side as well as its end.
+    let answered = through(&answer_stage, answer[LAST_ANSWER]);
+    let in_reset = through(&answer_later, answered);
+    /// The far side is not known to be out of reset.
+    let not_out = answer_later.iter().fold(answered, |any, later| any || *later);
+    let asked = through(&ask_stage, ask);
+    through(&ask_later, asked);
     /// The far side is asked into reset, or was a moment ago.
-    asked: Wire<Local, bool>,
-}
+    far_down = ask_later.iter().fold(asked, |any, later| any || *later);
+    through(&answer, far_down);
 
-/// A register that is high at power-up.
-fn high() -> Reg<bool> {
-    Reg::starting_with(true)
-}
-
-/// One that a synchroniser looks at.
-fn source() -> Reg<bool> {
-    high().with(RegAttribute::DontTouch)
-}
-
-/// The registers of a synchroniser.
-fn stages() -> Vec<Reg<bool>> {
-    vec![high().with(RegAttribute::AsyncReg); STAGES]
-}
-
-impl Logic for LinkReset {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.near_clk => self.phase, self.again, self.down, self.ask);
-        clocked!(self.near_clk => self.answer_stage, self.answer_later);
-        clocked!(self.far_clk => self.ask_stage, self.ask_later, self.far_down, self.answer);
-
-        self.answer_stage[0].d.next = self.answer[LAST_ANSWER].q.val();
-        self.ask_stage[0].d.next = self.ask.q.val();
-        for stage in 1..STAGES {
-            self.answer_stage[stage].d.next = self.answer_stage[stage - 1].q.val();
-            self.ask_stage[stage].d.next = self.ask_stage[stage - 1].q.val();
-        }
-        self.answer_later[0].d.next = self.answer_stage[STAGES - 1].q.val();
-        self.ask_later[0].d.next = self.ask_stage[STAGES - 1].q.val();
-        self.answer[0].d.next = self.far_down.q.val();
-        for later in 1..MARGIN {
-            self.answer_later[later].d.next = self.answer_later[later - 1].q.val();
-            self.ask_later[later].d.next = self.ask_later[later - 1].q.val();
-            self.answer[later].d.next = self.answer[later - 1].q.val();
-        }
-
-        /// Late signals are trusted late: a reset of the other side as well as its end.
-        self.in_reset.next = self.answer_later[MARGIN - 1].q.val();
-        self.not_out.next = self.answer_stage[STAGES - 1].q.val();
-        self.asked.next = self.ask_stage[STAGES - 1].q.val();
-        for later in 0..MARGIN {
-            self.not_out.next = self.not_out.val() || self.answer_later[later].q.val();
-            self.asked.next = self.asked.val() || self.ask_later[later].q.val();
-        }
-        self.far_down.d.next = self.asked.val();
-
-        self.wanted.next = self.near_rst.val() || self.request.val();
-        match self.phase.q.val() {
-            LinkPhase::Ask => {
-                self.again.d.next = false;
-                if self.in_reset.val() && !self.wanted.val() {
-                    self.phase.d.next = LinkPhase::Release;
-                    self.ask.d.next = false;
-                }
+    /// A reason for reset.
+    let wanted = near_rst || request;
+    match phase {
+        LinkPhase::Ask => {
+            again = false;
+            if in_reset && !wanted {
+                phase = LinkPhase::Release;
+                ask = false;
             }
-            LinkPhase::Release => {
-                if self.wanted.val() {
-                    self.again.d.next = true;
-                }
-                /// A question is over when its answer is: only then is the next one distinguishable from it.
-                if !self.not_out.val() {
-                    if self.wanted.val() || self.again.q.val() {
-                        self.phase.d.next = LinkPhase::Ask;
-                        self.ask.d.next = true;
-                    } else {
-                        self.phase.d.next = LinkPhase::Up;
-                        self.down.d.next = false;
-                    }
-                }
+        }
+        LinkPhase::Release => {
+            if wanted {
+                again = true;
             }
-            LinkPhase::Up => {
-                if self.wanted.val() {
-                    self.phase.d.next = LinkPhase::Ask;
-                    self.ask.d.next = true;
-                    self.down.d.next = true;
+            /// A question is over when its answer is: only then is the next one distinguishable from it.
+            if !not_out {
+                if wanted || again {
+                    phase = LinkPhase::Ask;
+                    ask = true;
+                } else {
+                    phase = LinkPhase::Up;
+                    down = false;
                 }
             }
         }
-        self.near_link_rst.next = self.down.q.val();
-        self.held.next = self.down.q.val();
-        self.far_rst.next = self.far_down.q.val();
+        LinkPhase::Up => {
+            if wanted {
+                phase = LinkPhase::Ask;
+                ask = true;
+                down = true;
+            }
+        }
     }
+    near_link_rst = down;
+    held = down;
+    far_rst = far_down;
+}
+
+/// Queues there and back between two clocks, with the resets of both sides.
+///
+/// ```text
+///  near_s ====> AsyncFifo ====> far_m
+///  near_m <==== AsyncFifo <==== far_s
+///  request ---> LinkReset ----> far_rst
+/// ```
+///
+/// # Contract
+/// - **Data:** as [`AsyncFifo`], each way.
+/// - **Reset:** as [`LinkReset`]; both queues are emptied by it. No side ever sees an element that the other did not
+///   send, whatever comes when.
+#[module(no_clock, width: usize, depth: usize, error = ParameterError)]
+pub struct LinkedFifos {
+    /// Clock of the near side.
+    pub near_clk: Signal<In, Clock>,
+    /// Reset of the near side's design.
+    pub near_rst: Wire<In, bool>,
+    /// Holds both sides in reset.
+    pub request: Wire<In, bool>,
+    /// Reset of the near side of the queues.
+    pub near_link_rst: Wire<Out, bool>,
+    /// Elements to the far side.
+    pub near_s: StreamIn<{ width }>,
+    /// Elements from the far side.
+    pub near_m: StreamOut<{ width }>,
+    /// Clock of the far side.
+    pub far_clk: Signal<In, Clock>,
+    /// Reset of the far side.
+    pub far_rst: Wire<Out, bool>,
+    /// Elements to the near side.
+    pub far_s: StreamIn<{ width }>,
+    /// Elements from the near side.
+    pub far_m: StreamOut<{ width }>,
+    link: LinkReset,
+    there: Checked<AsyncFifo<{ width }, { depth }>>,
+    back: Checked<AsyncFifo<{ width }, { depth }>>,
+}
+
+#[kernel(
+    LinkedFifos {
+        near_clk, near_rst, request, near_link_rst, near_s, near_m, far_clk, far_rst, far_s, far_m, link, there, back
+    },
+)]
+fn update() {
+    link.near_clk = near_clk;
+    link.near_rst = near_rst;
+    link.request = request;
+    link.far_clk = far_clk;
+    near_link_rst = link.near_link_rst;
+    far_rst = link.far_rst;
+
+    let near = (near_clk, link.near_link_rst);
+    let far = (far_clk, link.far_rst);
+    cross(&there, near, &near_s, far, &far_m);
+    cross(&back, far, &far_s, near, &near_m);
 }

@@ -42,35 +42,75 @@
 //! - **Bad input**: an unrequested beat on the read channel is ignored; RID and RLAST are not
 //!   checked. The write channels are idle; a response there is taken and ignored.
 
-mod aligner;
-mod command;
-mod entry;
-mod line;
-mod part_entries;
-mod reader;
-mod receiver;
-pub mod responder;
-mod room;
+mod commands;
+mod lines;
+mod reads;
 mod shape;
 pub mod tx_inject;
 
-pub use aligner::LineAligner;
-pub use command::{CommandIn, CommandOut};
-pub(crate) use entry::{ENTRY, SIMULATED};
-pub use line::{LineIn, LineOut};
-pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
-pub use reader::FrameReader;
-pub use receiver::LineReceiver;
-pub use responder::Responder;
-pub use room::FrameRoom;
+pub use commands::{CommandIn, CommandOut, Responder};
+pub(crate) use lines::ALIGNER_ENTRY;
+pub use lines::{AlignerShape, LineAligner, LineIn, LineOut, LineReceiver};
+pub use reads::{FrameReader, FrameRoom, RoomShape};
+pub(crate) use reads::{READER_ENTRY, ROOM_ENTRY};
 use shape::StoredFields;
-pub use shape::{AnswerFields, CommandFields, DoneFields, EgressShape, FrameFields, PlanFields, ReadFields};
+pub use shape::{
+    AnswerFields, CommandFields, DoneFields, EgressShape, FrameFields, PlanFields, ReadFields, ReadShape,
+};
 
 use crate::axi::{AxiMaster, AxiMasterHandles, BUFFERABLE, INCR, UNPRIVILEGED};
-use crate::entry::ParameterError;
+use crate::entry::{Entry, ParameterError, Parameters as _, Values, Variant};
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
+
+/// The egress path.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    EgressShape::BLOCK,
+    "from the cluster to the wire: reads what commands name and sends it as frames",
+    EgressShape::parameters,
+    |values| Ok(Box::new(PspinEgressDatapath::new(EgressShape::new(values)?)?)),
+)
+.derives(derived);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(ENTRY.name, &[]),
+    // Everything small, so that every queue fills often, and what the reference does not have.
+    ENTRY.model(
+        "pspin_egress_datapath_small",
+        &[
+            ("data_width", 128),
+            ("address_width", 20),
+            ("host_address_width", 24),
+            ("max_frame", 1000),
+            ("buffer_beats", 128),
+            ("commands", 4),
+            ("user_width", 17),
+            ("tx_user", 1 << 16),
+            ("error_clear", 1),
+        ],
+    ),
+    ENTRY.model("pspin_egress_datapath_board", &[]).of_boards(),
+];
+
+/// Verilog parameters that follow from the others.
+fn derived(values: &Values) -> Vec<(&'static str, u64)> {
+    let of = |shape: EgressShape| {
+        let axi = shape.axi();
+        let widths = [
+            ("AXIS_IF_KEEP_WIDTH", shape.axis().keep()),
+            ("AXI_DATA_WIDTH", axi.data),
+            ("AXI_STRB_WIDTH", axi.strobes()),
+            ("CMD_ID_WIDTH", shape.command_id()),
+            // Widths inside of the public design, which no port shows.
+            ("LEN_WIDTH", axi.address),
+            ("TAG_WIDTH", 32),
+        ];
+        widths.map(|(name, width)| (name, width as u64)).to_vec()
+    };
+    EgressShape::new(values).map(of).unwrap_or_default()
+}
 
 /// Commands that can wait for their plan.
 const COMMANDS: usize = 4;
@@ -78,15 +118,18 @@ const COMMANDS: usize = 4;
 const BURSTS: usize = 4;
 
 /// Event that is counted after those of the responder: a frame was sent.
-const SENT: usize = responder::EVENTS;
+const SENT: usize = commands::EVENTS;
 
 /// Reads what commands of the cluster name, and sends it as frames.
 #[module(
     shape: EgressShape,
     error = ParameterError,
-    frame = shape.frame(),
-    read: ReadFields = ReadFields::new(shape),
-    stored: StoredFields = StoredFields::new(shape),
+    reads: ReadShape = shape.reads(),
+    frame = reads.frame(),
+    read: ReadFields = ReadFields::new(reads),
+    stored: StoredFields = StoredFields::new(reads),
+    room = RoomShape { places: shape.buffer_beats, most: reads.most_beats() },
+    aligner = AlignerShape { data_width: shape.data, beats_width: reads.beats() },
 )]
 pub struct PspinEgressDatapath {
     /// Clock.
@@ -104,7 +147,7 @@ pub struct PspinEgressDatapath {
     /// Its id.
     pub nic_cmd_resp_id: Wire<Out, { shape.command_id() }>,
     /// Code of the newest error; 0: there was none.
-    pub egress_dma_last_error: Wire<Out, { responder::ERROR_BITS }>,
+    pub egress_dma_last_error: Wire<Out, { commands::ERROR_BITS }>,
     /// Frames that the wire took, modulo 2^32; beyond the public design.
     pub egress_frames_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Commands whose read failed, modulo 2^32; beyond the public design.
@@ -119,24 +162,24 @@ pub struct PspinEgressDatapath {
     emptying: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
     /// Nothing was at the buffer's output in the clock before.
     quiet: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
-    commands: Checked<OutputQueue<{ CommandFields::new(shape).width }, { COMMANDS }, 0>>,
-    plans: Checked<SkidBuffer<{ PlanFields::new(shape).width }>>,
-    reader: FrameReader<{ shape }>,
-    room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
+    commands: Checked<OutputQueue<{ CommandFields::new(reads).width }, { COMMANDS }, 0>>,
+    plans: Checked<SkidBuffer<{ PlanFields::new(reads).width }>>,
+    reader: FrameReader<{ reads }>,
+    room: FrameRoom<{ room }>,
     bursts: Checked<OutputQueue<{ read.width }, { BURSTS }, 0>>,
     frames: Checked<OutputQueue<{ frame.width }, { shape.commands }, 0>>,
     receiver: LineReceiver<{ shape.data }, { frame }>,
-    aligner: LineAligner<{ shape.data }, { shape.beats() }>,
+    aligner: LineAligner<{ aligner }>,
     buffer: Checked<FrameFifo<{ stored.width }, { shape.buffer_beats }>>,
-    answers: Checked<OutputQueue<{ AnswerFields::new(shape).width }, { shape.commands }, 0>>,
+    answers: Checked<OutputQueue<{ AnswerFields::new(reads).width }, { shape.commands }, 0>>,
     dones: Checked<OutputQueue<{ DoneFields::new().width }, { shape.commands }, 0>>,
-    responder: Responder<{ shape }>,
-    counters: EventCounters<{ responder::EVENTS + 1 }>,
+    responder: Responder<{ reads }>,
+    counters: EventCounters<{ commands::EVENTS + 1 }>,
 }
 
 /// A port that only reads: one id, whole lines, always ready.
 #[kernel]
-fn only_reads(shape: EgressShape, axi: AxiMasterHandles) {
+fn only_reads(shape: ReadShape, axi: AxiMasterHandles) {
     for address in [axi.aw, axi.ar] {
         *address.id = 0;
         *address.size = shape.offset();
@@ -161,7 +204,7 @@ fn only_reads(shape: EgressShape, axi: AxiMasterHandles) {
         rstn, m_axi_pspin_no, m_axis_nic_tx, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, egress_dma_last_error,
         egress_frames_o, egress_read_error_o, egress_refused_o, egress_dma_error_clear, cluster_held, emptying, quiet,
         commands, plans, reader, room, bursts, frames, receiver, aligner, buffer, answers, dones, responder, counters,
-        shape, read, stored
+        shape, reads, read, stored
     },
 )]
 fn update() {
@@ -196,12 +239,12 @@ fn update() {
             *emptying = false;
         }
     }
-    only_reads(shape, axi);
+    only_reads(reads, axi);
     /// Commands become plans.
-    commands.s.data = command::command(shape, nic_cmd_req.id, nic_cmd_req.src_addr, nic_cmd_req.length);
+    commands.s.data = commands::command(reads, nic_cmd_req.id, nic_cmd_req.src_addr, nic_cmd_req.length);
     commands.s.valid = nic_cmd_req.valid;
     nic_cmd_req.ready = commands.s.ready;
-    plans.s.data = command::plan(shape, commands.m.data);
+    plans.s.data = commands::plan(reads, commands.m.data);
     plans.s.valid = commands.m.valid;
     commands.m.ready = plans.s.ready;
     /// Plans become reads.
@@ -213,7 +256,7 @@ fn update() {
     frames.s = reader.frame;
     bursts.s = reader.burst;
     let burst = read.of(bursts.m.data);
-    axi.ar.addr = cat!(burst.line, lit(0, shape.offset()));
+    axi.ar.addr = cat!(burst.line, lit(0, reads.offset()));
     *axi.ar.len = burst.length;
     axi.ar.valid = bursts.m.valid;
     bursts.m.ready = axi.ar.ready;
@@ -262,6 +305,6 @@ fn update() {
     };
     counters.events = cat!(sent && buffer.m.last, responder.events);
     egress_frames_o = counters.counts[SENT];
-    egress_read_error_o = counters.counts[responder::READ_ERROR];
-    egress_refused_o = counters.counts[responder::REFUSED];
+    egress_read_error_o = counters.counts[commands::READ_ERROR];
+    egress_refused_o = counters.counts[commands::REFUSED];
 }

@@ -8,6 +8,66 @@ use spinneret_verilog::prelude::*;
 /// Lines of a burst at most, if 4 KiB have more.
 const MOST_BURST_BITS: usize = 6;
 
+/// What the reads of frames depend on.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = "frame_reader")]
+pub struct ReadShape {
+    /// Width of a line in bits, a power of two.
+    #[parameter(512, range = 16..=1024, power_of_two, name = "data_width")]
+    pub data: usize,
+    /// Width of an address in bits.
+    #[parameter(32, range = 16..=64, name = "address_width")]
+    pub address: usize,
+    /// Longest frame in bytes.
+    #[parameter(spinneret_regmap::MAX_FRAME, range = 256..=16384)]
+    pub max_frame: usize,
+    /// Width of a command's id in bits.
+    #[parameter(6, range = 1..=16, name = "id_width")]
+    pub id: usize,
+}
+
+impl ReadShape {
+    /// Bytes of a line, which is as long as a beat.
+    fn line_bytes(self) -> usize {
+        self.data / 8
+    }
+
+    /// Bits of an address within a line.
+    pub(crate) fn offset(self) -> usize {
+        self.line_bytes().trailing_zeros() as usize
+    }
+
+    /// Width of the number of a line in memory.
+    pub(crate) fn line(self) -> usize {
+        self.address - self.offset()
+    }
+
+    /// Beats of the longest frame.
+    pub(crate) fn most_beats(self) -> usize {
+        self.max_frame.div_ceil(self.line_bytes())
+    }
+
+    /// Width of a length minus 1.
+    pub(crate) fn length(self) -> usize {
+        bit_width(self.max_frame - 1)
+    }
+
+    /// Width of a number of beats, or of lines minus 1: a frame has one line more than beats at most.
+    pub(crate) fn beats(self) -> usize {
+        bit_width(self.most_beats())
+    }
+
+    /// Bits of a line's number within the block of memory that bursts stay in.
+    pub(crate) fn block(self) -> usize {
+        MOST_BURST_BITS.min(PAGE_BITS - self.offset())
+    }
+
+    /// A frame after its reads.
+    pub(crate) fn frame(self) -> FrameFields {
+        FrameFields::new(self.offset(), self.beats())
+    }
+}
+
 /// Parameters of the egress path, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
 #[parameters(block = "pspin_egress_datapath", check)]
@@ -67,7 +127,7 @@ pub struct EgressShape {
 impl EgressShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
-        let needed = 2 * self.most_beats();
+        let needed = 2 * self.reads().most_beats();
         if self.buffer_beats < needed {
             let reason = format!(
                 "it must be at least {needed}, for two frames of {} bytes",
@@ -118,51 +178,26 @@ impl EgressShape {
             .sum()
     }
 
-    /// Bits of an address within a line, which is as long as a beat.
-    pub(crate) fn offset(self) -> usize {
-        self.axis().keep().trailing_zeros() as usize
-    }
-
-    /// Width of the number of a line in memory.
-    pub(crate) fn line(self) -> usize {
-        self.address - self.offset()
-    }
-
-    /// Beats of the longest frame.
-    pub(crate) fn most_beats(self) -> usize {
-        self.max_frame.div_ceil(self.axis().keep())
-    }
-
-    /// Width of a length minus 1.
-    pub(crate) fn length(self) -> usize {
-        bit_width(self.max_frame - 1)
-    }
-
-    /// Width of a number of beats, or of lines minus 1: a frame has one line more than beats at most.
-    pub(crate) fn beats(self) -> usize {
-        bit_width(self.most_beats())
-    }
-
-    /// Bits of a line's number within the block of memory that bursts stay in.
-    pub(crate) fn block(self) -> usize {
-        MOST_BURST_BITS.min(PAGE_BITS - self.offset())
-    }
-
-    /// A frame after its reads.
-    pub(crate) fn frame(self) -> FrameFields {
-        FrameFields::new(self.offset(), self.beats())
+    /// What its reads depend on.
+    pub(crate) fn reads(self) -> ReadShape {
+        ReadShape {
+            data: self.data,
+            address: self.address,
+            max_frame: self.max_frame,
+            id: self.command_id(),
+        }
     }
 }
 
 /// A command in the queue.
-#[record(shape: EgressShape)]
+#[record(shape: ReadShape)]
 pub struct CommandFields {
     /// Address of its first byte.
     pub address: Field<{ shape.address }>,
     /// Its bytes, minus 1.
     pub last: Field<{ shape.length() }>,
     /// Its id.
-    pub id: Field<{ shape.command_id() }>,
+    pub id: Field<{ shape.id }>,
     /// The port cannot have its address.
     pub wrong_address: Field<1>,
     /// It has no bytes, or more than the longest frame.
@@ -170,10 +205,10 @@ pub struct CommandFields {
 }
 
 /// A command that waits for its answer.
-#[record(shape: EgressShape)]
+#[record(shape: ReadShape)]
 pub struct AnswerFields {
     /// Id of the command.
-    pub id: Field<{ shape.command_id() }>,
+    pub id: Field<{ shape.id }>,
     /// It is refused.
     pub refused: Field<1>,
     /// Because of its address, and not of its length.
@@ -181,7 +216,7 @@ pub struct AnswerFields {
 }
 
 /// How a command is done.
-#[record(shape: EgressShape)]
+#[record(shape: ReadShape)]
 pub struct PlanFields {
     /// The first line.
     pub line: Field<{ shape.line() }>,
@@ -194,7 +229,7 @@ pub struct PlanFields {
 }
 
 /// A read.
-#[record(shape: EgressShape)]
+#[record(shape: ReadShape)]
 pub struct ReadFields {
     /// The first line.
     pub line: Field<{ shape.line() }>,
@@ -203,12 +238,12 @@ pub struct ReadFields {
 }
 
 /// A beat in the buffer.
-#[record(shape: EgressShape)]
+#[record(shape: ReadShape)]
 pub struct StoredFields {
     /// Its bytes.
     pub data: Field<{ shape.data }>,
     /// Which of them count; the lowest always does.
-    pub keep_above: Field<{ shape.axis().keep() - 1 }>,
+    pub keep_above: Field<{ shape.line_bytes() - 1 }>,
 }
 
 /// How the reads of a frame went.

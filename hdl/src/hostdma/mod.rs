@@ -16,29 +16,24 @@
 
 pub mod events;
 mod guard;
-mod guard_entry;
 pub mod layout;
 mod pieces;
-mod planner;
 pub mod psdpram;
 mod read;
-mod reserve;
-mod sequencer;
+mod ring;
 mod shape;
 mod transfers;
 mod write;
 
+pub(crate) use guard::GUARD_ENTRY;
 pub use guard::HostGuard;
-pub(crate) use guard_entry::GUARD_ENTRY;
 pub use layout::{
     CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamWriteIn, RamWriteOut, ReadDescOut, StatusIn,
     TransferShape, WriteDescOut,
 };
 pub use pieces::{LowestOne, PieceAssembler, RunSplitter, WriteIntake};
-pub use planner::ReadPlanner;
 pub use read::PspinHostmemDmaRd;
-pub use reserve::LineReserve;
-pub use sequencer::ReadSequencer;
+pub use ring::{LineReserve, ReadPlanner, ReadSequencer};
 pub(crate) use shape::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 pub use transfers::{RamAccount, TransferQueue};
@@ -50,8 +45,7 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Carries the cluster's AXI bursts to host memory and back, many in flight.
-#[hardware(shape: HostDmaShape, error = ParameterError)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: HostDmaShape, error = ParameterError)]
 pub struct PspinHostmemDma {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -103,30 +97,47 @@ pub struct PspinHostmemDma {
     read: Checked<PspinHostmemDmaRd<{ shape }>>,
 }
 
-impl Logic for PspinHostmemDma {
-    #[kernel]
-    fn update(&mut self) {
-        connect!(self => self.write; clk, rstn);
-        connect!(self => self.read; clk, rstn);
-        connect!(self.write.m_axis_write_desc => self.m_axis_write_desc);
-        connect!(self.s_axis_write_desc_status => self.write.s_axis_write_desc_status);
-        connect!(self.write.ram_wr => self.ram_wr);
-        connect!(self.read.m_axis_read_desc => self.m_axis_read_desc);
-        connect!(self.s_axis_read_desc_status => self.read.s_axis_read_desc_status);
-        connect!(self.read.ram_rd => self.ram_rd);
-        connect!(self.s_axi => self.write.s_axi; aw, w, b);
-        connect!(self.s_axi => self.read.s_axi; ar, r);
-        /// Ports of some variants only.
-        if self._shape.atomics {
-            connect!(self.write.m_atomic => self.read.s_atomic);
-        }
-        connect!(self => self.write; guard, dma_rstn);
-        connect!(self => self.read; guard, dma_rstn);
-        connect!(self.write => self; wr_arrived_o, wr_arrived_context_o);
-        /// Counters.
-        connect!(self.write => self;
-            wr_bursts_o, wr_refused_o, wr_outside_o, wr_stray_status_o, wr_dma_errors_o);
-        connect!(self.read => self;
-            rd_bursts_o, rd_refused_o, rd_outside_o, rd_stray_status_o, rd_dma_errors_o);
+#[kernel(
+    PspinHostmemDma {
+        rstn, m_axis_read_desc, s_axis_read_desc_status, m_axis_write_desc, s_axis_write_desc_status, ram_wr, ram_rd,
+        s_axi, wr_bursts_o, wr_refused_o, wr_outside_o, wr_stray_status_o, wr_dma_errors_o, rd_bursts_o, rd_refused_o,
+        rd_outside_o, rd_stray_status_o, rd_dma_errors_o, wr_arrived_o, wr_arrived_context_o, guard, dma_rstn, write,
+        read, shape
+    },
+)]
+fn update() {
+    write.rstn = rstn;
+    read.rstn = rstn;
+    m_axis_write_desc = write.m_axis_write_desc;
+    write.s_axis_write_desc_status = s_axis_write_desc_status;
+    ram_wr = write.ram_wr;
+    m_axis_read_desc = read.m_axis_read_desc;
+    read.s_axis_read_desc_status = s_axis_read_desc_status;
+    ram_rd = read.ram_rd;
+    write.s_axi.aw = s_axi.aw;
+    write.s_axi.w = s_axi.w;
+    s_axi.b = write.s_axi.b;
+    read.s_axi.ar = s_axi.ar;
+    s_axi.r = read.s_axi.r;
+    /// Ports of some variants only.
+    if shape.atomics {
+        read.s_atomic = write.m_atomic;
     }
+    write.guard = guard;
+    read.guard = guard;
+    write.dma_rstn = dma_rstn;
+    read.dma_rstn = dma_rstn;
+    wr_arrived_o = write.wr_arrived_o;
+    wr_arrived_context_o = write.wr_arrived_context_o;
+    /// Counters.
+    wr_bursts_o = write.wr_bursts_o;
+    wr_refused_o = write.wr_refused_o;
+    wr_outside_o = write.wr_outside_o;
+    wr_stray_status_o = write.wr_stray_status_o;
+    wr_dma_errors_o = write.wr_dma_errors_o;
+    rd_bursts_o = read.rd_bursts_o;
+    rd_refused_o = read.rd_refused_o;
+    rd_outside_o = read.rd_outside_o;
+    rd_stray_status_o = read.rd_stray_status_o;
+    rd_dma_errors_o = read.rd_dma_errors_o;
 }

@@ -30,11 +30,10 @@
 
 use super::events::{ERROR_CODES, HalfCounters};
 use super::layout::{AtomicFields, BurstFields, DoneFields, JobFields, ReadPayload};
-use super::planner::ReadPlanner;
-use super::reserve::{self, LineReserve};
-use super::sequencer::ReadSequencer;
-use super::transfers::TransferQueue;
-use super::{GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
+use super::{
+    GuardIn, HostDmaShape, LineReserve, RamAccount, RamReadOut, ReadDescOut, ReadPlanner, ReadSequencer,
+    StatusIn, TransferQueue, ring,
+};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiReadTarget, DECERR, SLVERR};
 use crate::entry::ParameterError;
@@ -47,16 +46,13 @@ const BURSTS: usize = 16;
 const JOBS: usize = 4;
 
 /// Carries the cluster's AXI reads to host memory, many in flight.
-#[hardware(
+#[module(
     shape: HostDmaShape,
     error = ParameterError,
     job: JobFields = JobFields::new(shape),
     atomic = AtomicFields::new(shape).width,
     burst: BurstFields = BurstFields::new(shape, false),
-    done: DoneFields = DoneFields::new(ReadPayload::new(shape).into()),
-    payload: ReadPayload = ReadPayload::new(shape),
 )]
-#[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaRd {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -86,124 +82,115 @@ pub struct PspinHostmemDmaRd {
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
     pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
-    reset: Wire<Local, bool>,
-    forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Reads that the RAM has not answered yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
-    hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }, 0>>,
     atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }, 0>>, { shape.atomics }>,
     planner: Checked<ReadPlanner<{ shape }>>,
     reserve: LineReserve<{ shape }>,
-    transfers: TransferQueue<{ shape }, { reserve::transfers(shape) }>,
+    transfers: TransferQueue<{ shape }, { ring::transfers(shape) }>,
     /// A part of the read that is being retired failed.
     failed: Reg<bool, Reset>,
-    failed_now: Wire<Local, bool>,
-    last: Wire<Local, bool>,
-    retire: Wire<Local, bool>,
-    response: Wire<Local, 2>,
     jobs: Checked<OutputQueue<{ job.width }, { JOBS }, 0>>,
     sequencer: Checked<ReadSequencer<{ shape }>>,
     counters: HalfCounters,
 }
 
-impl Logic for PspinHostmemDmaRd {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape;
-        let (burst, job, payload, done) = (self._burst, self._job, self._payload, self._done);
-        if shape.drain {
-            self.forget.next = !self.dma_rstn.val();
-            self.reset.next = !self.rstn.val() || !self.dma_rstn.val();
-        } else {
-            self.forget.next = !self.rstn.val();
-            self.reset.next = !self.rstn.val();
-        }
+#[kernel(
+    PspinHostmemDmaRd {
+        rstn, m_axis_read_desc, s_axis_read_desc_status, ram_rd, s_axi, rd_bursts_o, rd_refused_o, rd_outside_o,
+        rd_stray_status_o, rd_dma_errors_o, s_atomic, guard, dma_rstn, draining, account, bursts, atomics, planner,
+        reserve, transfers, failed, jobs, sequencer, counters, shape, job, burst
+    },
+)]
+fn update() {
+    let (ar, r) = (s_axi.ar, s_axi.r);
+    // The reset of all but the transfers in flight, that of these, and that of the parts in front of them.
+    let (restart, forget, hold) = if shape.drain {
+        let forget = !*dma_rstn;
+        let restart = !rstn || forget;
+        *draining = *draining && !(transfers.idle && account.settled);
+        draining.reset_by(restart);
+        account.rst = forget;
+        account.taken = sequencer.ram.cmd_valid & ram_rd.cmd_ready;
+        account.answered = ram_rd.resp_valid;
         /// After a reset the front stays in reset until what was in flight is answered.
-        if shape.drain {
-            self.hold.next = self.reset.val() || self.draining.q.val();
-        } else {
-            self.hold.next = self.reset.val();
-        }
-        clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve, self.sequencer);
-        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs);
-        clocked!(self.clk, self.forget => self.counters);
-        self.transfers.forget.next = self.forget.val();
-        if shape.drain {
-            clocked!(self.clk, self.forget => self.account);
-            self.account.taken.next = self.sequencer.ram.cmd_valid.val() & self.ram_rd.cmd_ready.val();
-            self.account.answered.next = self.ram_rd.resp_valid.val();
-            self.draining.d.next =
-                self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
-        }
-        connect!(self.s_axi.ar => self.bursts.s; valid, ready);
-        self.bursts.s.data.next = pack!(burst {
-            address: self.s_axi.ar.addr.val(),
-            length: self.s_axi.ar.len.val(),
-            size: self.s_axi.ar.size.val(),
-            kind: self.s_axi.ar.burst.val(),
-            id: self.s_axi.ar.id.val(),
-            asker: self.s_axi.ar.user.val().slice(0, shape.context()),
-        });
-        connect!(self.bursts.m => self.planner.burst);
-        if shape.atomics {
-            connect!(self.s_atomic => self.atomics.s);
-            connect!(self.atomics.m => self.planner.atomic);
-        }
-        if shape.guard {
-            connect!(self.guard => self.planner.windows);
-        }
-        connect!(self.planner.plan => self.reserve.plan);
-        connect!(self.reserve.transfer => self.transfers.s);
-        self.transfers.clear.next = true;
-        self.transfers.held_clear.next = true;
-        connect!(self.transfers.desc => self.m_axis_read_desc);
-        connect!(self.s_axis_read_desc_status => self.transfers.status);
-        /// A read is answered when its last part is there.
-        self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
-        self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
-        self.response.next = self
-            .transfers
-            .m
-            .data
-            .val()
-            .field(done.payload)
-            .field(payload.job)
-            .field(job.response);
-        self.transfers.m.ready.next = self.jobs.s.ready.val();
-        self.retire.next = self.transfers.m.valid.val() && self.jobs.s.ready.val();
-        if self.retire.val() {
-            self.failed.d.next = self.failed_now.val() && !self.last.val();
-        }
-        self.jobs.s.valid.next = self.transfers.m.valid.val() && self.last.val();
-        self.jobs.s.data.next = self.transfers.m.data.val().field(done.payload).field(payload.job);
-        self.jobs.s.data.next.set_field(
-            job.response,
-            self.response.val() | cat!(self.failed_now.val(), false),
-        );
-        connect!(self.jobs.m => self.sequencer.job);
-        connect!(self.sequencer.ram => self.ram_rd);
-        self.reserve.freed.next = self.sequencer.freed.val();
-        connect!(self.sequencer => self.s_axi.r; id, data);
-        self.s_axi.r.resp.next = self.sequencer.response.val();
-        self.s_axi.r.last.next = self.sequencer.last.val();
-        self.s_axi.r.user.next = 0.into();
-        connect!(self.sequencer => self.s_axi.r; valid, ready);
-        /// Events are counted.
-        self.counters.in_reset.next = self.reset.val();
-        self.counters.retired.next = self.retire.val();
-        self.counters.error.next = self.transfers.m.data.val().field(done.error);
-        self.counters.answered.next = self.retire.val() && self.last.val();
-        self.counters.refused.next = self.response.val() == SLVERR;
-        self.counters.outside.next = self.response.val() == DECERR;
-        self.counters.stray.next = self.transfers.stray.val();
-        self.rd_bursts_o.next = self.counters.bursts_count.val();
-        self.rd_refused_o.next = self.counters.refused_count.val();
-        self.rd_outside_o.next = self.counters.outside_count.val();
-        self.rd_stray_status_o.next = self.counters.stray_count.val();
-        self.rd_dma_errors_o.next = self.counters.error_counts.val();
+        let hold = restart || *draining;
+        (restart, forget, hold)
+    } else {
+        (!rstn, !rstn, !rstn)
+    };
+    for rst in [bursts.rst, planner.rst, reserve.rst, sequencer.rst] {
+        rst = hold;
     }
+    for rst in [transfers.rst, jobs.rst] {
+        rst = restart;
+    }
+    failed.reset_by(restart);
+    transfers.forget = forget;
+    counters.rst = forget;
+    /// Reads become plans.
+    bursts.s.data = pack!(burst {
+        address: ar.addr,
+        length: *ar.len,
+        size: *ar.size,
+        kind: *ar.burst,
+        id: *ar.id,
+        asker: ar.user.slice(0, shape.context()),
+    });
+    bursts.s.valid = ar.valid;
+    ar.ready = bursts.s.ready;
+    planner.burst = bursts.m;
+    if shape.atomics {
+        atomics.rst = hold;
+        atomics.s = s_atomic;
+        planner.atomic = atomics.m;
+    }
+    planner.windows = guard;
+    reserve.plan = planner.plan;
+    reserve.freed = sequencer.freed;
+    transfers.s = reserve.transfer;
+    transfers.clear = true;
+    transfers.held_clear = true;
+    m_axis_read_desc = transfers.desc;
+    transfers.status = s_axis_read_desc_status;
+    /// A read is answered when its last part is there.
+    let payload = ReadPayload::new(shape);
+    let done = DoneFields::new(payload.into()).of(transfers.m.data);
+    let part = payload.of(done.payload);
+    let response = job.of(part.job).response;
+    let failed_now = failed || done.error.any();
+    let retire = transfers.m.valid && jobs.s.ready;
+    if retire {
+        failed = failed_now && !part.last;
+    }
+    transfers.m.ready = jobs.s.ready;
+    jobs.s.valid = transfers.m.valid && part.last;
+    jobs.s.data = part.job;
+    jobs.s.data.field(job.response) = response | cat!(failed_now, false);
+    sequencer.job = jobs.m;
+    ram_rd = sequencer.ram;
+    *r.id = sequencer.id;
+    r.data = sequencer.data;
+    r.resp = sequencer.response;
+    *r.last = sequencer.last;
+    *r.user = 0;
+    r.valid = sequencer.valid;
+    sequencer.ready = r.ready;
+    /// Events are counted.
+    counters.in_reset = restart;
+    counters.retired = retire;
+    counters.error = done.error;
+    counters.answered = retire && part.last;
+    counters.refused = response == SLVERR;
+    counters.outside = response == DECERR;
+    counters.stray = transfers.stray;
+    rd_bursts_o = counters.bursts_count;
+    rd_refused_o = counters.refused_count;
+    rd_outside_o = counters.outside_count;
+    rd_stray_status_o = counters.stray_count;
+    rd_dma_errors_o = counters.error_counts;
 }

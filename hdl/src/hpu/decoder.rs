@@ -138,7 +138,7 @@ fn expand(half: Sig) -> Sig {
     either(rows)
 }
 
-#[kernel(HpuDecoder { word, m })]
+#[kernel(HpuDecoder)]
 fn update() {
     let is_short = !word.slice(0, 2).all();
     let long_form = expand(word.slice(0, 16));

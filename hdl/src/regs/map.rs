@@ -2,7 +2,7 @@
 
 use super::array::Element;
 use super::{RegsShape, WORD};
-use spinneret_regmap::{Access, Register, Word, caps, cl, counters, events, her_meta, registers, stats};
+use spinneret_regmap::{Access, Register, Word, caps, cl, counters, events, her_meta, registers};
 use spinneret_verilog::prelude::lit;
 use std::fmt;
 
@@ -27,24 +27,10 @@ pub enum Source {
     Pulse,
     /// The oldest word of standard output.
     Stdout,
-    /// Clusters that have ended their computation.
-    EndOfComputation,
-    /// Clusters that are busy.
-    Busy,
-    /// Whether the clusters can be reached.
-    Status,
-    /// Message processing queues that are full.
-    FullQueues,
-    /// Packets that the allocator dropped.
-    DroppedPackets,
-    /// Last error of the egress DMA.
-    EgressError,
     /// Lines of events that are pending.
     Pending,
-    /// Messages that were sent.
-    Sent,
-    /// A counter, by its place at the port.
-    Counter(usize),
+    /// A signal of the block.
+    Live,
     /// A constant.
     Constant(u64),
 }
@@ -220,28 +206,9 @@ fn source(word: Word, shape: &RegsShape) -> Source {
     }
     match word.offset() {
         offset if offset == cl::FIFO.offset => Source::Stdout,
-        offset if offset == cl::STATUS.offset => Source::Status,
-        offset if offset == stats::CLUSTER.offset => Source::EndOfComputation,
-        offset if offset == stats::MPQ.offset => Source::FullQueues,
-        offset if offset == stats::DROPPED_PACKETS => Source::DroppedPackets,
-        offset if offset == stats::EGRESS_DMA_ERROR => Source::EgressError,
         offset if offset == events::PENDING.offset => Source::Pending,
-        offset if offset == events::SENT.offset => Source::Sent,
-        offset if stats::CLUSTER.address(1) == Some(offset) => Source::Busy,
-        offset => Source::Counter(counter(offset)),
+        _ => Source::Live,
     }
-}
-
-/// The place of a counter at the port.
-///
-/// # Panics
-/// If the table has a register that this block knows no source for.
-fn counter(offset: u32) -> usize {
-    let words = counters().flat_map(Register::words);
-    words
-        .map(|word| word.offset())
-        .position(|own| own == offset)
-        .unwrap_or_else(|| panic!("nothing drives the register at {offset:#06x}"))
 }
 
 /// Each register that counts, and its lowest bit at the port.

@@ -40,28 +40,26 @@
 //! AMBA IHI 0022, section B1; the registers of FPsPIN, whose addresses existing software uses.
 
 mod array;
-mod decoder;
-mod entry;
 mod map;
-mod read_port;
+mod ports;
 mod shape;
-mod write_port;
 
 pub use array::{Element, RegisterArray};
-pub use decoder::AddressDecoder;
-pub(crate) use entry::{ENTRY, SIMULATED};
 pub use map::{Held, Map, MapBlock, MapWord, Source};
-pub use read_port::ReadPort;
+pub use ports::{AddressDecoder, ReadPort, WritePort};
 pub use shape::RegsShape;
-pub use write_port::WritePort;
+pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::axi::{AxiAddressInHandles, AxiShape, AxiTarget};
 use crate::ingress::her_gen::ContextsOut;
-use decoder::AddressInHandles;
 pub(crate) use map::counter_places;
 use map::{elements, meta};
-use spinneret_regmap::{CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, cl, events, guard, her, me};
+use ports::AddressInHandles;
+use spinneret_regmap::{
+    CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, Register, cl, events, guard, her, me, stats,
+};
 use spinneret_verilog::prelude::*;
+use std::collections::BTreeMap;
 
 /// Width of a register in bits.
 const WORD: usize = 32;
@@ -214,6 +212,21 @@ fn update() {
     } else {
         constant(Word::ones(WORD))
     };
+    let busy = stats::CLUSTER.address(1).expect("the register has two elements");
+    let mut live = BTreeMap::from([
+        (stats::CLUSTER.offset, cl_eoc_i),
+        (busy, cl_busy_i),
+        (stats::MPQ.offset, mpq_full_i),
+        (stats::DROPPED_PACKETS, alloc_dropped_pkts),
+        (stats::EGRESS_DMA_ERROR, egress_dma_last_error),
+    ]);
+    if extended {
+        live.insert(cl::STATUS.offset, cat!(*cluster_held, *cluster_running));
+        live.insert(events::SENT.offset, *events_sent);
+        for (number, word) in spinneret_regmap::counters().flat_map(Register::words).enumerate() {
+            live.insert(word.offset(), counters.slice(number * WORD, WORD));
+        }
+    }
     for (number, block) in map.blocks.iter().enumerate() {
         let words = words[block];
         words = block.constants();
@@ -237,14 +250,11 @@ fn update() {
                     *cleared_lines = write.data.slice(0, LINES) & (written && write.strobes[0]).repeat(LINES);
                     Some(*events_pending)
                 }
-                Source::EndOfComputation => Some(cl_eoc_i),
-                Source::Busy => Some(cl_busy_i),
-                Source::Status => Some(cat!(*cluster_held, *cluster_running)),
-                Source::FullQueues => Some(mpq_full_i),
-                Source::DroppedPackets => Some(alloc_dropped_pkts),
-                Source::EgressError => Some(egress_dma_last_error),
-                Source::Sent => Some(*events_sent),
-                Source::Counter(counter) => Some(counters.slice(counter * WORD, WORD)),
+                Source::Live => {
+                    let offset = entry.word.offset();
+                    let driver = live.get(&offset).copied();
+                    Some(driver.unwrap_or_else(|| panic!("nothing drives the register at {offset:#06x}")))
+                }
                 Source::Constant(_) => None,
             };
             if let Some(value) = value {

@@ -76,10 +76,7 @@ pub struct AxisPack {
     pub m: FrameOut<{ shape.fields().width }>,
 }
 
-#[kernel(
-    AxisPack {
-        s_axis, m
-    },
+#[kernel(AxisPack,
     parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
     numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER),
 )]
@@ -99,10 +96,7 @@ pub struct AxisUnpack {
     pub m_axis: AxisOut<{ shape }>,
 }
 
-#[kernel(
-    AxisUnpack {
-        s, m_axis, shape
-    },
+#[kernel(AxisUnpack,
     parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
     numbers(DEST_AT = DATA + DATA / 8 + ID, USER_AT = DEST_AT + DEST, WIDTH = USER_AT + USER),
 )]

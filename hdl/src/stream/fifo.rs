@@ -72,11 +72,7 @@ impl Fifo {
     }
 }
 
-#[kernel(
-    Fifo {
-        s, m, level, almost_full, memory, write_ptr, read_ptr, count, not_full, nearly_full, stored, held, held_data,
-        config, registered, own_register
-    },
+#[kernel(Fifo,
     suffix = self._config.variant(),
     parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
     numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN),

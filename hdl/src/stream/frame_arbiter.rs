@@ -53,10 +53,7 @@ pub struct FrameArbiter {
     within_frame: Reg<bool, Reset>,
 }
 
-#[kernel(
-    FrameArbiter {
-        s, m, source, data, last, valid, owner, within_frame, number
-    },
+#[kernel(FrameArbiter,
     suffix = self.s.len(), parameters(WIDTH = self._width),
 )]
 fn update() {

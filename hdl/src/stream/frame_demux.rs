@@ -50,10 +50,7 @@ pub struct FrameDemux {
     discarded: Reg<bool, Reset>,
 }
 
-#[kernel(
-    FrameDemux {
-        s, select, m, misrouted, data, last, valid, discarded
-    },
+#[kernel(FrameDemux,
     suffix = self._ports, parameters(WIDTH = self._width),
 )]
 fn update() {

@@ -63,11 +63,7 @@ pub struct FrameFifo {
     was_overflow: Reg<bool, Reset>,
 }
 
-#[kernel(
-    FrameFifo {
-        s, drop_frame, m, dropped, dropped_overflow, memory, write_ptr, frame_ptr, read_ptr, accepting, overflowed,
-        held, was_dropped, was_overflow, width, depth, address
-    },
+#[kernel(FrameFifo,
     parameters(DEPTH = self._depth, WIDTH = self._width),
     numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1),
 )]

@@ -23,7 +23,7 @@ pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;
 pub use output_queue::OutputQueue;
 pub use pass_fifo::PassFifo;
-pub use ports::{FrameIn, FrameOut, StreamIn, StreamOut};
+pub use ports::{FrameIn, FrameOut, StreamIn, StreamInHandles, StreamOut};
 pub use rate_limiter::{RateLimiterShape, SpinneretRateLimiter};
 pub use ready_slice::ReadySlice;
 pub use skid_buffer::SkidBuffer;

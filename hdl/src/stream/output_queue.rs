@@ -42,10 +42,7 @@ pub struct OutputQueue {
     valid: Reg<bool, Reset>,
 }
 
-#[kernel(
-    OutputQueue {
-        s, m, almost_full, fifo, data, valid
-    },
+#[kernel(OutputQueue,
     parameters(WIDTH = self._width, DEPTH = self._depth, MARGIN = self._margin),
 )]
 fn update() {

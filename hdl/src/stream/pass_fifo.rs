@@ -52,10 +52,7 @@ pub struct PassFifo {
     first_used: Optional<Reg<bool, Reset>, { registered }>,
 }
 
-#[kernel(
-    PassFifo {
-        s, m, almost_full, fifo, waiting, first, first_used, registered, block
-    },
+#[kernel(PassFifo,
     suffix = self._config.variant(),
     parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
 )]

@@ -37,7 +37,7 @@ pub struct SkidBuffer {
     ready: Reg<bool, Reset>,
 }
 
-#[kernel(SkidBuffer { s, m, data, valid, spare, spare_used, ready }, parameters(WIDTH = self._width))]
+#[kernel(SkidBuffer, parameters(WIDTH = self._width))]
 fn update() {
     let push = s.valid && ready;
     /// The output register is free, or empties in this cycle.

@@ -27,40 +27,33 @@
 //!
 //! Source: FPsPIN, section III, for the rules; 8N1 serial lines as in any UART.
 
-use super::answer_writer::PAYLOAD as ANSWER;
-use super::rule_bank::ENTRY;
-use super::{
-    AnswerWriter, CommandReader, ConsoleShape, PacketBuffer, RuleBank, UartReceiver, UartTransmitter,
-    protocol,
-};
+use super::frames::{ANSWER, AnswerWriter, COUNT, CommandReader};
+use super::line::{UartReceiver, UartTransmitter};
+use super::store::{PacketBuffer, RuleBank, RuleEntry};
+use super::{BYTE, ConsoleShape, protocol};
 use crate::entry::ParameterError;
-use crate::ingress::pkt_match::PspinPktMatch;
+use crate::ingress::pkt_match::{MatchShape, PspinPktMatch};
 use spinneret_verilog::prelude::*;
 
-/// Bits of a byte.
-const BYTE: usize = 8;
-/// Bits of the state.
-const STATE: usize = 2;
 /// Bits of the counter that the lowest LEDs show.
 const COUNTER: usize = 4;
 
-/// Waits for a frame.
-const LISTEN: u64 = 0;
-/// A packet is in the engine.
-const MATCH: u64 = 1;
-/// The answer starts.
-const ANSWERING: u64 = 2;
-/// The answer is being sent.
-const SENDING: u64 = 3;
+/// What the console does.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
+enum Phase {
+    /// Waits for a frame.
+    Listen,
+    /// A packet is in the engine.
+    Match,
+    /// The answer starts.
+    Answer,
+    /// The answer is being sent.
+    Send,
+}
 
 /// A matching engine after a serial line.
-#[hardware(shape: ConsoleShape, error = ParameterError, engine = shape.engine(), timing = shape.timing)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: ConsoleShape, error = ParameterError, matching: MatchShape = shape.engine(), timing = shape.timing)]
 pub struct UartMatch {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset, active high.
-    pub rst: Wire<In, bool>,
     /// Serial line from the host; it may change at any time.
     pub uart_rx: Wire<In, bool>,
     /// Serial line to the host.
@@ -69,165 +62,166 @@ pub struct UartMatch {
     pub leds: Wire<Out, 8>,
     receiver: UartReceiver<{ timing }>,
     reader: CommandReader<{ timing }>,
-    rules: RuleBank<{ engine }>,
-    packet: PacketBuffer<{ engine.axis() }>,
-    engine: Checked<PspinPktMatch<{ engine }>>,
+    rules: RuleBank<{ matching }>,
+    packet: PacketBuffer<{ matching.axis() }>,
+    engine: Checked<PspinPktMatch<{ matching }>>,
     answer: AnswerWriter,
     transmitter: UartTransmitter<{ timing }>,
-    state: Reg<{ STATE }, Reset>,
+    #[new(Reg::reset_to(Phase::Listen))]
+    state: Reg<Phase>,
     /// The last bytes of the payload, the last one lowest.
     recent: Reg<{ BYTE * protocol::RULE_BYTES }>,
     valid: Reg<bool, Reset>,
-    mode: Reg<{ engine.rulesets }, Reset>,
+    mode: Reg<{ matching.rulesets }, Reset>,
     code: Reg<{ BYTE }>,
-    answer_length: Reg<4>,
+    answer_length: Reg<{ COUNT }>,
     answer_payload: Reg<{ ANSWER }>,
     heartbeat: Reg<{ shape.heartbeat_bits + 1 }, Reset>,
     counter: Reg<{ COUNTER }, Reset>,
     failed: Reg<bool, Reset>,
     matched: Reg<bool, Reset>,
-    command: Wire<Local, { BYTE }>,
-    length: Wire<Local, { BYTE }>,
-    /// The immediate answer to a frame.
-    verdict: Wire<Local, { BYTE }>,
-    accept: Wire<Local, bool>,
-    is_unmatched: Wire<Local, bool>,
 }
 
-impl Logic for UartMatch {
-    #[kernel]
-    fn update(&mut self) {
-        let shape = self._shape.engine();
-        let (sets, id) = (shape.rulesets, shape.message_id_width);
-        let rule_bits = BYTE * protocol::RULE_BYTES;
-        clocked!(self.clk, self.rst => self.receiver, self.reader, self.rules, self.packet, self.answer,
-            self.transmitter, self.state, self.valid, self.mode, self.heartbeat, self.counter, self.failed,
-            self.matched);
-        clocked!(self.clk => self.recent, self.code, self.answer_length, self.answer_payload);
-        self.engine.clk.next = self.clk.val();
-        self.engine.rstn.next = !self.rst.val();
-        /// From the line to frames.
-        self.receiver.line.next = self.uart_rx.val();
-        connect!(self.receiver => self.reader; data, valid, broken);
-        self.packet.data.next = self.receiver.data.val();
-        self.packet.store.next = self.reader.payload_valid.val();
-        self.packet.restart.next = self.reader.at_start.val();
-        self.packet.length.next = self.reader.length.val();
-        if self.reader.payload_valid.val() {
-            self.recent.d.next = cat!(
-                self.recent.q.val().slice(0, rule_bits - BYTE),
-                self.receiver.data.val()
-            );
+#[kernel(
+    UartMatch {
+        rst, uart_rx, uart_tx, leds, receiver, reader, rules, packet, engine, answer, transmitter, state, recent, valid,
+        mode, code, answer_length, answer_payload, heartbeat, counter, failed, matched, shape, matching
+    },
+)]
+fn update() {
+    let (sets, layout) = (shape.rulesets, RuleEntry::new());
+    /// From the line to frames.
+    receiver.line = uart_rx;
+    reader.data = receiver.data;
+    reader.valid = receiver.valid;
+    reader.broken = receiver.broken;
+    packet.data = receiver.data;
+    packet.store = reader.payload_valid;
+    packet.restart = reader.at_start;
+    packet.length = reader.length;
+    if reader.payload_valid {
+        recent = cat!(recent.slice(0, recent.width() - BYTE), receiver.data);
+    }
+    let rule = recent.slice(layout.width, BYTE);
+    let (control_mode, control_valid) = (recent.slice(0, BYTE), recent.slice(BYTE, BYTE));
+
+    let (wrong_length, wrong_value) = (wire_bit(), wire_bit());
+    wrong_value = false;
+    match reader.command {
+        protocol::HELLO => wrong_length = reader.length != 0,
+        protocol::RULE => {
+            wrong_length = reader.length != protocol::RULE_BYTES;
+            wrong_value = rule >= matching.all_rules();
         }
-        /// The answer to a frame.
-        connect!(self.reader => self; command, length);
-        self.verdict.next = lit(protocol::DONE as u64, BYTE);
-        if self.reader.fault.val() != 0 {
-            self.verdict.next = self.reader.fault.val();
-        } else if self.command.val() > protocol::PACKET as u64 {
-            self.verdict.next = lit(protocol::UNKNOWN_COMMAND as u64, BYTE);
-        } else if ((self.command.val() == protocol::HELLO as u64) & (self.length.val() != 0))
-            | ((self.command.val() == protocol::RULE as u64)
-                & (self.length.val() != protocol::RULE_BYTES as u64))
-            | ((self.command.val() == protocol::CONTROL as u64)
-                & (self.length.val() != protocol::CONTROL_BYTES as u64))
-            | ((self.command.val() == protocol::PACKET as u64) & (self.length.val() == 0))
-        {
-            self.verdict.next = lit(protocol::WRONG_LENGTH as u64, BYTE);
-        } else if ((self.command.val() == protocol::RULE as u64)
-            & (self.recent.q.val().slice(ENTRY, BYTE) >= shape.all_rules() as u64))
-            | ((self.command.val() == protocol::CONTROL as u64)
-                & ((self.recent.q.val().slice(BYTE, BYTE) > 1)
-                    | (self.recent.q.val().slice(0, BYTE) >= 1_u64 << sets)))
-        {
-            self.verdict.next = lit(protocol::WRONG_VALUE as u64, BYTE);
+        protocol::CONTROL => {
+            wrong_length = reader.length != protocol::CONTROL_BYTES;
+            wrong_value = control_valid > 1 || control_mode >= 1_usize << sets;
         }
-        self.accept.next = (self.state.q.val() == LISTEN)
-            & self.reader.done.val()
-            & (self.verdict.val() == protocol::DONE as u64);
-        /// Commands.
-        self.rules.write.next = self.accept.val() & (self.command.val() == protocol::RULE as u64);
-        self.rules.number.next = self.recent.q.val().slice(ENTRY, BYTE);
-        self.rules.entry.next = self.recent.q.val().slice(0, ENTRY);
-        if self.accept.val() & (self.command.val() == protocol::CONTROL as u64) {
-            self.valid.d.next = self.recent.q.val().get_bit(BYTE);
-            self.mode.d.next = self.recent.q.val().slice(0, sets);
-        }
-        self.packet.play.next = self.accept.val() & (self.command.val() == protocol::PACKET as u64);
-        /// The engine.
-        self.engine.match_valid.next = self.valid.q.val();
-        self.engine.match_mode.next = self.mode.q.val();
-        self.engine.match_idx.next = self.rules.idx.val();
-        self.engine.match_mask.next = self.rules.mask.val();
-        self.engine.match_start.next = self.rules.start.val();
-        self.engine.match_end.next = self.rules.limit.val();
-        connect!(self.packet.m => self.engine.s_axis_nic_rx);
-        self.engine.m_axis_nic_rx.tready.next = true;
-        self.engine.m_axis_pspin_rx.tready.next = true;
-        self.engine.packet_meta_ready.next = true;
-        self.is_unmatched.next =
-            self.engine.m_axis_nic_rx.tvalid.val() & self.engine.m_axis_nic_rx.tlast.val();
-        /// Answers.
-        if self.state.q.val() == LISTEN {
-            self.code.d.next = self.verdict.val();
-            self.answer_length.d.next = 0.into();
-            self.answer_payload.d.next = cat!(
+        _ => wrong_length = reader.length == 0,
+    }
+    /// The immediate answer to a frame.
+    let verdict = wire(BYTE);
+    verdict = if reader.fault != 0 {
+        reader.fault
+    } else if reader.command > protocol::PACKET {
+        protocol::UNKNOWN_COMMAND
+    } else if wrong_length {
+        protocol::WRONG_LENGTH
+    } else if wrong_value {
+        protocol::WRONG_VALUE
+    } else {
+        protocol::DONE
+    };
+    let accept = state == Phase::Listen && reader.done && verdict == protocol::DONE;
+
+    /// Commands.
+    rules.write = accept && reader.command == protocol::RULE;
+    rules.number = rule;
+    rules.entry = recent.slice(0, layout.width);
+    if accept && reader.command == protocol::CONTROL {
+        valid = control_valid[0];
+        mode = control_mode.slice(0, sets);
+    }
+    packet.play = accept && reader.command == protocol::PACKET;
+
+    /// The engine.
+    engine.rstn = !rst;
+    engine.match_valid = valid;
+    engine.match_mode = mode;
+    engine.match_idx = rules.idx;
+    engine.match_mask = rules.mask;
+    engine.match_start = rules.start;
+    engine.match_end = rules.limit;
+    engine.s_axis_nic_rx = packet.m;
+    engine.m_axis_nic_rx.tready = true;
+    engine.m_axis_pspin_rx.tready = true;
+    engine.packet_meta_ready = true;
+    let is_unmatched = engine.m_axis_nic_rx.tvalid && engine.m_axis_nic_rx.tlast;
+    let (ruleset, ends_message) = (
+        engine.packet_meta_tag.slice(0, 2),
+        engine.packet_meta_tag.slice(2, 1),
+    );
+    let message = engine.packet_meta_tag.slice(3, matching.message_id_width);
+
+    /// The last byte of an answer has left.
+    let answered = state == Phase::Send && !answer.busy && transmitter.s.ready;
+    match state {
+        Phase::Listen => {
+            code = verdict;
+            answer_length = if accept && reader.command == protocol::HELLO {
+                protocol::HELLO_ANSWER_BYTES
+            } else {
+                0
+            };
+            answer_payload = cat!(
                 lit(protocol::VERSION as u64, BYTE),
                 lit(sets as u64, BYTE),
                 lit(shape.rules as u64, BYTE),
-                lit((4 * shape.words()) as u64, BYTE),
+                lit((4 * matching.words()) as u64, BYTE),
                 lit(0, ANSWER - 4 * BYTE)
             );
-            if self.accept.val() & (self.command.val() == protocol::HELLO as u64) {
-                self.answer_length.d.next = lit(protocol::HELLO_ANSWER_BYTES as u64, 4);
-            }
-            if self.packet.play.val() {
-                self.state.d.next = lit(MATCH, STATE);
-            } else if self.reader.done.val() {
-                self.state.d.next = lit(ANSWERING, STATE);
+            if packet.play {
+                state = Phase::Match;
+            } else if reader.done {
+                state = Phase::Answer;
             }
         }
-        if self.state.q.val() == MATCH {
-            self.answer_length.d.next = lit(protocol::PACKET_ANSWER_BYTES as u64, 4);
-            if self.engine.packet_meta_valid.val() {
-                self.answer_payload.d.next = cat!(
+        Phase::Match => {
+            answer_length = protocol::PACKET_ANSWER_BYTES;
+            if engine.packet_meta_valid {
+                answer_payload = cat!(
                     lit(1, BYTE),
-                    self.engine.packet_meta_tag.val().slice(0, 2).resize(BYTE),
-                    self.engine.packet_meta_tag.val().slice(2, 1).resize(BYTE),
-                    self.engine.packet_meta_tag.val().slice(3, id).resize(4 * BYTE)
+                    ruleset.resize(BYTE),
+                    ends_message.resize(BYTE),
+                    message.resize(4 * BYTE)
                 );
-                self.matched.d.next = true;
-                self.counter.d.next = self.counter.q.val() + 1;
-                self.state.d.next = lit(ANSWERING, STATE);
-            } else if self.is_unmatched.val() {
-                self.answer_payload.d.next = 0.into();
-                self.matched.d.next = false;
-                self.state.d.next = lit(ANSWERING, STATE);
+                matched = true;
+                counter = counter + 1;
+                state = Phase::Answer;
+            } else if is_unmatched {
+                answer_payload = 0;
+                matched = false;
+                state = Phase::Answer;
             }
         }
-        self.answer.start.next = self.state.q.val() == ANSWERING;
-        self.answer.code.next = self.code.q.val();
-        self.answer.length.next = self.answer_length.q.val();
-        self.answer.payload.next = self.answer_payload.q.val();
-        if self.state.q.val() == ANSWERING {
-            self.failed.d.next = self.code.q.val() != protocol::DONE as u64;
-            self.state.d.next = lit(SENDING, STATE);
+        Phase::Answer => {
+            failed = code != protocol::DONE;
+            state = Phase::Send;
         }
-        connect!(self.answer.m => self.transmitter.s);
-        self.uart_tx.next = self.transmitter.line.val();
-        /// The last byte has left when the transmitter is ready again.
-        self.reader.answered.next = false;
-        if (self.state.q.val() == SENDING) & !self.answer.busy.val() & self.transmitter.s.ready.val() {
-            self.reader.answered.next = true;
-            self.state.d.next = lit(LISTEN, STATE);
+        Phase::Send => {
+            if answered {
+                state = Phase::Listen;
+            }
         }
-        self.heartbeat.d.next = self.heartbeat.q.val() + 1;
-        self.leds.next = cat!(
-            self.heartbeat.q.val().get_bit(self._shape.heartbeat_bits),
-            self.matched.q.val(),
-            self.failed.q.val(),
-            self.valid.q.val(),
-            self.counter.q.val()
-        );
     }
+    answer.start = state == Phase::Answer;
+    answer.code = code;
+    answer.length = answer_length;
+    answer.payload = answer_payload;
+    reader.answered = answered;
+    transmitter.s = answer.m;
+    uart_tx = transmitter.line;
+
+    heartbeat = heartbeat + 1;
+    leds = cat!(heartbeat[shape.heartbeat_bits], matched, failed, valid, counter);
 }

@@ -1,6 +1,7 @@
 //! Parameters of the console.
 
-use super::Timing;
+use super::UartMatch;
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::pkt_match::MatchShape;
 use spinneret_verilog::prelude::*;
 
@@ -46,3 +47,70 @@ impl ConsoleShape {
         }
     }
 }
+
+/// Bits of the shortest time that a byte takes and of another one, so that a pause is not a slow host.
+const SHORTEST_QUIET_BITS: usize = 20;
+
+/// Lengths of time, in clocks.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(check)]
+pub struct Timing {
+    /// Clocks of a bit on the serial line.
+    #[parameter(50, range = 4..=65536)]
+    pub clocks_per_bit: usize,
+    /// Clocks without a byte after which a frame is given up.
+    #[parameter(1 << 20, range = 80..=1 << 30)]
+    pub quiet_clocks: usize,
+}
+
+impl Timing {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let shortest = SHORTEST_QUIET_BITS * self.clocks_per_bit;
+        if self.quiet_clocks < shortest {
+            let reason = format!("it must be at least {shortest}, the clocks of two bytes");
+            return Err(checked.refuse("quiet_clocks", reason));
+        }
+        Ok(())
+    }
+
+    /// Width of a counter of the clocks of a bit.
+    pub(super) fn bit_width(self) -> usize {
+        address_width(self.clocks_per_bit)
+    }
+
+    /// Width of a counter of the clocks without a byte.
+    pub(super) fn quiet_width(self) -> usize {
+        address_width(self.quiet_clocks)
+    }
+}
+
+/// The console.
+pub(crate) const ENTRY: Entry = Entry::part(
+    ConsoleShape::BLOCK,
+    "a matching engine behind a serial line, for small boards",
+    ConsoleShape::parameters,
+    |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(
+        ENTRY.name,
+        &[
+            ("clocks_per_bit", 16),
+            ("quiet_clocks", 1024),
+            ("heartbeat_bits", 10),
+        ],
+    ),
+    ENTRY.model(
+        "uart_match_small",
+        &[
+            ("rulesets", 1),
+            ("rules", 2),
+            ("inspected_bytes", 8),
+            ("clocks_per_bit", 4),
+            ("quiet_clocks", 80),
+            ("heartbeat_bits", 1),
+        ],
+    ),
+];

@@ -8,20 +8,10 @@ use spinneret_verilog::PortDirection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// Defaults that are not Corundum's: those of boards with our application, with which the module elaborates.
-const OUR_DEFAULTS: &[(&str, &str)] = &[
-    ("APP_ID", "32'h12340100"),
-    ("APP_AXIS_DIRECT_ENABLE", "0"),
-    ("APP_AXIS_SYNC_ENABLE", "0"),
-    ("RAM_SEG_DATA_WIDTH", "512*2/RAM_SEG_COUNT"),
-    ("AXIL_APP_CTRL_ADDR_WIDTH", "24"),
-];
-
 /// A row of a table of the contract: kind, name, width or default.
 type Row = [String; 3];
 
-fn contract(file: &str) -> Vec<Row> {
-    let path = format!("tests/ports/{file}.csv");
+fn contract(path: &str) -> Vec<Row> {
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let row = |line: &str| -> Row {
         let fields: Vec<_> = line.splitn(3, ',').map(str::to_owned).collect();
@@ -30,13 +20,6 @@ fn contract(file: &str) -> Vec<Row> {
             .unwrap_or_else(|_| panic!("`{line}` has other than three fields"))
     };
     text.lines().skip(1).map(row).collect()
-}
-
-fn file(generation: Generation) -> &'static str {
-    match generation {
-        Generation::Corundum202312 => "mqnic_app_block_corundum_2023_12",
-        Generation::Fpspin2023 => "mqnic_app_block_fpspin_2023",
-    }
 }
 
 fn sources_of(options: AppOptions) -> AppSources {
@@ -50,26 +33,52 @@ fn direction(direction: PortDirection) -> &'static str {
     }
 }
 
-#[test]
-fn every_parameter_and_port_is_there_in_order_with_its_direction_and_width() {
-    for generation in Generation::ALL {
-        let expected = contract(file(generation));
-        let ours: Vec<Row> = parameters(generation)
-            .into_iter()
-            .map(|parameter| ["parameter".to_owned(), parameter.name, parameter.default])
-            .chain(
-                ports(generation)
-                    .into_iter()
-                    .map(|port| [direction(port.direction).to_owned(), port.name, port.width]),
-            )
-            .collect();
-        assert_eq!(ours.len(), expected.len(), "{generation:?}");
-        for (ours, mut expected) in ours.into_iter().zip(expected) {
-            let changed = OUR_DEFAULTS.iter().find(|(name, _)| *name == expected[1]);
-            if let Some((_, default)) = changed.filter(|_| expected[0] == "parameter") {
-                expected[2] = (*default).to_owned();
+/// The rows of the table that a module's text declares: each parameter and port, in order.
+fn declared(text: &str) -> Vec<Row> {
+    let row = |line: &str| -> Option<Row> {
+        let line = line.trim().trim_end_matches(',');
+        let row = match line.split_once(' ')? {
+            ("parameter", rest) => {
+                let (name, default) = rest.split_once(" = ")?;
+                ["parameter", name.trim_start_matches("integer "), default]
             }
-            assert_eq!(ours, expected, "{generation:?}");
+            (kind @ ("input" | "output"), rest) => {
+                let rest = rest.trim_start().strip_prefix("wire ")?;
+                match rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+                    Some((range, name)) => [kind, name, range],
+                    None => [kind, rest, "1"],
+                }
+            }
+            _ => return None,
+        };
+        Some(row.map(str::to_owned))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+#[test]
+fn the_text_declares_every_parameter_and_port_of_corundum_in_order() {
+    for generation in Generation::ALL {
+        let options = AppOptions {
+            generation,
+            ..AppOptions::default()
+        };
+        let files = sources_of(options).files;
+        let text = files.last().map(|file| file.text.as_str()).unwrap_or_default();
+        let expected = match generation {
+            Generation::Corundum202312 => contract("src/app/corundum/corundum_2023_12.csv"),
+            Generation::Fpspin2023 => contract("src/app/corundum/fpspin_2023.csv"),
+        };
+        let declared = declared(text);
+        assert_eq!(declared.len(), expected.len(), "{generation:?}");
+        for (ours, [kind, name, value]) in declared.into_iter().zip(expected) {
+            let value = match (kind.as_str(), value.as_str()) {
+                // A default may be ours.
+                ("parameter", _) => ours[2].clone(),
+                (_, "1") => "1".to_owned(),
+                (_, width) => format!("{width}-1:0"),
+            };
+            assert_eq!(ours, [kind, name, value], "{generation:?}");
         }
     }
 }
@@ -124,7 +133,7 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
         .map(|(port, wire)| (port, wire.trim_end_matches([',', ')'])))
         .filter(|(port, _)| !port.starts_with("N_"))
         .collect();
-    let rows = contract("pspin_wrap");
+    let rows = contract("tests/ports/pspin_wrap.csv");
     let expected: BTreeSet<_> = rows
         .iter()
         .filter(|row| row[0] != "parameter")
@@ -150,22 +159,15 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
 fn the_declaration_of_the_cluster_has_its_parameters_and_ports() {
     let sources = sources_of(AppOptions::default());
     let declaration = sources.declaration.map(|file| file.text).unwrap_or_default();
-    let row = |line: &str| -> Option<Row> {
-        let words: Vec<_> = line.trim().trim_end_matches(',').split_whitespace().collect();
-        let width = |range: &str| {
-            let high = range.strip_prefix('[')?.strip_suffix(":0]")?;
-            Some((high.parse::<usize>().ok()? + 1).to_string())
-        };
-        let row = match words[..] {
-            ["parameter", "integer", name, "=", value] => ["parameter", name, value].map(str::to_owned),
-            [direction, "wire", name] => [direction, name, "1"].map(str::to_owned),
-            [direction, "wire", range, name] => [direction.to_owned(), name.to_owned(), width(range)?],
-            _ => return None,
-        };
-        Some(row)
+    let width = |range: &str| match range.strip_suffix(":0").map(str::parse::<usize>) {
+        Some(Ok(high)) => (high + 1).to_string(),
+        _ => range.to_owned(),
     };
-    let declared: Vec<_> = declaration.lines().filter_map(row).collect();
-    let expected = contract("pspin_wrap");
+    let rows = declared(&declaration).into_iter();
+    let declared: Vec<Row> = rows
+        .map(|[kind, name, range]| [kind, name, width(&range)])
+        .collect();
+    let expected = contract("tests/ports/pspin_wrap.csv");
     assert_eq!(declared.len(), expected.len());
     assert_eq!(
         declared.into_iter().collect::<BTreeSet<_>>(),

@@ -16,145 +16,92 @@ const SHAPE: AxiShape = AxiShape {
 };
 
 /// A part with all kinds of crossings.
-#[derive(LogicBlock, Describe, Debug)]
+#[module]
 struct Part {
-    pub clk: Signal<In, Clock>,
-    pub rst: Wire<In, bool>,
-    pub other_clk: Signal<In, Clock>,
-    pub s: StreamIn,
-    pub m: StreamOut,
-    pub word: StreamIn,
-    pub word_out: StreamOut,
-    pub level: Wire<In>,
-    pub level_out: Wire<Out>,
-    pub far: Wire<Out, bool>,
-    fifos: Vec<AsyncFifo>,
-    bus: BusSync,
-    levels: LevelSync,
+    other_clk: Signal<In, Clock>,
+    s: StreamIn<8>,
+    m: StreamOut<8>,
+    word: StreamIn<3>,
+    word_out: StreamOut<3>,
+    level: Wire<In, 1>,
+    level_out: Wire<Out, 1>,
+    far: Wire<Out, bool>,
+    #[new(AsyncFifo::new(8, 4).expect("a FIFO"))]
+    fifos: [AsyncFifo; 2],
+    bus: BusSync<3>,
+    levels: LevelSync<1>,
     link: LinkReset,
 }
 
-impl Part {
-    fn new() -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            other_clk: Signal::default(),
-            s: StreamIn::new(8),
-            m: StreamOut::new(8),
-            word: StreamIn::new(3),
-            word_out: StreamOut::new(3),
-            level: Wire::word(1),
-            level_out: Wire::word(1),
-            far: Wire::bit(),
-            fifos: vec![8; 2]
-                .into_iter()
-                .map(|width| AsyncFifo::new(width, 4).expect("a FIFO"))
-                .collect(),
-            bus: BusSync::new(3),
-            levels: LevelSync::new(1),
-            link: LinkReset::new(),
-        }
-    }
-}
-
-impl Logic for Part {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk => self.levels);
-        self.levels.d.next = self.level.val();
-        self.level_out.next = self.levels.q.val();
-        self.link.near_clk.next = self.clk.val();
-        self.link.near_rst.next = self.rst.val();
-        self.link.request.next = false;
-        self.link.far_clk.next = self.other_clk.val();
-        self.far.next = self.link.far_rst.val();
-        self.fifos[0].s_clk.next = self.clk.val();
-        self.fifos[0].s_rst.next = self.link.near_link_rst.val();
-        self.fifos[0].m_clk.next = self.other_clk.val();
-        self.fifos[0].m_rst.next = self.link.far_rst.val();
-        connect!(self.s => self.fifos[0].s);
-        self.fifos[1].s.data.next = self.fifos[0].m.data.val();
-        self.fifos[1].s.valid.next = self.fifos[0].m.valid.val();
-        self.fifos[0].m.ready.next = self.fifos[1].s.ready.val();
-        self.fifos[1].s_clk.next = self.other_clk.val();
-        self.fifos[1].s_rst.next = self.link.far_rst.val();
-        self.fifos[1].m_clk.next = self.clk.val();
-        self.fifos[1].m_rst.next = self.link.near_link_rst.val();
-        connect!(self.fifos[1].m => self.m);
-        self.bus.s_clk.next = self.clk.val();
-        self.bus.s_rst.next = self.link.near_link_rst.val();
-        self.bus.m_clk.next = self.other_clk.val();
-        self.bus.m_rst.next = self.link.far_rst.val();
-        connect!(self.word => self.bus.s);
-        connect!(self.bus.m => self.word_out);
-    }
+#[kernel(Part)]
+fn update() {
+    levels.d = level;
+    level_out = levels.q;
+    link.near_clk = clk;
+    link.near_rst = rst;
+    link.request = false;
+    link.far_clk = other_clk;
+    far = link.far_rst;
+    fifos[0].s_clk = clk;
+    fifos[0].s_rst = link.near_link_rst;
+    fifos[0].m_clk = other_clk;
+    fifos[0].m_rst = link.far_rst;
+    fifos[0].s = s;
+    fifos[1].s = fifos[0].m;
+    fifos[1].s_clk = other_clk;
+    fifos[1].s_rst = link.far_rst;
+    fifos[1].m_clk = clk;
+    fifos[1].m_rst = link.near_link_rst;
+    m = fifos[1].m;
+    bus.s_clk = clk;
+    bus.s_rst = link.near_link_rst;
+    bus.m_clk = other_clk;
+    bus.m_rst = link.far_rst;
+    bus.s = word;
+    word_out = bus.m;
 }
 
 /// The part, and parts at the top.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(no_clock)]
 struct Top {
-    pub nic_clk: Signal<In, Clock>,
-    pub cluster_clk: Signal<In, Clock>,
-    pub board_rst: Wire<In, bool>,
-    pub s: StreamIn,
-    pub m: StreamOut,
-    pub word: StreamIn,
-    pub word_out: StreamOut,
-    pub level: Wire<In>,
-    pub level_out: Wire<Out>,
-    pub far: Wire<Out, bool>,
-    pub s_axi: AxiTarget,
-    pub m_axi: AxiMaster,
+    nic_clk: Signal<In, Clock>,
+    cluster_clk: Signal<In, Clock>,
+    board_rst: Wire<In, bool>,
+    s: StreamIn<8>,
+    m: StreamOut<8>,
+    word: StreamIn<3>,
+    word_out: StreamOut<3>,
+    level: Wire<In, 1>,
+    level_out: Wire<Out, 1>,
+    far: Wire<Out, bool>,
+    s_axi: AxiTarget<{ SHAPE }>,
+    m_axi: AxiMaster<{ SHAPE }>,
     part: Part,
+    #[new(AxiCrossing::new(SHAPE, 8).expect("a crossing"))]
     axi: AxiCrossing,
     reset: ResetSync,
 }
 
-impl Top {
-    fn new() -> Self {
-        Self {
-            nic_clk: Signal::default(),
-            cluster_clk: Signal::default(),
-            board_rst: Wire::bit(),
-            s: StreamIn::new(8),
-            m: StreamOut::new(8),
-            word: StreamIn::new(3),
-            word_out: StreamOut::new(3),
-            level: Wire::word(1),
-            level_out: Wire::word(1),
-            far: Wire::bit(),
-            s_axi: AxiTarget::new(SHAPE),
-            m_axi: AxiMaster::new(SHAPE),
-            part: Part::new(),
-            axi: AxiCrossing::new(SHAPE, 8).expect("a crossing"),
-            reset: ResetSync::new(),
-        }
-    }
-}
-
-impl Logic for Top {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.nic_clk => self.reset);
-        self.reset.rst_async.next = self.board_rst.val();
-        clocked!(self.nic_clk => self.part);
-        self.part.rst.next = self.reset.rst.val();
-        self.part.other_clk.next = self.cluster_clk.val();
-        connect!(self.s => self.part.s);
-        connect!(self.part.m => self.m);
-        connect!(self.word => self.part.word);
-        connect!(self.part.word_out => self.word_out);
-        self.part.level.next = self.level.val();
-        self.level_out.next = self.part.level_out.val();
-        self.far.next = self.part.far.val();
-        self.axi.s_clk.next = self.nic_clk.val();
-        self.axi.s_rst.next = self.reset.rst.val();
-        self.axi.m_clk.next = self.cluster_clk.val();
-        self.axi.m_rst.next = self.part.far.val();
-        connect!(self.s_axi => self.axi.s);
-        connect!(self.axi.m => self.m_axi);
-    }
+#[kernel(Top)]
+fn update() {
+    reset.clk = nic_clk;
+    reset.rst_async = board_rst;
+    part.clk = nic_clk;
+    part.rst = reset.rst;
+    part.other_clk = cluster_clk;
+    part.s = s;
+    m = part.m;
+    part.word = word;
+    word_out = part.word_out;
+    part.level = level;
+    level_out = part.level_out;
+    far = part.far;
+    axi.s_clk = nic_clk;
+    axi.s_rst = reset.rst;
+    axi.m_clk = cluster_clk;
+    axi.m_rst = part.far;
+    axi.s = s_axi;
+    m_axi = axi.m;
 }
 
 fn design() -> Design {

@@ -1,4 +1,4 @@
-//! What stands in the brackets of `#[hardware(...)]` and `#[interface(...)]`.
+//! What stands in the brackets of `#[module(...)]` and `#[interface(...)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,9 +1,6 @@
 //! Documentation in the source, on its way into the generated text.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Expr, Lit, Meta};
+use syn::{Attribute, Expr, Lit, Meta};
 
 /// The attributes of an expression that is a statement.
 pub(crate) fn attributes(expr: &Expr) -> &[Attribute] {
@@ -26,13 +23,6 @@ pub(crate) fn attributes(expr: &Expr) -> &[Attribute] {
     }
 }
 
-/// Documentation in front of a statement goes into the generated text.
-pub(crate) fn comments(attributes: &[Attribute]) -> TokenStream {
-    doc_lines(attributes)
-        .map(|line| quote!(__statements.push(::spinneret_verilog::lang::build::comment(#line));))
-        .collect()
-}
-
 /// The lines of documentation among attributes. What Rust's documentation links to is a name in the generated text.
 pub(crate) fn doc_lines(attributes: &[Attribute]) -> impl Iterator<Item = String> {
     attributes.iter().filter_map(|attribute| match &attribute.meta {
@@ -48,15 +38,4 @@ pub(crate) fn doc_lines(attributes: &[Attribute]) -> impl Iterator<Item = String
         },
         _ => None,
     })
-}
-
-/// Removes the documentation of statements, which Rust itself has no use for.
-pub(crate) fn strip_docs(block: &mut Block) {
-    struct Strip;
-    impl VisitMut for Strip {
-        fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
-            attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-        }
-    }
-    Strip.visit_block_mut(block);
 }

@@ -1,17 +1,30 @@
 //! The handles of a block's or a bundle's fields, as a struct that its kernel takes apart.
 
+use crate::initial::split;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ItemStruct, Type};
+
+/// Names of a block's clock.
+pub(crate) const CLOCKS: &[&str] = &["clk", "clk_i"];
+/// Names of its reset, if that is active low.
+pub(crate) const LOW_RESETS: &[&str] = &["rstn", "rst_ni"];
 
 /// The name of the struct of handles: `SkidBufferHandles`.
 pub(crate) fn handles_name(name: &Ident) -> Ident {
     format_ident!("{name}Handles")
 }
 
+/// A field with a clock, and perhaps a reset, of its own.
+pub(crate) struct Domain {
+    pub(crate) field: Ident,
+    pub(crate) clock: Ident,
+    pub(crate) reset: Option<Ident>,
+}
+
 /// The struct of handles of a block, and how it comes about. `parameters` are fields of values of the generator, which begin
 /// with an underscore in the block and have none here.
-pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream {
+pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)], domains: &[Domain]) -> TokenStream {
     let name = &item.ident;
     let handles = handles_name(name);
     let visibility = &item.vis;
@@ -34,29 +47,36 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
         let field = format_ident!("_{name}");
         quote!(#name: self.#field.clone())
     });
+    let none = quote!(::std::option::Option::None);
+    let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
     let inner = parts
         .iter()
         .filter(|(ident, kind, _)| !is_port(kind) && *ident != "clk" && *ident != "rst")
-        .map(|(ident, ..)| quote!(#rtl::Handle::clocking(&self.#ident, &mut found);));
-    let has = |wanted: &str| parts.iter().any(|(ident, ..)| *ident == wanted);
-    let none = quote!(::std::option::Option::None);
-    let some = |value: TokenStream| quote!(::std::option::Option::Some(#value));
-    let clock = match (has("clk"), has("rst"), has("rstn")) {
-        (true, true, _) => {
-            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rst), false)))
-        }
-        (true, _, true) => {
-            some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::Some(&self.rstn), true)))
-        }
-        (true, ..) => some(quote!(#rtl::BlockClock::new(&self.clk, #none, false))),
-        _ => none,
+        .map(|(ident, ..)| {
+            let Some(Domain { clock, reset, .. }) = domains.iter().find(|own| own.field == **ident) else {
+                return quote!(#rtl::Handle::clocking(&self.#ident, &mut found););
+            };
+            let reset = match reset {
+                Some(reset) => some(quote!(&self.#reset)),
+                None => none.clone(),
+            };
+            quote!(#rtl::in_domain(&self.#ident, #rtl::BlockClock::new(&self.#clock, #reset, false), &mut found);)
+        });
+    let find = |wanted: &[&str]| {
+        let mut inputs = parts.iter().filter(|(_, kind, _)| is_input(kind)).map(|(ident, ..)| *ident);
+        inputs.find(|ident| wanted.iter().any(|name| *ident == name))
     };
-    let clocking = has("clk").then(|| {
+    let (high, low) = (find(&["rst"]), find(LOW_RESETS));
+    let clock_of = |reset: Option<&Ident>, is_low: bool| {
+        let reset = reset.map_or(none.clone(), |reset| some(quote!(&self.#reset)));
+        find(CLOCKS).map_or(none.clone(), |clock| {
+            some(quote!(#rtl::BlockClock::new(&self.#clock, #reset, #is_low)))
+        })
+    };
+    let clock = clock_of(high.or(low), high.is_none() && low.is_some());
+    let clocking = find(CLOCKS).map(|_| {
         // A reset that is active low is for the block around to connect.
-        let clock = match has("rstn") {
-            true => some(quote!(#rtl::BlockClock::new(&self.clk, ::std::option::Option::None, false))),
-            false => clock.clone(),
-        };
+        let clock = clock_of(high.filter(|_| low.is_none()), false);
         quote! {
             fn clocking(&self, found: &mut ::std::vec::Vec<#rtl::Clocking>) {
                 found.extend(#rtl::Clocking::of_block(#clock));
@@ -97,6 +117,16 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)]) -> Token
     }
 }
 
+/// A reset synchroniser's `rst` and a PLL's `clk` are outputs.
+fn is_input(kind: &Type) -> bool {
+    let Type::Path(path) = kind else { return false };
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    let (types, _) = split(&last.arguments);
+    matches!(types.first(), Some(Type::Path(path)) if path.path.is_ident("In"))
+}
+
 /// Ports have no clock of their own to be connected.
 fn is_port(kind: &Type) -> bool {
     let Type::Path(path) = kind else { return false };
@@ -104,6 +134,13 @@ fn is_port(kind: &Type) -> bool {
         .segments
         .last()
         .is_some_and(|last| last.ident == "Wire" || last.ident == "Signal")
+}
+
+/// The name of the record that the ports of a bundle are: `Her` for `HerIn` and `HerOut`.
+pub(crate) fn record_name(bundle: &Ident) -> String {
+    let name = bundle.to_string();
+    let record = name.strip_suffix("In").or(name.strip_suffix("Out"));
+    record.unwrap_or(&name).to_owned()
 }
 
 /// The struct of handles of a bundle of ports.
@@ -122,11 +159,7 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
         quote!(pub #ident: <#kind as #rtl::Handle>::Handle)
     });
     let doc = format!("Handles of the ports of [`{name}`].");
-    let record = name.to_string();
-    let record = record
-        .strip_suffix("In")
-        .or(record.strip_suffix("Out"))
-        .unwrap_or(&record);
+    let record = record_name(name);
     quote! {
         #[doc = #doc]
         #[allow(missing_docs)]
@@ -144,7 +177,7 @@ pub(crate) fn of_bundle(item: &ItemStruct, ports: &[Ident]) -> TokenStream {
 
         impl #generics #rtl::Bundle for #handles #types #bounds {
             fn ports(&self, path: &str, found: &mut ::std::vec::Vec<#rtl::PortOf>) {
-                #(#rtl::Bundle::ports(&self.#ports, &::spinneret_verilog::lang::connect::below(path, stringify!(#ports)), found);)*
+                #(#rtl::Bundle::ports(&self.#ports, &#rtl::below(path, stringify!(#ports)), found);)*
             }
             fn record(&self) -> &'static str {
                 #record

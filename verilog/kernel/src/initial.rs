@@ -1,11 +1,12 @@
 //! The value with which a field of hardware begins, as its type says.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Field, GenericArgument, Path, PathArguments, Type, parse_quote};
 
-/// The value of a field: that of its attribute `#[new(...)]`, or what its type says.
+/// The value of a field: that of its attribute `#[new(...)]`, which in an array is the value of each part, or what its
+/// type says.
 pub(crate) fn field_value(field: &mut Field) -> syn::Result<TokenStream> {
     let given = field
         .attrs
@@ -13,7 +14,14 @@ pub(crate) fn field_value(field: &mut Field) -> syn::Result<TokenStream> {
         .position(|attribute| attribute.path().is_ident("new"));
     if let Some(position) = given {
         let value: Expr = field.attrs.remove(position).parse_args()?;
-        return Ok(quote!(#value));
+        return Ok(match &field.ty {
+            Type::Array(array) => {
+                let (element, count) = (array.elem.clone(), array.len.clone());
+                field.ty = parse_quote!(::std::vec::Vec<#element>);
+                parts(&quote!(#value), &count, field.span())
+            }
+            _ => quote!(#value),
+        });
     }
     type_value(&mut field.ty)
 }
@@ -30,13 +38,7 @@ fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
         let (mut element, count) = (array.elem.clone(), array.len.clone());
         let value = type_value(&mut element)?;
         *kind = parse_quote!(::std::vec::Vec<#element>);
-        return Ok(quote_spanned! {span=> {
-            let mut __parts = ::std::vec::Vec::new();
-            for _ in 0..#count {
-                __parts.push(#value);
-            }
-            __parts
-        }});
+        return Ok(parts(&value, &count, span));
     }
     if let Some(mut checked) = only_type(kind, "Checked") {
         let value = type_value(&mut checked)?;
@@ -93,6 +95,17 @@ fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
     };
     last.arguments = rest(&last.arguments, types);
     Ok(value)
+}
+
+/// Parts that are made one by one: a clone would be the same signals again.
+fn parts(value: &TokenStream, count: &Expr, span: Span) -> TokenStream {
+    quote_spanned! {span=> {
+        let mut __parts = ::std::vec::Vec::new();
+        for _ in 0..#count {
+            __parts.push(#value);
+        }
+        __parts
+    }}
 }
 
 /// The arguments of a type as Rust knows it: without values and `Reset`, and with types that have lost theirs.

@@ -1,8 +1,7 @@
 //! `#[interface(...)]`: a bundle of ports with its constructor, and the other side of it.
 
 use crate::arguments::Arguments;
-use crate::hardware::{constructor, field_values, named};
-use crate::packing::packing;
+use crate::module::{constructor, field_values, named};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -45,7 +44,6 @@ pub(crate) fn expand(sides: &Sides, item: ItemStruct) -> syn::Result<TokenStream
 }
 
 fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
-    let packing = packing(arguments, &item)?;
     let mut values = field_values(&mut item)?;
     let ports: Vec<_> = item
         .fields
@@ -62,22 +60,54 @@ fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStrea
     let constructor = constructor(arguments, &item, &values);
     let traits = traits(&item, &ports, arguments.names.is_some());
     let handles = crate::handles::of_bundle(&item, &ports);
+    let place = place(arguments, &item, &ports);
     Ok(quote! {
         #[derive(Clone, Debug)]
         #item
         #constructor
         #traits
-        #packing
+        #place
         #handles
     })
 }
 
-/// What rust-hdl, and `connect!`, want of a bundle.
+/// What it carries as one word: the place that it takes in a record.
+fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStream {
+    let (name, visibility) = (&item.ident, &item.vis);
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let lang = quote!(::spinneret_verilog::lang);
+    let record = crate::handles::record_name(name);
+    let payload = ports.iter().filter(|port| *port != "valid" && *port != "ready");
+    let parameters = arguments.parameters.iter().map(|(name, kind)| quote!(#name: #kind));
+    let values = arguments.parameters.iter().map(|(name, _)| name);
+    let of_type = arguments.error.is_none().then(|| {
+        quote! {
+            impl #generics #name #types #bounds {
+                /// What it carries as one word, the first port lowest, without `valid` and `ready`.
+                #[allow(dead_code)]
+                #visibility fn place(#(#parameters),*) -> #lang::Place {
+                    #lang::Placed::place_of(&Self::new(#(#values),*))
+                }
+            }
+        }
+    });
+    quote! {
+        impl #generics #lang::Placed for #name #types #bounds {
+            fn place_of(&self) -> #lang::Place {
+                let fields = ::std::vec![#((stringify!(#payload), #lang::Placed::place_of(&self.#payload))),*];
+                #lang::Layout::of(#record, fields).first().map_or(0.into(), |field| field.layout().as_place())
+            }
+        }
+
+        #of_type
+    }
+}
+
+/// What rust-hdl wants of a bundle.
 fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
     let name = &item.ident;
     let (generics, types, bounds) = item.generics.split_for_impl();
     let prelude = quote!(::spinneret_verilog::prelude);
-    let connect = quote!(::spinneret_verilog::lang::connect);
     let hdl = has_names.then(|| {
         quote! {
             fn hdl(&self) -> #prelude::Verilog {
@@ -92,30 +122,16 @@ fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
         }
 
         impl #generics #prelude::Block for #name #types #bounds {
-            fn connect_all(&mut self) {
-                #(self.#ports.connect_all();)*
-            }
-            fn update_all(&mut self) {
-                #(self.#ports.update_all();)*
-            }
+            fn connect_all(&mut self) {}
+            fn update_all(&mut self) {}
             fn has_changed(&self) -> bool {
-                #(self.#ports.has_changed())||*
+                false
             }
             fn accept(&self, name: &str, probe: &mut dyn #prelude::Probe) {
                 probe.visit_start_namespace(name, self);
                 #(self.#ports.accept(stringify!(#ports), probe);)*
                 probe.visit_end_namespace(name, self);
             }
-        }
-
-        impl #generics #connect::Ports for #name #types #bounds {
-            fn leaves<'leaf>(&'leaf mut self, path: &str, found: &mut ::std::vec::Vec<#connect::Leaf<'leaf>>) {
-                #(self.#ports.leaves(&#connect::below(path, stringify!(#ports)), found);)*
-            }
-        }
-
-        impl #generics #connect::Root for #name #types #bounds {
-            const IS_PART: bool = false;
         }
     }
 }

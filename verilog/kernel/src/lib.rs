@@ -1,33 +1,17 @@
-//! The attributes of the language that hardware is written in: `#[hardware]` and `#[interface]` write constructors from
-//! fields, and `#[kernel]` turns a kernel written in Rust into rust-hdl's syntax tree.
-//!
-//! `#[kernel]` stands on `fn update(&mut self)` of a block. The function stays what it is, a model
-//! that Rust can run; beside it the attribute writes `connect`, which marks what the kernel drives,
-//! and `hdl`, which builds the syntax tree while the hardware is generated.
-//!
-//! One rule tells hardware from generation: **an expression that reads a signal (`.val()`) is
-//! hardware; any other is plain Rust, evaluated when the hardware is generated.** So a loop over
-//! `0..self._lanes` is unrolled, `if self._has_crc { ... }` decides what is built, and
-//! `if self.valid.val() { ... }` is a multiplexer.
+//! The attributes of the language that hardware is written in: `#[module]`, `#[interface]` and `#[record]` write constructors
+//! and handles from fields, and `#[kernel]` turns what Rust cannot overload into calls on signals.
 
 mod arguments;
-mod connect;
-mod connection;
 mod describe;
 mod docs;
-mod elaborated;
-mod expression;
 mod handles;
-mod hardware;
 mod initial;
 mod interface;
+mod kernel;
 mod module;
 mod numbers;
-mod packing;
 mod parameters;
-mod place;
 mod record;
-mod statement;
 #[cfg(test)]
 mod tests;
 
@@ -35,7 +19,10 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, ItemFn, parse_macro_input};
 
-/// Turns `fn update(&mut self)` of a block into hardware; the block must derive `Describe`.
+/// Turns a function over signals into hardware.
+///
+/// `#[kernel(Block { a, b })]` is the kernel of a block, with the fields that it uses; without a block the function is one
+/// that kernels call.
 ///
 /// `#[kernel(suffix = EXPRESSION)]` appends a text to the module's name, for blocks whose variants
 /// differ: `suffix = format!("{}x{}", self._width, self._depth)`.
@@ -43,41 +30,34 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 /// `#[kernel(parameters(DEPTH = self._depth), numbers(ADDRESS = clog2(DEPTH)))]` names numbers of the block, in words of
 /// Rust, and then numbers that follow from them. Variants of the block that differ in nothing else become one module with
 /// these parameters.
+///
+/// The kernel of a block names it first: `#[kernel(Block)]`. All fields and parameters of the block are
+/// variables in it, and the parameters are variables of the other arguments: `suffix = depth`. With `#[kernel(Block { a, b })]`
+/// these fields alone are, and the other arguments see the block as `self`.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let tokens = proc_macro2::TokenStream::from(arguments.clone());
     let arguments = parse_macro_input!(arguments as numbers::Arguments);
+    if let Some((block, None)) = &arguments.block {
+        return module::kernel_of(block, tokens, item.into()).into();
+    }
     let function = parse_macro_input!(item as ItemFn);
     expand(&arguments, function)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }
 
-/// Records the name and the documentation of a block for the generated text, and lets `clocked!`
-/// connect a block that has ports `clk` and `rst`.
-#[proc_macro_derive(Describe)]
-pub fn derive_describe(input: TokenStream) -> TokenStream {
-    let input = parse_macro_input!(input as DeriveInput);
-    describe::expand(&input)
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
-}
-
-/// Writes `new` of a block or of a bundle of ports: the fields say all that it has to know.
+/// Writes all that a block is beside its fields, which say all that it has to know: `new`, `clk` and `rst` unless the struct
+/// has a field of that name or `no_clock` stands among the arguments, and the handles that its kernel takes apart.
 ///
 /// ```text
 /// /// Keeps a word, and counts how often.
-/// #[hardware(width: usize, places = 4 * width)]
-/// #[derive(LogicBlock, Describe, Clone, Debug)]
+/// #[module(width: usize, places = 4 * width)]
 /// pub struct Keeper {
-///     /// Clock.
-///     pub clk: Signal<In, Clock>,
-///     /// Synchronous reset.
-///     pub rst: Wire<In, bool>,
 ///     /// What is kept.
 ///     pub data: Wire<In, { width }>,
 ///     kept: Reg<{ width }>,
 ///     is_there: Reg<bool, Reset>,
-///     lanes: [Wire<Local, bool>; places],
 ///     extra: Optional<Reg<bool>, { width > 8 }>,
 ///     queue: Fifo<{ width }, { places }>,
 /// }
@@ -86,8 +66,7 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// Arguments are the parameters of `new`, `name: Type`, and values that follow from those before them, `name = expression`.
 /// A value with its type, `name: Type = expression`, is there for the kernel, as parameters are.
 /// What a parameter has to be stands in the struct's documentation, under a heading `# Parameters`.
-/// A parameter is there for the kernel, too, with an underscore in front: `self._width`. With `error = Type`, `new` can
-/// fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.
+/// With `error = Type`, `new` can fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.
 ///
 /// | field | in Rust | made by |
 /// |---|---|---|
@@ -104,16 +83,6 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// | any other type | itself | its default |
 /// | `#[new(expression)]` above a field | its type | the expression |
 #[proc_macro_attribute]
-pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = parse_macro_input!(arguments as arguments::Arguments);
-    hardware::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
-}
-
-/// Writes all that a block is beside its fields: what [`macro@hardware`] writes, `clk` and `rst` unless the struct has a field
-/// of that name, and the handles that a kernel of the second edition takes apart.
-#[proc_macro_attribute]
 pub fn module(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as arguments::Arguments);
     module::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
@@ -121,7 +90,7 @@ pub fn module(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Writes `new` of a bundle of ports, as [`macro@hardware`] does for a block, and its other side.
+/// Writes `new` of a bundle of ports, as [`macro@module`] does for a block, and its other side.
 ///
 /// ```text
 /// /// A stream out of a block.
@@ -137,7 +106,7 @@ pub fn module(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `StreamIn` has the same ports, each in the other direction, and a kernel joins the two:
-/// `connect!(self.producer.m => self.consumer.s)`. Without a name before the parameters there is no other side. Among the
+/// `consumer.s = producer.m`. Without a name before the parameters there is no other side. Among the
 /// parameters, `names = expression` says how the ports are called, as `lang::Names`.
 #[proc_macro_attribute]
 pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -161,7 +130,7 @@ pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `Request::new(shape)` has the first field at bit 0, the others behind it, and all their bits in `width`. A kernel reads a
-/// word by them: `word.val().field(request.address)`, and `word.val().flag(request.is_write)` for one bit as bool.
+/// word by them: `word.field(request.address)`, and `word.flag(request.is_write)` for one bit as bool.
 #[proc_macro_attribute]
 pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as arguments::Arguments);
@@ -205,33 +174,11 @@ pub fn derive_parameters(input: TokenStream) -> TokenStream {
         .into()
 }
 
-fn expand(arguments: &numbers::Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+fn expand(arguments: &numbers::Arguments, function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let suffix = match &arguments.suffix {
         Some(suffix) => quote!(Some((#suffix).to_string())),
         None => quote!(None),
     };
     let numbers = arguments.numbers.expand()?;
-    if function.sig.receiver().is_none() {
-        return elaborated::expand(arguments.block.as_ref(), &suffix, &numbers, function);
-    }
-    let statements = statement::hardware(&function.block)?;
-    let connections = connection::connections(&function.block)?;
-    docs::strip_docs(&mut function.block);
-    connect::expand(&mut function.block)?;
-    Ok(quote! {
-        #[allow(clippy::nonminimal_bool, clippy::assign_op_pattern, clippy::needless_range_loop)]
-        #function
-
-        #[allow(unused_variables, clippy::needless_range_loop, clippy::collapsible_if)]
-        fn connect(&mut self) {
-            #connections
-        }
-
-        #[allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::let_and_return)]
-        fn hdl(&self) -> ::spinneret_verilog::prelude::Verilog {
-            let mut __statements = ::spinneret_verilog::lang::comments::<Self>(#suffix, &#numbers);
-            #statements
-            ::spinneret_verilog::prelude::Verilog::Combinatorial(__statements)
-        }
-    })
+    kernel::expand(arguments, &suffix, &numbers, function)
 }

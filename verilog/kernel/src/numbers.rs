@@ -10,8 +10,10 @@ use syn::{BinOp, Expr, Ident, Lit, Token};
 /// `suffix = EXPRESSION`, `parameters(NAME = EXPRESSION, ...)` and `numbers(NAME = FORMULA, ...)`.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    /// The block that is taken apart, and its fields.
-    pub(crate) block: Option<(Ident, Vec<Ident>)>,
+    /// The block that is taken apart, and its fields; none: all that it has.
+    pub(crate) block: Option<(Ident, Option<Vec<Ident>>)>,
+    /// Parameters of the block that are variables of the other arguments.
+    pub(crate) values: Vec<Ident>,
     pub(crate) suffix: Option<Expr>,
     pub(crate) numbers: Numbers,
 }
@@ -51,7 +53,7 @@ impl Parse for Arguments {
                 let inside;
                 syn::braced!(inside in input);
                 let fields = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?;
-                arguments.block = Some((name, fields.into_iter().collect()));
+                arguments.block = Some((name, Some(fields.into_iter().collect())));
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;
                 }
@@ -62,10 +64,17 @@ impl Parse for Arguments {
                     input.parse::<Token![=]>()?;
                     arguments.suffix = Some(input.parse()?);
                 }
+                "values" => {
+                    let inside;
+                    syn::parenthesized!(inside in input);
+                    let values = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?;
+                    arguments.values = values.into_iter().collect();
+                }
                 "parameters" => arguments.numbers.parameters = settings(input)?,
                 "numbers" => arguments.numbers.derived = settings(input)?,
+                text if text.starts_with(char::is_uppercase) => arguments.block = Some((name, None)),
                 _ => {
-                    let what = "the arguments are `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`";
+                    let what = "the arguments are `Block` or `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`";
                     return Err(syn::Error::new(name.span(), what));
                 }
             }

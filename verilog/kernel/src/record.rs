@@ -1,8 +1,8 @@
 //! `#[record(...)]`: where the fields of a packed word lie.
 
 use crate::arguments::Arguments;
-use crate::hardware::named;
 use crate::initial::split;
+use crate::module::named;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;

@@ -6,15 +6,16 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
-use super::elaborate::elaborate;
+use super::domains::check_domains;
+use super::elaborate::{Kernel, elaborate};
 use super::entry::Origin;
 use super::error::{Error, clash};
 use super::file::Body;
 use super::ir::{Kind, SignalId};
-use super::lower::lower;
 use super::metadata::{Metadata, ModuleParameter};
 use super::module;
 use super::names;
+use super::plain;
 use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
 use super::records::Views;
@@ -112,12 +113,16 @@ impl Builder<'_> {
             }
         }
         let (mut symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
-        let mut kernel = match (&scope.tree, &scope.code) {
-            (Some(tree), _) => elaborate(&mut symbols, &mut identifiers, tree)?,
-            (None, Verilog::Combinatorial(block)) => lower(&symbols, block)?,
-            _ => lower(&symbols, &[])?,
+        let plain = match (&scope.tree, &scope.code) {
+            (None, Verilog::Combinatorial(statements)) => plain::translate(scope, statements),
+            _ => None,
+        };
+        let mut kernel = match scope.tree.as_ref().or(plain.as_ref()) {
+            Some(tree) => elaborate(&mut symbols, &mut identifiers, tree)?,
+            None => Kernel::default(),
         };
         check(&symbols, &kernel.statements)?;
+        check_domains(&symbols, &kernel.statements)?;
         drop_unread(&symbols, &mut kernel.statements);
         drop_overwritten(&mut kernel.statements);
         let ports = symbols.ports(&kernel.metadata);
@@ -128,6 +133,7 @@ impl Builder<'_> {
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
         let plan = plan(&symbols, &kernel.statements);
         let views = Views::new(&symbols, &mut identifiers, kernel.records, &plan)?;
+        let (content, names) = module::content(&symbols, &kernel.metadata, &plan, &views);
         let body = Body {
             doc: kernel.metadata.doc.clone(),
             parameters: Vec::new(),
@@ -135,12 +141,14 @@ impl Builder<'_> {
             output_nets: false,
             ranges: BTreeMap::new(),
             initials: module::initial_outputs(&symbols),
-            content: module::content(&symbols, &kernel.metadata, &plan, &views),
+            content,
         };
-        let children = symbols.children.iter();
+        let children = symbols.children.iter().zip(names);
         let origin = Origin {
             block: kernel.metadata.block.clone().unwrap_or_default(),
-            children: children.map(|child| child_of(&symbols, &plan, child)).collect(),
+            children: children
+                .map(|(child, name)| child_of(&symbols, &plan, child, name))
+                .collect(),
             named: match is_child {
                 true => kernel.metadata.named.clone(),
                 // Tops are what they are asked to be; everything below them serves several.
@@ -278,13 +286,13 @@ fn values(parameters: &[ModuleParameter]) -> Vec<(String, String)> {
 }
 
 /// What others are told of an instance.
-fn child_of(symbols: &Symbols, plan: &Plan, child: &symbols::Child) -> Child {
+fn child_of(symbols: &Symbols, plan: &Plan, child: &symbols::Child, name: String) -> Child {
     let signal_of = |(port, id): &(String, SignalId)| match plan.inputs.get(id)?.kind {
         Kind::Signal(signal) => Some((port.clone(), symbols.signal(signal).identifier.clone())),
         _ => None,
     };
     Child {
-        name: child.identifier.clone(),
+        name,
         module: child.module.clone(),
         connections: child.ports.iter().filter_map(signal_of).collect(),
     }

@@ -1,15 +1,14 @@
-//! Checks that every signal is driven, in every bit and on every path, before it is read.
+//! Checks that every signal is driven, in every bit and on every path.
 //!
-//! The statements of a kernel run in order, and a Local signal or an output that is read holds what the
-//! kernel assigned last. A read before the first assignment would see the value of the run before: a latch
-//! or a combinational loop. As every read must follow an assignment, the kernel has no loop of its own.
+//! The statements were sorted so that what is read was assigned before; a signal that some path leaves alone would keep its
+//! value: a latch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 
 use super::error::Error;
-use super::ir::{Expr, Part, SignalId, Stmt, TopStatement};
+use super::ir::{Part, SignalId, Stmt, TopStatement};
 use super::literal::ones;
 use super::names;
 use super::symbols::{Register, Role, Symbols};
@@ -20,11 +19,11 @@ pub(crate) fn check(symbols: &Symbols, statements: &[TopStatement]) -> Result<()
         symbols,
         layers: vec![BTreeMap::new()],
         written: BTreeSet::new(),
-        inputs_read: BTreeSet::new(),
+        read: BTreeSet::new(),
     };
-    for statement in statements {
-        checker.statement(&statement.stmt)?;
-    }
+    statements
+        .iter()
+        .for_each(|statement| checker.statement(&statement.stmt));
     checker.finish()
 }
 
@@ -41,32 +40,30 @@ struct Checker<'a> {
     layers: Vec<BTreeMap<SignalId, Assigned>>,
     /// Signals with at least one assignment so far.
     written: BTreeSet<SignalId>,
-    /// Inputs of sub-blocks that have been read.
-    inputs_read: BTreeSet<SignalId>,
+    read: BTreeSet<SignalId>,
 }
 
 impl Checker<'_> {
-    fn statement(&mut self, stmt: &Stmt) -> Result<(), Error> {
+    fn statement(&mut self, stmt: &Stmt) {
         for expr in stmt.expressions() {
-            self.read(expr)?;
+            expr.for_each_read(&mut |signal, _, _| {
+                self.read.insert(signal);
+            });
         }
         match stmt {
-            Stmt::Assign { target, .. } => self.write(target.signal, &target.part)?,
-            Stmt::If { then, otherwise, .. } => self.branches(&[then, otherwise], true)?,
-            Stmt::Case { default, .. } => self.branches(&stmt.blocks(), default.is_some())?,
+            Stmt::Assign { target, .. } => self.write(target.signal, &target.part),
+            Stmt::If { then, otherwise, .. } => self.branches(&[then, otherwise], true),
+            Stmt::Case { default, .. } => self.branches(&stmt.blocks(), default.is_some()),
             Stmt::Comment(_) => {}
         }
-        Ok(())
     }
 
     /// Runs all branches; what every one of them assigns is assigned afterwards if one of them always runs.
-    fn branches(&mut self, branches: &[&[Stmt]], exhaustive: bool) -> Result<(), Error> {
+    fn branches(&mut self, branches: &[&[Stmt]], exhaustive: bool) {
         let mut common: Option<BTreeMap<SignalId, Assigned>> = None;
         for branch in branches {
             self.layers.push(BTreeMap::new());
-            for stmt in *branch {
-                self.statement(stmt)?;
-            }
+            branch.iter().for_each(|stmt| self.statement(stmt));
             let layer = self.layers.pop().unwrap_or_default();
             common = Some(match common {
                 None => layer,
@@ -78,7 +75,6 @@ impl Checker<'_> {
                 self.assign(signal, assigned);
             }
         }
-        Ok(())
     }
 
     fn intersect(
@@ -111,62 +107,21 @@ impl Checker<'_> {
         layer.insert(signal, merged);
     }
 
-    fn write(&mut self, signal: SignalId, part: &Part) -> Result<(), Error> {
-        if self.inputs_read.contains(&signal) {
-            return Err(Error::InputReadEarly {
-                path: self.symbols.block.clone(),
-                name: self.symbols.display(signal),
-            });
-        }
+    fn write(&mut self, signal: SignalId, part: &Part) {
         self.written.insert(signal);
         match part {
             Part::Whole => self.assign(signal, Assigned::All),
             Part::Bits { low, width } => self.assign(signal, Assigned::Bits(ones(*width) << *low)),
             Part::At { .. } => {}
         }
-        Ok(())
     }
 
-    fn read(&mut self, expr: &Expr) -> Result<(), Error> {
-        let mut reads = Vec::new();
-        expr.for_each_read(&mut |signal, low, width| reads.push((signal, low, width)));
-        for (signal, low, width) in reads {
-            match self.symbols.signal(signal).role {
-                Role::Local | Role::Output => {
-                    let width = width.min(self.symbols.signal(signal).width);
-                    if !self.is_assigned(signal, &(ones(width) << low)) {
-                        return Err(Error::ReadBeforeWrite {
-                            path: self.symbols.block.clone(),
-                            name: self.symbols.display(signal),
-                        });
-                    }
-                }
-                Role::ChildInput | Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => {
-                    self.inputs_read.insert(signal);
-                }
-                Role::Input
-                | Role::InOut
-                | Role::ChildOutput
-                | Role::ChildInOut
-                | Role::RegisterOutput
-                | Role::RegisteredOutput => {}
-            }
+    fn is_assigned(&self, signal: SignalId, width: usize) -> bool {
+        match self.layers[0].get(&signal) {
+            Some(Assigned::All) => true,
+            Some(Assigned::Bits(bits)) => *bits == ones(width),
+            None => false,
         }
-        Ok(())
-    }
-
-    fn is_assigned(&self, signal: SignalId, needed: &BigUint) -> bool {
-        let mut missing = needed.clone();
-        for assigned in self.layers.iter().rev().filter_map(|layer| layer.get(&signal)) {
-            match assigned {
-                Assigned::All => return true,
-                Assigned::Bits(bits) => missing = &missing ^ (&missing & bits),
-            }
-            if missing == BigUint::ZERO {
-                return true;
-            }
-        }
-        false
     }
 
     fn finish(&self) -> Result<(), Error> {
@@ -178,7 +133,7 @@ impl Checker<'_> {
             let must_be_driven = match signal.role {
                 Role::Output | Role::ChildInput => true,
                 Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => true,
-                Role::Local => self.written.contains(&id),
+                Role::Local => self.written.contains(&id) || self.read.contains(&id),
                 Role::Input
                 | Role::InOut
                 | Role::ChildOutput
@@ -186,7 +141,7 @@ impl Checker<'_> {
                 | Role::RegisterOutput
                 | Role::RegisteredOutput => false,
             };
-            if !must_be_driven || self.is_assigned(id, &ones(signal.width)) {
+            if !must_be_driven || self.is_assigned(id, signal.width) {
                 continue;
             }
             let (path, name) = (self.symbols.block.clone(), self.symbols.display(id));
@@ -199,7 +154,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks that the kernel drives a register's clock, and its reset if it has one, as `clocked!` does.
+    /// Checks that a register has a clock, and a reset if it needs one.
     fn register(&self, register: &Register) -> Result<(), Error> {
         let (path, name) = (self.symbols.block.clone(), names::display(&register.path));
         if !self.written.contains(&register.clock) {
@@ -212,7 +167,7 @@ impl Checker<'_> {
     }
 }
 
-/// The error for a signal that nothing drives: `clocked!` drives a sub-block's ports `clk` and `rst`.
+/// The error for a signal that nothing drives.
 fn undriven(path: String, name: String, role: Role) -> Error {
     let port = ["clk", "rst"].into_iter().find_map(|port| {
         let part = name.strip_suffix(port)?.strip_suffix('.')?;

@@ -10,68 +10,22 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// A kernel does what has no hardware.
-    #[error("{path}: {message} ({file}:{line})")]
+    #[error("{path}: {message}{line}")]
     Kernel {
         /// Path of the block.
         path: String,
         /// What is wrong, and what to do.
         message: String,
-        /// The source file.
-        file: String,
-        /// The line in it.
-        line: u32,
+        /// The line in the source, in parentheses; nothing if the kernel has none.
+        line: String,
     },
-    /// A name in the kernel belongs to no signal, constant, enum value or loop variable.
-    #[error(
-        "{path}: the kernel uses `{name}`, which is no signal, constant or enum value of this block: declare a field for it (a const generic needs a `Constant` field)"
-    )]
+    /// A kernel uses a signal that is not its own.
+    #[error("{path}: the kernel uses {name}: pass what it needs through ports")]
     UnknownName {
         /// Path of the block.
         path: String,
         /// The name as the kernel writes it.
         name: String,
-    },
-    /// Two bundles of ports that `connect!` cannot join.
-    #[error("{path}: connect! cannot join {reason}: name ports that differ after `except`, and assign them")]
-    Connection {
-        /// Path of the block.
-        path: String,
-        /// The two, and why.
-        reason: String,
-    },
-    /// Two enum types of one name give one value name different encodings.
-    #[error(
-        "{path}: the enum value `{name}` is defined differently by two types of the same name: rename one of the types"
-    )]
-    AmbiguousEnum {
-        /// Path of the block.
-        path: String,
-        /// The enum value.
-        name: String,
-    },
-    /// Two operands, or a value and its target, have different widths.
-    #[error(
-        "{path}: `{construct}` joins {left} bits with {right} bits: make both the same width with `resize`, or with `bit_cast` for `Bits`"
-    )]
-    WidthMismatch {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
-        /// Width of the left operand or of the target, in bits.
-        left: usize,
-        /// Width of the right operand or of the value, in bits.
-        right: usize,
-    },
-    /// A comparison or product joins a signed with an unsigned operand.
-    #[error(
-        "{path}: `{construct}` joins a signed with an unsigned value: convert one of them with `signed_cast` or `unsigned_cast`"
-    )]
-    SignMismatch {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
     },
     /// A literal does not fit the width that its context gives it.
     #[error(
@@ -87,24 +41,6 @@ pub enum Error {
         /// Width of the context, in bits.
         width: usize,
     },
-    /// Nothing in the construct says how wide a literal is.
-    #[error("{path}: nothing gives the literals in `{construct}` a width: write them as `lit(value, width)`")]
-    UnsizedLiteral {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
-    },
-    /// The width that a `signed_bit_cast` extends to is not known where it is used.
-    #[error(
-        "{path}: the width of `signed_bit_cast` in `{construct}` is not known here: assign it to a Local signal of that width first"
-    )]
-    UnknownCastWidth {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
-    },
     /// A signal or an intermediate value is too wide or has no bits.
     #[error("{path}: `{construct}` is {width} bits wide: widths from 1 to {max} can be written as Verilog")]
     Width {
@@ -117,56 +53,6 @@ pub enum Error {
         /// The largest width that is accepted, in bits.
         max: usize,
     },
-    /// A constant offset lies beyond the end of the value it selects from.
-    #[error(
-        "{path}: `{construct}` selects bit {offset} of a value of {width} bits: keep the offset inside the value"
-    )]
-    OutOfRange {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
-        /// The constant offset, in decimal.
-        offset: String,
-        /// Width of the value, in bits.
-        width: usize,
-    },
-    /// A sum or product in an offset could mean one that wraps or one that grows.
-    #[error(
-        "{path}: the arithmetic in the offset of `{construct}` may wrap, and the syntax tree does not say at which width: compute it in a Local signal first"
-    )]
-    AmbiguousOffset {
-        /// Path of the block.
-        path: String,
-        /// The construct.
-        construct: String,
-    },
-    /// An array index is not a constant.
-    #[error(
-        "{path}: the array index in `{name}` is not a constant here: use literals and loop variables, from 0 upwards"
-    )]
-    ArrayIndex {
-        /// Path of the block.
-        path: String,
-        /// The name with its index.
-        name: String,
-    },
-    /// A loop or a whole kernel unrolls to too many statements.
-    #[error("{path}: the kernel unrolls to more than {limit} statements: move the loop into a sub-block")]
-    TooManyStatements {
-        /// Path of the block.
-        path: String,
-        /// The limit.
-        limit: usize,
-    },
-    /// An expression or a statement is nested too deeply.
-    #[error("{path}: the kernel nests deeper than {limit} levels: split the expression with Local signals")]
-    TooDeep {
-        /// Path of the block.
-        path: String,
-        /// The limit.
-        limit: usize,
-    },
     /// A construct has no certain translation.
     #[error("{path}: `{construct}` cannot be translated: {advice}")]
     Unsupported {
@@ -177,33 +63,9 @@ pub enum Error {
         /// What to do instead.
         advice: &'static str,
     },
-    /// A pattern of a `match` is no literal and no enum value.
+    /// Nothing drives the clock of a register.
     #[error(
-        "{path}: the pattern `{label}` of a match is no literal and no enum value of {width} bits: use one, or `_`"
-    )]
-    CaseLabel {
-        /// Path of the block.
-        path: String,
-        /// The pattern.
-        label: String,
-        /// Width of the matched value, in bits.
-        width: usize,
-    },
-    /// The kernel assigns something that is not its own to drive.
-    #[error(
-        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals, and inputs of sub-blocks and registers can be assigned"
-    )]
-    NotAssignable {
-        /// Path of the block.
-        path: String,
-        /// The signal.
-        name: String,
-        /// What the signal is.
-        role: &'static str,
-    },
-    /// A register is in no `clocked!`.
-    #[error(
-        "{path}: the register `{name}` is not in `clocked!`: add it there, which gives it a clock and lets it hold its value where the kernel assigns none"
+        "{path}: the register `{name}` has no clock: give the block a `clk`, or write `#[clock(...)]` above the field"
     )]
     NoClock {
         /// Path of the block.
@@ -211,9 +73,9 @@ pub enum Error {
         /// The register.
         name: String,
     },
-    /// A register with a reset is in a `clocked!` without one.
+    /// Nothing drives the reset of a register.
     #[error(
-        "{path}: the register `{name}` has a reset, but is in a `clocked!` without one: write `clocked!(clk, rst => ...)`, or make the register without a reset"
+        "{path}: the register `{name}` has a reset, but its clock has none: give the block a `rst`, write `#[clock(clk, rst)]` above the field, or make the register without a reset"
     )]
     NoReset {
         /// Path of the block.
@@ -221,9 +83,31 @@ pub enum Error {
         /// The register.
         name: String,
     },
+    /// A part is a clone of another one.
+    #[error(
+        "{path}: `{name}` is a clone of another signal: write `#[new(part)] parts: [Part; n]` in place of `vec![part; n]`"
+    )]
+    Cloned {
+        /// Path of the block.
+        path: String,
+        /// The signal.
+        name: String,
+    },
+    /// A register reads one of another clock.
+    #[error(
+        "{path}: the register `{name}` reads `{other}`, which is on another clock: bring it over by a synchroniser, or take it as it is, without logic, from a register marked `DontTouch`"
+    )]
+    Crossing {
+        /// Path of the block.
+        path: String,
+        /// The register.
+        name: String,
+        /// The register of the other clock.
+        other: String,
+    },
     /// A sub-block has no clock or no reset.
     #[error(
-        "{path}: nothing drives `{part}.{port}`: name `{part}` in `clocked!` with clock and reset, or assign it in the kernel"
+        "{path}: nothing drives `{part}.{port}`: give the block a port of that name, write `#[clock(clk, rst)]` above `{part}`, or assign it in the kernel"
     )]
     PartWithoutClock {
         /// Path of the block.
@@ -246,26 +130,6 @@ pub enum Error {
         "{path}: `{name}` is not assigned in every bit on every path, which would make a latch: give it a default at the start of the kernel"
     )]
     Latch {
-        /// Path of the block.
-        path: String,
-        /// The signal.
-        name: String,
-    },
-    /// A signal is read where the kernel has not assigned it yet.
-    #[error(
-        "{path}: `{name}` is read before it is assigned on every path, which closes a combinational loop: assign it first, or keep the old value in a register"
-    )]
-    ReadBeforeWrite {
-        /// Path of the block.
-        path: String,
-        /// The signal.
-        name: String,
-    },
-    /// An input of a sub-block is read before its last assignment.
-    #[error(
-        "{path}: the input `{name}` of a sub-block or register is read before its last assignment: read it afterwards, or use a Local signal"
-    )]
-    InputReadEarly {
         /// Path of the block.
         path: String,
         /// The signal.

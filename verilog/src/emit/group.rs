@@ -1,8 +1,7 @@
 //! Divides the statements of a kernel into groups that become one `assign`, `always_comb` or part of an
 //! `always_ff` each.
 //!
-//! Statements that write the same signal stay together, and so do a statement that reads a signal and the
-//! later statements that change it again. Everything else sees only settled values, so it may stand apart.
+//! Statements that write the same signal stay together. Everything else sees only settled values, so it may stand apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,13 +49,6 @@ pub(crate) fn group(statements: &[TopStatement]) -> Vec<Group> {
         for signal in &access.writes {
             if let Some(earlier) = last_write.insert(*signal, number) {
                 union.join(earlier, number);
-            }
-        }
-    }
-    for (number, access) in accesses.iter().enumerate() {
-        for signal in &access.reads {
-            if let Some(later) = last_write.get(signal).filter(|later| **later > number) {
-                union.join(*later, number);
             }
         }
     }

@@ -226,13 +226,6 @@ impl Expr {
         }
     }
 
-    /// Whether the expression reads `signal`.
-    pub(crate) fn reads(&self, signal: SignalId) -> bool {
-        let mut found = false;
-        self.for_each_read(&mut |id, _, _| found |= id == signal);
-        found
-    }
-
     /// Calls `visit` with every named constant in the expression.
     pub(crate) fn for_each_constant(&self, visit: &mut impl FnMut(ConstantId)) {
         if let Kind::Constant(id) = self.kind {

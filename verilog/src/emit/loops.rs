@@ -32,6 +32,13 @@ pub(crate) fn append(statements: Vec<String>, indent: usize, out: &mut String) {
     out.extend(statements);
 }
 
+/// Instances, each a text of its own, as a loop; none if they differ in more than numbers.
+pub(crate) fn generate(instances: &[String], label: &str) -> Option<String> {
+    let parsed: Vec<Vec<Piece>> = instances.iter().map(|text| marks::pieces(text)).collect();
+    let run = Run::first(&parsed, 1).filter(|run| run.turns == instances.len())?;
+    Some(run.looped(&parsed, 1, Shape::Generate, &format!(" : {label}")))
+}
+
 /// One round: runs that are left to right the longest become loops.
 fn fold(statements: &[String], indent: usize) -> (Vec<String>, bool) {
     let parsed: Vec<Vec<Piece>> = statements.iter().map(|text| marks::pieces(text)).collect();
@@ -111,6 +118,11 @@ impl Run {
 
     /// The run as a loop around its first turn.
     fn text(&self, statements: &[Vec<Piece>], indent: usize) -> String {
+        self.looped(statements, indent, Shape::Loop, "")
+    }
+
+    /// The same as a loop of a kind, with a name after its `begin`.
+    fn looped(&self, statements: &[Vec<Piece>], indent: usize, shape: Shape, label: &str) -> String {
         let mut steps = self.steps.iter();
         let mut body = String::new();
         for statement in &statements[..self.period] {
@@ -131,11 +143,11 @@ impl Run {
             steps: vec![(1, 0)],
         };
         let (head, space) = (
-            marks::text(&[Piece::Mark(Shape::Loop, vec![count])]),
+            marks::text(&[Piece::Mark(shape, vec![count])]),
             "    ".repeat(indent),
         );
         let body: String = body.lines().map(|line| deeper(line) + "\n").collect();
-        format!("{space}{head}\n{body}{space}end\n")
+        format!("{space}{head}{label}\n{body}{space}end\n")
     }
 }
 
@@ -177,7 +189,7 @@ fn numbers(statements: &[Vec<Piece>]) -> Vec<(i64, bool)> {
         let follows = match shape {
             Shape::Select => 0,
             Shape::Literal | Shape::Decimal => 1,
-            Shape::Plain | Shape::Range | Shape::Cast | Shape::Loop => usize::MAX,
+            Shape::Plain | Shape::Range | Shape::Cast | Shape::Loop | Shape::Generate => usize::MAX,
         };
         found.extend(
             numbers

@@ -33,9 +33,11 @@ pub(crate) enum Shape {
     Cast,
     /// How often a loop runs; its step names the loop.
     Loop,
+    /// The same for a loop over instances.
+    Generate,
 }
 
-const SHAPES: [(Shape, char); 7] = [
+const SHAPES: [(Shape, char); 8] = [
     (Shape::Plain, 'n'),
     (Shape::Range, 'r'),
     (Shape::Select, 's'),
@@ -43,6 +45,7 @@ const SHAPES: [(Shape, char); 7] = [
     (Shape::Decimal, 'd'),
     (Shape::Cast, 'c'),
     (Shape::Loop, 'f'),
+    (Shape::Generate, 'g'),
 ];
 
 /// Letter of a mark that stands for a module.

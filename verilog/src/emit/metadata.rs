@@ -1,9 +1,10 @@
-//! Metadata that travels in comments: the name of a module and the documentation of what is in it.
+//! The name of a module and the documentation of what is in it; verbatim text has them in comments.
 
 use std::collections::BTreeMap;
 
 use super::names;
 use super::parameters::Named;
+use crate::lang::Describe;
 
 /// A number that an instance of a verbatim module sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,11 +34,33 @@ pub(crate) struct Metadata {
 }
 
 impl Metadata {
-    /// Takes a comment if it is metadata.
-    pub(crate) fn take(&mut self, comment: &str) -> bool {
-        if let Some(name) = comment.strip_prefix("block:") {
-            self.block = Some(name.trim().to_owned());
-        } else if let Some(name) = comment.strip_prefix("module:") {
+    /// What is known of a block, with a suffix of its name and the numbers that its kernel names: name, value, formula.
+    pub(crate) fn of<T: Describe + ?Sized>(
+        suffix: Option<String>,
+        numbers: &[(&str, usize, Option<&str>)],
+    ) -> Self {
+        let named = |(name, value, formula): &(&str, usize, Option<&str>)| Named {
+            name: (*name).to_owned(),
+            value: i64::try_from(*value).unwrap_or(i64::MAX),
+            formula: formula.map(str::to_owned),
+        };
+        let name = suffix.map_or(T::NAME.to_owned(), |suffix| format!("{}_{suffix}", T::NAME));
+        let fields = T::FIELDS.iter();
+        Self {
+            block: Some(T::NAME.to_owned()),
+            module: Some(name),
+            parameters: Vec::new(),
+            named: numbers.iter().map(named).collect(),
+            doc: T::DOC.iter().map(|line| line.trim_end().to_owned()).collect(),
+            ports: fields
+                .map(|(field, lines)| ((*field).to_owned(), lines.join(" ")))
+                .collect(),
+        }
+    }
+
+    /// Takes a comment of verbatim text if it is metadata.
+    fn take(&mut self, comment: &str) -> bool {
+        if let Some(name) = comment.strip_prefix("module:") {
             self.module = Some(name.trim().to_owned());
         } else if let Some(text) = comment.strip_prefix("doc:") {
             self.doc
@@ -47,20 +70,6 @@ impl Metadata {
                 return false;
             };
             self.parameters.push(parameter);
-        } else if let Some(number) = comment.strip_prefix("number ") {
-            let Some(named) = named(number) else {
-                return false;
-            };
-            self.named.push(named);
-        } else if let Some((name, text)) = comment
-            .strip_prefix("port ")
-            .and_then(|rest| rest.split_once(':'))
-        {
-            let name = name.trim();
-            if name.is_empty() || name.contains(char::is_whitespace) {
-                return false;
-            }
-            self.ports.insert(name.to_owned(), text.trim().to_owned());
         } else {
             return false;
         }
@@ -131,21 +140,6 @@ fn module_parameter(text: &str) -> Option<ModuleParameter> {
     })
 }
 
-/// `NAME = VALUE` of a parameter, `NAME = VALUE: FORMULA` of a number that follows from parameters.
-fn named(text: &str) -> Option<Named> {
-    let (setting, formula) = match text.split_once(':') {
-        Some((setting, formula)) => (setting, Some(formula.trim().to_owned())),
-        None => (text, None),
-    };
-    let (name, value) = setting.split_once('=')?;
-    names::is_identifier(name.trim()).then_some(())?;
-    Some(Named {
-        name: name.trim().to_owned(),
-        value: value.trim().parse().ok()?,
-        formula,
-    })
-}
-
 /// The text of a comment statement, one entry for each line.
 ///
 /// Kernels of rust-hdl hand over the whole macro call when the compiler prints it in another form than
@@ -176,15 +170,8 @@ mod tests {
         let mut metadata = Metadata::default();
         assert!(metadata.take("module: skid"));
         assert!(metadata.take("doc: First line."));
-        assert!(metadata.take("port s_axis$tdata: Payload: bytes."));
         assert!(metadata.take("parameter WIDTH = 9: s$data memory"));
         assert!(!metadata.take("parameter of all"));
-        assert!(metadata.take("number DEPTH = 16"));
-        assert!(metadata.take("number ADDRESS = 4: $clog2(DEPTH)"));
-        assert!(!metadata.take("number one"));
-        assert_eq!(metadata.named[0].formula, None);
-        assert_eq!(metadata.named[1].formula.as_deref(), Some("$clog2(DEPTH)"));
-        assert!(!metadata.take("port of call"));
         assert!(!metadata.take("Default values."));
         let parameter = metadata
             .parameter_of("memory")
@@ -192,14 +179,15 @@ mod tests {
         assert_eq!(parameter, Some(("WIDTH", 9)));
         assert_eq!(metadata.parameter_of("s"), None);
         assert_eq!(metadata.module.as_deref(), Some("skid"));
-        assert_eq!(metadata.ports["s_axis$tdata"], "Payload: bytes.");
     }
 
     #[test]
     fn documents_arrays_and_interfaces_once() {
-        let mut metadata = Metadata::default();
-        assert!(metadata.take("port rules: Rules."));
-        assert!(metadata.take("port s: Stream."));
+        let ports = [("rules", "Rules."), ("s", "Stream.")];
+        let metadata = Metadata {
+            ports: ports.map(|(name, doc)| (name.to_owned(), doc.to_owned())).into(),
+            ..Metadata::default()
+        };
         assert_eq!(metadata.doc("rules$0"), "Rules.");
         assert_eq!(metadata.doc("rules$1"), "");
         assert_eq!(metadata.doc("other"), "");

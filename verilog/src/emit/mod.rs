@@ -1,11 +1,12 @@
-//! The back-end: from rust-hdl's syntax tree to SystemVerilog.
+//! The back-end: from the trees of kernels to SystemVerilog.
 //!
 //! A block passes through these steps, each in a module of its own:
 //!
 //! ```text
 //! walk    block -> tree of scopes (through rust-hdl's `Probe`)
 //! tables  scope -> symbol table: signals, constants, registers, instances, identifiers
-//! lower   kernel -> typed statements (`infer`, `select`, `fold` for the expressions); `elaborate` for trees of `rtl`
+//! plain   kernel in plain rust-hdl -> tree, as kernels of this crate's language build it (`rtl`)
+//! elaborate  tree -> typed statements (`select`, `fold` for the expressions)
 //! check   every signal is driven once, in every bit, before it is read
 //! prune   drops assignments that have no effect
 //! group   statements -> groups that can stand apart
@@ -16,11 +17,10 @@
 //! library text -> modules, equal ones once, variants of one block as one with parameters (`variants`)
 //! ```
 
-mod assign;
 mod build;
 mod check;
-mod describe;
 mod design;
+mod domains;
 mod elaborate;
 mod entry;
 mod error;
@@ -28,18 +28,17 @@ mod family;
 mod file;
 mod fold;
 mod group;
-mod infer;
+mod instances;
 pub(crate) mod ir;
 mod library;
 mod literal;
 mod loops;
-mod lower;
 mod marks;
 mod metadata;
 mod module;
 mod names;
-mod operators;
 mod parameters;
+mod plain;
 mod plan;
 mod prune;
 mod records;
@@ -56,3 +55,4 @@ pub use design::{Child, Design, Instance, Module, Parameter, Port, PortDirection
 pub use error::Error;
 pub use library::{Library, generate};
 pub(crate) use literal::read as read_literal;
+pub(crate) use metadata::Metadata;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::with_doc;
+use super::instances::{self, Array};
 use super::ir::{ConstantId, Expr, Part, SignalId, Stmt, TopStatement};
 use super::loops;
 use super::marks::{self, literal};
@@ -66,8 +67,13 @@ pub(crate) fn initial_outputs(symbols: &Symbols) -> BTreeMap<String, String> {
     outputs.collect()
 }
 
-/// Writes the content of a module whose kernel was translated.
-pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &Views) -> String {
+/// Writes the content of a module whose kernel was translated, and says what its instances are called.
+pub(crate) fn content(
+    symbols: &Symbols,
+    docs: &Metadata,
+    plan: &Plan,
+    views: &Views,
+) -> (String, Vec<String>) {
     let renamed: BTreeMap<SignalId, SignalId> = symbols
         .registers
         .iter()
@@ -79,7 +85,7 @@ pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &V
         .collect();
     let signals = symbols.signals.iter().map(|signal| &signal.identifier);
     let constants = symbols.constants.iter().map(|constant| &constant.identifier);
-    let content = Content {
+    let mut content = Content {
         symbols,
         plan,
         docs,
@@ -88,10 +94,23 @@ pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &V
             symbols,
             views,
             renamed: &renamed,
+            nets: BTreeMap::new(),
             // A loop's variable would hide a signal of its name.
             has_loops: !signals.chain(constants).any(|name| loops::is_variable(name)),
         },
+        loops: Vec::new(),
     };
+    content.find_loops();
+    let mut names: Vec<_> = symbols
+        .children
+        .iter()
+        .map(|child| child.identifier.clone())
+        .collect();
+    for (array, _) in &content.loops {
+        for place in array.first..array.first + array.count {
+            names[place] = array.path(place);
+        }
+    }
     let sections = [
         content.constants(),
         views.declarations(),
@@ -101,11 +120,8 @@ pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &V
         content.clocked(),
         content.instances(),
     ];
-    sections
-        .into_iter()
-        .filter(|section| !section.is_empty())
-        .map(|section| format!("\n{section}"))
-        .collect()
+    let sections = sections.into_iter().filter(|section| !section.is_empty());
+    (sections.map(|section| format!("\n{section}")).collect(), names)
 }
 
 struct Content<'a> {
@@ -114,6 +130,8 @@ struct Content<'a> {
     docs: &'a Metadata,
     views: &'a Views,
     writer: Writer<'a>,
+    /// Instances that are written as loops, with their text.
+    loops: Vec<(Array, String)>,
 }
 
 impl Content<'_> {
@@ -155,18 +173,43 @@ impl Content<'_> {
             out.push_str(&declaration(&attribute, &kind, &rest, self.doc(&register.path)));
         }
         for id in ids {
-            let needed = match self.symbols.signal(id).role {
-                Role::ChildInput | Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => {
-                    self.plan.driven.contains(&id)
-                }
-                Role::ChildOutput => self.plan.read.contains(&id) && !self.plan.outputs.contains_key(&id),
-                _ => false,
-            };
-            if needed {
-                out.push_str(&self.net(id, ""));
+            let in_array = self.loops.iter().find(|(array, _)| array.nets.contains_key(&id));
+            match in_array.map(|(array, _)| array.declarations.get(&id)) {
+                Some(declaration) => out.extend(declaration.map(|text| format!("    {text};\n"))),
+                None if self.is_net(id) => out.push_str(&self.net(id, "")),
+                None => {}
             }
         }
         out
+    }
+
+    /// Whether a port of a part or of a register has a signal of its own.
+    fn is_net(&self, id: SignalId) -> bool {
+        match self.symbols.signal(id).role {
+            Role::ChildInput | Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => {
+                self.plan.driven.contains(&id)
+            }
+            Role::ChildOutput => self.plan.read.contains(&id) && !self.plan.outputs.contains_key(&id),
+            _ => false,
+        }
+    }
+
+    /// Finds the instances that are written as loops.
+    fn find_loops(&mut self) {
+        let arrays = instances::arrays(self.symbols, self.views, |id| self.is_net(id));
+        for array in arrays.into_iter().filter(|_| self.writer.has_loops) {
+            let before = self.writer.nets.clone();
+            self.writer.nets.extend(array.nets.clone());
+            let children = &self.symbols.children[array.first..array.first + array.count];
+            let texts: Vec<_> = children
+                .iter()
+                .map(|child| self.instance(child, &array.identifier))
+                .collect();
+            match loops::generate(&texts, &array.label) {
+                Some(text) => self.loops.push((array, text)),
+                None => self.writer.nets = before,
+            }
+        }
     }
 
     fn net(&self, id: SignalId, doc: &str) -> String {
@@ -311,16 +354,21 @@ impl Content<'_> {
     }
 
     fn instances(&self) -> String {
-        let texts: Vec<String> = self
-            .symbols
-            .children
-            .iter()
-            .map(|child| self.instance(child))
-            .collect();
+        let mut texts = Vec::new();
+        for (place, child) in self.symbols.children.iter().enumerate() {
+            let mut loops = self.loops.iter();
+            let text =
+                match loops.find(|(array, _)| (array.first..array.first + array.count).contains(&place)) {
+                    Some((array, text)) if array.first == place => text.clone(),
+                    Some(_) => continue,
+                    None => self.instance(child, &child.identifier),
+                };
+            texts.push(self.comments_of(child) + &text);
+        }
         texts.join("\n")
     }
 
-    fn instance(&self, child: &Child) -> String {
+    fn comments_of(&self, child: &Child) -> String {
         let mut out = String::new();
         let doc = self.doc(&child.name);
         if !doc.is_empty() {
@@ -332,11 +380,12 @@ impl Content<'_> {
             .filter_map(|(_, id)| self.plan.comments.get(id))
             .flatten();
         comments.for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
-        let head = format!(
-            "{}{}",
-            marks::module(&child.module, &child.parameters),
-            child.identifier
-        );
+        out
+    }
+
+    fn instance(&self, child: &Child, identifier: &str) -> String {
+        let mut out = String::new();
+        let head = format!("{}{identifier}", marks::module(&child.module, &child.parameters));
         if child.ports.is_empty() {
             line(&mut out, 1, &format!("{head} ();"));
             return out;

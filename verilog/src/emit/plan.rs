@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::{Group, access, group};
 use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
-use super::prune::without_holds;
+use super::prune::is_hold;
 use super::symbols::{Role, Symbols};
 
 /// A module ready to be printed.
@@ -274,21 +274,18 @@ impl<'a> Planner<'a> {
         common
     }
 
-    /// The statements of a group without those that say only that a register keeps its value.
+    /// The statements of a group without those that say only that a register keeps its value, before any other of it.
     fn without_holds(&self, group: &Group) -> Vec<(usize, TopStatement)> {
         let mut written = BTreeSet::new();
         let mut kept = Vec::new();
         for member in &group.members {
-            let TopStatement { comments, stmt } = &self.statements[*member];
-            if let Some(stmt) = without_holds(self.symbols, stmt, &mut written) {
-                kept.push((
-                    *member,
-                    TopStatement {
-                        comments: comments.clone(),
-                        stmt,
-                    },
-                ));
+            let statement = &self.statements[*member];
+            let writes = access(&statement.stmt).writes;
+            if is_hold(self.symbols, &statement.stmt) && written.is_disjoint(&writes) {
+                continue;
             }
+            written.extend(writes);
+            kept.push((*member, statement.clone()));
         }
         kept
     }

@@ -161,74 +161,12 @@ fn cases(test: &Expr, arms: Vec<Arm>, default: Option<DefaultArm>) -> Option<Stm
     })
 }
 
-/// A statement of a register's clocked block without `q <= q` where the register keeps its value anyway.
-///
-/// `written` holds the next values that an earlier statement may have assigned.
-pub(crate) fn without_holds(
-    symbols: &Symbols,
-    stmt: &Stmt,
-    written: &mut BTreeSet<SignalId>,
-) -> Option<Stmt> {
-    match stmt {
-        Stmt::Comment(_) => Some(stmt.clone()),
-        Stmt::Assign { target, .. } => {
-            let hold = is_hold(symbols, stmt) && !written.contains(&target.signal);
-            if !hold {
-                written.insert(target.signal);
-            }
-            (!hold).then(|| stmt.clone())
-        }
-        Stmt::If {
-            test,
-            then,
-            otherwise,
-        } => {
-            let before = written.clone();
-            let then = branch(symbols, then, &before, written);
-            let otherwise = branch(symbols, otherwise, &before, written);
-            conditional(test, then, otherwise)
-        }
-        Stmt::Case { test, arms, default } => {
-            let before = written.clone();
-            let mut block = |body: &[Stmt]| branch(symbols, body, &before, written);
-            let arms: Vec<Arm> = arms
-                .iter()
-                .map(|arm| Arm {
-                    label: arm.label.clone(),
-                    more: arm.more.clone(),
-                    body: block(&arm.body),
-                })
-                .collect();
-            let default = default.as_ref().map(|arm| DefaultArm {
-                only: arm.only.clone(),
-                body: block(&arm.body),
-            });
-            cases(test, arms, default)
-        }
-    }
-}
-
-/// One of several branches that all start from what was written `before`.
-fn branch(
-    symbols: &Symbols,
-    body: &[Stmt],
-    before: &BTreeSet<SignalId>,
-    written: &mut BTreeSet<SignalId>,
-) -> Vec<Stmt> {
-    let mut inner = before.clone();
-    let kept = body
-        .iter()
-        .filter_map(|stmt| without_holds(symbols, stmt, &mut inner))
-        .collect();
-    written.extend(inner);
-    kept
-}
-
 fn is_empty(block: &[Stmt]) -> bool {
     block.iter().all(|stmt| matches!(stmt, Stmt::Comment(_)))
 }
 
-fn is_hold(symbols: &Symbols, stmt: &Stmt) -> bool {
+/// Whether a statement says only that a register keeps its value.
+pub(crate) fn is_hold(symbols: &Symbols, stmt: &Stmt) -> bool {
     let Stmt::Assign {
         target: Target {
             signal,

@@ -1,11 +1,9 @@
 //! Signals that carry records: their bits are printed by the names of fields.
 //!
-//! The syntax tree knows slices only. A kernel that selects a field of a signal says what the signal carries, for the whole
+//! A kernel that selects a field of a signal says what the signal carries, for the whole
 //! module: it is declared as a packed struct. Ports keep their form; inside, a signal of that struct stands for them.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use rust_hdl::core::ast::VerilogExpression;
 
 use super::error::Error;
 use super::ir::{Expr, Kind, Part, SignalId, Stmt};
@@ -14,21 +12,13 @@ use super::names;
 use super::plan::Plan;
 use super::symbols::{Role, Symbols};
 use super::tables::Identifiers;
-use crate::lang::{Field, Layout, Place};
+use crate::lang::{Layout, Place};
 
 /// What the kernel says of signals: one layout, or `None` after two that differ.
 #[derive(Debug, Default)]
 pub(crate) struct Records(BTreeMap<SignalId, Option<&'static Layout>>);
 
 impl Records {
-    /// Notes that bits of `base` are selected from `offset`.
-    pub(crate) fn note(&mut self, base: &Expr, offset: &VerilogExpression) {
-        let (Kind::Signal(id), Some((layout, _))) = (&base.kind, Field::find(offset)) else {
-            return;
-        };
-        self.set(*id, (base.width == layout.width).then_some(layout));
-    }
-
     /// Notes that a field of `base` is selected.
     pub(crate) fn note_field(&mut self, base: &Expr, layout: &'static Layout) {
         if let Kind::Signal(id) = base.kind {

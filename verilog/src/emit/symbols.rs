@@ -27,20 +27,6 @@ pub(crate) struct Signal {
     pub(crate) width_name: Option<String>,
     pub(crate) signed: bool,
     pub(crate) role: Role,
-    pub(crate) family: Family,
-    /// Fields of a `LogicStruct` that are signed: lowest bit and width.
-    pub(crate) signed_fields: Vec<(usize, usize)>,
-}
-
-/// The Rust types that a signal's type belongs to; their products differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    /// `Word` of this crate: products wrap at the width of the operands.
-    Word,
-    /// `Bits`, `Signed` and structs of rust-hdl: products have the width of both operands together.
-    Bits,
-    /// Single bits, clocks and enums have no products.
-    Other,
 }
 
 /// What a signal is to the module.
@@ -106,15 +92,6 @@ pub(crate) struct Child {
     pub(crate) ports: Vec<(String, SignalId)>,
 }
 
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
-    Signal(SignalId),
-    Constant(ConstantId),
-    /// An enum value that two types define differently.
-    Ambiguous,
-}
-
 /// All names of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
@@ -128,7 +105,10 @@ pub(crate) struct Symbols {
     pub(crate) enums: Vec<BTreeSet<usize>>,
     /// Signals by the identity of their atoms.
     pub(crate) atoms: BTreeMap<usize, SignalId>,
-    entries: BTreeMap<String, Entry>,
+    /// The first signal that is a clone of another one, which a kernel of handles cannot tell apart.
+    pub(crate) cloned: Option<SignalId>,
+    /// Values of enums by type and name; none where two types define one differently.
+    values: BTreeMap<String, Option<ConstantId>>,
 }
 
 impl Symbols {
@@ -152,19 +132,15 @@ impl Symbols {
         names::display(&self.signal(id).path)
     }
 
-    /// Looks up a canonical path; an enum value is also found with a longer path in front of its type.
-    pub(crate) fn lookup(&self, path: &str) -> Option<Entry> {
-        self.entries.get(path).copied().or_else(|| {
-            let mut parts = path.rsplitn(3, '$');
-            let (value, kind) = (parts.next()?, parts.next()?);
-            let entry = self.entries.get(&format!("{kind}${value}")).copied()?;
-            let is_enum = match entry {
-                Entry::Constant(id) => self.constant(id).is_enum_value,
-                Entry::Ambiguous => true,
-                Entry::Signal(_) => false,
-            };
-            is_enum.then_some(entry)
-        })
+    /// A value of an enum, by its name `State::Idle`.
+    pub(crate) fn enum_value(&self, name: &str, value: BigUint, width: usize) -> Expr {
+        match self.values.get(name) {
+            Some(Some(id)) => Expr {
+                kind: Kind::Constant(*id),
+                width,
+            },
+            _ => Expr::literal(value, width),
+        }
     }
 
     /// Adds a signal or constant of the block itself.
@@ -198,9 +174,9 @@ impl Symbols {
         role: Role,
     ) -> SignalId {
         let id = SignalId(self.signals.len());
-        self.atoms.insert(atom.id, id);
-        let mut signed_fields = Vec::new();
-        collect_signed_fields(&atom.descriptor, 0, &mut signed_fields);
+        if self.atoms.insert(atom.id, id).is_some() {
+            self.cloned.get_or_insert(id);
+        }
         self.signals.push(Signal {
             path: path.to_owned(),
             identifier: identifier.to_owned(),
@@ -208,10 +184,7 @@ impl Symbols {
             width_name: None,
             signed: is_signed(&atom.descriptor),
             role,
-            family: family(&atom.descriptor),
-            signed_fields,
         });
-        self.entries.insert(path.to_owned(), Entry::Signal(id));
         id
     }
 
@@ -224,8 +197,6 @@ impl Symbols {
             width_name: None,
             signed: false,
             role,
-            family: Family::Word,
-            signed_fields: Vec::new(),
         });
         SignalId(self.signals.len() - 1)
     }
@@ -245,14 +216,13 @@ impl Symbols {
     fn add_constant_field(&mut self, atom: &AtomInfo) -> Result<(), Error> {
         let signed = is_signed(&atom.descriptor);
         let value = self.constant_value(atom)?;
-        let id = self.push_constant(NamedConstant {
+        self.constants.push(NamedConstant {
             identifier: atom.identifier.clone(),
             width: atom.width,
             signed,
             value,
             is_enum_value: false,
         });
-        self.entries.insert(atom.name.clone(), Entry::Constant(id));
         self.add_enums(&atom.descriptor);
         Ok(())
     }
@@ -275,18 +245,10 @@ impl Symbols {
             TypeKind::Enum(names) => usize::try_from(&value).ok().and_then(|value| names.get(value)),
             _ => None,
         };
-        match name.and_then(|name| self.entries.get(&name.replace("::", "$"))) {
-            Some(Entry::Constant(id)) => Expr {
-                kind: Kind::Constant(*id),
-                width,
-            },
-            _ => Expr::literal(value, width),
+        match name {
+            Some(name) => self.enum_value(name, value, width),
+            None => Expr::literal(value, width),
         }
-    }
-
-    fn push_constant(&mut self, constant: NamedConstant) -> ConstantId {
-        self.constants.push(constant);
-        ConstantId(self.constants.len() - 1)
     }
 
     /// Makes the values of the enums in a type known.
@@ -296,8 +258,7 @@ impl Symbols {
                 let width = rust_hdl::core::bits::clog2(values.len());
                 let mut all = BTreeSet::new();
                 for (value, name) in values.iter().enumerate() {
-                    let entry = self.add_enum_value(&name.replace("::", "$"), value, width);
-                    if let Entry::Constant(id) = entry {
+                    if let Some(id) = self.add_enum_value(name, value, width) {
                         all.insert(id.0);
                     }
                 }
@@ -310,29 +271,26 @@ impl Symbols {
         }
     }
 
-    fn add_enum_value(&mut self, path: &str, value: usize, width: usize) -> Entry {
+    fn add_enum_value(&mut self, name: &str, value: usize, width: usize) -> Option<ConstantId> {
         let value = BigUint::from(value);
-        let entry = match self.entries.get(path).copied() {
+        let id = match self.values.get(name).copied() {
             None => {
-                let identifier = names::identifier(path);
-                let constant = NamedConstant {
-                    identifier,
+                self.constants.push(NamedConstant {
+                    identifier: name.replace("::", "_"),
                     width,
                     signed: false,
                     value,
                     is_enum_value: true,
-                };
-                Entry::Constant(self.push_constant(constant))
+                });
+                Some(ConstantId(self.constants.len() - 1))
             }
-            Some(Entry::Constant(id))
-                if self.constant(id).value == value && self.constant(id).width == width =>
-            {
-                Entry::Constant(id)
+            Some(Some(id)) if self.constant(id).value == value && self.constant(id).width == width => {
+                Some(id)
             }
-            Some(_) => Entry::Ambiguous,
+            Some(_) => None,
         };
-        self.entries.insert(path.to_owned(), entry);
-        entry
+        self.values.insert(name.to_owned(), id);
+        id
     }
 
     /// Gives widths the names of the parameters of verbatim text that say them.
@@ -397,28 +355,4 @@ impl Symbols {
 /// Whether a type is a signed number.
 pub(crate) fn is_signed(descriptor: &TypeDescriptor) -> bool {
     matches!(descriptor.kind, TypeKind::Signed(_))
-}
-
-fn family(descriptor: &TypeDescriptor) -> Family {
-    match descriptor.kind {
-        TypeKind::Bits(_) if descriptor.name.starts_with("Word<") => Family::Word,
-        TypeKind::Bits(_) if !descriptor.name.starts_with("Bits::<") => Family::Other,
-        TypeKind::Enum(_) => Family::Other,
-        TypeKind::Bits(_) | TypeKind::Signed(_) | TypeKind::Composite(_) => Family::Bits,
-    }
-}
-
-/// Collects the signed leaves of a struct type and returns the width of the type.
-fn collect_signed_fields(descriptor: &TypeDescriptor, low: usize, found: &mut Vec<(usize, usize)>) -> usize {
-    match &descriptor.kind {
-        TypeKind::Bits(width) => *width,
-        TypeKind::Enum(values) => rust_hdl::core::bits::clog2(values.len()),
-        TypeKind::Signed(width) => {
-            found.push((low, *width));
-            *width
-        }
-        TypeKind::Composite(fields) => fields.iter().fold(0, |sum, field| {
-            sum + collect_signed_fields(&field.kind, low + sum, found)
-        }),
-    }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use num_bigint::BigUint;
-use rust_hdl::core::ast::Verilog;
 use rust_hdl::core::atom::AtomKind;
 
 use super::error::Error;
@@ -117,86 +115,25 @@ pub(crate) struct RegisterShape<'a> {
     clock: &'a AtomInfo,
     data: &'a AtomInfo,
     output: &'a AtomInfo,
-    reset: Option<(&'a AtomInfo, &'a AtomInfo)>,
-    start: Start<'a>,
+    reset: Option<&'a AtomInfo>,
+    /// Its value at power-up, and in reset if it has one.
+    value: Option<&'a AtomInfo>,
     attribute: Option<&'a str>,
 }
 
-/// The value of a register at power-up.
-#[derive(Debug)]
-enum Start<'a> {
-    /// That of its reset; undefined if it has none.
-    Reset,
-    Constant(&'a AtomInfo),
-    Number(BigUint),
-}
-
-/// Recognises the registers of this crate (`reg`) and rust-hdl's own flip-flops (`dff`).
+/// Recognises the registers of this crate. Flip-flops of rust-hdl are modules.
 pub(crate) fn register_shape(scope: &Scope) -> Option<RegisterShape<'_>> {
     let [timing] = &scope.timing[..] else { return None };
-    let atom = |name: &str, kind| {
-        scope
-            .atoms
-            .iter()
-            .find(|atom| atom.name == name && atom.kind == kind)
-    };
-    let clock = atom("clock", AtomKind::InputParameter)?;
-    let data = atom("d", AtomKind::InputParameter)?;
-    let output = atom("q", AtomKind::OutputParameter)?;
-    if clock.width != 1 || data.width != output.width || !scope.children.is_empty() {
-        return None;
-    }
-    let (name, attribute) = match timing.name.split_once(' ') {
-        Some((name, attribute)) => (name, Some(attribute)),
-        None => (timing.name.as_str(), None),
-    };
-    let constant = || atom("reset_value", AtomKind::Constant).filter(|constant| constant.width == data.width);
-    match (name, scope.atoms.len(), &scope.code) {
-        ("reg", 3, _) => Some(RegisterShape {
-            clock,
-            data,
-            output,
-            reset: None,
-            start: Start::Reset,
-            attribute,
-        }),
-        ("reg", 4, _) => Some(RegisterShape {
-            clock,
-            data,
-            output,
-            reset: None,
-            start: Start::Constant(constant()?),
-            attribute,
-        }),
-        ("reg", 5, _) => {
-            let reset = atom("reset", AtomKind::InputParameter).filter(|reset| reset.width == 1)?;
-            Some(RegisterShape {
-                clock,
-                data,
-                output,
-                reset: Some((reset, constant()?)),
-                start: Start::Reset,
-                attribute,
-            })
-        }
-        ("dff", 3, Verilog::Custom(text)) => Some(RegisterShape {
-            clock,
-            data,
-            output,
-            reset: None,
-            start: Start::Number(initial_value(text)?),
-            attribute,
-        }),
-        _ => None,
-    }
-}
-
-/// The power-up value in the text of rust-hdl's flip-flop: `q = 8'h0;`.
-fn initial_value(text: &str) -> Option<BigUint> {
-    let (_, rest) = text.split_once("q = ")?;
-    let (literal, _) = rest.split_once(';')?;
-    let (_, digits) = literal.split_once("'h")?;
-    BigUint::parse_bytes(digits.trim().as_bytes(), 16)
+    let attribute = timing.name.strip_prefix("reg")?;
+    let atom = |name: &str| scope.atoms.iter().find(|atom| atom.name == name);
+    Some(RegisterShape {
+        clock: atom("clock")?,
+        data: atom("d")?,
+        output: atom("q")?,
+        reset: atom("reset"),
+        value: atom("reset_value"),
+        attribute: attribute.strip_prefix(' '),
+    })
 }
 
 fn add_register(
@@ -215,25 +152,17 @@ fn add_register(
     let clock_name = identifiers.derive(&format!("{name}_clock"));
     let clock = symbols.add_signal(&path("clock"), &clock_name, shape.clock, Role::RegisterClock);
     symbols.add_enums(&shape.output.descriptor);
-    let reset = match shape.reset {
-        None => None,
-        Some((reset, value)) => {
-            let reset_name = identifiers.derive(&format!("{name}_reset"));
-            let signal = symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset);
+    let initial = match shape.value {
+        Some(value) => {
             let value = symbols.constant_value(value)?;
-            Some((
-                signal,
-                symbols.named_value(&shape.output.descriptor, value, shape.output.width),
-            ))
+            Some(symbols.named_value(&shape.output.descriptor, value, shape.output.width))
         }
+        None => None,
     };
-    let stored = match &shape.start {
-        Start::Reset => None,
-        Start::Constant(constant) => Some(symbols.constant_value(constant)?),
-        Start::Number(number) => Some(number.clone()),
-    };
-    let stored = stored.map(|value| symbols.named_value(&shape.output.descriptor, value, shape.output.width));
-    let initial = reset.as_ref().map(|(_, value)| value.clone()).or(stored);
+    let reset = shape.reset.zip(initial.clone()).map(|(reset, value)| {
+        let reset_name = identifiers.derive(&format!("{name}_reset"));
+        (symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset), value)
+    });
     symbols.registers.push(Register {
         path: scope.name.clone(),
         clock,

@@ -21,6 +21,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) views: &'a Views,
     /// Registers that are assigned directly: the output that stands for the next value.
     pub(crate) renamed: &'a BTreeMap<SignalId, SignalId>,
+    /// Nets of instances that are bits of one signal, and what they are called.
+    pub(crate) nets: BTreeMap<SignalId, String>,
     /// Whether statements may become loops.
     pub(crate) has_loops: bool,
 }
@@ -35,6 +37,9 @@ pub(crate) enum Assignment {
 impl Writer<'_> {
     pub(crate) fn name(&self, signal: SignalId) -> &str {
         let signal = self.renamed.get(&signal).unwrap_or(&signal);
+        if let Some(net) = self.nets.get(signal) {
+            return net;
+        }
         let view = self.views.get(*signal);
         let other = view.and_then(|view| view.stands_for_port.as_deref());
         other.unwrap_or(&self.symbols.signal(*signal).identifier)

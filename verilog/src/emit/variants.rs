@@ -354,13 +354,14 @@ impl Printer<'_> {
                 ),
             },
             Shape::Cast => self.formula(&numbers[0]).unit(),
-            Shape::Loop => {
+            Shape::Loop | Shape::Generate => {
                 let variable = numbers[0]
                     .steps
                     .first()
                     .map_or("i", |(_, number)| variable(*number));
                 let count = self.formula(&numbers[0]).plus(0);
-                format!("for (int unsigned {variable} = 0; {variable} < {count}; {variable}++) begin")
+                let kind = if shape == Shape::Loop { "int unsigned" } else { "genvar" };
+                format!("for ({kind} {variable} = 0; {variable} < {count}; {variable}++) begin")
             }
         }
     }

@@ -22,7 +22,7 @@ pub(crate) struct Scope {
     pub(crate) atoms: Vec<AtomInfo>,
     pub(crate) children: Vec<Scope>,
     pub(crate) code: Verilog,
-    /// What the kernel has built, in the second edition of the language.
+    /// What the kernel has built, unless it is one in plain rust-hdl.
     pub(crate) tree: Option<Tree>,
     pub(crate) timing: Vec<TimingInfo>,
 }

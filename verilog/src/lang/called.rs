@@ -1,8 +1,47 @@
 //! Bundles whose ports are called otherwise than their fields.
 
-use super::connect::{Leaf, Names, Ports, Root};
+use super::only_shown;
 use rust_hdl::prelude::{Atom, Block, Logic, Probe, Verilog};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
+
+/// How the ports of a bundle are called in the generated text, where they are not called as their fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// What stands behind the bundle's own name.
+    pub own: &'static str,
+    /// What stands between the parts of a name within the bundle.
+    pub between: &'static str,
+    /// What stands behind inputs.
+    pub input: &'static str,
+    /// What stands behind outputs.
+    pub output: &'static str,
+    /// The order of the ports, by their names within the bundle with spaces between them and nothing behind them; empty: that
+    /// of the fields.
+    pub order: &'static str,
+}
+
+impl Names {
+    /// Names as the fields have them.
+    pub const OF_FIELDS: Self = Self {
+        own: "_",
+        between: "_",
+        input: "",
+        output: "",
+        order: "",
+    };
+
+    /// The names as a bundle tells them to the back-end.
+    pub fn text(self) -> String {
+        let Self {
+            own,
+            between,
+            input,
+            output,
+            order,
+        } = self;
+        [own, between, input, output, order].join("\n")
+    }
+}
 
 /// A bundle of ports with names of its own in the generated text; a kernel uses it as the bundle that it is.
 #[derive(Clone, Debug)]
@@ -26,12 +65,6 @@ impl<B> Deref for Called<B> {
     }
 }
 
-impl<B> DerefMut for Called<B> {
-    fn deref_mut(&mut self) -> &mut B {
-        &mut self.bundle
-    }
-}
-
 impl<B: Block> Logic for Called<B> {
     fn update(&mut self) {}
 
@@ -41,17 +74,7 @@ impl<B: Block> Logic for Called<B> {
 }
 
 impl<B: Block> Block for Called<B> {
-    fn connect_all(&mut self) {
-        self.bundle.connect_all();
-    }
-
-    fn update_all(&mut self) {
-        self.bundle.update_all();
-    }
-
-    fn has_changed(&self) -> bool {
-        self.bundle.has_changed()
-    }
+    only_shown!();
 
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         let mut probe = InNameOf {
@@ -93,14 +116,4 @@ impl Probe for InNameOf<'_> {
     fn visit_end_scope(&mut self, name: &str, node: &dyn Block) {
         self.probe.visit_end_scope(name, node);
     }
-}
-
-impl<B: Ports> Ports for Called<B> {
-    fn leaves<'a>(&'a mut self, path: &str, found: &mut Vec<Leaf<'a>>) {
-        self.bundle.leaves(path, found);
-    }
-}
-
-impl<B: Root> Root for Called<B> {
-    const IS_PART: bool = B::IS_PART;
 }

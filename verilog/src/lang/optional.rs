@@ -1,9 +1,7 @@
 //! Parts of a block that only some of its variants have.
 
-use super::clocked::Clocked;
-use rust_hdl::core::ast::VerilogStatement;
-use rust_hdl::prelude::{Block, Clock, Logic, Probe};
-use std::ops::{Deref, DerefMut};
+use super::only_shown;
+use rust_hdl::prelude::{Block, Logic, Probe};
 
 /// A port, register or block that is there in some variants of a block and absent in others.
 ///
@@ -15,31 +13,19 @@ use std::ops::{Deref, DerefMut};
 /// use spinneret_verilog::prelude::*;
 ///
 /// /// Passes a bit on, gated in one variant.
-/// #[derive(LogicBlock, Describe, Debug)]
+/// #[module(no_clock, gated: bool)]
 /// struct Gate {
-///     pub a: Wire<In, bool>,
-///     pub enable: Optional<Wire<In, bool>>,
-///     pub q: Wire<Out, bool>,
-///     _gated: bool,
+///     a: Wire<In, bool>,
+///     enable: Optional<Wire<In, bool>, { gated }>,
+///     q: Wire<Out, bool>,
 /// }
 ///
-/// impl Logic for Gate {
-///     #[kernel]
-///     fn update(&mut self) {
-///         self.q.next = self.a.val();
-///         if self._gated {
-///             self.q.next = self.a.val() & self.enable.val();
-///         }
-///     }
+/// #[kernel(Gate { a, enable, q, gated })]
+/// fn update() {
+///     q = if gated { a & *enable } else { a };
 /// }
 ///
-/// let gate = |gated| Gate {
-///     a: Wire::bit(),
-///     enable: Optional::new(gated, Wire::bit),
-///     q: Wire::bit(),
-///     _gated: gated,
-/// };
-/// let ports = |gated| spinneret_verilog::generate(&gate(gated), "gate").map(|design| design.ports.len());
+/// let ports = |gated| spinneret_verilog::generate(&Gate::new(gated), "gate").map(|design| design.ports.len());
 /// assert_eq!((ports(false)?, ports(true)?), (2, 3));
 /// # Ok::<(), spinneret_verilog::Error>(())
 /// ```
@@ -69,77 +55,16 @@ impl<T> From<Option<T>> for Optional<T> {
     }
 }
 
-/// What a kernel is told that uses a part that its variant does not have.
-const ABSENT: &str = "this variant of the block does not have the part: ask for the option before using it";
-
-/// # Panics
-/// If the part is absent: a mistake in the kernel.
-impl<T> Deref for Optional<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.0.as_ref().expect(ABSENT)
-    }
-}
-
-/// # Panics
-/// If the part is absent: a mistake in the kernel.
-impl<T> DerefMut for Optional<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.0.as_mut().expect(ABSENT)
-    }
-}
-
 impl<T: Logic> Logic for Optional<T> {
     fn update(&mut self) {}
-
-    fn connect(&mut self) {
-        if let Some(part) = &mut self.0 {
-            part.connect();
-        }
-    }
 }
 
 impl<T: Block> Block for Optional<T> {
-    fn connect_all(&mut self) {
-        if let Some(part) = &mut self.0 {
-            part.connect_all();
-        }
-    }
-
-    fn update_all(&mut self) {
-        if let Some(part) = &mut self.0 {
-            part.update_all();
-        }
-    }
-
-    fn has_changed(&self) -> bool {
-        self.0.as_ref().is_some_and(Block::has_changed)
-    }
+    only_shown!();
 
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         if let Some(part) = &self.0 {
             part.accept(name, probe);
         }
-    }
-}
-
-impl<T: Clocked> Clocked for Optional<T> {
-    fn drive_clock(&mut self, clk: Clock, rst: Option<bool>) {
-        if let Some(part) = &mut self.0 {
-            part.drive_clock(clk, rst);
-        }
-    }
-
-    fn connect_clock(&mut self, with_reset: bool) {
-        if let Some(part) = &mut self.0 {
-            part.connect_clock(with_reset);
-        }
-    }
-
-    fn clock_statements(&self, name: &str, clk: &str, rst: Option<&str>) -> Vec<VerilogStatement> {
-        self.0
-            .as_ref()
-            .map_or_else(Vec::new, |part| part.clock_statements(name, clk, rst))
     }
 }

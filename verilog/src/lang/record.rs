@@ -1,8 +1,9 @@
 //! Fields of packed words; [`macro@crate::lang::record`] places them.
 
-use super::build;
-use super::word::Word;
-use rust_hdl::core::ast::VerilogExpression;
+use super::called::Called;
+use super::optional::Optional;
+use super::wire::{Value, Wire};
+use rust_hdl::prelude::Direction;
 use std::sync::Mutex;
 
 /// Some bits of a word: a field of a record.
@@ -47,6 +48,31 @@ pub struct Place {
 impl From<usize> for Place {
     fn from(width: usize) -> Self {
         Self { width, inner: None }
+    }
+}
+
+/// A port or a bundle of ports, which has a place in a record.
+pub trait Placed {
+    /// Its place.
+    fn place_of(&self) -> Place;
+}
+
+impl<D: Direction, T: Value> Placed for Wire<D, T> {
+    fn place_of(&self) -> Place {
+        self.width().into()
+    }
+}
+
+/// A part that is not there has no bits.
+impl<P: Placed> Placed for Optional<P> {
+    fn place_of(&self) -> Place {
+        self.part().map_or(0.into(), P::place_of)
+    }
+}
+
+impl<P: Placed> Placed for Called<P> {
+    fn place_of(&self) -> Place {
+        P::place_of(self)
     }
 }
 
@@ -114,82 +140,20 @@ impl Layout {
     }
 }
 
-/// What stands in front of the place of a field in the syntax tree, which has no fields. No signal can be called so.
-const MARK: &str = "@field$";
-
 impl Field {
     /// The record that it belongs to.
     pub fn layout(self) -> &'static Layout {
         self.layout
     }
-
-    /// Its lowest bit, as an expression that the back-end knows the field by.
-    pub fn offset(self) -> VerilogExpression {
-        let number = layouts()
-            .iter()
-            .position(|layout| std::ptr::eq(*layout, self.layout));
-        match number {
-            Some(number) => VerilogExpression::Signal(format!("{MARK}{number}${}", self.at)),
-            None => build::literal(&self.at),
-        }
-    }
-
-    /// The layout and the lowest bit that [`Field::offset`] stands for.
-    pub(crate) fn find(offset: &VerilogExpression) -> Option<(&'static Layout, usize)> {
-        let VerilogExpression::Signal(name) = offset else {
-            return None;
-        };
-        let (number, at) = name.strip_prefix(MARK)?.split_once('$')?;
-        let layout = *layouts().get(number.parse::<usize>().ok()?)?;
-        Some((layout, at.parse().ok()?))
-    }
 }
 
-impl Word {
-    /// The bits of a field.
-    pub fn field(&self, field: Field) -> Self {
-        self.slice(field.at, field.width)
-    }
-
-    /// The bit of a field that is one bit.
-    pub fn flag(&self, field: Field) -> bool {
-        self.get_bit(field.at)
-    }
-
-    /// Replaces the bits of a field in place.
-    ///
-    /// # Panics
-    /// If the value does not have its width.
-    pub fn set_field(&mut self, field: Field, value: impl Into<Self>) {
-        self.set_slice(field.at, field.width, value);
-    }
-
-    /// The record whose fields have these values; what [`crate::pack!`] expands to.
-    ///
-    /// # Panics
-    /// If the fields are not those of one record, each once.
-    pub fn pack(fields: &[(Field, Self)]) -> Self {
-        let in_order = in_order(
-            fields
-                .iter()
-                .map(|(field, value)| (*field, value.clone()))
-                .collect(),
-        );
-        let mut word = Self::zero(0);
-        for (field, value) in in_order {
-            word = Self::cat(&[value.sized(field.width), word]);
-        }
-        word
-    }
-}
-
-/// The values of all fields of a record, the lowest first.
+/// The values of all fields of a record, the highest first.
 ///
 /// # Panics
 /// If the fields are not those of one record, each once.
-pub(crate) fn in_order<T>(mut fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
+pub(crate) fn parts_of<T>(mut fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
     fields.retain(|(field, _)| field.width > 0);
-    fields.sort_by_key(|(field, _)| field.at);
+    fields.sort_by_key(|(field, _)| std::cmp::Reverse(field.at));
     let layout = fields
         .first()
         .expect("pack! takes the fields of a record")
@@ -207,40 +171,4 @@ pub(crate) fn in_order<T>(mut fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
     let foreign = fields.iter().any(|(field, _)| field.layout != layout);
     assert!(!foreign, "pack! takes the fields of one record, {}", layout.name);
     fields
-}
-
-/// The parts of a record for a kernel that is executed, the highest first.
-///
-/// # Panics
-/// If the fields are not those of one record, each once.
-pub(crate) fn parts_of<T>(fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
-    in_order(fields).into_iter().rev().collect()
-}
-
-/// A part of a record, in the syntax tree.
-///
-/// # Panics
-/// If the value does not have the width of the field.
-pub fn of_field(node: VerilogExpression, value: impl Into<Word>, field: Field) -> VerilogExpression {
-    let _ = value.into().sized(field.width);
-    node
-}
-
-/// A record of its parts, in the syntax tree.
-///
-/// # Panics
-/// If the fields are not those of one record, each once.
-pub fn pack_hdl(parts: Vec<(Field, VerilogExpression)>) -> VerilogExpression {
-    let parts = in_order(parts).into_iter().rev();
-    build::cat(parts.map(|(field, part)| (part, field.width)).collect())
-}
-
-/// Puts a word together from the fields of a record: `pack!(request { address: self.a.val(), is_write: true })`.
-///
-/// All fields stand there once, in any order; those of no width may be left out.
-#[macro_export]
-macro_rules! pack {
-    ($record:ident { $($field:ident : $value:expr),+ $(,)? }) => {
-        $crate::lang::Word::pack(&[$(($record.$field, $crate::lang::Word::from($value))),+])
-    };
 }

@@ -1,8 +1,9 @@
 //! Registers with an optional synchronous reset.
 
+use super::only_shown;
 use super::wire::{Value, Wire};
 use super::word::Word;
-use rust_hdl::core::ast::{Verilog, VerilogLiteral};
+use rust_hdl::core::ast::VerilogLiteral;
 use rust_hdl::core::constraint::PinConstraint;
 use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
@@ -34,7 +35,7 @@ impl RegAttribute {
 /// A register made by [`Reg::reset_to`] takes its reset value instead while `reset` is high, and
 /// also starts with it at power-up; one made by [`Reg::data`] has no reset at all, for payload that
 /// a valid bit qualifies; one made by [`Reg::starting_with`] has none either, but starts with a value at
-/// power-up. `clocked!` connects clock and reset and makes the register hold by default.
+/// power-up.
 #[derive(Clone, Debug)]
 pub struct Reg<T: Value = Word> {
     /// Clock; the rising edge counts.
@@ -128,28 +129,7 @@ impl Reg<bool> {
 }
 
 impl<T: Value> Logic for Reg<T> {
-    fn update(&mut self) {
-        if self.clock.pos_edge() {
-            self.q.next = match &self.reset_value {
-                Some(reset) if self.resets && self.reset.val() => reset.value.clone(),
-                _ => self.d.val(),
-            };
-        }
-    }
-    fn connect(&mut self) {
-        self.q.connect();
-    }
-    /// The register as a module of its own; the back-end writes it into its parent instead.
-    fn hdl(&self) -> Verilog {
-        let reset = if self.has_reset() {
-            "    if (reset) q <= reset_value;\n"
-        } else {
-            ""
-        };
-        Verilog::Custom(format!(
-            "always_ff @(posedge clock) begin\n    q <= d;\n{reset}end\n"
-        ))
-    }
+    fn update(&mut self) {}
     fn timing(&self) -> Vec<TimingInfo> {
         vec![TimingInfo {
             name: self.attribute.map_or_else(
@@ -164,19 +144,8 @@ impl<T: Value> Logic for Reg<T> {
 }
 
 impl<T: Value> Block for Reg<T> {
-    fn connect_all(&mut self) {
-        self.connect();
-    }
-    fn update_all(&mut self) {
-        self.update();
-        self.clock.update_all();
-        self.reset.update_all();
-        self.d.update_all();
-        self.q.update_all();
-    }
-    fn has_changed(&self) -> bool {
-        self.clock.has_changed() || self.reset.has_changed() || self.d.has_changed() || self.q.has_changed()
-    }
+    only_shown!();
+
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         probe.visit_start_scope(name, self);
         self.clock.accept("clock", probe);
@@ -227,7 +196,7 @@ impl<T: Value> Atom for ResetValue<T> {
         self.value.descriptor()
     }
     fn vcd(&self) -> VCDValue {
-        self.value.vcd()
+        false.into()
     }
     fn id(&self) -> usize {
         self.id

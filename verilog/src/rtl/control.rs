@@ -271,7 +271,9 @@ impl Branch {
         tree::with(|tree| {
             let otherwise = tree.close_block();
             let then = self.then.take().unwrap_or_default();
-            if !then.is_empty() || !otherwise.is_empty() {
+            let is_empty =
+                |block: &[Statement]| block.iter().all(|part| matches!(part, Statement::LastArm(_)));
+            if !is_empty(&then) || !is_empty(&otherwise) {
                 tree.restore_docs(std::mem::take(&mut self.docs));
                 tree.push(Statement::If {
                     test,
@@ -485,8 +487,20 @@ impl Sig<Word> {
     }
 }
 
+/// The test of the last arm of a `match` without `_`, which is not done.
+pub fn last_arm(test: &dyn Test) {
+    if let Some(test) = test.node() {
+        tree::with(|tree| tree.push(Statement::LastArm(test)));
+    }
+}
+
 /// A test of an arm of a `match`.
 pub trait Test {
+    /// The value in the tree, if a signal decides.
+    fn node(&self) -> Option<NodeId> {
+        None
+    }
+
     /// Whether it holds, if the generator decides; else the numbers that a value is compared with, and how many numbers there
     /// are, if it is such a comparison.
     fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>>;
@@ -499,6 +513,9 @@ impl Test for bool {
 }
 
 impl Test for Sig<bool> {
+    fn node(&self) -> Option<NodeId> {
+        Some(self.id)
+    }
     fn cases(&self) -> Result<bool, Option<(Vec<BigUint>, u128)>> {
         Err(
             tree::with(|tree| tree.compared_with(self.id)).and_then(|(value, labels)| {

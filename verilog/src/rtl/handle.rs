@@ -1,8 +1,8 @@
 //! From the fields of a block to the handles that its kernel uses.
 
 use super::sig::{Operand, Sig, sig};
-use super::tree::{self, At, Clocking, Op, Place};
-use crate::lang::{ByteRam, Called, Heaped, Layout, Named, Optional, Ram, Reg, Value, Wire, Word};
+use super::tree::{self, At, BlockClock, Clocking, Op, Place};
+use crate::lang::{Called, Heaped, Layout, Memory, Named, Optional, Reg, Value, Wire, Word};
 use rust_hdl::prelude::{Atom, Direction, Signal, Synth};
 use std::ops::Deref;
 use std::panic::Location;
@@ -17,6 +17,15 @@ pub trait Handle {
 
     /// Clocks and resets of the parts in the field.
     fn clocking(&self, _found: &mut Vec<Clocking>) {}
+}
+
+/// Clocks and resets of the parts in a field with a clock of its own.
+pub fn in_domain(field: &impl Handle, domain: BlockClock, found: &mut Vec<Clocking>) {
+    let start = found.len();
+    field.clocking(found);
+    for part in &mut found[start..] {
+        part.domain = Some(domain);
+    }
 }
 
 fn signal<T>(read: &dyn Atom, write: &dyn Atom) -> Sig<T> {
@@ -53,6 +62,7 @@ impl<T: Value> Handle for Reg<T> {
             clock: self.clock.id(),
             reset: self.has_reset().then(|| self.reset.id()),
             hold: Some((self.d.id(), self.q.id())),
+            domain: None,
         });
     }
 }
@@ -169,31 +179,27 @@ impl RamPorts {
 /// Ports of a memory with byte enables.
 pub type ByteRamPorts = RamPorts<Word>;
 
-macro_rules! memories {
-    ($($memory:ty: $ports:ty),+) => {$(
-        impl Handle for $memory {
-            type Handle = $ports;
-            fn handle(&self) -> $ports {
-                RamPorts {
-                    write_enable: self.write_enable.handle(),
-                    write_addr: self.write_addr.handle(),
-                    write_data: self.write_data.handle(),
-                    read_enable: self.read_enable.handle(),
-                    read_addr: self.read_addr.handle(),
-                    read_data: self.read_data.handle(),
-                }
-            }
-            fn clocking(&self, found: &mut Vec<Clocking>) {
-                found.push(Clocking {
-                    clock: self.clk.id(),
-                    reset: None,
-                    hold: None,
-                });
-            }
+impl<E: Value> Handle for Memory<E> {
+    type Handle = RamPorts<E>;
+    fn handle(&self) -> RamPorts<E> {
+        RamPorts {
+            write_enable: self.write_enable.handle(),
+            write_addr: self.write_addr.handle(),
+            write_data: self.write_data.handle(),
+            read_enable: self.read_enable.handle(),
+            read_addr: self.read_addr.handle(),
+            read_data: self.read_data.handle(),
         }
-    )+};
+    }
+    fn clocking(&self, found: &mut Vec<Clocking>) {
+        found.push(Clocking {
+            clock: self.clk.id(),
+            reset: None,
+            hold: None,
+            domain: None,
+        });
+    }
 }
-memories! { Ram: RamPorts, ByteRam: ByteRamPorts }
 
 /// A port of a bundle.
 #[derive(Clone, Debug)]
@@ -204,6 +210,14 @@ pub struct PortOf {
     pub(crate) signal: Sig<Word>,
     /// The other side need not have it.
     pub(crate) is_optional: bool,
+}
+
+/// The path of a port within a bundle.
+pub fn below(path: &str, field: &str) -> String {
+    match path {
+        "" => field.to_owned(),
+        path => format!("{path}.{field}"),
+    }
 }
 
 /// A bundle of ports: signals by their names within it.
@@ -297,6 +311,14 @@ pub trait Payload: Bundle {
         ports.into_iter().map(|port| (port.name, port.signal)).collect()
     }
 
+    /// Its `valid` and `ready`, to be joined with those of a bundle with another payload.
+    fn handshake(&self) -> Handshake {
+        let mut ports = Vec::new();
+        self.ports("", &mut ports);
+        ports.retain(|port| port.name == "valid" || port.name == "ready");
+        Handshake(ports)
+    }
+
     /// Assigns the ports from a word.
     #[track_caller]
     fn unpack(&self, word: Sig<Word>) {
@@ -316,6 +338,16 @@ pub trait Payload: Bundle {
 }
 
 impl<B: Bundle> Payload for B {}
+
+/// `valid` and `ready` of a bundle.
+#[derive(Clone, Debug)]
+pub struct Handshake(Vec<PortOf>);
+
+impl Bundle for Handshake {
+    fn ports(&self, _: &str, found: &mut Vec<PortOf>) {
+        found.extend(self.0.iter().cloned());
+    }
+}
 
 fn payload(bundle: &(impl Bundle + ?Sized)) -> Vec<PortOf> {
     let mut ports = Vec::new();

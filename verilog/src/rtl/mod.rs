@@ -1,4 +1,4 @@
-//! The language of kernels, second edition: a kernel is Rust that runs once and builds a tree.
+//! The language of kernels: a kernel is Rust that runs once and builds a tree.
 //!
 //! Signals are [`Sig`], handles that can be copied; `#[kernel]` rewrites what Rust cannot overload (`if`, `match`, `=`,
 //! comparisons) into calls of [`control`]. The back-end takes the tree where it asks a block for its `hdl`.
@@ -10,7 +10,10 @@ mod sig;
 mod signed;
 pub(crate) mod tree;
 
-pub use handle::{Bundle, ByteRamPorts, Handle, Maybe, Payload, PortOf, RamPorts, Table};
+pub use handle::{
+    Bundle, ByteRamPorts, Handle, Handshake, Maybe, Payload, PortOf, RamPorts, Table, below, in_domain,
+};
+pub(crate) use sig::sig;
 pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
     wire_bit, word_of,
@@ -19,6 +22,7 @@ pub use pipeline::{Staged, staged};
 pub use signed::{OnSigned, Signed, SignedOperand};
 pub use tree::{BlockClock, Clocking};
 
+use crate::emit::Metadata;
 use crate::lang::Describe;
 use rust_hdl::prelude::Verilog;
 
@@ -32,7 +36,7 @@ pub fn elaborate<T: Describe + ?Sized>(
 ) -> Verilog {
     tree::build(|| {
         tree::with(|tree| {
-            tree.metadata = crate::lang::metadata::<T>(suffix, numbers);
+            tree.metadata = Metadata::of::<T>(suffix, numbers);
             tree.clock = clock.map(|clock| clock.clock);
             tree.reset = clock.and_then(|clock| clock.reset);
             tree.reset_is_low = clock.is_some_and(|clock| clock.reset_is_low);

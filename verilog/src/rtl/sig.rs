@@ -33,7 +33,7 @@ impl<T> fmt::Debug for Sig<T> {
     }
 }
 
-pub(super) fn sig<T>(id: NodeId) -> Sig<T> {
+pub(crate) fn sig<T>(id: NodeId) -> Sig<T> {
     Sig {
         id,
         kind: PhantomData,
@@ -122,17 +122,14 @@ macro_rules! numbers {
         }
     )+};
 }
-numbers! { i32 u32 u64 usize u128 }
+numbers! { u8 i32 u32 u64 usize u128 }
 
 impl Operand<Word> for Word {
     fn operand(&self, width: usize, at: At) -> Sig<Word> {
-        match self.known_width() {
-            Some(own) => number(self.value().clone(), own, at).operand(width, at),
-            None => number(self.value().clone(), width, at),
-        }
+        number(self.value().clone(), self.width(), at).operand(width, at)
     }
     fn natural(&self) -> Option<usize> {
-        self.known_width()
+        Some(self.width())
     }
 }
 

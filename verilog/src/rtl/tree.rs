@@ -3,11 +3,11 @@
 //! Signals are handles ([`super::Sig`]): the number of a value in this tree. Equal values are one value, so that two branches
 //! that do the same can be compared by their numbers.
 
+use crate::emit::Metadata;
 use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
 use crate::lang::Layout;
-use crate::lang::Wire;
 use num_bigint::BigUint;
-use rust_hdl::prelude::{Atom, Clock, In, Signal};
+use rust_hdl::prelude::Atom;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::Location;
@@ -81,6 +81,8 @@ pub(crate) enum Statement {
         otherwise: Vec<Statement>,
         is_match: bool,
     },
+    /// The block is the last arm of a `match`, which needs no test; the test says what is left.
+    LastArm(NodeId),
     /// Two ports are one: the side that may be assigned gets the value of the other, or 0 if there is none.
     Join {
         left: NodeId,
@@ -117,6 +119,8 @@ pub struct Clocking {
     pub(crate) reset: Option<usize>,
     /// Input and output of a register.
     pub(crate) hold: Option<(usize, usize)>,
+    /// What drives them, if it is not the block's own clock and reset.
+    pub(crate) domain: Option<BlockClock>,
 }
 
 /// All that a kernel has built.
@@ -144,8 +148,8 @@ pub(crate) struct Tree {
     pub(crate) reset_is_low: bool,
     /// Values of which a field was selected.
     pub(crate) records: Vec<(NodeId, &'static Layout)>,
-    /// Name, documentation and numbers of the block, as `lang::comments` has them.
-    pub(crate) metadata: Vec<String>,
+    /// Name, documentation and numbers of the block.
+    pub(crate) metadata: Metadata,
 }
 
 thread_local!(static OPEN: RefCell<Vec<Tree>> = const { RefCell::new(Vec::new()) });
@@ -424,6 +428,7 @@ impl Clocking {
             clock: clock.clock,
             reset: clock.reset,
             hold: None,
+            domain: None,
         })
     }
 }
@@ -438,7 +443,7 @@ pub struct BlockClock {
 
 impl BlockClock {
     /// The clock, and the reset, which may be active low.
-    pub fn new(clk: &Signal<In, Clock>, rst: Option<&Wire<In, bool>>, reset_is_low: bool) -> Self {
+    pub fn new(clk: &dyn Atom, rst: Option<&dyn Atom>, reset_is_low: bool) -> Self {
         Self {
             clock: clk.id(),
             reset: rst.map(Atom::id),

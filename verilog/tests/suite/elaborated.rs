@@ -276,6 +276,56 @@ fn kernels_do_what_their_models_do() {
     suite.check();
 }
 
+/// Delays a bit.
+#[module]
+struct Delay {
+    d: Wire<In, bool>,
+    q: Wire<Out, bool>,
+    r: Reg<bool, Reset>,
+}
+
+#[kernel(Delay)]
+fn update() {
+    r = d;
+    q = r;
+}
+
+/// Delays the bits of a word, each by a part of its own.
+#[module(count: usize)]
+struct Delays {
+    d: Wire<In, { count }>,
+    q: Wire<Out, { count }>,
+    bits: [Delay; count],
+}
+
+#[kernel(Delays, suffix = count)]
+fn update() {
+    for (number, bit) in bits.iter().enumerate() {
+        bit.d = !d[number];
+    }
+    q = word_of(bits.iter().map(|bit| bit.q));
+}
+
+#[test]
+fn many_equal_instances_are_a_loop() {
+    let text = |count| {
+        generate(&Delays::new(count), "delays").map_or_else(|error| error.to_string(), |design| design.text())
+    };
+    assert!(text(8).contains("for (genvar i = 0; i < 8; i++) begin : g_bits"));
+    assert!(text(8).contains("delay u_bits ("));
+    assert!(text(7).contains("delay u_bits_6 ("));
+    let mut suite = Suite::default();
+    let mut held = 0_u64;
+    suite.model("delays_9", &Delays::new(9), true, move |inputs| {
+        // rst, d
+        let number = |at: usize| inputs[at].iter_u64_digits().next().unwrap_or(0);
+        let outputs = vec![BigUint::from(held)];
+        held = if number(0) == 1 { 0 } else { !number(1) & 0x1ff };
+        outputs
+    });
+    suite.check();
+}
+
 #[test]
 fn text() {
     let text = |block: &dyn Block, name: &str| {
@@ -365,4 +415,142 @@ wrong! {
         q = c;
     }
     a_pattern_of_another_width { a, b, c, y, q, r } { q = b.fits("01?"); y = a; r = a; }
+}
+
+/// Blocks with two clocks, each with a register that looks at one of the other clock.
+macro_rules! crossings {
+    ($($name:ident $pattern:tt $ask:expr; $body:block)+) => {$(
+        mod $name {
+            use super::*;
+            /// A bit from one clock to another.
+            #[module(no_clock)]
+            pub(super) struct Crossing {
+                near_clk: Signal<In, Clock>,
+                near_rst: Wire<In, bool>,
+                far_clk: Signal<In, Clock>,
+                seen: Wire<Out, bool>,
+                #[clock(near_clk, near_rst)]
+                #[new($ask)]
+                ask: Reg<bool>,
+                #[clock(far_clk)]
+                #[new(Reg::bit().with(RegAttribute::AsyncReg))]
+                stage: [Reg<bool>; 2],
+            }
+            #[kernel(Crossing $pattern)]
+            fn update() $body
+        }
+    )+};
+}
+
+crossings! {
+    direct { seen, ask, stage } Reg::bit_reset().with(RegAttribute::DontTouch); {
+        ask = !ask;
+        stage[0] = ask;
+        stage[1] = stage[0];
+        seen = stage[1];
+    }
+    unmarked { seen, ask, stage } Reg::bit_reset(); {
+        ask = !ask;
+        stage[0] = ask;
+        stage[1] = stage[0];
+        seen = stage[1];
+    }
+    logic { seen, ask, stage } Reg::bit_reset().with(RegAttribute::DontTouch); {
+        ask = !ask;
+        let quiet = !ask;
+        stage[0] = quiet;
+        stage[1] = stage[0];
+        seen = stage[1];
+    }
+    condition { seen, ask, stage } Reg::bit_reset().with(RegAttribute::DontTouch); {
+        ask = !ask;
+        if ask {
+            stage[0] = true;
+        }
+        stage[1] = stage[0];
+        seen = stage[1];
+    }
+}
+
+#[test]
+fn registers_and_parts_have_the_clock_above_them() {
+    let text = generate(&direct::Crossing::new(), "crossing")
+        .map(|design| design.text())
+        .unwrap_or_else(|error| error.to_string());
+    for block in [
+        "    always_ff @(posedge near_clk) begin\n        ask <= !ask;\n        if (near_rst) begin\n            ask <= 1'b0;\n",
+        "    always_ff @(posedge far_clk) begin\n        stage_0 <= ask;\n        stage_1 <= stage_0;\n    end\n",
+    ] {
+        assert!(text.contains(block), "{text}");
+    }
+}
+
+#[test]
+fn only_a_marked_register_crosses_to_another_clock_and_as_it_is() {
+    let blocks: [(&str, &dyn Block); 3] = [
+        ("unmarked", &unmarked::Crossing::new()),
+        ("logic", &logic::Crossing::new()),
+        ("condition", &condition::Crossing::new()),
+    ];
+    for (name, block) in blocks {
+        let error = generate(block, "top").expect_err(name).to_string();
+        let expected = "top: the register `stage.0` reads `ask`, which is on another clock: ";
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
+}
+
+/// Registers that are one and the same.
+#[module]
+struct Cloned {
+    y: Wire<Out, bool>,
+    #[new(vec![Reg::bit(); 2])]
+    parts: Vec<Reg<bool>>,
+}
+
+#[kernel(Cloned { y, parts })]
+fn update() {
+    parts[0] = parts[1];
+    y = parts[0];
+}
+
+#[test]
+fn a_clone_is_no_second_register() {
+    let error = generate(&Cloned::new(), "top").expect_err("a clone").to_string();
+    assert!(error.starts_with("top: `parts.1."), "{error}");
+}
+
+/// A channel, the payload of which is a word in a queue.
+#[interface(ChannelIn, width: usize)]
+struct ChannelOut {
+    id: Wire<Out, { width }>,
+    last: Wire<Out, bool>,
+    valid: Wire<Out, bool>,
+    ready: Wire<In, bool>,
+}
+
+/// Packs a channel, and unpacks it.
+#[module(no_clock, width: usize)]
+struct Packs {
+    s: ChannelIn<{ width }>,
+    m: ChannelOut<{ width }>,
+}
+
+#[kernel(Packs { s, m })]
+fn update() {
+    m.unpack(s.pack());
+    m.handshake() = s.handshake();
+}
+
+#[test]
+fn a_handshake_is_joined_without_its_payload() {
+    let text = generate(&Packs::new(4), "packs")
+        .map(|design| design.text())
+        .unwrap_or_else(|error| error.to_string());
+    for line in [
+        "assign m_id = s_id;",
+        "assign m_valid = s_valid;",
+        "assign s_ready = m_ready;",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
 }

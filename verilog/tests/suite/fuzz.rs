@@ -172,7 +172,7 @@ impl Generator {
                 let target = if self.wild && self.below(8) == 0 {
                     "a"
                 } else {
-                    ["t", "y", "y$next"][self.below(3) as usize]
+                    ["y", "y$next"][self.below(2) as usize]
                 };
                 set(target, self.expression(4, 3))
             }

@@ -21,162 +21,95 @@ struct Stream {
 /// Adds what comes in.
 ///
 /// One word a cycle; a full sum starts again.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(width: usize)]
 struct Adder {
-    /// Clock.
-    clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    rst: Wire<In, Bit>,
     /// Words to add.
-    words: Stream,
+    words: Stream<{ width }>,
     /// Their sum.
-    sum: Wire<Out>,
+    sum: Wire<Out, { width }>,
     /// The sum is complete.
-    done: Wire<Out, Bit>,
-    /// A word is taken.
-    take: Wire<Local, Bit>,
+    done: Wire<Out, bool>,
     /// What is being done.
+    #[new(Reg::reset_to(State::Idle))]
     state: Reg<State>,
     /// Sum so far.
-    total: Reg,
+    total: Reg<{ width }, Reset>,
     /// The words that came last.
-    recent: Vec<Reg>,
+    recent: [Reg<{ width }>; 2],
 }
 
-impl Adder {
-    fn new(width: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            words: Stream::new(width),
-            sum: Wire::word(width),
-            done: Wire::bit(),
-            take: Wire::bit(),
-            state: Reg::reset_to(State::Idle),
-            total: Reg::word_reset(width),
-            recent: (0..2).map(|_| Reg::word(width)).collect(),
-        }
-    }
-}
-
-impl Logic for Adder {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.state, self.total, self.recent);
-        self.words.ready.next = self.state.q.val() != State::Drain;
-        self.take.next = self.words.valid.val() && self.state.q.val() != State::Drain;
-        self.done.next = false;
-        self.recent[0].d.next = self.words.data.val();
-        self.recent[1].d.next = self.recent[0].q.val();
-        /// The machine.
-        match self.state.q.val() {
-            State::Idle => {
-                if self.take.val() {
-                    self.total.d.next = self.words.data.val();
-                    self.state.d.next = State::Fill;
-                }
-            }
-            State::Fill => {
-                if self.take.val() {
-                    self.total.d.next = self.total.q.val() + self.words.data.val();
-                    if self.recent[1].q.val() == self.words.data.val() {
-                        self.state.d.next = State::Drain;
-                    }
-                }
-            }
-            State::Drain => {
-                self.done.next = true;
-                self.state.d.next = State::Idle;
+#[kernel(Adder { words, sum, done, state, total, recent })]
+fn update() {
+    words.ready = state != State::Drain;
+    /// A word is taken.
+    let take = words.valid && words.ready;
+    done = false;
+    recent[0] = words.data;
+    recent[1] = recent[0];
+    /// The machine.
+    match state {
+        State::Idle => {
+            if take {
+                total = words.data;
+                state = State::Fill;
             }
         }
-        self.sum.next = self.total.q.val();
+        State::Fill => {
+            if take {
+                total = total + words.data;
+                if recent[1] == words.data {
+                    state = State::Drain;
+                }
+            }
+        }
+        State::Drain => {
+            done = true;
+            state = State::Idle;
+        }
     }
+    sum = total;
 }
 
 /// A memory behind an adder.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(width: usize)]
 struct Store {
-    clk: Signal<In, Clock>,
-    rst: Wire<In, Bit>,
-    words: Stream,
-    address: Wire<In>,
-    read: Wire<Out>,
+    words: Stream<{ width }>,
+    address: Wire<In, 4>,
+    read: Wire<Out, { width }>,
     /// Adds.
-    adder: Adder,
-    memory: Ram,
+    adder: Adder<{ width }>,
+    memory: Ram<{ RamStyle::Block }, 16, { width }>,
 }
 
-impl Store {
-    fn new(width: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            words: Stream::new(width),
-            address: Wire::word(4),
-            read: Wire::word(width),
-            adder: Adder::new(width),
-            memory: Ram::new(RamStyle::Block, 16, width),
-        }
-    }
-}
-
-impl Logic for Store {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.memory);
-        self.adder.clk.next = self.clk.val();
-        self.adder.rst.next = self.rst.val();
-        connect!(self.words => self.adder.words);
-        self.memory.write_enable.next = self.adder.done.val();
-        self.memory.write_addr.next = self.address.val();
-        self.memory.write_data.next = self.adder.sum.val();
-        self.memory.read_enable.next = true;
-        self.memory.read_addr.next = self.address.val() + 1;
-        self.read.next = self.memory.read_data.val();
-    }
+#[kernel(Store { words, address, read, adder, memory })]
+fn update() {
+    adder.words = words;
+    memory.write(adder.done, address, adder.sum);
+    memory.read_enable = true;
+    memory.read_addr = address + 1;
+    read = memory.read_data;
 }
 
 /// Selects, replaces and rearranges bits.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(no_clock)]
 struct Shuffle {
-    a: Wire<In>,
-    i: Wire<In>,
-    lane: Wire<Out>,
-    late: Wire<Out>,
-    swapped: Wire<Out>,
-    changed: Wire<Out>,
-    mask: Wire<Out>,
+    a: Wire<In, 64>,
+    i: Wire<In, 3>,
+    lane: Wire<Out, 8>,
+    late: Wire<Out, 16>,
+    swapped: Wire<Out, 64>,
+    changed: Wire<Out, 64>,
+    mask: Wire<Out, 64>,
 }
 
-impl Shuffle {
-    fn new() -> Self {
-        Self {
-            a: Wire::word(64),
-            i: Wire::word(3),
-            lane: Wire::word(8),
-            late: Wire::word(16),
-            swapped: Wire::word(64),
-            changed: Wire::word(64),
-            mask: Wire::word(64),
-        }
-    }
-}
-
-impl Logic for Shuffle {
-    #[kernel]
-    fn update(&mut self) {
-        self.lane.next = self.a.val().slice(self.i.val().resize(6).index() * 8, 8);
-        self.late.next = self.a.val().slice(self.i.val().resize(6).index() * 8, 16);
-        self.swapped.next = self.a.val().swap_bytes();
-        self.changed.next = self.a.val();
-        self.changed.next.set_bit(self.i.val().resize(6).index(), false);
-        self.mask.next = fill(self.a.val().get_bit(0), 64) & cat!(self.i.val(), lit(0x1f, 61));
-    }
-}
-
-#[test]
-fn a_state_machine_with_registers() {
-    insta::assert_snapshot!(generate(&Adder::new(16), "adder").expect("a design").text());
+#[kernel(Shuffle { a, i, lane, late, swapped, changed, mask })]
+fn update() {
+    lane = a.at(cat!(i, lit(0, 3)), 8);
+    late = a.at(cat!(i, lit(0, 3)), 16);
+    swapped = a.swap_bytes();
+    changed = a;
+    changed[i.resize(6)] = false;
+    mask = a[0].repeat(64) & cat!(i, lit(0x1f, 61));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The module as text.
 
-use super::{AppPort, Generation, parameters, ports};
+use super::{AppParameter, AppPort, Generation, declaration, parameters, ports, range};
 use spinneret_verilog::{Design, Port, PortDirection};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Name of the cluster's module.
+pub const CLUSTER: &str = "pspin_wrap";
 
 /// Where the cluster's clock comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,55 +32,31 @@ pub struct Shell<'a> {
     pub app: &'a Design,
 }
 
-/// A condition on the parameters, and the name of a missing module as its error message.
-const CONDITIONS: &[(&str, &str)] = &[
-    ("PORTS_PER_IF != 1", "PORTS_PER_IF_has_to_be_1"),
-    ("AXIS_IF_DATA_WIDTH != 512", "AXIS_IF_DATA_WIDTH_has_to_be_512"),
-    (
-        "AXIS_IF_TX_USER_WIDTH != 17",
-        "AXIS_IF_TX_USER_WIDTH_has_to_be_17",
-    ),
-    (
-        "AXIS_IF_TX_ID_WIDTH > 16",
-        "AXIS_IF_TX_ID_WIDTH_has_to_be_16_at_most",
-    ),
-    (
-        "AXIS_IF_TX_DEST_WIDTH > 8",
-        "AXIS_IF_TX_DEST_WIDTH_has_to_be_8_at_most",
-    ),
-    (
-        "AXIS_IF_RX_ID_WIDTH > 8",
-        "AXIS_IF_RX_ID_WIDTH_has_to_be_8_at_most",
-    ),
-    (
-        "AXIS_IF_RX_DEST_WIDTH > 16",
-        "AXIS_IF_RX_DEST_WIDTH_has_to_be_16_at_most",
-    ),
-    (
-        "AXIS_IF_RX_USER_WIDTH > 97",
-        "AXIS_IF_RX_USER_WIDTH_has_to_be_97_at_most",
-    ),
-    ("PTP_TS_WIDTH > 96", "PTP_TS_WIDTH_has_to_be_96_at_most"),
-    ("TX_TAG_WIDTH != 16", "TX_TAG_WIDTH_has_to_be_16"),
-    ("APP_DMA_ENABLE == 0", "APP_DMA_ENABLE_has_to_be_1"),
-    ("APP_CTRL_ENABLE == 0", "APP_CTRL_ENABLE_has_to_be_1"),
-    ("APP_AXIS_IF_ENABLE == 0", "APP_AXIS_IF_ENABLE_has_to_be_1"),
-    ("DMA_ADDR_WIDTH != 64", "DMA_ADDR_WIDTH_has_to_be_64"),
-    ("DMA_LEN_WIDTH != 16", "DMA_LEN_WIDTH_has_to_be_16"),
-    ("DMA_TAG_WIDTH < 6", "DMA_TAG_WIDTH_has_to_be_6_at_least"),
-    ("RAM_ADDR_WIDTH < 14", "RAM_ADDR_WIDTH_has_to_be_14_at_least"),
-    ("RAM_SEG_COUNT != 2", "RAM_SEG_COUNT_has_to_be_2"),
-    ("RAM_SEG_DATA_WIDTH != 512", "RAM_SEG_DATA_WIDTH_has_to_be_512"),
-    (
-        "AXIL_APP_CTRL_DATA_WIDTH != 32",
-        "AXIL_APP_CTRL_DATA_WIDTH_has_to_be_32",
-    ),
-    (
-        "AXIL_APP_CTRL_ADDR_WIDTH < 24",
-        "AXIL_APP_CTRL_ADDR_WIDTH_has_to_be_24_at_least",
-    ),
-    ("STAT_INC_WIDTH != 24", "STAT_INC_WIDTH_has_to_be_24"),
-    ("STAT_ID_WIDTH != 12", "STAT_ID_WIDTH_has_to_be_12"),
+/// A parameter, and the values that it may not have: others than this one, less or more.
+const CONDITIONS: &[(&str, &str, u32)] = &[
+    ("PORTS_PER_IF", "!=", 1),
+    ("AXIS_IF_DATA_WIDTH", "!=", 512),
+    ("AXIS_IF_TX_USER_WIDTH", "!=", 17),
+    ("AXIS_IF_TX_ID_WIDTH", ">", 16),
+    ("AXIS_IF_TX_DEST_WIDTH", ">", 8),
+    ("AXIS_IF_RX_ID_WIDTH", ">", 8),
+    ("AXIS_IF_RX_DEST_WIDTH", ">", 16),
+    ("AXIS_IF_RX_USER_WIDTH", ">", 97),
+    ("PTP_TS_WIDTH", ">", 96),
+    ("TX_TAG_WIDTH", "!=", 16),
+    ("APP_DMA_ENABLE", "!=", 1),
+    ("APP_CTRL_ENABLE", "!=", 1),
+    ("APP_AXIS_IF_ENABLE", "!=", 1),
+    ("DMA_ADDR_WIDTH", "!=", 64),
+    ("DMA_LEN_WIDTH", "!=", 16),
+    ("DMA_TAG_WIDTH", "<", 6),
+    ("RAM_ADDR_WIDTH", "<", 14),
+    ("RAM_SEG_COUNT", "!=", 2),
+    ("RAM_SEG_DATA_WIDTH", "!=", 512),
+    ("AXIL_APP_CTRL_DATA_WIDTH", "!=", 32),
+    ("AXIL_APP_CTRL_ADDR_WIDTH", "<", 24),
+    ("STAT_INC_WIDTH", "!=", 24),
+    ("STAT_ID_WIDTH", "!=", 12),
 ];
 
 /// Segments of the RAM, as the conditions say.
@@ -100,7 +78,7 @@ const FLEXIBLE: &[&str] = &[
 ];
 
 /// Ports of the cluster that the application does not know.
-pub(super) const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
+const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
 
 /// Ports of the application that Corundum has none for: messages for interrupts are taken, and go nowhere.
 const UNUSED_APP_PORTS: &[(&str, &str)] = &[
@@ -113,24 +91,89 @@ impl Shell<'_> {
     /// The complete source file.
     pub fn text(&self) -> String {
         let sides = self.sides();
-        let mut text = String::from(
-            "`default_nettype none\n\n\
-             // Corundum's application block: interface 0 passes through spinneret, everything else passes straight through.\n\
-             module mqnic_app_block #(\n",
-        );
-        self.write_parameters(&mut text);
-        text.push_str(") (\n");
-        self.write_ports(&mut text);
-        text.push_str(");\n\n");
-        write_conditions(&mut text);
-        self.write_clock(&mut text);
-        write_wires(&mut text, &sides);
-        write_app(&mut text, &self.app.name, &sides);
-        self.write_cluster(&mut text, &sides);
-        self.write_passes(&mut text);
-        self.write_ties(&mut text, &sides);
-        text.push_str("\nendmodule\n\n`default_nettype wire\n");
-        text
+        let [clusters, queues] = self.cluster;
+        let (of_ports, of_interfaces) = self.passes();
+        format!(
+            "\
+`default_nettype none
+
+// Corundum's application block: interface 0 passes through spinneret, everything else passes straight through.
+module mqnic_app_block #(
+    {parameters}
+) (
+    {ports}
+);
+
+    // The design is fixed: other values of these parameters do not elaborate.
+    {conditions}
+
+{clock}    {wires}
+
+    {app} app (
+        {of_app}
+    );
+
+    {CLUSTER} #(
+        .N_CLUSTERS({clusters}),
+        .N_MPQ({queues})
+    ) cluster (
+        {of_cluster}
+    );
+
+    // Streams that nothing looks at.
+    {of_ports}
+    for (genvar i = 1; i < IF_COUNT; i = i + 1) begin : g_pass
+        {of_interfaces}
+    end
+
+    // What the application has no use for.
+    {ties}
+
+endmodule
+
+`default_nettype wire
+",
+            parameters = self.parameters().join(",\n    "),
+            ports = self.ports().join(",\n    "),
+            conditions = conditions().join("\n    "),
+            clock = match self.clock {
+                ClusterClock::Board => CLOCK,
+                ClusterClock::External => "",
+            },
+            wires = wires(&sides).join("\n    "),
+            app = self.app.name,
+            of_app = of_app(&sides).join(",\n        "),
+            of_cluster = of_cluster(&sides).join(",\n        "),
+            of_ports = of_ports.join("\n    "),
+            of_interfaces = of_interfaces.join("\n        "),
+            ties = self.ties(&sides).join("\n    "),
+        )
+    }
+
+    /// The cluster as a black box, for tools that lack its sources: the ports that [`Shell::text`] connects and the
+    /// parameters that it sets.
+    pub fn cluster_declaration(&self) -> String {
+        let mut ports = vec![declaration(true, "", "clk_i")];
+        // Outputs of the application are inputs of the cluster.
+        ports.extend(self.sides().cluster.into_iter().map(|inner| {
+            let is_input = inner.direction != PortDirection::Input;
+            declaration(is_input, &range(inner.width), &cluster_port(inner))
+        }));
+        let unused = UNUSED_CLUSTER_PORTS.iter();
+        ports.extend(unused.map(|(name, _)| declaration(name.ends_with("_i"), "", name)));
+        format!(
+            "\
+(* blackbox *)
+module {CLUSTER} #(
+    parameter integer N_CLUSTERS = 0,
+    parameter integer N_MPQ = 0
+) (
+    {}
+);
+endmodule
+",
+            ports.join(",\n    ")
+        )
     }
 
     /// The application's ports, sorted by whom they lead to.
@@ -151,105 +194,78 @@ impl Shell<'_> {
         sides
     }
 
-    /// The application's ports that lead to the cluster.
-    pub(super) fn cluster_ports(&self) -> Vec<&Port> {
-        self.sides().cluster
+    fn parameters(&self) -> Vec<String> {
+        let parameter = |AppParameter { name, default }| match name.as_str() {
+            "IF_COUNT" => format!("parameter IF_COUNT = {}", self.interfaces),
+            _ => format!("parameter {name} = {default}"),
+        };
+        parameters(self.generation).into_iter().map(parameter).collect()
     }
 
-    fn write_parameters(&self, text: &mut String) {
-        let lines: Vec<_> = parameters(self.generation)
-            .into_iter()
-            .map(|parameter| match parameter.name.as_str() {
-                "IF_COUNT" => format!("    parameter IF_COUNT = {}", self.interfaces),
-                name => format!("    parameter {name} = {}", parameter.default),
-            })
-            .collect();
-        let _ = writeln!(text, "{}", lines.join(",\n"));
-    }
-
-    fn write_ports(&self, text: &mut String) {
-        let mut lines: Vec<_> = ports(self.generation)
-            .into_iter()
-            .map(|port| {
-                let direction = match port.direction {
-                    PortDirection::Input => "input  wire",
-                    _ => "output wire",
-                };
-                match port.width.as_str() {
-                    "1" => format!("    {direction} {}", port.name),
-                    width => format!("    {direction} [{width}-1:0] {}", port.name),
-                }
-            })
-            .collect();
+    fn ports(&self) -> Vec<String> {
+        let port = |AppPort {
+                        direction,
+                        name,
+                        width,
+                    }| {
+            let range = match width.as_str() {
+                "1" => String::new(),
+                _ => format!("[{width}-1:0] "),
+            };
+            declaration(direction == PortDirection::Input, &range, &name)
+        };
+        let mut all: Vec<_> = ports(self.generation).into_iter().map(port).collect();
         if self.clock == ClusterClock::External {
-            lines.extend(["cluster_clk", "cluster_running"].map(|name| format!("    input  wire {name}")));
+            all.extend(["cluster_clk", "cluster_running"].map(|name| declaration(true, "", name)));
         }
-        let _ = writeln!(text, "{}", lines.join(",\n"));
-    }
-
-    fn write_clock(&self, text: &mut String) {
-        if self.clock == ClusterClock::Board {
-            text.push_str(
-                "    wire cluster_clk;\n    wire cluster_running;\n    \
-                 spinneret_cluster_clock cluster_clock (\n        .clk(clk),\n        .rst(rst),\n        \
-                 .cluster_clk(cluster_clk),\n        .cluster_locked(cluster_running)\n    );\n\n",
-            );
-        }
-    }
-
-    fn write_cluster(&self, text: &mut String, sides: &Sides) {
-        let [clusters, queues] = self.cluster;
-        let mut lines = vec!["        .clk_i(cluster_clk)".to_owned()];
-        lines.extend(sides.cluster.iter().map(|port| {
-            let name = cluster_port(port);
-            format!("        .{name}({})", port.name)
-        }));
-        lines.extend(
-            UNUSED_CLUSTER_PORTS
-                .iter()
-                .map(|(port, value)| format!("        .{port}({value})")),
-        );
-        let _ = writeln!(
-            text,
-            "    pspin_wrap #(\n        .N_CLUSTERS({clusters}),\n        .N_MPQ({queues})\n    ) cluster (\n{}\n    );\n",
-            lines.join(",\n")
-        );
+        all
     }
 
     /// Streams of ports, and those of the interfaces after the first.
-    fn write_passes(&self, text: &mut String) {
-        let all = ports(self.generation);
-        let outputs = || all.iter().filter(|port| port.direction != PortDirection::Input);
-        text.push_str("    // Streams that nothing looks at.\n");
-        for port in outputs() {
-            if let Some((source, _)) = passed(port).filter(|(_, count)| *count == "PORT_COUNT") {
-                let _ = writeln!(text, "    assign {} = {source};", port.name);
+    fn passes(&self) -> (Vec<String>, Vec<String>) {
+        let (mut of_ports, mut of_interfaces) = (Vec::new(), Vec::new());
+        for port in self.outputs() {
+            match passed(&port) {
+                Some((source, "PORT_COUNT")) => of_ports.push(format!("assign {} = {source};", port.name)),
+                Some((source, _)) => {
+                    let range = match port.width.strip_prefix("IF_COUNT*") {
+                        Some(width) => format!("[i*{width} +: {width}]"),
+                        None => "[i]".to_owned(),
+                    };
+                    of_interfaces.push(format!("assign {}{range} = {source}{range};", port.name));
+                }
+                None => {}
             }
         }
-        text.push_str("    for (genvar i = 1; i < IF_COUNT; i = i + 1) begin : g_pass\n");
-        for port in outputs() {
-            if let Some((source, _)) = passed(port).filter(|(_, count)| *count == "IF_COUNT") {
-                let range = match port.width.strip_prefix("IF_COUNT*") {
-                    Some(width) => format!("[i*{width} +: {width}]"),
-                    None => "[i]".to_owned(),
-                };
-                let _ = writeln!(text, "        assign {}{range} = {source}{range};", port.name);
-            }
-        }
-        text.push_str("    end\n\n");
+        (of_ports, of_interfaces)
     }
 
     /// Outputs without a driver.
-    fn write_ties(&self, text: &mut String, sides: &Sides) {
-        text.push_str("    // What the application has no use for.\n");
-        for port in ports(self.generation) {
-            let driven = sides.corundum.iter().any(|(inner, _)| inner.name == port.name);
-            if port.direction != PortDirection::Input && !driven && passed(&port).is_none() {
-                let _ = writeln!(text, "    assign {} = '0;", port.name);
-            }
-        }
+    fn ties(&self, sides: &Sides) -> Vec<String> {
+        let driven: BTreeSet<_> = sides.corundum.iter().map(|(inner, _)| &inner.name).collect();
+        let tied = self
+            .outputs()
+            .filter(|port| !driven.contains(&port.name) && passed(port).is_none());
+        tied.map(|port| format!("assign {} = '0;", port.name)).collect()
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = AppPort> {
+        let is_output = |port: &AppPort| port.direction != PortDirection::Input;
+        ports(self.generation).into_iter().filter(is_output)
     }
 }
+
+/// The board's clock for the cluster.
+const CLOCK: &str = "    wire cluster_clk;
+    wire cluster_running;
+    spinneret_cluster_clock cluster_clock (
+        .clk(clk),
+        .rst(rst),
+        .cluster_clk(cluster_clk),
+        .cluster_locked(cluster_running)
+    );
+
+";
 
 /// Clocks and resets.
 const CLOCKS: &[&str] = &["clk", "rst", "cluster_clk", "cluster_running"];
@@ -263,7 +279,7 @@ struct Sides<'a> {
 }
 
 /// The name of the cluster's port that a port of the application leads to.
-pub(super) fn cluster_port(port: &Port) -> String {
+fn cluster_port(port: &Port) -> String {
     match port.name.as_str() {
         "cluster_rstn" => "rst_ni".to_owned(),
         name if name.starts_with("stdout_") => name.to_owned(),
@@ -287,40 +303,40 @@ fn passed(port: &AppPort) -> Option<(String, &'static str)> {
     Some((format!("{other}{rest}"), count))
 }
 
-fn write_conditions(text: &mut String) {
-    text.push_str("    // The design is fixed: other values of these parameters do not elaborate.\n");
-    for (number, (wrong, message)) in CONDITIONS.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "    if ({wrong}) begin : g_condition_{number}\n        {message} error ();\n    end"
-        );
-    }
-    text.push('\n');
+/// A missing module, whose name is the error message.
+fn conditions() -> Vec<String> {
+    let condition = |(number, (name, relation, value)): (usize, &(&str, &str, u32))| {
+        let limit = match *relation {
+            "<" => "_at_least",
+            ">" => "_at_most",
+            _ => "",
+        };
+        format!(
+            "if ({name} {relation} {value}) begin : g_condition_{number}\n        \
+             {name}_has_to_be_{value}{limit} error ();\n    end"
+        )
+    };
+    CONDITIONS.iter().enumerate().map(condition).collect()
 }
 
 /// Wires to the cluster, and for outputs whose width may differ.
-fn write_wires(text: &mut String, sides: &Sides) {
-    for port in &sides.cluster {
-        let _ = writeln!(text, "    wire {}{};", range(port.width), port.name);
-    }
+fn wires(sides: &Sides) -> Vec<String> {
+    let wire = |port: &Port, prefix: &str| format!("wire {}{prefix}{};", range(port.width), port.name);
+    let mut all: Vec<_> = sides.cluster.iter().map(|port| wire(port, "")).collect();
     for (port, outer) in &sides.corundum {
         if port.direction != PortDirection::Input && is_flexible(outer) {
-            let _ = writeln!(text, "    wire {}app_{};", range(port.width), port.name);
             let (_, width) = split(outer);
-            let _ = writeln!(text, "    assign {} = {width}'(app_{});", first(outer), port.name);
+            all.push(wire(port, "app_"));
+            all.push(format!("assign {} = {width}'(app_{});", first(outer), port.name));
         }
     }
-    text.push('\n');
+    all
 }
 
-fn write_app(text: &mut String, name: &str, sides: &Sides) {
-    let mut lines: Vec<_> = sides
-        .clocks
-        .iter()
-        .chain(&sides.cluster)
-        .map(|port| format!("        .{0}({0})", port.name))
-        .collect();
-    lines.extend(sides.corundum.iter().map(|(port, outer)| {
+fn of_app(sides: &Sides) -> Vec<String> {
+    let same = sides.clocks.iter().chain(&sides.cluster);
+    let mut all: Vec<_> = same.map(|port| format!(".{0}({0})", port.name)).collect();
+    all.extend(sides.corundum.iter().map(|(port, outer)| {
         let value = match (port.direction, is_flexible(outer)) {
             (PortDirection::Input, _) if outer.width.ends_with("*RAM_SEG_ADDR_WIDTH") => {
                 segment_addresses(&port.name, port.width / SEGMENTS)
@@ -329,14 +345,26 @@ fn write_app(text: &mut String, name: &str, sides: &Sides) {
             (_, true) => format!("app_{}", port.name),
             (_, false) => first(outer),
         };
-        format!("        .{}({value})", port.name)
+        format!(".{}({value})", port.name)
     }));
-    lines.extend(
+    all.extend(
         UNUSED_APP_PORTS
             .iter()
-            .map(|(port, value)| format!("        .{port}({value})")),
+            .map(|(port, value)| format!(".{port}({value})")),
     );
-    let _ = writeln!(text, "    {name} app (\n{}\n    );\n", lines.join(",\n"));
+    all
+}
+
+fn of_cluster(sides: &Sides) -> Vec<String> {
+    let mut all = vec![".clk_i(cluster_clk)".to_owned()];
+    let ports = sides.cluster.iter();
+    all.extend(ports.map(|port| format!(".{}({})", cluster_port(port), port.name)));
+    all.extend(
+        UNUSED_CLUSTER_PORTS
+            .iter()
+            .map(|(port, value)| format!(".{port}({value})")),
+    );
+    all
 }
 
 /// Of each segment's address the lowest bits.
@@ -346,13 +374,6 @@ fn segment_addresses(name: &str, width: usize) -> String {
         .map(|segment| format!("{name}[{segment}*RAM_SEG_ADDR_WIDTH +: {width}]"))
         .collect();
     format!("{{{}}}", slices.join(", "))
-}
-
-pub(super) fn range(width: usize) -> String {
-    match width {
-        1 => String::new(),
-        width => format!("[{}:0] ", width - 1),
-    }
 }
 
 /// Whether the port may be narrower than that of the application.

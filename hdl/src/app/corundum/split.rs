@@ -1,6 +1,6 @@
 //! The module as a testbench wants it: one port for each stream, and none that nothing uses.
 
-use super::{AppPort, ExpressionError, Generation, evaluate, parameters, ports};
+use super::{AppPort, ExpressionError, Generation, declaration, evaluate, parameters, ports, range};
 use spinneret_verilog::PortDirection;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -76,13 +76,20 @@ impl Split {
                 width: 1,
             });
         }
+        let declarations = all.iter().map(|port| {
+            declaration(
+                port.direction == PortDirection::Input,
+                &range(port.width),
+                &port.name,
+            )
+        });
         let mut text = String::from("`default_nettype none\n\n");
         let _ = write!(
             text,
             "// Corundum's application block with a port for each stream.\nmodule {SPLIT_TOP} (\n    {}\n);\n\n    \
              mqnic_app_block #(\n        .IF_COUNT({interfaces})\n    ) app_block (\n        {}\n    );\n\n\
              endmodule\n\n`default_nettype wire\n",
-            all.iter().map(declaration).collect::<Vec<_>>().join(",\n    "),
+            declarations.collect::<Vec<_>>().join(",\n    "),
             connections.join(",\n        ")
         );
         Ok(Self { text, ports: all })
@@ -142,17 +149,6 @@ fn connection(port: &AppPort, parts: &[SplitPort]) -> String {
         }
     };
     format!(".{}({value})", port.name)
-}
-
-fn declaration(port: &SplitPort) -> String {
-    let direction = match port.direction {
-        PortDirection::Input => "input  wire",
-        _ => "output wire",
-    };
-    match port.width {
-        1 => format!("{direction} {}", port.name),
-        width => format!("{direction} [{}:0] {}", width - 1, port.name),
-    }
 }
 
 #[cfg(test)]

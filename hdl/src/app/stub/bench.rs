@@ -4,7 +4,6 @@ use super::ClusterStub;
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, StubShape, USER};
 use crate::axi::{AxiExtras, AxiMaster, AxiTarget};
 use crate::entry::ParameterError;
-use crate::ingress::her_gen::ContextsIn;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -39,8 +38,7 @@ pub struct BenchHer {
 }
 
 /// The stand-in with the port names that bus models expect.
-#[hardware(shape: StubShape, error = ParameterError)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: StubShape, error = ParameterError)]
 pub struct PspinWrapBench {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -99,47 +97,51 @@ pub struct PspinWrapBench {
     wrap: Checked<ClusterStub<{ shape }>>,
 }
 
-impl Logic for PspinWrapBench {
-    #[kernel]
-    fn update(&mut self) {
-        let meta = ContextsIn::place(1, HOST_ADDRESS).width;
-        self.wrap.clk_i.next = self.clk.val();
-        self.wrap.rst_ni.next = self.rstn.val();
-        self.wrap.cl_fetch_en_i.next = self.fetch_enable.val();
-        self.eoc.next = self.wrap.cl_eoc_o.val();
-        self.busy.next = self.wrap.cl_busy_o.val();
-        self.active.next = self.wrap.pspin_active_o.val();
-        self.wrap.eos_i.next = false;
-        self.mpq_full.next = self.wrap.mpq_full_o.val();
-        connect!(self.ni => self.wrap.ni_slave);
-        connect!(self.no => self.wrap.no_slave);
-        connect!(self.host => self.wrap.host_slave);
-        connect!(self.wrap.host_master => self.m_axi);
-        /// HERs; what the stand-in does not look at is 0.
-        connect!(self.her => self.wrap.her; valid, ready, msgid);
-        self.wrap.her.is_eom.next = false;
-        connect!(self.her => self.wrap.her; addr, size, xfer_size);
-        self.wrap.her.meta.unpack(Word::zero(meta));
-        connect!(self.her => self.wrap.her.meta; handler_mem_addr, host_mem_addr, ph_addr);
-        self.feedback_addr.next = self.wrap.feedback.her_addr.val();
-        self.feedback_size.next = self.wrap.feedback.her_size.val();
-        self.feedback_msgid.next = self.wrap.feedback.msgid.val();
-        self.feedback_valid.next = self.wrap.feedback.valid.val();
-        self.wrap.feedback.ready.next = self.feedback_ready.val();
-        /// Commands and words.
-        self.command_zero.next = cat!(
-            self.wrap.nic_cmd_req.user_ptr.val(),
-            self.wrap.nic_cmd_req.fid.val(),
-            self.wrap.nic_cmd_req.nid.val()
-        );
-        self.command_id.next = self.wrap.nic_cmd_req.id.val();
-        self.command_src_addr.next = self.wrap.nic_cmd_req.src_addr.val();
-        self.command_length.next = self.wrap.nic_cmd_req.length.val();
-        self.command_valid.next = self.wrap.nic_cmd_req.valid.val();
-        self.wrap.nic_cmd_req.ready.next = self.command_ready.val();
-        self.wrap.nic_cmd_resp_valid_i.next = self.response.valid.val();
-        self.wrap.nic_cmd_resp_id_i.next = self.response.data.val();
-        self.response.ready.next = true;
-        connect!(self => self.wrap; stdout_rd_en, stdout_dout, stdout_data_valid);
+#[kernel(PspinWrapBench)]
+fn update() {
+    wrap.rst_ni = rstn;
+    wrap.cl_fetch_en_i = fetch_enable;
+    eoc = wrap.cl_eoc_o;
+    busy = wrap.cl_busy_o;
+    active = wrap.pspin_active_o;
+    wrap.eos_i = false;
+    mpq_full = wrap.mpq_full_o;
+    wrap.ni_slave = ni;
+    wrap.no_slave = no;
+    wrap.host_slave = host;
+    m_axi = wrap.host_master;
+    /// HERs; what the stand-in does not look at is 0.
+    wrap.her.is_eom = false;
+    wrap.her.msgid = her.msgid;
+    wrap.her.addr = her.addr;
+    wrap.her.size = her.size;
+    wrap.her.xfer_size = her.xfer_size;
+    for (_, port) in wrap.her.meta.named() {
+        port = Word::zero(port.width());
     }
+    wrap.her.meta.handler_mem_addr = her.handler_mem_addr;
+    wrap.her.meta.host_mem_addr = her.host_mem_addr;
+    wrap.her.meta.ph_addr = her.ph_addr;
+    wrap.her.valid = her.valid;
+    her.ready = wrap.her.ready;
+    let done = wrap.feedback;
+    feedback_addr = done.her_addr;
+    feedback_size = done.her_size;
+    feedback_msgid = done.msgid;
+    feedback_valid = done.valid;
+    done.ready = feedback_ready;
+    /// Commands and words.
+    let command = wrap.nic_cmd_req;
+    command_zero = cat!(command.user_ptr, command.fid, command.nid);
+    command_id = command.id;
+    command_src_addr = command.src_addr;
+    command_length = command.length;
+    command_valid = command.valid;
+    command.ready = command_ready;
+    wrap.nic_cmd_resp_valid_i = response.valid;
+    wrap.nic_cmd_resp_id_i = response.data;
+    response.ready = true;
+    wrap.stdout_rd_en = stdout_rd_en;
+    stdout_dout = wrap.stdout_dout;
+    stdout_data_valid = wrap.stdout_data_valid;
 }

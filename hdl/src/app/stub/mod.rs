@@ -2,7 +2,7 @@
 //! third-party source. It executes no handlers.
 //!
 //! ```text
-//!  ni_slave, no_slave, host_slave => StubSlave x 3 --+--> StubMemory
+//!  ni_slave, no_slave, host_slave => ports x 3 ------+--> StubMemory
 //!                                                    |       |
 //!  her -> queue -> HerSequencer -> HostFetch --------+       +--> HostCopy => host_master
 //!                     |   |  |                                    HostFetch => host_master
@@ -35,37 +35,28 @@
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memory.
 
 mod bench;
-mod burst;
-mod copy;
-mod entry;
-mod fetch;
+mod host;
 mod memory;
-mod read_port;
 mod sequencer;
 mod shape;
 mod slave;
-mod write_port;
 
 pub use bench::PspinWrapBench;
-pub use burst::StubBurst;
-pub use copy::HostCopy;
-pub(crate) use entry::{BENCH_ENTRY, ENTRY, SIMULATED};
-pub use fetch::HostFetch;
-pub use memory::{RoundRobin, StubMemory};
-pub use read_port::StubReadPort;
+pub use host::{HostCopy, HostFetch};
+pub use memory::StubMemory;
 pub use sequencer::HerSequencer;
+pub(crate) use shape::{BENCH_ENTRY, ENTRY, SIMULATED};
 pub use shape::{StubShape, operation};
-pub use slave::StubSlave;
-pub use write_port::StubWritePort;
+pub use slave::{StubBurst, StubReadPort, StubWritePort};
 
-use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, PSPIN_WRAP, UNPRIVILEGED};
+use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, LENGTH_BITS, PSPIN_WRAP, UNPRIVILEGED};
 use crate::egress::CommandOut;
 use crate::entry::ParameterError;
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
-use fetch::HOST_LINE;
 use sequencer::HerFields;
 use shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
+use slave::line_of;
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
@@ -75,18 +66,11 @@ const SIDED: Names = Names {
     output: "_o",
     ..Names::OF_FIELDS
 };
-/// The numbers of those who use the memory.
-const NIC_IN: usize = 0;
-const NIC_OUT: usize = 1;
-const HOST: usize = 2;
-const HERS: usize = 3;
+/// Slaves, which use the memory; the user after them is the one that works on HERs.
+const SLAVES: usize = 3;
 
 /// A stand-in for the PsPIN cluster, with the ports of the public design's wrapper.
-#[hardware(
-    shape: StubShape,
-    error = ParameterError,
-)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(shape: StubShape, error = ParameterError, stored: HerFields = HerFields::new())]
 pub struct ClusterStub {
     /// Clock.
     pub clk_i: Signal<In, Clock>,
@@ -128,170 +112,129 @@ pub struct ClusterStub {
     pub stdout_dout: Wire<Out, { ADDRESS }>,
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
-    reset: Wire<Local, bool>,
     memory: StubMemory<{ shape }>,
-    slaves: [Checked<StubSlave<{ shape }>>; HERS],
-    hers: Checked<Fifo<{ FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered() }>>,
+    writers: [Checked<StubWritePort<{ shape }>>; SLAVES],
+    readers: [Checked<StubReadPort<{ shape }>>; SLAVES],
+    hers: Checked<Fifo<{ FifoConfig::distributed(stored.width, shape.hers).registered() }>>,
     sequencer: HerSequencer,
-    /// The context of the HER.
-    asker: Wire<Local, { CONTEXT_BITS as usize }>,
     fetch: HostFetch<{ shape }>,
     copy: HostCopy<{ shape }>,
     stdout: Checked<Fifo<{ FifoConfig::block(ADDRESS, shape.stdout_words) }>>,
-    /// A cluster has its fetch enable.
-    enabled: Reg<bool, Reset>,
-    busy: Reg<bool, Reset>,
     /// A HER was done since the reset.
     worked: Reg<bool, Reset>,
-    ended: Reg<bool, Reset>,
-    place: StubBurst<{ shape }>,
-    target: StubBurst<{ shape }>,
 }
 
-impl Logic for ClusterStub {
-    #[kernel]
-    fn update(&mut self) {
-        let (clusters, queues) = (self._shape.clusters, self._shape.queues);
-        self.reset.next = !self.rst_ni.val();
-        clocked!(self.clk_i, self.reset => self.memory, self.slaves, self.hers, self.sequencer, self.fetch, self.copy,
-            self.stdout, self.enabled, self.busy, self.worked, self.ended);
-        /// The slaves and the memory.
-        connect!(self.ni_slave => self.slaves[NIC_IN].port);
-        connect!(self.no_slave => self.slaves[NIC_OUT].port);
-        connect!(self.host_slave => self.slaves[HOST].port);
-        for user in 0..HERS {
-            connect!(self.slaves[user].write => self.memory.write[user]);
-            connect!(self.slaves[user].read => self.memory.read[user]);
-            self.slaves[user].memory_data.next = self.memory.data.val();
-        }
-        connect!(self.fetch.write => self.memory.write[HERS]);
-        connect!(self.copy.read => self.memory.read[HERS]);
-        self.copy.memory_data.next = self.memory.data.val();
-        /// HERs come in.
-        self.enabled.d.next = self.cl_fetch_en_i.val().any();
-        self.her.ready.next = self.hers.s.ready.val() && self.enabled.q.val();
-        self.hers.s.valid.next = self.her.valid.val() && self.enabled.q.val();
-        self.hers.s.data.next = cat!(
-            self.her.meta.ph_addr.val().slice(0, operation::COUNT),
-            self.her.meta.handler_mem_addr.val(),
-            self.her.meta.host_mem_addr.val(),
-            self.her.msgid.val(),
-            self.her.xfer_size.val(),
-            self.her.size.val(),
-            self.her.addr.val()
-        );
-        self.sequencer.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
-        self.sequencer.her_size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
-        self.sequencer.her_message.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
-        self.asker.next = self
-            .sequencer
-            .her_message
-            .val()
-            .slice(ID_BITS as usize, CONTEXT_BITS as usize);
-        self.sequencer.her_operations.next = self
-            .hers
-            .m
-            .data
-            .val()
-            .slice(HerFields::OPERATIONS, operation::COUNT);
-        self.sequencer.her_valid.next = self.hers.m.valid.val();
-        self.hers.m.ready.next = self.sequencer.her_done.val();
-        /// From the host.
-        self.target.address.next = self.hers.m.data.val().slice(HerFields::HANDLER, ADDRESS);
-        self.target.size.next = 0.into();
-        self.target.kind.next = INCR.into();
-        self.fetch.start.next = self.sequencer.fetch_start.val();
-        self.fetch.host_line.next = self.hers.m.data.val().slice(HerFields::HOST + OFFSET, HOST_LINE);
-        self.fetch.line.next = self.target.line.val();
-        self.sequencer.fetch_done.next = self.fetch.done.val();
-        /// To the host.
-        self.place.address.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
-        self.place.size.next = 0.into();
-        self.place.kind.next = INCR.into();
-        self.copy.start.next = self.sequencer.copy_start.val();
-        self.copy.source.next = self.hers.m.data.val().slice(HerFields::ADDRESS, OFFSET);
-        self.copy.source_line.next = self.place.line.val();
-        self.copy.size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
-        self.copy.host.next = self.hers.m.data.val().slice(HerFields::HOST, HOST_ADDRESS);
-        self.sequencer.copy_done.next = self.copy.done.val();
-        self.sequencer.failed.next = self.fetch.failed.val() || self.copy.failed.val();
-        if self.fetch.failed.val() {
-            self.sequencer.code.next = self.fetch.code.val();
-        } else {
-            self.sequencer.code.next = self.copy.code.val();
-        }
-        self.host_master.aw.addr.next = cat!(self.copy.aw_line.val(), lit(0, OFFSET));
-        self.host_master.aw.prot.next = UNPRIVILEGED.into();
-        self.host_master.aw.region.next = 0.into();
-        self.host_master.aw.len.next = self.copy.aw_len.val();
-        self.host_master.aw.size.next = (OFFSET as u64).into();
-        self.host_master.aw.burst.next = INCR.into();
-        self.host_master.aw.lock.next = false;
-        self.host_master.aw.atop.next = 0.into();
-        self.host_master.aw.cache.next = BUFFERABLE.into();
-        self.host_master.aw.qos.next = 0.into();
-        self.host_master.aw.id.next = 0.into();
-        self.host_master.aw.user.next = self.asker.val().resize(USER);
-        self.host_master.aw.valid.next = self.copy.aw_valid.val();
-        self.copy.aw_ready.next = self.host_master.aw.ready.val();
-        self.host_master.ar.addr.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
-        self.host_master.ar.prot.next = UNPRIVILEGED.into();
-        self.host_master.ar.region.next = 0.into();
-        self.host_master.ar.len.next = 0.into();
-        self.host_master.ar.size.next = (OFFSET as u64).into();
-        self.host_master.ar.burst.next = INCR.into();
-        self.host_master.ar.lock.next = false;
-        self.host_master.ar.cache.next = BUFFERABLE.into();
-        self.host_master.ar.qos.next = 0.into();
-        self.host_master.ar.id.next = 0.into();
-        self.host_master.ar.user.next = self.asker.val().resize(USER);
-        self.host_master.ar.valid.next = self.fetch.ar_valid.val();
-        self.fetch.ar_ready.next = self.host_master.ar.ready.val();
-        self.host_master.w.data.next = self.copy.w_data.val();
-        self.host_master.w.strb.next = self.copy.w_strb.val();
-        self.host_master.w.user.next = 0.into();
-        self.host_master.w.last.next = self.copy.w_last.val();
-        self.host_master.w.valid.next = self.copy.w_valid.val();
-        self.copy.w_ready.next = self.host_master.w.ready.val();
-        self.fetch.r_data.next = self.host_master.r.data.val();
-        self.fetch.r_resp.next = self.host_master.r.resp.val();
-        self.fetch.r_valid.next = self.host_master.r.valid.val();
-        self.host_master.r.ready.next = true;
-        self.copy.b_resp.next = self.host_master.b.resp.val();
-        self.copy.b_valid.next = self.host_master.b.valid.val();
-        self.host_master.b.ready.next = true;
-        /// Commands.
-        self.nic_cmd_req.valid.next = self.sequencer.command_valid.val();
-        self.nic_cmd_req.id.next = self.sequencer.command_id.val();
-        self.nic_cmd_req.nid.next = 0.into();
-        self.nic_cmd_req.fid.next = 0.into();
-        self.nic_cmd_req.src_addr.next = self.sequencer.command_source.val().resize(HOST_ADDRESS);
-        self.nic_cmd_req.length.next = self.sequencer.command_length.val();
-        self.nic_cmd_req.user_ptr.next = 0.into();
-        self.sequencer.command_ready.next = self.nic_cmd_req.ready.val();
-        self.sequencer.response_valid.next = self.nic_cmd_resp_valid_i.val();
-        self.sequencer.response_id.next = self.nic_cmd_resp_id_i.val();
-        /// Words; one that finds no room is dropped.
-        self.stdout.s.data.next = self.sequencer.word.val();
-        self.stdout.s.valid.next = self.sequencer.word_valid.val();
-        self.stdout_dout.next = self.stdout.m.data.val();
-        self.stdout_data_valid.next = self.stdout.m.valid.val();
-        self.stdout.m.ready.next = self.stdout_rd_en.val();
-        /// Feedback.
-        self.feedback.valid.next = self.sequencer.feedback_valid.val();
-        self.feedback.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
-        self.feedback.her_size.next = self.hers.m.data.val().slice(HerFields::XFER_SIZE, ADDRESS);
-        self.feedback.msgid.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
-        self.sequencer.feedback_ready.next = self.feedback.ready.val();
-        /// Status.
-        self.busy.d.next = self.hers.level.val().any();
-        if self.sequencer.her_done.val() {
-            self.worked.d.next = true;
-        }
-        self.ended.d.next = self.worked.q.val() && !self.hers.level.val().any();
-        self.cl_busy_o.next = fill(self.busy.q.val(), clusters);
-        self.cl_eoc_o.next = fill(self.ended.q.val(), clusters);
-        self.pspin_active_o.next = self.busy.q.val();
-        self.mpq_full_o.next = fill(self.hers.almost_full.val(), queues);
+#[kernel(ClusterStub)]
+fn update() {
+    for (number, slave) in [ni_slave, no_slave, host_slave].into_iter().enumerate() {
+        let (writer, reader) = (&writers[number], &readers[number]);
+        writer.aw = slave.aw;
+        writer.w = slave.w;
+        slave.b = writer.b;
+        reader.ar = slave.ar;
+        slave.r = reader.r;
+        memory.write[number] = writer.write;
+        memory.read[number] = reader.read;
+        reader.memory_data = memory.data;
     }
+    memory.write[SLAVES] = fetch.write;
+    memory.read[SLAVES] = copy.read;
+    copy.memory_data = memory.data;
+    /// HERs come in while a cluster has its fetch enable.
+    let enabled = reg_reset(cl_fetch_en_i.any(), false);
+    her.ready = hers.s.ready && enabled;
+    hers.s.valid = her.valid && enabled;
+    hers.s.data = pack!(stored {
+        address: her.addr,
+        size: her.size,
+        xfer_size: her.xfer_size,
+        message: her.msgid,
+        host: her.meta.host_mem_addr,
+        handler: her.meta.handler_mem_addr,
+        operations: her.meta.ph_addr.slice(0, operation::COUNT),
+    });
+    sequencer.s = hers.m;
+    let first = stored.of(hers.m.data);
+    /// From the host.
+    let (_, host_line) = first.host.split_at(OFFSET);
+    fetch.start = sequencer.fetch_start;
+    fetch.host_line = host_line;
+    fetch.line = line_of(shape, first.handler);
+    sequencer.fetch_done = fetch.done;
+    /// To the host.
+    copy.start = sequencer.copy_start;
+    copy.source = first.address.slice(0, OFFSET);
+    copy.source_line = line_of(shape, first.address);
+    copy.size = first.size;
+    copy.host = first.host;
+    sequencer.copy_done = copy.done;
+    sequencer.failed = fetch.failed || copy.failed;
+    sequencer.code = if fetch.failed { fetch.code } else { copy.code };
+    let (aw, ar) = (host_master.aw, host_master.ar);
+    for (address, line, length) in [
+        (aw, copy.aw_line, copy.aw_len),
+        (ar, fetch.ar.data, constant(lit(0, LENGTH_BITS))),
+    ] {
+        address.addr = cat!(line, lit(0, OFFSET));
+        *address.len = length;
+        *address.size = OFFSET;
+        *address.burst = INCR;
+        *address.lock = false;
+        *address.cache = BUFFERABLE;
+        address.prot = UNPRIVILEGED;
+        *address.qos = 0;
+        *address.region = 0;
+        *address.id = 0;
+        *address.user = first
+            .message
+            .slice(ID_BITS as usize, CONTEXT_BITS as usize)
+            .resize(USER);
+    }
+    *aw.atop = 0;
+    aw.valid = copy.aw_valid;
+    copy.aw_ready = aw.ready;
+    ar.valid = fetch.ar.valid;
+    fetch.ar.ready = ar.ready;
+    host_master.w = copy.w;
+    fetch.r_data = host_master.r.data;
+    fetch.r_resp = host_master.r.resp;
+    fetch.r_valid = host_master.r.valid;
+    host_master.r.ready = true;
+    copy.b_resp = host_master.b.resp;
+    copy.b_valid = host_master.b.valid;
+    host_master.b.ready = true;
+    /// Commands.
+    nic_cmd_req.valid = sequencer.command_valid;
+    nic_cmd_req.id = sequencer.command_id;
+    nic_cmd_req.nid = 0;
+    nic_cmd_req.fid = 0;
+    nic_cmd_req.src_addr = first.address.resize(HOST_ADDRESS);
+    nic_cmd_req.length = first.size;
+    nic_cmd_req.user_ptr = 0;
+    sequencer.command_ready = nic_cmd_req.ready;
+    sequencer.response_valid = nic_cmd_resp_valid_i;
+    sequencer.response_id = nic_cmd_resp_id_i;
+    /// Words; one that finds no room is dropped.
+    stdout.s.data = sequencer.word;
+    stdout.s.valid = sequencer.word_valid;
+    stdout_dout = stdout.m.data;
+    stdout_data_valid = stdout.m.valid;
+    stdout.m.ready = stdout_rd_en;
+    /// Feedback.
+    feedback.valid = sequencer.feedback_valid;
+    feedback.her_addr = first.address;
+    feedback.her_size = first.xfer_size;
+    feedback.msgid = first.message;
+    sequencer.feedback_ready = feedback.ready;
+    /// Status.
+    let occupied = hers.level.any();
+    let busy = reg_reset(occupied, false);
+    if hers.m.ready {
+        worked = true;
+    }
+    let ended = reg_reset(worked && !occupied, false);
+    cl_busy_o = busy.repeat(shape.clusters);
+    cl_eoc_o = ended.repeat(shape.clusters);
+    pspin_active_o = busy;
+    mpq_full_o = hers.almost_full.repeat(shape.queues);
 }

@@ -1,55 +1,51 @@
 //! Operations on a HER, one after another.
 
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, operation};
+use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
 /// A word of stdout that says that the host refused something: its lowest bits are the response.
-pub(super) const FAILURE: u64 = 0xdead_0000;
+const FAILURE: u64 = 0xdead_0000;
 
-/// The steps, in their order.
-const FETCH: u64 = 0;
-const COPY: u64 = 1;
-const SEND: u64 = 2;
-const PRINT: u64 = 3;
-const ANSWER: u64 = 4;
-const STEP_BITS: usize = 3;
+/// The steps of a HER, in their order.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
+enum Step {
+    /// A line is read from the host.
+    Fetch,
+    /// The packet is copied to the host.
+    Copy,
+    /// The packet is sent.
+    Send,
+    /// The message id is printed.
+    Print,
+    /// The feedback is given.
+    Answer,
+}
 
-/// A HER as it waits: {payload handler address, its lowest bits; handler memory; host memory; message id; size
-/// that handlers see; size; address}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HerFields;
-
-impl HerFields {
-    pub(super) const ADDRESS: usize = 0;
-    pub(super) const SIZE: usize = Self::ADDRESS + ADDRESS;
-    pub(super) const XFER_SIZE: usize = Self::SIZE + ADDRESS;
-    pub(super) const MESSAGE: usize = Self::XFER_SIZE + ADDRESS;
-    pub(super) const HOST: usize = Self::MESSAGE + MESSAGE_ID;
-    pub(super) const HANDLER: usize = Self::HOST + HOST_ADDRESS;
-    pub(super) const OPERATIONS: usize = Self::HANDLER + ADDRESS;
-    pub(super) const WIDTH: usize = Self::OPERATIONS + operation::COUNT;
+/// A HER as it waits.
+#[record]
+pub(super) struct HerFields {
+    /// Address of the packet.
+    pub(super) address: Field<{ ADDRESS }>,
+    /// Its bytes.
+    pub(super) size: Field<{ ADDRESS }>,
+    /// Bytes of it that a handler sees.
+    pub(super) xfer_size: Field<{ ADDRESS }>,
+    /// Message id.
+    pub(super) message: Field<{ MESSAGE_ID }>,
+    /// Address of the host memory.
+    pub(super) host: Field<{ HOST_ADDRESS }>,
+    /// Address of the handler memory.
+    pub(super) handler: Field<{ ADDRESS }>,
+    /// Operations: the lowest bits of the payload handler's address.
+    pub(super) operations: Field<{ operation::COUNT }>,
 }
 
 /// Leads a HER through its steps: read from the host, copy to the host, send, print, feedback.
-#[hardware]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(her: HerFields = HerFields::new())]
 pub struct HerSequencer {
-    /// Clock.
-    pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
-    /// Address of a HER's packet; all of a HER stays until its feedback is taken.
-    pub her_addr: Wire<In, { ADDRESS }>,
-    /// Bytes of the packet.
-    pub her_size: Wire<In, { ADDRESS }>,
-    /// Its message id.
-    pub her_message: Wire<In, { MESSAGE_ID }>,
-    /// Its operations.
-    pub her_operations: Wire<In, { operation::COUNT }>,
-    /// The HER is there.
-    pub her_valid: Wire<In, bool>,
-    /// It is done in this cycle.
-    pub her_done: Wire<Out, bool>,
+    /// HERs; each stays until its feedback is taken.
+    pub s: StreamIn<{ her.width }>,
     /// The read from the host begins.
     pub fetch_start: Wire<Out, bool>,
     /// It ends.
@@ -64,10 +60,6 @@ pub struct HerSequencer {
     pub code: Wire<In, 2>,
     /// Id of a command.
     pub command_id: Wire<Out, { COMMAND_ID }>,
-    /// Address of what it sends.
-    pub command_source: Wire<Out, { ADDRESS }>,
-    /// Its bytes.
-    pub command_length: Wire<Out, { ADDRESS }>,
     /// It is there.
     pub command_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
@@ -84,7 +76,8 @@ pub struct HerSequencer {
     pub feedback_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub feedback_ready: Wire<In, bool>,
-    step: Reg<{ STEP_BITS }, Reset>,
+    #[new(Reg::reset_to(Step::Fetch))]
+    step: Reg<Step>,
     /// The step has begun.
     begun: Reg<bool, Reset>,
     command: Reg<{ COMMAND_ID }, Reset>,
@@ -92,80 +85,81 @@ pub struct HerSequencer {
     offers: Reg<bool, Reset>,
     sent: Reg<bool, Reset>,
     answers: Reg<bool, Reset>,
-    /// The step is to be done for this HER.
-    wanted: Wire<Local, bool>,
-    begins: Wire<Local, bool>,
-    ends: Wire<Local, bool>,
-    taken: Wire<Local, bool>,
 }
 
-impl Logic for HerSequencer {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.step, self.begun, self.command, self.offers, self.sent, self.answers);
-        self.taken.next = self.answers.q.val() && self.feedback_ready.val();
-        /// Whether the step is to be done, and whether it ends in this clock.
-        self.wanted.next = true;
-        self.ends.next = self.taken.val();
-        if self.step.q.val() == FETCH {
-            self.wanted.next = self.her_operations.val().get_bit(operation::FETCH);
-            self.ends.next = self.fetch_done.val();
-        } else if self.step.q.val() == COPY {
-            self.wanted.next =
-                self.her_operations.val().get_bit(operation::COPY) && self.her_size.val().any();
-            self.ends.next = self.copy_done.val();
-        } else if self.step.q.val() == SEND {
-            self.wanted.next = self.her_operations.val().get_bit(operation::SEND);
-            self.ends.next = self.sent.q.val()
-                && self.response_valid.val()
-                && self.response_id.val() == self.command.q.val();
-        } else if self.step.q.val() == PRINT {
-            self.wanted.next = self.her_operations.val().get_bit(operation::PRINT);
-            self.ends.next = true;
+#[kernel(HerSequencer)]
+fn update() {
+    let (operations, size) = (s.data.field(her.operations), s.data.field(her.size));
+    let taken = answers && feedback_ready;
+    /// The step is to be done for this HER, and ends in this clock.
+    let (wanted, ends) = (wire_bit(), wire_bit());
+    match step {
+        Step::Fetch => {
+            wanted = operations[operation::FETCH];
+            ends = fetch_done;
         }
-        self.begins.next = self.her_valid.val() && self.wanted.val() && !self.begun.q.val();
-        if self.begins.val() {
-            self.begun.d.next = true;
+        Step::Copy => {
+            wanted = operations[operation::COPY] && size.any();
+            ends = copy_done;
         }
-        if self.her_valid.val() && (!self.wanted.val() || (self.begun.q.val() && self.ends.val())) {
-            self.begun.d.next = false;
-            self.step.d.next = self.step.q.val() + 1;
-            if self.step.q.val() == ANSWER {
-                self.step.d.next = FETCH.into();
-            }
+        Step::Send => {
+            wanted = operations[operation::SEND];
+            ends = sent && response_valid && response_id == command;
         }
-        self.fetch_start.next = self.begins.val() && self.step.q.val() == FETCH;
-        self.copy_start.next = self.begins.val() && self.step.q.val() == COPY;
-        /// A command has the number after that of the one before.
-        if self.offers.q.val() && self.command_ready.val() {
-            self.offers.d.next = false;
-            self.sent.d.next = true;
+        Step::Print => {
+            wanted = operations[operation::PRINT];
+            ends = true;
         }
-        if self.begins.val() && self.step.q.val() == SEND {
-            self.offers.d.next = true;
+        Step::Answer => {
+            wanted = true;
+            ends = taken;
         }
-        if self.begun.q.val() && self.ends.val() && self.step.q.val() == SEND {
-            self.sent.d.next = false;
-            self.command.d.next = self.command.q.val() + 1;
-        }
-        self.command_id.next = self.command.q.val();
-        self.command_source.next = self.her_addr.val();
-        self.command_length.next = self.her_size.val();
-        self.command_valid.next = self.offers.q.val();
-        /// Failures are printed when they happen.
-        if self.failed.val() {
-            self.word.next = cat!(lit(FAILURE >> 2, ADDRESS - 2), self.code.val());
-        } else {
-            self.word.next = self.her_message.val().resize(ADDRESS);
-        }
-        self.word_valid.next = self.failed.val() || (self.begins.val() && self.step.q.val() == PRINT);
-        if self.begins.val() && self.step.q.val() == ANSWER {
-            self.answers.d.next = true;
-        }
-        if self.taken.val() {
-            self.answers.d.next = false;
-        }
-        self.feedback_valid.next = self.answers.q.val();
-        self.her_done.next = self.taken.val();
     }
+    let begins = s.valid && wanted && !begun;
+    if begins {
+        begun = true;
+    }
+    if s.valid && (!wanted || begun && ends) {
+        begun = false;
+        match step {
+            Step::Fetch => step = Step::Copy,
+            Step::Copy => step = Step::Send,
+            Step::Send => step = Step::Print,
+            Step::Print => step = Step::Answer,
+            Step::Answer => step = Step::Fetch,
+        }
+    }
+    fetch_start = begins && step == Step::Fetch;
+    copy_start = begins && step == Step::Copy;
+    /// A command has the number after that of the one before.
+    if offers && command_ready {
+        offers = false;
+        sent = true;
+    }
+    if step == Step::Send {
+        if begins {
+            offers = true;
+        }
+        if begun && ends {
+            sent = false;
+            command = command + 1;
+        }
+    }
+    command_id = command;
+    command_valid = offers;
+    /// Failures are printed when they happen.
+    word = if failed {
+        cat!(lit(FAILURE >> 2, ADDRESS - 2), code)
+    } else {
+        s.data.field(her.message).resize(ADDRESS)
+    };
+    word_valid = failed || begins && step == Step::Print;
+    if begins && step == Step::Answer {
+        answers = true;
+    }
+    if taken {
+        answers = false;
+    }
+    feedback_valid = answers;
+    s.ready = taken;
 }

@@ -22,7 +22,7 @@ pub struct SlotChooser {
     pub m: StreamOut<{ 1 + address }>,
 }
 
-#[kernel(SlotChooser { enough, last, small, large, m, shape })]
+#[kernel(SlotChooser)]
 fn update() {
     let short = last.any();
     let known = short || enough;

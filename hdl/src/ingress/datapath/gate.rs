@@ -62,12 +62,7 @@ pub struct AdmissionGate {
 /// Frames whose verdict waits for their metadata, which comes two clocks after them at most.
 const VERDICTS: usize = 8;
 
-#[kernel(
-    AdmissionGate {
-        s, meta_s, m, meta_m, dropped, queue, out_data, out_valid, verdicts, metas, in_frame, admitted, number, partial, spoiled,
-        spilled, under_way, places, shape
-    },
-)]
+#[kernel(AdmissionGate)]
 fn update() {
     let (beat, limit, packets) = (shape.beat(), shape.large_beats, shape.packets);
     let keep = s.data.field(beat.keep);

@@ -180,17 +180,7 @@ pub struct PspinIngressDatapath {
     counters: EventCounters<{ EVENTS }>,
 }
 
-#[kernel(
-    PspinIngressDatapath {
-        rstn, match_valid, match_mode, match_idx, match_mask, match_start, match_end, her_gen, her_gen_valid,
-        her_gen_ctx_enabled, s_axis_nic_rx, m_axis_nic_rx, m_axi_pspin_ni, her, feedback, alloc_dropped_pkts,
-        matched_pkts_o, bypassed_pkts_o, her_pkts_o, dropped_overload_o, dropped_no_slot_o,
-        dropped_oversize_o, dropped_bad_frame_o, dropped_write_error_o, dropped_no_context_o,
-        refused_no_start_o, refused_not_out_o, refused_early_o, large_used_o, large_peak_o, small_used_o,
-        small_peak_o, match_relative, cluster_held, dropped_reset_o, matcher, valve, gate, pool, chooser,
-        engine, hers, generator, failed, returned, frees, counters, shape
-    },
-)]
+#[kernel(PspinIngressDatapath)]
 fn update() {
     let (address, length, tag) = (shape.dma.address, shape.dma.length, shape.dma.tag);
     let (small_beats, cluster_reset) = (shape.small_beats(), shape.path.cluster_reset);

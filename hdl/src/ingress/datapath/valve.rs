@@ -66,11 +66,7 @@ pub struct FrameValve {
     lost_count: Reg<{ COUNTER_WIDTH }, Reset>,
 }
 
-#[kernel(
-    FrameValve {
-        held, s, meta_s, m, meta_m, left, lost, in_frame, pass, owed, skip, flight, lost_count, last_at
-    },
-)]
+#[kernel(FrameValve)]
 fn update() {
     m.data = s.data;
     m.valid = s.valid && pass;

@@ -64,10 +64,7 @@ pub struct WriteEngine {
     judge: PacketJudge<{ shape }>,
 }
 
-#[kernel(
-    WriteEngine {
-        beat, seen, last, slot, meta, m_axi, good, failed, events, writer, records, responses, judge, shape
-    },
+#[kernel(WriteEngine,
     parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
     numbers(PACKET = ADDRESS + META),
 )]

@@ -38,8 +38,7 @@ pub struct PacketJudge {
     error: Reg<bool, Reset>,
 }
 
-#[kernel(
-    PacketJudge { record, response, meta, good, failed, events, error, shape },
+#[kernel(PacketJudge,
     parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
     numbers(PACKET = ADDRESS + META),
 )]

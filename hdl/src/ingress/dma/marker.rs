@@ -16,7 +16,7 @@ pub struct FramePlan {
     pub plan: Wire<Out, { shape.plan() }>,
 }
 
-#[kernel(FramePlan { address, length, plan, shape })]
+#[kernel(FramePlan)]
 fn update() {
     let (rest, whole) = length.split_at(shape.beat_bits());
     let ones = constant(fill(true, shape.beat().keep.width));
@@ -57,7 +57,7 @@ pub struct FrameMarker {
     tail: Reg<{ keep }>,
 }
 
-#[kernel(FrameMarker { plan, s, m, in_frame, past, spilled, misplaced, left, ends, tail, shape })]
+#[kernel(FrameMarker)]
 fn update() {
     let beat = shape.beat();
     let (keep_width, left_width) = (beat.keep.width, shape.beats_width());

@@ -120,14 +120,7 @@ pub struct PspinIngressDma {
     counters: EventCounters<{ judge::EVENTS }>,
 }
 
-#[kernel(
-    PspinIngressDma {
-        write_desc_addr, write_desc_len, write_desc_tag, write_desc_valid, write_desc_ready, s_axis_pspin_rx,
-        m_axi_pspin, her_gen_addr, her_gen_len, her_gen_tag, her_gen_valid, her_gen_ready, m_free_addr,
-        m_free_valid, m_free_ready, write_error_pkts_o, bad_frame_pkts_o, descriptors, planner, plans, slots,
-        metas, beats, marker, engine, hers, frees, counters, shape
-    },
-)]
+#[kernel(PspinIngressDma)]
 fn update() {
     let (address, length) = (shape.address, shape.length);
     /// Descriptors are {tag, length, address}; each goes into three queues at once.

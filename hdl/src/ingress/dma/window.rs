@@ -35,7 +35,7 @@ pub struct Window {
     used: [Reg<bool, Reset>; depth - 1],
 }
 
-#[kernel(Window { s, head, seen, last, cut, take, entries, used, beat, depth })]
+#[kernel(Window)]
 fn update() {
     let behind = depth - 1;
     /// The input is the beat after the entries that are used.

@@ -76,14 +76,7 @@ pub struct FrameWriter {
     lane: Reg<{ shape.block_bits() }>,
 }
 
-#[kernel(
-    FrameWriter {
-        beat, seen, last, slot, burst_address, burst_length, burst_valid, burst_ready, data, strobes,
-        data_last, data_valid, data_ready, record, record_valid, record_room, window, address_reg, length_reg,
-        burst_valid_reg, data_reg, strobes_reg, last_reg, data_valid_reg, in_frame, bursting, burst_left,
-        slotless, bad, base, place, lane, shape
-    },
-)]
+#[kernel(FrameWriter)]
 fn update() {
     let fields = shape.beat();
     let (address, bits, depth, block) = (

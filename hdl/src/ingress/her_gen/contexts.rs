@@ -33,7 +33,7 @@ pub struct ContextTable {
     contexts: [Reg<{ shape.context_width() }>; shape.contexts],
 }
 
-#[kernel(ContextTable { load, conf, ctx_enabled, wanted, found, used, chosen, enabled, contexts, shape })]
+#[kernel(ContextTable)]
 fn update() {
     if load {
         enabled = ctx_enabled;

@@ -98,14 +98,7 @@ pub struct PspinHerGen {
     drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
 }
 
-#[kernel(
-    PspinHerGen {
-        her, conf, conf_valid, conf_ctx_enabled, gen_addr, gen_len, gen_tag, gen_valid, gen_ready,
-        m_free_addr, m_free_valid, m_free_ready, her_pkts_o, dropped_no_context_o, front, table, her_held,
-        her_message_id, her_end, her_address, her_length, her_transfer, her_context, free_held, free_address,
-        her_count, drop_count, shape, packet
-    },
-)]
+#[kernel(PspinHerGen)]
 fn update() {
     /// A packet's tag has its context lowest, then the end of its message, then its message.
     front.s.data = cat!(gen_tag.slice(0, shape.tag_bits()), gen_len, gen_addr);

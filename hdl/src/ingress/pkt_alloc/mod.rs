@@ -118,15 +118,7 @@ pub struct PspinPktAlloc {
     counters: EventCounters<{ EVENTS }>,
 }
 
-#[kernel(
-    PspinPktAlloc {
-        rstn, pkt_tag_i, pkt_len_i, pkt_valid_i, pkt_ready_o, feedback_ready_o, feedback_valid_i,
-        feedback_her_addr_i, write_addr_o, write_len_o, write_tag_o, write_valid_o, write_ready_i,
-        dropped_pkts_o, write_drop_o, dropped_oversize_o, dropped_no_slot_o, refused_no_start_o,
-        refused_not_out_o, refused_early_o, large_used_o, large_peak_o, small_used_o, small_peak_o, slots,
-        front, back, counters, layout
-    },
-)]
+#[kernel(PspinPktAlloc)]
 fn update() {
     let (tag_width, length_width, address_width) =
         (layout.tag_width, layout.length_width, layout.slots.address_width);

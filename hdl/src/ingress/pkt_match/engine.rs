@@ -69,13 +69,7 @@ pub struct MatchEngine {
     chosen_end: Reg<bool>,
 }
 
-#[kernel(
-    MatchEngine {
-        load, active, mode, idx, mask, start, limit, beat_data, beat_keep, beat_number, beat_last, beat_valid, relative,
-        payload_found, payload_base, payload_back, decide, decide_matched, matched, ruleset, end_of_message, busy,
-        rules, held_mode, earlier_hits, is_matched, chosen, chosen_end, shape
-    },
-)]
+#[kernel(MatchEngine)]
 fn update() {
     let (lanes, option, last_inspected) = (shape.lanes(), shape.ip_relative, shape.beats() - 1);
     if load {

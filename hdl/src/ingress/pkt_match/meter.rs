@@ -39,11 +39,7 @@ pub struct FrameMeter {
     total: Reg<32>,
 }
 
-#[kernel(
-    FrameMeter {
-        beat_id, beat_keep, beat_number, beat_last, beat_valid, id_word, done, size, message_id, id, total, shape
-    },
-)]
+#[kernel(FrameMeter)]
 fn update() {
     let bytes_width = bit_width(shape.axis().keep());
     /// The beat carries the message id, all of it.

@@ -147,14 +147,7 @@ pub struct PspinPktMatch {
     pspin: AxisUnpack<{ shape.axis() }>,
 }
 
-#[kernel(
-    PspinPktMatch {
-        s_axis_nic_rx, m_axis_nic_rx, m_axis_pspin_rx, match_valid, match_mode, match_idx, match_mask, match_start,
-        match_end, packet_meta_tag, packet_meta_size, packet_meta_valid, packet_meta_ready, match_relative, input, beat,
-        beat_last, beat_valid, beat_number, next_number, ready, in_frame, active, stale, payload, engine, meter, buffer,
-        lasts, decisions, metas, demux, nic, pspin, shape
-    },
-)]
+#[kernel(PspinPktMatch)]
 fn update() {
     let fields = shape.axis().fields();
     /// Input register, and the number of the beat within its frame.

@@ -115,11 +115,7 @@ fn cat_words([id, lane, base]: [Sig<Word>; 3]) -> Sig<Word> {
     cat!(id, lane, base)
 }
 
-#[kernel(
-    PayloadFinder {
-        beat_headers, beat_number, accept, found, base, back_lane, id_word, was_looking, is_found, place, shape
-    },
-)]
+#[kernel(PayloadFinder)]
 fn update() {
     let several_beats = LAST_WORD >= shape.lanes();
     let first_beat = beat_number == 0;

@@ -58,12 +58,7 @@ pub struct MatchRule {
     masked: Reg<32>,
 }
 
-#[kernel(
-    MatchRule {
-        load, rule, beat_data, beat_words, beat_number, beat_valid, payload_words, payload_base, payload_back, hit,
-        usable, place, mask, start, limit, relative, select, masked, shape
-    },
-)]
+#[kernel(MatchRule)]
 fn update() {
     if load {
         usable = rule.idx < shape.words();

@@ -39,11 +39,7 @@ pub struct WordSelect {
     pub keep_first: Wire<Out, bool>,
 }
 
-#[kernel(
-    WordSelect {
-        idx, relative, beat_data, beat_number, payload_base, payload_back, word, there, keep_first, shape
-    },
-)]
+#[kernel(WordSelect)]
 fn update() {
     /// The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits for
     /// the other.

@@ -98,12 +98,7 @@ fn places(class: SlotClass) -> FifoConfig {
     )
 }
 
-#[kernel(
-    FreeList {
-        fill, fill_index, open, free, free_index, trusted, hand, hand_index, free_done, slot, used, peak,
-        taken, freed, handed, handed_again, cleared, cleared_again, back, back_entry, list, front, used_count,
-        peak_count, class, address_width, tracked
-    },
+#[kernel(FreeList,
     suffix = self._class.variant(self._tracked),
 )]
 fn update() {

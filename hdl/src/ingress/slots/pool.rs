@@ -98,13 +98,7 @@ pub struct SlotPool {
     counters: EventCounters<{ EVENTS }>,
 }
 
-#[kernel(
-    SlotPool {
-        counters_rst, small, large, free, free_trusted, hand_valid, hand_address, open, refused_no_start,
-        refused_not_out, refused_early, large_used, large_peak, small_used, small_peak, filling, fill_index,
-        accepts, find_large_handed, find_small_handed, find_large, find_small, large_list, small_list,
-        counters, layout, tracked
-    },
+#[kernel(SlotPool,
     suffix = self._layout.variant(self._tracked),
 )]
 fn update() {

@@ -32,7 +32,7 @@ fn tree(terms: Vec<Sig>, levels: usize) -> Vec<Sig> {
     (0..levels).scan(terms, next).flatten().collect()
 }
 
-#[kernel(SlotFinder { address, index, hit, class, address_width, levels }, suffix = self._class.name())]
+#[kernel(SlotFinder, suffix = self._class.name())]
 fn update() {
     let (varying, unit, width) = (class.varying_bits(), class.unit_bits(), class.quotient_width());
     let above = address_width - varying;

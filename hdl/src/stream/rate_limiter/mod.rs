@@ -112,13 +112,7 @@ pub struct SpinneretRateLimiter {
     total_bytes: Reg<{ BYTES_WIDTH }, Reset>,
 }
 
-#[kernel(
-    SpinneretRateLimiter {
-        s_axis, m_axis, limit_enforce, limit_rate, limit_burst, frames_passed, bytes_passed, cycles_held, packed, slice,
-        counted_valid, counted_last, counted_beat, counted, gate_valid, gate_last, gate_beat, gate_bytes, valid, last,
-        data, output, within_frame, credit, full, counters, happened_bytes, total_bytes, shape, beat, bytes, rate, steps
-    },
-)]
+#[kernel(SpinneretRateLimiter)]
 fn update() {
     let fraction = shape.fraction();
     let in_debt = credit[steps - 1];

@@ -96,14 +96,34 @@ pub(super) fn declare_locals(
     Ok(ends)
 }
 
-/// Signals and registers without a name that an output takes its value from: the output is the signal, or the register.
+/// How often each atom is assigned.
+fn assignments(tree: &Tree, statements: &[Statement], times: &mut HashMap<usize, usize>) {
+    for statement in statements {
+        match statement {
+            Statement::Assign { target, .. } => {
+                if let Some(Place::Atom { write, .. }) = tree.place(*target) {
+                    *times.entry(write).or_default() += 1;
+                }
+            }
+            Statement::If { then, otherwise, .. } => {
+                assignments(tree, then, times);
+                assignments(tree, otherwise, times);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Signals and registers without a name that an output takes its only value from: the output is the signal, or the register.
 fn unnamed_outputs(symbols: &Symbols, tree: &Tree) -> BTreeMap<usize, SignalId> {
-    let mut found = BTreeMap::new();
+    let (mut found, mut times) = (BTreeMap::new(), HashMap::new());
+    assignments(tree, tree.statements(), &mut times);
     for statement in tree.statements() {
         if let Statement::Assign { target, value, .. } = statement
             && let Op::Signal(Place::Local(number)) = tree.node(*value).op
             && let Op::Signal(Place::Atom { write, .. }) = tree.node(*target).op
             && tree.locals[number].name.is_none()
+            && times.get(&write) == Some(&1)
             && let Some(port) = own(symbols, Some(write))
             && symbols.signal(port).role == Role::Output
         {
@@ -262,7 +282,7 @@ fn roots(statements: &[Statement], found: &mut Vec<NodeId>) {
                 roots(then, found);
                 roots(otherwise, found);
             }
-            Statement::Define(_) | Statement::Comment(_) => {}
+            Statement::Define(_) | Statement::Comment(_) | Statement::LastArm(_) => {}
         }
     }
 }

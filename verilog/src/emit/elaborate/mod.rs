@@ -14,14 +14,25 @@ use num_bigint::BigUint;
 
 use super::error::Error;
 use super::fold;
-use super::ir::{Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target};
-use super::lower::{Kernel, case};
+use super::ir::{
+    Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement,
+};
 use super::metadata::Metadata;
+use super::plain;
 use super::records::Records;
-use super::select::{Offset, read, variable_write};
-use super::symbols::{Entry, Role, Symbols};
+use super::select::{read, variable_write};
+use super::symbols::{Role, Symbols};
 use super::tables::Identifiers;
 use crate::rtl::tree::{At, Clocking, NodeId, Op, Place, Statement, Tree};
+
+/// A kernel in the intermediate form.
+#[derive(Debug, Default)]
+pub(crate) struct Kernel {
+    pub(crate) statements: Vec<TopStatement>,
+    pub(crate) metadata: Metadata,
+    /// Signals whose fields are named.
+    pub(crate) records: Records,
+}
 
 /// The kernel of a block, as statements over its symbols.
 pub(crate) fn elaborate(
@@ -32,10 +43,13 @@ pub(crate) fn elaborate(
     if let Some(fault) = &tree.fault {
         return Err(fault_at(symbols, &fault.message, fault.at));
     }
-    let mut metadata = Metadata::default();
-    for line in &tree.metadata {
-        metadata.take(line);
+    if let Some(cloned) = symbols.cloned {
+        return Err(Error::Cloned {
+            path: symbols.block.clone(),
+            name: symbols.display(cloned),
+        });
     }
+    let mut metadata = tree.metadata.clone();
     let mut statements = Vec::new();
     let reset = own_reset(symbols, identifiers, tree, &mut statements);
     let locals = declare_locals(symbols, identifiers, tree, reset, &mut statements)?;
@@ -66,11 +80,14 @@ pub(crate) fn elaborate(
 }
 
 fn fault_at(symbols: &Symbols, message: &str, at: At) -> Error {
+    let line = match at.file() {
+        plain::FILE => String::new(),
+        file => format!(" ({file}:{})", at.line()),
+    };
     Error::Kernel {
         path: symbols.block.clone(),
         message: message.to_owned(),
-        file: at.file().to_owned(),
-        line: at.line(),
+        line,
     }
 }
 
@@ -120,7 +137,7 @@ impl Elaboration<'_> {
                     found.append(&mut self.assigned(then)?);
                     found.append(&mut self.assigned(otherwise)?);
                 }
-                Statement::Define(_) | Statement::Comment(_) => {}
+                Statement::Define(_) | Statement::Comment(_) | Statement::LastArm(_) => {}
             }
         }
         Ok(found)
@@ -135,8 +152,16 @@ impl Elaboration<'_> {
             clock: input,
             reset: reset_input,
             hold,
+            domain,
         } in &self.tree.clocking
         {
+            let (clock, reset) = match domain {
+                Some(domain) => (
+                    own(self.symbols, Some(domain.clock)),
+                    own(self.symbols, domain.reset),
+                ),
+                None => (clock, reset),
+            };
             let pairs = [(Some(*input), clock), (*reset_input, reset)];
             for (input, source) in pairs {
                 let input = input.and_then(|input| own(self.symbols, Some(input)));
@@ -182,6 +207,7 @@ impl Elaboration<'_> {
 
     fn statement(&mut self, statement: &Statement, out: &mut Vec<Stmt>) -> Result<(), Error> {
         match statement {
+            Statement::LastArm(_) => {}
             Statement::Comment(text) => out.push(Stmt::Comment(text.clone())),
             Statement::Define(id) => {
                 if let Some(signal) = self.named.get(id).copied() {
@@ -239,6 +265,13 @@ impl Elaboration<'_> {
             chain.push((subject, labels, then));
             rest = otherwise;
         }
+        if let ([Statement::LastArm(test), body @ ..], Some((subject, ..))) = (rest, chain.first())
+            && let Some((last, labels)) = self.tree.compared_with(*test)
+            && last == *subject
+        {
+            chain.push((last, labels, body));
+            rest = &[];
+        }
         let Some((subject, ..)) = chain.first() else {
             return Ok(false);
         };
@@ -281,6 +314,7 @@ impl Elaboration<'_> {
             Role::Input => "is an input of the block",
             Role::ChildOutput => "is an output of a part",
             Role::InOut | Role::ChildInOut => "is a tri-state signal",
+            Role::RegisterOutput => "is the output of a register",
             _ => return Ok(id),
         };
         Err(fault_at(
@@ -317,9 +351,13 @@ impl Elaboration<'_> {
                 Op::SelectAt if low == 0 && self.tree.node(node.operands[0]).operands.is_empty() => {
                     let offset = self.value(node.operands[1])?;
                     let write = variable_write(&offset, value.width, available);
-                    let part = Part::At {
-                        offset: write.offset,
-                        width: value.width,
+                    // One bit has no index in Verilog.
+                    let part = match value.width == available {
+                        true => Part::Whole,
+                        false => Part::At {
+                            offset: write.offset,
+                            width: value.width,
+                        },
                     };
                     let assign = Stmt::Assign {
                         target: Target { signal, part },
@@ -419,13 +457,7 @@ impl Elaboration<'_> {
         let made = match node.op {
             Op::Signal(place) => Expr::signal(self.ends(place)?.0, width),
             Op::Literal(value) => Expr::literal(value, width),
-            Op::Variant(name, value, _) => match self.symbols.lookup(&name.replace("::", "$")) {
-                Some(Entry::Constant(id)) => Expr {
-                    kind: Kind::Constant(id),
-                    width,
-                },
-                _ => Expr::literal(value, width),
-            },
+            Op::Variant(name, value, _) => self.symbols.enum_value(&name, value, width),
             Op::Concat => fold::concat(operands.collect()),
             Op::Repeat => fold::repeat(&next(), width),
             Op::Not => fold::not(next()),
@@ -446,10 +478,6 @@ impl Elaboration<'_> {
             Op::Select(low) => fold::select(&next(), low, width),
             Op::SelectAt => {
                 let (base, offset) = (next(), next());
-                let offset = match offset.as_literal() {
-                    Some(value) => Offset::Constant(value.clone()),
-                    None => Offset::Variable(offset),
-                };
                 read(&base, width, &offset)
             }
             Op::Resize => fold::resize(&next(), width),
@@ -475,4 +503,47 @@ fn compared(comparison: Comparison, a: Expr, b: Expr) -> Expr {
         (Relation::Equal, Some(false)) | (Relation::Unequal, Some(true)) => fold::not(a),
         _ => fold::compare(comparison, a, b),
     }
+}
+
+/// A case statement of arms with different labels, or what is left of one.
+fn case(
+    symbols: &Symbols,
+    test: Expr,
+    mut arms: Vec<Arm>,
+    mut default: Option<DefaultArm>,
+    out: &mut Vec<Stmt>,
+) {
+    let labels = arms.iter().map(|arm| 1 + arm.more.len()).sum::<usize>();
+    let complete = u64::try_from(labels).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+    if complete {
+        // An arm behind all values never runs, and yosys warns of wires in it without a driver.
+        default = None;
+    }
+    if default.is_none()
+        && (complete || is_whole_enum(symbols, &arms))
+        && let Some(last) = arms.pop()
+    {
+        default = Some(DefaultArm {
+            only: last.more.is_empty().then_some(last.label),
+            body: last.body,
+        });
+    }
+    match (arms.is_empty(), default) {
+        (true, Some(only)) => out.extend(only.body),
+        (true, None) => {}
+        (false, default) => out.push(Stmt::Case { test, arms, default }),
+    }
+}
+
+/// Whether the arms name every value of an enum, so that the last one can be the default.
+fn is_whole_enum(symbols: &Symbols, arms: &[Arm]) -> bool {
+    let labels: Option<BTreeSet<usize>> = arms
+        .iter()
+        .flat_map(Arm::labels)
+        .map(|label| match label.kind {
+            Kind::Constant(id) => Some(id.0),
+            _ => None,
+        })
+        .collect();
+    labels.is_some_and(|labels| symbols.enums.contains(&labels))
 }

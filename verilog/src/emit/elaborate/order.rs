@@ -74,8 +74,7 @@ impl Order<'_> {
                         "`{}` depends on itself: a combinational loop",
                         signal.map_or_else(String::new, |id| self.symbols.display(*id))
                     ),
-                    file: String::new(),
-                    line: 0,
+                    line: String::new(),
                 });
             }
             _ => {}

@@ -9,7 +9,6 @@ use super::ir::{Arithmetic, Comparison, Direction, Expr, Kind, Reduction, Relati
 use super::literal::ones;
 
 pub(crate) use concat::concat;
-use concat::join_disjoint;
 pub(crate) use select::select;
 
 /// Zero-extends or truncates.
@@ -65,18 +64,11 @@ pub(crate) fn not(value: Expr) -> Expr {
     }
 }
 
-/// The two's complement. The negation of one zero-extended bit repeats that bit.
+/// The two's complement.
 pub(crate) fn negate(value: Expr) -> Expr {
     let width = value.width;
     match &value.kind {
         Kind::Literal(bits) => Expr::literal(((BigUint::from(1_u32) << width) - bits) & ones(width), width),
-        Kind::Concat(parts) => match parts.as_slice() {
-            [zeros, bit] if bit.width == 1 && zeros.is_zero() => repeat(bit, width),
-            _ => Expr {
-                kind: Kind::Negate(Box::new(value)),
-                width,
-            },
-        },
         _ if width == 1 => value,
         _ => Expr {
             kind: Kind::Negate(Box::new(value)),
@@ -111,11 +103,6 @@ pub(crate) fn arithmetic(op: Arithmetic, a: Expr, b: Expr) -> Expr {
     }
     if let Some(simple) = with_neutral_literal(op, &a, &b).or_else(|| with_neutral_literal(op, &b, &a)) {
         return simple;
-    }
-    if op == Arithmetic::Or
-        && let Some(joined) = join_disjoint(&a, &b)
-    {
-        return joined;
     }
     Expr {
         kind: Kind::Arithmetic(op, Box::new(a), Box::new(b)),
@@ -167,7 +154,7 @@ pub(crate) fn compare(comparison: Comparison, a: Expr, b: Expr) -> Expr {
     }
 }
 
-pub(crate) fn holds<T: Ord>(relation: Relation, x: &T, y: &T) -> bool {
+fn holds<T: Ord>(relation: Relation, x: &T, y: &T) -> bool {
     match relation {
         Relation::Equal => x == y,
         Relation::Unequal => x != y,
@@ -280,30 +267,6 @@ mod tests {
     }
 
     #[test]
-    fn joins_padded_values_that_do_not_overlap() {
-        let high = shift(
-            Direction::Left,
-            resize(&signal(0, 4), 12),
-            Expr::literal(8_u32, 4),
-        );
-        let joined = arithmetic(Arithmetic::Or, high, resize(&signal(1, 8), 12));
-        assert_eq!(joined, concat(vec![signal(0, 4), signal(1, 8)]));
-    }
-
-    #[test]
-    fn keeps_an_or_of_values_that_overlap() {
-        let joined = arithmetic(Arithmetic::Or, resize(&signal(0, 4), 8), resize(&signal(1, 5), 8));
-        assert!(matches!(joined.kind, Kind::Arithmetic(Arithmetic::Or, ..)));
-    }
-
-    #[test]
-    fn joins_a_literal_with_a_padded_value() {
-        let low = resize(&signal(0, 4), 8);
-        let joined = arithmetic(Arithmetic::Or, Expr::literal(0x50_u32, 8), low);
-        assert_eq!(joined, concat(vec![Expr::literal(5_u32, 4), signal(0, 4)]));
-    }
-
-    #[test]
     fn pushes_selections_down_to_signals() {
         let sum = arithmetic(Arithmetic::Add, signal(0, 8), signal(1, 8));
         let low = select(&sum, 0, 4);
@@ -316,11 +279,6 @@ mod tests {
             )
         );
         assert!(matches!(select(&sum, 4, 4).kind, Kind::Low(_)));
-    }
-
-    #[test]
-    fn repeats_a_negated_bit() {
-        assert_eq!(negate(resize(&signal(0, 1), 8)), repeat(&signal(0, 1), 8));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! `connect!`: bundles of ports with others inside, ports that only one side has, and names of their own.
+//! Connections: bundles of ports with others inside, ports that only one side has, and names of their own.
 
 use crate::support::Suite;
-use crate::support::vectors::FromNumber;
+use num_bigint::BigUint;
 use spinneret_verilog::prelude::*;
 
 /// What is said.
@@ -41,35 +41,26 @@ struct ExchangeOut {
 }
 
 /// Answers what was asked, and one more.
-#[hardware(width: usize, has_mark: bool)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(width: usize, has_mark: bool)]
 struct Answerer {
-    clk: Signal<In, Clock>,
-    rst: Wire<In, bool>,
     s: ExchangeIn<{ width }, { has_mark }>,
     count: Wire<Out, 3>,
     asked: Reg<3, Reset>,
 }
 
-impl Logic for Answerer {
-    #[kernel(suffix = self._has_mark)]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.asked);
-        connect!(self.s.ask => self.s.answer, except text);
-        self.s.answer.text.next = self.s.ask.text.val() + 1;
-        if self.s.ask.valid.val() && self.s.answer.ready.val() {
-            self.asked.d.next = self.asked.q.val() + 1;
-        }
-        self.count.next = self.asked.q.val();
+#[kernel(Answerer { s, count, asked }, suffix = self._has_mark)]
+fn update() {
+    s.answer = s.ask;
+    s.answer.text = s.ask.text + 1;
+    if s.ask.valid && s.answer.ready {
+        asked = asked + 1;
     }
+    count = asked;
 }
 
 /// Passes questions on to one who knows of marks or not.
-#[hardware(width: usize, has_mark: bool, called: Names)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(width: usize, has_mark: bool, called: Names)]
 struct Talk {
-    clk: Signal<In, Clock>,
-    rst: Wire<In, bool>,
     s: Called<ExchangeIn<{ width }, true>, { called }>,
     extra: Optional<Wire<In, 2>, { has_mark }>,
     count: Wire<Out, 3>,
@@ -79,54 +70,57 @@ struct Talk {
     other: WordsOut<{ width }, { has_mark }>,
 }
 
-impl Logic for Talk {
-    #[kernel]
-    fn update(&mut self) {
-        /// Clocks and counts.
-        connect!(self => self.first; clk, rst, count);
-        connect!(self => self.second; clk, rst);
-        connect!(self.second.count => self.count_too);
-        /// One after the other.
-        connect!(self.s.ask => self.first.s.ask);
-        connect!(self.first.s.answer => self.second.s.ask);
-        connect!(self.second.s.answer => self.s.answer, except ready, mark);
-        connect!(self.s.answer => self.second.s.answer; ready);
-        connect!(self.second.s.answer => self.s.answer; mark);
-        connect!(self.first.s.answer => self.other, except ready);
+#[kernel(Talk { s, count, count_too, first, second, other, has_mark })]
+fn update() {
+    /// One after the other.
+    first.s.ask = s.ask;
+    second.s.ask = first.s.answer;
+    s.answer = second.s.answer;
+    count = first.count;
+    count_too = second.count;
+    other.text = first.s.answer.text;
+    other.valid = first.s.answer.valid;
+    if has_mark {
+        *other.mark = *first.s.answer.mark;
+    }
+}
+
+fn talk(has_mark: bool) -> impl FnMut(&[BigUint]) -> Vec<BigUint> {
+    let mut count = 0_u64;
+    move |inputs| {
+        let inputs: Vec<u64> = inputs
+            .iter()
+            .map(|input| input.iter_u64_digits().next().unwrap_or(0))
+            .collect();
+        let [rst, text, mark, valid, ready] = inputs[..5] else {
+            panic!("five inputs at least")
+        };
+        let before = count;
+        count = match rst {
+            1 => 0,
+            _ => (count + (valid & ready)) & 7,
+        };
+        let heard = if has_mark { mark } else { 0 };
+        let mut outputs = vec![
+            ready,
+            (text + 2) & 31,
+            heard,
+            valid,
+            before,
+            before,
+            (text + 1) & 31,
+        ];
+        outputs.extend(has_mark.then_some(mark));
+        outputs.push(valid);
+        outputs.into_iter().map(BigUint::from).collect()
     }
 }
 
 /// Adds the blocks of this file.
 pub(crate) fn add_to(suite: &mut Suite) {
     for has_mark in [false, true] {
-        let drive = move |block: &mut Talk, values: &[num_bigint::BigUint]| {
-            let mut values = values.iter();
-            macro_rules! drive {
-                ($($port:ident).+) => {{
-                    let value = values.next().expect("a value");
-                    block.$($port).+.next = FromNumber::from_number(value, &block.$($port).+.next);
-                }};
-            }
-            drive!(rst);
-            drive!(s.ask.text);
-            block.s.ask.mark.next =
-                FromNumber::from_number(values.next().expect("a value"), &block.s.ask.mark.next);
-            drive!(s.ask.valid);
-            drive!(s.answer.ready);
-            if has_mark {
-                block.extra.next =
-                    FromNumber::from_number(values.next().expect("a value"), &block.extra.next);
-            }
-            drive!(other.ready);
-            assert!(values.next().is_none(), "an input is not driven");
-        };
-        let clock = |block: &mut Talk, level: bool| block.clk.next = level.into();
-        suite.add(
-            &format!("talk_{has_mark}"),
-            Talk::new(5, has_mark, Names::OF_FIELDS),
-            drive,
-            Some(clock),
-        );
+        let block = Talk::new(5, has_mark, Names::OF_FIELDS);
+        suite.model(&format!("talk_{has_mark}"), &block, true, talk(has_mark));
     }
 }
 
@@ -156,52 +150,32 @@ fn a_bundle_has_the_names_that_it_is_given_in_their_order() {
 }
 
 /// Joins what does not fit.
-#[hardware(how: usize)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
+#[module(no_clock, how: usize)]
 struct Wrong {
     a: WordsIn<4, false>,
-    b: WordsOut<4, false>,
+    b: WordsOut<5, false>,
     c: ExchangeOut<4, false>,
-    wide: Wire<Out, 5>,
 }
 
-impl Logic for Wrong {
-    #[kernel]
-    fn update(&mut self) {
-        match self._how {
-            0 => connect!(self.c.answer => self.a),
-            1 => connect!(self.a => self.b, except colour),
-            2 => connect!(self.a => self.c),
-            _ => connect!(self.a.text => self.wide),
-        }
+#[kernel(Wrong { a, b, c, how })]
+fn update() {
+    match how {
+        0 => a = c.answer,
+        1 => b = a,
+        2 => a = c,
+        _ => c = a,
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let remedy = "name ports that differ after `except`, and assign them";
     for (how, reason) in [
-        (
-            0,
-            format!("connect! cannot join c.answer and a: both drive `text`: {remedy}"),
-        ),
-        (
-            1,
-            format!("connect! cannot join a and b: neither side has `colour`, which is excepted: {remedy}"),
-        ),
-        (
-            2,
-            format!("connect! cannot join a and c: only one side has `text`: {remedy}"),
-        ),
-        (3, "`wide = a.text` joins 5 bits with 4 bits".to_owned()),
+        (0, "both ports are driven already"),
+        (1, "ports of 5 bits and 4 bits are joined"),
+        (2, "only the left side has `text`"),
+        (3, "only the left side has `ask.text`"),
     ] {
         let error = spinneret_verilog::generate(&Wrong::new(how), "top").expect_err("it does not fit");
-        assert!(error.to_string().contains(&reason), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     }
-}
-
-#[test]
-#[should_panic(expected = "connect!: both drive `text`")]
-fn what_does_not_fit_panics_in_rust() {
-    Wrong::new(0).update();
 }

@@ -1,323 +1,216 @@
-//! Kernels of this crate's own language, and bodies given as Verilog, against Icarus Verilog and Verilator.
+//! Kernels with memories and wide words against models in Rust.
 
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
 use spinneret_verilog::prelude::*;
 
-use crate::case;
 use crate::support::Suite;
 
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-enum Phase {
-    Idle,
-    Busy,
-    Flush,
+fn ones(width: usize) -> BigUint {
+    (BigUint::from(1_u32) << width) - 1_u32
 }
 
-/// Operators of words whose widths are run-time numbers.
-#[derive(LogicBlock, Describe, Debug)]
+/// A constant that no literal of rust-hdl's could hold.
+fn wide() -> Word {
+    Word::from_biguint((ones(180) << 11_u32) | BigUint::from(5_u32), 200)
+}
+
+/// Operators of words.
+#[module(no_clock, width: usize)]
 struct Words {
-    a: Wire<In>,
-    b: Wire<In>,
-    n: Wire<In>,
-    flag: Wire<In, Bit>,
-    product: Wire<Out>,
-    triple: Wire<Out>,
-    shifted: Wire<Out>,
-    joined: Wire<Out>,
-    swapped: Wire<Out>,
-    filled: Wire<Out>,
-    part: Wire<Out>,
-    flags: Wire<Out>,
-    constant: Wire<Out>,
+    a: Wire<In, { width }>,
+    b: Wire<In, { width }>,
+    n: Wire<In, 5>,
+    flag: Wire<In, bool>,
+    product: Wire<Out, { width }>,
+    triple: Wire<Out, { width }>,
+    shifted: Wire<Out, { width }>,
+    joined: Wire<Out, { 2 * width + 1 }>,
+    swapped: Wire<Out, 16>,
+    filled: Wire<Out, { width }>,
+    part: Wire<Out, 8>,
+    flags: Wire<Out, 5>,
+    huge: Wire<Out, 200>,
 }
 
-impl Words {
-    fn new(width: usize) -> Self {
-        Self {
-            a: Wire::word(width),
-            b: Wire::word(width),
-            n: Wire::word(5),
-            flag: Wire::bit(),
-            product: Wire::word(width),
-            triple: Wire::word(width),
-            shifted: Wire::word(width),
-            joined: Wire::word(2 * width + 1),
-            swapped: Wire::word(16),
-            filled: Wire::word(width),
-            part: Wire::word(8),
-            flags: Wire::word(5),
-            constant: Wire::word(200),
-        }
-    }
+#[kernel(Words { a, b, n, flag, product, triple, shifted, joined, swapped, filled, part, flags, huge, width })]
+fn update() {
+    product = a * b;
+    triple = a * 3 - b;
+    shifted = (a << n) | (b >> n);
+    joined = cat!(b, flag, n.slice(1, 0), a);
+    swapped = a.slice(0, 16).swap_bytes();
+    filled = a & flag.repeat(width);
+    part = a.at(n, 8);
+    flags = 0;
+    flags[0] = a.any();
+    flags[1] = a < b;
+    flags[2] = a + 1 == b;
+    flags.slice(3, 2) = n.slice(1, 2);
+    huge = wide();
 }
 
-impl Logic for Words {
-    #[kernel]
-    fn update(&mut self) {
-        let wide = (Word::ones(180).resize(200) << 11u64) | Word::new(5, 200);
-        self.product.next = self.a.val() * self.b.val();
-        self.triple.next = self.a.val() * 3 - self.b.val();
-        self.shifted.next = (self.a.val() << self.n.val()) | (self.b.val() >> self.n.val());
-        self.joined.next = cat!(
-            self.b.val(),
-            self.flag.val(),
-            self.n.val().slice(1, 0),
-            self.a.val()
-        );
-        self.swapped.next = self.a.val().slice(0, 16).swap_bytes();
-        self.filled.next = self.a.val() & fill(self.flag.val(), self.a.width());
-        self.part.next = self.a.val().slice(self.n.val().index(), 8);
-        self.flags.next = 0.into();
-        self.flags.next.set_bit(0, self.a.val().any());
-        self.flags.next.set_bit(1, self.a.val() < self.b.val());
-        self.flags.next.set_bit(2, self.a.val() + 1 == self.b.val());
-        self.flags.next.set_slice(3, 2, self.n.val().slice(1, 2));
-        self.constant.next = wide;
-    }
+fn words(width: usize, inputs: &[BigUint]) -> Vec<BigUint> {
+    let [a, b, n, flag] = inputs else {
+        panic!("four inputs")
+    };
+    let (mask, modulus) = (ones(width), BigUint::from(1_u32) << width);
+    let places = usize::try_from(n).expect("five bits");
+    let bit = |value: bool, place: usize| BigUint::from(u32::from(value)) << place;
+    let low = a.iter_u32_digits().next().unwrap_or(0);
+    vec![
+        (a * b) & &mask,
+        (a * 3_u32 + &modulus - b) % &modulus,
+        ((a << places) & &mask) | (b >> places),
+        (b << (width + 1)) | (flag << width) | a,
+        BigUint::from(((low & 0xff) << 8) | (low >> 8 & 0xff)),
+        if flag.bit(0) { a.clone() } else { BigUint::ZERO },
+        (a >> places) & ones(8),
+        bit(*a != BigUint::ZERO, 0)
+            | bit(a < b, 1)
+            | bit((a + 1_u32) % &modulus == *b, 2)
+            | (((n >> 1_u32) & ones(2)) << 3_u32),
+        wide().value().clone(),
+    ]
 }
 
-/// A state machine with registers that have a reset, and one that has none.
-#[derive(LogicBlock, Describe, Debug)]
-struct Transfer {
-    clk: Signal<In, Clock>,
-    rst: Wire<In, Bit>,
-    start: Wire<In, Bit>,
-    data: Wire<In>,
-    busy: Wire<Out, Bit>,
-    sum: Wire<Out>,
-    last: Wire<Out>,
-    phase: Reg<Phase>,
-    total: Reg,
-    hold: Reg,
-    odd: Reg<Bit>,
-    recent: Vec<Reg>,
-}
-
-impl Transfer {
-    fn new(width: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            start: Wire::bit(),
-            data: Wire::word(width),
-            busy: Wire::bit(),
-            sum: Wire::word(width),
-            last: Wire::word(width),
-            phase: Reg::reset_to(Phase::Flush),
-            total: Reg::reset_to(Word::new(7, width)),
-            hold: Reg::word_reset(width),
-            odd: Reg::reset_to(true),
-            recent: (0..3).map(|_| Reg::word_reset(width)).collect(),
-        }
-    }
-}
-
-impl Logic for Transfer {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.phase, self.total, self.hold, self.odd, self.recent);
-        self.busy.next = true;
-        /// The machine.
-        match self.phase.q.val() {
-            Phase::Idle => {
-                self.busy.next = false;
-                if self.start.val() {
-                    self.phase.d.next = Phase::Busy;
-                    self.total.d.next = self.data.val();
-                }
-            }
-            Phase::Busy => {
-                self.total.d.next = self.total.q.val() + self.data.val();
-                if self.data.val().all() {
-                    self.phase.d.next = Phase::Flush;
-                }
-            }
-            _ => {
-                self.phase.d.next = Phase::Idle;
-            }
-        }
-        if self.start.val() {
-            if self.data.val().any() {
-                self.hold.d.next = self.hold.q.val();
-            } else {
-                self.hold.d.next = self.total.q.val();
-            }
-            self.odd.d.next = !self.odd.q.val();
-        }
-        self.recent[0].d.next = self.data.val();
-        for i in 1..self.recent.len() {
-            self.recent[i].d.next = self.recent[i - 1].q.val();
-        }
-        self.sum.next = self.total.q.val();
-        self.last.next = self.hold.q.val() ^ self.recent[2].q.val();
-        if self.odd.q.val() {
-            self.last.next = !self.hold.q.val();
-        }
-    }
-}
-
-/// A memory of each style.
-#[derive(LogicBlock, Describe, Debug)]
+/// A memory of each style, which is filled before it is read, as its contents are undefined at power-up.
+#[module(no_clock, depth: usize, width: usize, bits: usize = address_width(depth))]
 struct Memories {
     clk: Signal<In, Clock>,
-    address: Wire<In>,
-    write: Wire<In, Bit>,
-    data: Wire<In>,
-    read: Wire<Out>,
-    now: Wire<Out>,
+    address: Wire<In, { bits }>,
+    write: Wire<In, bool>,
+    data: Wire<In, { width }>,
+    read: Wire<Out, { width }>,
+    now: Wire<Out, { width }>,
+    #[new(Reg::starting_with(Word::zero(bits + 1)))]
     filling: Reg,
-    seen: Reg<Bit>,
-    ready: Wire<Local, Bit>,
-    block: Ram,
-    distributed: Ram,
+    #[new(Reg::starting_with(false))]
+    seen: Reg<bool>,
+    block: Ram<{ RamStyle::Block }, { depth }, { width }>,
+    distributed: Ram<{ RamStyle::Distributed }, { depth }, { width }>,
 }
 
-impl Memories {
-    fn new(depth: usize, width: usize) -> Self {
-        let address = address_width(depth);
-        Self {
-            clk: Signal::default(),
-            address: Wire::word(address),
-            write: Wire::bit(),
-            data: Wire::word(width),
-            read: Wire::word(width),
-            now: Wire::word(width),
-            filling: Reg::word_reset(address + 1),
-            seen: Reg::bit_reset(),
-            ready: Wire::bit(),
-            block: Ram::new(RamStyle::Block, depth, width),
-            distributed: Ram::new(RamStyle::Distributed, depth, width),
-        }
+#[kernel(Memories { address, write, data, read, now, filling, seen, block, distributed, bits, width })]
+fn update() {
+    let ready = filling[bits];
+    let place = if ready { address } else { filling.resize(bits) };
+    block.write(write || !ready, place, data);
+    distributed.write(write || !ready, place, data);
+    block.read_enable = ready;
+    block.read_addr = address;
+    distributed.read_addr = address;
+    seen = ready;
+    if !ready {
+        filling = filling + 1;
     }
+    read = if seen { block.read_data } else { lit(0, width) };
+    now = if ready {
+        distributed.read_data
+    } else {
+        lit(0, width)
+    };
 }
 
-impl Logic for Memories {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk => self.block, self.distributed);
-        self.filling.clock.next = self.clk.val();
-        self.filling.reset.next = false;
-        self.seen.clock.next = self.clk.val();
-        self.seen.reset.next = false;
-        self.ready.next = self.filling.q.val().get_bit(self.address.width());
-        self.seen.d.next = self.ready.val();
-        self.filling.d.next = self.filling.q.val();
-        self.block.write_enable.next = self.write.val();
-        self.block.write_addr.next = self.address.val();
-        self.block.write_data.next = self.data.val();
-        self.distributed.write_enable.next = self.write.val();
-        self.distributed.write_addr.next = self.address.val();
-        self.distributed.write_data.next = self.data.val();
-        self.block.read_enable.next = self.ready.val();
-        self.block.read_addr.next = self.address.val();
-        self.distributed.read_addr.next = self.address.val();
-        self.read.next = 0.into();
-        self.now.next = 0.into();
-        if self.seen.q.val() {
-            self.read.next = self.block.read_data.val();
+/// What memories do that are filled first: the read data of both styles.
+fn memories(depth: usize) -> impl FnMut(&[BigUint]) -> Vec<BigUint> {
+    let mut memory: BTreeMap<BigUint, BigUint> = BTreeMap::new();
+    let (mut filled, mut last) = (0, BigUint::ZERO);
+    move |inputs| {
+        let [address, write, data] = inputs else {
+            panic!("three inputs")
+        };
+        let ready = filled == depth;
+        let now = match ready {
+            true => memory[address].clone(),
+            false => BigUint::ZERO,
+        };
+        let read = last.clone();
+        last = now.clone();
+        if !ready {
+            memory.insert(BigUint::from(filled), data.clone());
+            filled += 1;
+        } else if write.bit(0) {
+            memory.insert(address.clone(), data.clone());
         }
-        if !self.ready.val() {
-            // The contents are undefined at power-up, so every word is written before any is read.
-            self.filling.d.next = self.filling.q.val() + 1;
-            self.block.write_enable.next = true;
-            self.block.write_addr.next = self.filling.q.val().resize(self.address.width());
-            self.distributed.write_enable.next = true;
-            self.distributed.write_addr.next = self.filling.q.val().resize(self.address.width());
-        } else {
-            self.now.next = self.distributed.read_data.val();
-        }
+        vec![read, now]
     }
 }
 
 /// A memory whose bytes are written one by one.
-#[derive(LogicBlock, Describe, Debug)]
+#[module(no_clock, depth: usize, bytes: usize, bits: usize = address_width(depth))]
 struct ByteMemory {
     clk: Signal<In, Clock>,
-    enables: Wire<In>,
-    write_address: Wire<In>,
-    data: Wire<In>,
-    read_address: Wire<In>,
-    take: Wire<In, Bit>,
-    read: Wire<Out>,
+    enables: Wire<In, { bytes }>,
+    write_address: Wire<In, { bits }>,
+    data: Wire<In, { 8 * bytes }>,
+    read_address: Wire<In, { bits }>,
+    take: Wire<In, bool>,
+    read: Wire<Out, { 8 * bytes }>,
+    #[new(Reg::starting_with(Word::zero(bits + 1)))]
     filling: Reg,
-    seen: Reg<Bit>,
-    ready: Wire<Local, Bit>,
-    memory: ByteRam,
+    #[new(Reg::starting_with(false))]
+    seen: Reg<bool>,
+    memory: ByteRam<{ depth }, { bytes }>,
 }
 
-impl ByteMemory {
-    fn new(depth: usize, bytes: usize) -> Self {
-        let address = address_width(depth);
-        Self {
-            clk: Signal::default(),
-            enables: Wire::word(bytes),
-            write_address: Wire::word(address),
-            data: Wire::word(8 * bytes),
-            read_address: Wire::word(address),
-            take: Wire::bit(),
-            read: Wire::word(8 * bytes),
-            filling: Reg::word_reset(address + 1),
-            seen: Reg::bit_reset(),
-            ready: Wire::bit(),
-            memory: ByteRam::new(depth, bytes),
-        }
+#[kernel(ByteMemory { enables, write_address, data, read_address, take, read, filling, seen, memory, bits, bytes })]
+fn update() {
+    let ready = filling[bits];
+    memory.write_enable = enables;
+    memory.write_addr = write_address;
+    memory.write_data = data;
+    memory.read_enable = ready && take;
+    memory.read_addr = read_address;
+    seen = seen || ready && take;
+    read = if seen { memory.read_data } else { lit(0, 8 * bytes) };
+    if !ready {
+        filling = filling + 1;
+        memory.write_enable = Word::ones(bytes);
+        memory.write_addr = filling.resize(bits);
     }
 }
 
-impl Logic for ByteMemory {
-    #[kernel]
-    fn update(&mut self) {
-        clocked!(self.clk => self.memory);
-        self.filling.clock.next = self.clk.val();
-        self.filling.reset.next = false;
-        self.seen.clock.next = self.clk.val();
-        self.seen.reset.next = false;
-        self.ready.next = self.filling.q.val().get_bit(self.read_address.width());
-        self.seen.d.next = self.seen.q.val() || (self.ready.val() && self.take.val());
-        self.filling.d.next = self.filling.q.val();
-        self.memory.write_enable.next = self.enables.val();
-        self.memory.write_addr.next = self.write_address.val();
-        self.memory.write_data.next = self.data.val();
-        self.memory.read_enable.next = self.ready.val() && self.take.val();
-        self.memory.read_addr.next = self.read_address.val();
-        self.read.next = 0.into();
-        if self.seen.q.val() {
-            self.read.next = self.memory.read_data.val();
+fn byte_memory(depth: usize, bytes: usize) -> impl FnMut(&[BigUint]) -> Vec<BigUint> {
+    let mut memory: BTreeMap<BigUint, BigUint> = BTreeMap::new();
+    let (mut filled, mut read) = (0, BigUint::ZERO);
+    move |inputs| {
+        let [enables, write_address, data, read_address, take] = inputs else {
+            panic!("five inputs")
+        };
+        let (ready, shown) = (filled == depth, read.clone());
+        if ready && take.bit(0) {
+            read = memory[read_address].clone();
         }
-        if !self.ready.val() {
-            // As above: every word is written before any is read.
-            self.filling.d.next = self.filling.q.val() + 1;
-            self.memory.write_enable.next = fill(true, self.enables.width());
-            self.memory.write_addr.next = self.filling.q.val().resize(self.read_address.width());
+        if !ready {
+            memory.insert(BigUint::from(filled), data.clone());
+            filled += 1;
+        } else if let Some(word) = memory.get_mut(write_address) {
+            for byte in (0..bytes).filter(|byte| enables.bit(*byte as u64)) {
+                let mask = ones(8) << (8 * byte);
+                *word = (&*word - (&*word & &mask)) | (data & mask);
+            }
         }
+        vec![shown]
     }
 }
 
 /// Adds the blocks of this file.
 pub(crate) fn add_to(suite: &mut Suite) {
-    case!(suite, "words_24", Words::new(24), [a, b, n, flag]);
-    case!(suite, "words_16", Words::new(16), [a, b, n, flag]);
-    case!(suite, "words_67", Words::new(67), [a, b, n, flag]);
-    case!(suite, "transfer_3", Transfer::new(3), [rst, start, data], clk);
-    case!(suite, "transfer_40", Transfer::new(40), [rst, start, data], clk);
-    case!(
-        suite,
-        "memories",
-        Memories::new(16, 9),
-        [address, write, data],
-        clk
-    );
-    case!(
-        suite,
-        "byte_memory_3",
-        ByteMemory::new(4, 3),
-        [enables, write_address, data, read_address, take],
-        clk
-    );
-    case!(
-        suite,
-        "byte_memory_1",
-        ByteMemory::new(2, 1),
-        [enables, write_address, data, read_address, take],
-        clk
-    );
+    for width in [16, 24, 67] {
+        suite.model(&format!("words_{width}"), &Words::new(width), false, |inputs| {
+            words(width, inputs)
+        });
+    }
+    suite.model("memories", &Memories::new(16, 9), true, memories(16));
+    for (depth, bytes) in [(4, 3), (2, 1)] {
+        let block = ByteMemory::new(depth, bytes);
+        suite.model(
+            &format!("byte_memory_{bytes}"),
+            &block,
+            true,
+            byte_memory(depth, bytes),
+        );
+    }
 }

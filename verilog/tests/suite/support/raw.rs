@@ -5,6 +5,7 @@ use rust_hdl::core::ast::{
     VerilogOpUnary, VerilogStatement,
 };
 use rust_hdl::core::constraint::PinConstraint;
+use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
     Atom, AtomKind, Block, Logic, Probe, TimingInfo, TypeDescriptor, TypeKind, VCDValue,
 };
@@ -12,7 +13,7 @@ use rust_hdl::prelude::{
 /// A block with any signals, sub-blocks and code.
 pub(crate) struct Raw {
     pub(crate) atoms: Vec<RawAtom>,
-    pub(crate) children: Vec<(String, Raw)>,
+    pub(crate) children: Vec<(String, Box<dyn Block>)>,
     pub(crate) code: Verilog,
     pub(crate) timing: Vec<TimingInfo>,
 }
@@ -25,6 +26,7 @@ pub(crate) struct RawAtom {
     pub(crate) descriptor: TypeDescriptor,
     pub(crate) width: usize,
     pub(crate) literal: VerilogLiteral,
+    id: usize,
 }
 
 impl Raw {
@@ -39,7 +41,12 @@ impl Raw {
     }
 
     /// The same block with a sub-block.
-    pub(crate) fn with(mut self, name: &str, child: Raw) -> Self {
+    pub(crate) fn with(self, name: &str, child: impl Block + 'static) -> Self {
+        self.with_boxed(name, Box::new(child))
+    }
+
+    /// The same with one whose type is not known.
+    pub(crate) fn with_boxed(mut self, name: &str, child: Box<dyn Block>) -> Self {
         self.children.push((name.to_owned(), child));
         self
     }
@@ -57,6 +64,7 @@ pub(crate) fn atom(name: &str, kind: AtomKind, width: usize) -> RawAtom {
         descriptor,
         width,
         literal: 0_u32.into(),
+        id: get_signal_id(),
     }
 }
 
@@ -183,7 +191,7 @@ impl Atom for RawAtom {
         false.into()
     }
     fn id(&self) -> usize {
-        0
+        self.id
     }
     fn verilog(&self) -> VerilogLiteral {
         self.literal.clone()

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use rust_hdl::core::atom::{Atom, AtomKind};
 use rust_hdl::core::probe::Probe;
-use rust_hdl::prelude::{Bits, Block, Signed, VCDValue};
-use spinneret_verilog::prelude::Word;
+use rust_hdl::prelude::{Bits, Block, VCDValue};
 
 /// All input bits together up to this many are tried exhaustively.
 const EXHAUSTIVE_BITS: usize = 10;
@@ -160,20 +159,8 @@ impl<const N: usize> FromNumber for Bits<N> {
     }
 }
 
-impl<const N: usize> FromNumber for Signed<N> {
-    fn from_number(value: &BigUint, _like: &Self) -> Self {
-        rust_hdl::prelude::signed_cast(value.clone().into())
-    }
-}
-
 impl FromNumber for bool {
     fn from_number(value: &BigUint, _like: &Self) -> Self {
         value.bit(0)
-    }
-}
-
-impl FromNumber for Word {
-    fn from_number(value: &BigUint, like: &Self) -> Self {
-        Word::from_biguint(value.clone(), like.width())
     }
 }
