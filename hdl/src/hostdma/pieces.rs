@@ -7,6 +7,7 @@
 //! ```
 
 use super::layout::{AtomicFields, BeatFields, BurstFields, DataFields, PieceFields, RunFields};
+use super::ring::segments_of;
 use super::transfers::count;
 use super::{HostDmaShape, RamWriteOut};
 use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS, within_beat};
@@ -96,14 +97,10 @@ fn several(any: Sig, many: Sig, at_once: usize) -> Sig<bool> {
 )]
 fn update() {
     let (segments, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
-    // Bit s: segment s is one of those that a line goes to.
-    let segments_of = |line: Sig| {
-        word_of((0..segments).map(|segment| group == 0 || line.slice(0, group) == segment / of_beat))
-    };
     slice.s = w;
     let arriving = data.of(slice.m.data);
     /// Bit s: segment s is one of those that the next line goes to.
-    let chosen = segments_of(fill);
+    let chosen = segments_of(fill, shape);
     /// Bit s: the register of segment s is free, or empties in this cycle.
     let free = !command_valid | ram.cmd_ready;
     /// A beat is taken when its line is free, also of writes before, and the registers of its segments are.
@@ -151,7 +148,7 @@ fn update() {
     ram.cmd_be = command_enables;
     ram.cmd_data = command_data;
     /// Bit s: the same for the line that is waited for.
-    let awaited = segments_of(written_reg);
+    let awaited = segments_of(written_reg, shape);
     /// Bit s: segment s has done its part of it. Each tells in order, but some may be ahead.
     let arrived = word_of((0..segments).map(|segment| ram.done[segment] || ahead[segment] != 0));
     /// A line is written when all its segments have said so.

@@ -280,11 +280,12 @@ pub struct ReadSequencer {
     valid_reg: Reg<bool, Reset>,
 }
 
-/// The segments that hold lines of a group, a bit each: all of them, if there is only one group.
+/// Bit s: segment s is one of those that hold a line, whose number or the lowest bits of it are known.
 #[kernel]
-fn segments_of(group: Sig, shape: HostDmaShape) -> Sig {
-    if shape.group() > 0 {
-        word_of((0..shape.segments).map(|segment| group == segment / shape.segments_of_beat()))
+pub(super) fn segments_of(line: Sig, shape: HostDmaShape) -> Sig {
+    let group = shape.group();
+    if group > 0 {
+        word_of((0..shape.segments).map(|segment| line.slice(0, group) == segment / shape.segments_of_beat()))
     } else {
         constant(Word::ones(shape.segments))
     }
@@ -311,7 +312,7 @@ fn update() {
     let has_data = read.response == OKAY;
     let (group, row) = line_now.split_at(shape.group());
     /// Bit s: segment s is one of those that hold the line.
-    let chosen = segments_of(group, shape);
+    let chosen = segments_of(line_now, shape);
     let unsent = command_valid & !ram.cmd_ready;
     let go = job.valid && beats.s.ready && !(chosen & unsent).any();
     job.ready = go && ends_burst;
