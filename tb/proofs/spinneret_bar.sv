@@ -173,18 +173,18 @@ module spinneret_bar_proof #(
 
 `ifndef CONTRACT_ONLY
     // How the registers inside go together; induction needs it.
-    (* internal = "dut.u_write.busy" *) wire write_busy;
+    (* internal = "dut.u_write.u_access.busy" *) wire write_busy;
     (* internal = "dut.u_write.address_held" *) wire address_held;
     (* internal = "dut.u_write.data_held" *) wire data_held;
     (* internal = "dut.u_write.address_ready" *) wire write_address_ready;
     (* internal = "dut.u_write.data_ready" *) wire data_ready;
-    (* internal = "dut.u_write.at_registers" *) wire write_at;
+    (* internal = "dut.u_write.u_access.at_registers" *) wire write_at;
     (* internal = "dut.u_write.u_access.active" *) wire write_act;
     (* internal = "dut.u_write.u_access.late" *) wire write_late;
     (* internal = "dut.u_write.u_access.left" *) wire [$clog2(T)-1:0] write_rest;
-    (* internal = "dut.u_read.busy" *) wire read_busy;
+    (* internal = "dut.u_read.u_access.busy" *) wire read_busy;
     (* internal = "dut.u_read.address_ready" *) wire read_address_ready;
-    (* internal = "dut.u_read.at_registers" *) wire read_at;
+    (* internal = "dut.u_read.u_access.at_registers" *) wire read_at;
     (* internal = "dut.u_read.u_access.active" *) wire read_act;
     (* internal = "dut.u_read.u_access.late" *) wire read_late;
     (* internal = "dut.u_read.u_access.left" *) wire [$clog2(T)-1:0] read_rest;

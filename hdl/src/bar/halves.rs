@@ -1,14 +1,14 @@
-//! The halves of the BAR, and the accesses to the cluster.
+//! The halves of the BAR, and what they share.
 //!
 //! ```text
-//!  s_aw --> address ---+--> window --+--> r_aw, r_w   registers
-//!  s_w ---> data, strobes            +--> c_aw, c_w   cluster, ClusterAccess
-//!  s_b <--- response <----------------+-- r_b, c_b
+//!  s_aw --> address ---+--> BarAccess --+--> r_aw, r_w   registers
+//!  s_w ---> data, strobes               +--> c_aw, c_w   cluster
+//!  s_b <--- response <------------------+--- r_b, c_b
 //!
-//!  s_ar --> address -----> window --+--> r_ar   registers
-//!                                   +--> c_ar   cluster, ClusterAccess
-//!  s_r <--- data, response <-------+--- r_r
-//!                                  +--- lane of c_r
+//!  s_ar --> address ------> BarAccess --+--> r_ar   registers
+//!                                       +--> c_ar   cluster
+//!  s_r <--- data, response <------------+--- r_r
+//!                                       +--- lane of c_r
 //! ```
 
 use super::shape::{
@@ -16,100 +16,157 @@ use super::shape::{
     reached,
 };
 use crate::axi::{
-    AMBA_CHANNEL, AxiAddressOut, AxiDataOut, AxiReadTarget, AxiWriteTarget, DECERR, OKAY, SLVERR,
+    AxiAddressOut, AxiReadMaster, AxiReadTarget, AxiResponseOut, AxiWriteMaster, AxiWriteTarget, BUFFERABLE,
+    DECERR, INCR, OKAY, SLVERR,
 };
 use spinneret_verilog::prelude::*;
 
-/// Follows the accesses of one direction to the cluster, one after another.
+/// Leads the accesses of one direction to the registers or to the cluster, one after another, and answers them.
 ///
-/// An access that is started is either sent or refused at once. One that is sent ends with its answer, when
+/// An access to the cluster is either sent or refused at once. One that is sent ends with its answer, when
 /// the cluster is held in reset, or when its time is over; then its late answer is still outstanding, and no
 /// other is sent before that has come.
-/// # Parameters
-/// `timeout_cycles` is at least 2, as the soonest answer comes in the second clock.
-#[module(timeout_cycles: u64)]
-pub struct ClusterAccess {
+#[module(shape: BarShape)]
+pub struct BarAccess {
     /// An access starts; none is in flight.
     pub start: Wire<In, bool>,
+    /// With `start`: the word of the BAR, its address without the lowest bits.
+    pub word: Wire<In, { shape.address - BYTE_BITS }>,
+    /// With `start`: its protection type.
+    pub protection: Wire<In, { PROTECTION_BITS }>,
     /// The cluster is held in reset: nothing is in flight there.
     pub held: Wire<In, bool>,
-    /// Something of the last access waits for the cluster to take it.
+    /// With `start`: it goes to the registers.
+    pub to_registers: Wire<Out, bool>,
+    /// Its address is for the registers, which have not taken it.
+    pub r_valid: Wire<Out, bool>,
+    /// They take it in this cycle.
+    pub r_ready: Wire<In, bool>,
+    /// The registers answer.
+    pub r_answer: Wire<In, bool>,
+    /// With `r_answer`: BRESP or RRESP.
+    pub r_response: Wire<In, { RESPONSE_BITS }>,
+    /// With `start`: it is sent to the cluster.
+    pub to_cluster: Wire<Out, bool>,
+    /// Bursts to the cluster, one word each.
+    pub c: AxiAddressOut<{ shape.axi() }, { 0 }, { false }>,
+    /// Something else of the last access waits for the cluster to take it.
     pub waits: Wire<In, bool>,
     /// The cluster answers.
-    pub answer: Wire<In, bool>,
-    /// With `answer`: BRESP or RRESP.
-    pub answer_code: Wire<In, { RESPONSE_BITS }>,
-    /// With `start`: the access is sent.
-    pub send: Wire<Out, bool>,
+    pub c_answer: Wire<In, bool>,
+    /// With `c_answer`: BRESP or RRESP.
+    pub c_response: Wire<In, { RESPONSE_BITS }>,
     /// The access ends.
     pub done: Wire<Out, bool>,
-    /// With `done`: how it went.
-    pub response: Wire<Out, { RESPONSE_BITS }>,
+    /// With `done`: the registers have answered.
+    pub from_registers: Wire<Out, bool>,
     /// With `done`: the cluster has answered with OKAY.
-    pub good: Wire<Out, bool>,
-    /// It ends because the cluster is held in reset.
-    pub held_event: Wire<Out, bool>,
-    /// It ends because its time is over, or that of one before whose answer is outstanding.
-    pub timeout_event: Wire<Out, bool>,
-    /// It ends with an answer that is not OKAY.
-    pub error_event: Wire<Out, bool>,
-    /// An access is sent and has not ended.
+    pub from_cluster: Wire<Out, bool>,
+    /// How it went.
+    pub answer: AxiResponseOut<{ shape.host() }>,
+    /// An access is in flight, or its answer waits, in the next cycle.
+    pub busy_next: Wire<Out, bool>,
+    /// Events of this cycle, to be counted: {error, timeout, held, outside}.
+    pub events: Wire<Out, { EVENTS }>,
+    busy: Reg<bool, Reset>,
+    /// An address that the registers have not taken.
+    register_address: Reg<bool, Reset>,
+    /// The registers are to answer.
+    at_registers: Reg<bool, Reset>,
+    /// An address that the cluster has not taken; it may wait longer than the access takes.
+    cluster_address_valid: Reg<bool, Reset>,
+    cluster_address: Reg<{ CLUSTER_ADDRESS_BITS }>,
+    cluster_protection: Reg<{ PROTECTION_BITS }>,
+    /// An access is sent to the cluster and has not ended.
     active: Reg<bool, Reset>,
     /// The answer of an access that has ended is outstanding.
     late: Reg<bool, Reset>,
     /// Clocks that are left, minus 1.
-    left: Reg<{ address_width(timeout_cycles as usize) }>,
+    left: Reg<{ address_width(shape.timeout_cycles as usize) }>,
+    response: Reg<{ RESPONSE_BITS }>,
+    response_valid: Reg<bool, Reset>,
 }
 
 #[kernel(
-    ClusterAccess {
-        start, held, waits, answer, answer_code, send, done, response, good, held_event, timeout_event, error_event, active,
-        late, left, timeout_cycles
+    BarAccess {
+        start, word, protection, held, to_registers, r_valid, r_ready, r_answer, r_response, to_cluster, c, waits,
+        c_answer, c_response, done, from_registers, from_cluster, answer, busy_next, events, busy, register_address,
+        at_registers, cluster_address_valid, cluster_address, cluster_protection, active, late, left, response,
+        response_valid, shape
     },
-    suffix = self._timeout_cycles
+    suffix = self._shape.variant()
 )]
 fn update() {
-    let blocked = late || waits;
-    send = start && !held && !blocked;
-    let came = active && !held && answer;
-    let over = active && !held && !answer && left == 0;
-    /// How it ends.
-    held_event = held && (start || active);
-    timeout_event = over || (start && !held && blocked);
-    error_event = came && answer_code != OKAY;
-    good = came && answer_code == OKAY;
-    done = held_event || timeout_event || came;
-    /// EXOKAY is no answer to an access that is not exclusive.
-    response = if came && answer_code != 1 {
-        answer_code
-    } else {
-        SLVERR
-    };
-    if send {
+    /// The host takes the answer.
+    let taken = response_valid && answer.ready;
+    busy_next = start || (busy && !taken);
+    busy = busy_next;
+    /// Where it goes.
+    let target = reached(word);
+    let outside = start && !target.registers && !target.cluster;
+    /// The registers.
+    to_registers = start && target.registers;
+    from_registers = at_registers && r_answer;
+    register_address = to_registers || (register_address && !r_ready);
+    at_registers = to_registers || (at_registers && !from_registers);
+    r_valid = register_address;
+    /// It is an access to the cluster.
+    let asked = start && target.cluster;
+    let blocked = late || waits || cluster_address_valid;
+    to_cluster = asked && !held && !blocked;
+    cluster_address_valid = to_cluster || (cluster_address_valid && !c.ready && !held);
+    if to_cluster {
+        cluster_address = target.cluster_address;
+        cluster_protection = protection;
+    }
+    *c.id = 0;
+    c.addr = cluster_address;
+    *c.len = 0;
+    *c.size = BYTE_BITS;
+    *c.burst = INCR;
+    *c.lock = false;
+    *c.cache = BUFFERABLE;
+    c.prot = cluster_protection;
+    c.valid = cluster_address_valid;
+    /// The cluster has answered in time.
+    let came = active && !held && c_answer;
+    /// The time is over.
+    let over = active && !held && !c_answer && left == 0;
+    let held_event = held && (asked || active);
+    let timeout_event = over || (asked && !held && blocked);
+    let error_event = came && c_response != OKAY;
+    from_cluster = came && c_response == OKAY;
+    /// An access to the cluster ends.
+    let ended = held_event || timeout_event || came;
+    if to_cluster {
         active = true;
-        left = timeout_cycles - 1;
+        left = shape.timeout_cycles - 1;
     } else {
         left = left - 1;
-        if done {
+        if ended {
             active = false;
         }
     }
-    if held || answer {
+    if held || c_answer {
         late = false;
     } else if over {
         late = true;
     }
-}
-
-/// The events of an access, to be counted.
-#[kernel]
-fn events_of(access: ClusterAccessHandles, outside: Sig<bool>) -> Sig {
-    cat!(
-        access.error_event,
-        access.timeout_event,
-        access.held_event,
-        outside
-    )
+    /// The answer. EXOKAY is none to an access that is not exclusive.
+    if from_registers {
+        response = r_response;
+    } else if came && c_response != 1 {
+        response = c_response;
+    } else if ended {
+        response = SLVERR;
+    } else if outside {
+        response = DECERR;
+    }
+    done = outside || from_registers || ended;
+    response_valid = done || (response_valid && !answer.ready);
+    answer.resp = response;
+    answer.valid = response_valid;
+    events = cat!(error_event, timeout_event, held_event, outside);
 }
 
 /// Takes one read after the other and leads it to the registers or to the cluster.
@@ -137,92 +194,61 @@ pub struct BarRead {
     pub c_rvalid: Wire<In, bool>,
     /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
-    access: ClusterAccess<{ shape.timeout_cycles }>,
+    access: BarAccess<{ shape }>,
     /// An address can be taken.
     address_ready: Reg<bool, Reset>,
-    /// A read is in flight, or its data waits.
-    busy: Reg<bool, Reset>,
     address: Reg<{ shape.register_address() }>,
     protection: Reg<{ PROTECTION_BITS }>,
-    /// A read that the registers have not taken.
-    register_address: Reg<bool, Reset>,
-    /// The registers are to answer.
-    at_registers: Reg<bool, Reset>,
-    /// A read that the cluster has not taken; it may wait longer than the read takes.
-    cluster_address_valid: Reg<bool, Reset>,
-    cluster_address: Reg<{ CLUSTER_ADDRESS_BITS }>,
-    cluster_protection: Reg<{ PROTECTION_BITS }>,
     data: Reg<{ WORD_BITS }>,
-    response: Reg<{ RESPONSE_BITS }>,
-    response_valid: Reg<bool, Reset>,
 }
 
 #[kernel(
-    BarRead {
-        held, s, r_ar, r_rdata, r_rresp, r_rvalid, c_ar, c_rdata, c_rresp, c_rvalid, events, access, address_ready, busy,
-        address, protection, register_address, at_registers, cluster_address_valid, cluster_address, cluster_protection,
-        data, response, response_valid, shape
-    },
+    BarRead { held, s, r, c, events, access, address_ready, address, protection, data, shape },
     suffix = self._shape.variant()
 )]
 fn update() {
-    /// An address is taken.
     let starts = s.ar.valid && address_ready;
-    /// The host takes the data.
-    let taken = response_valid && s.r.ready;
-    let busy_next = starts || (busy && !taken);
-    busy = busy_next;
-    address_ready = !busy_next;
+    address_ready = !access.busy_next;
     s.ar.ready = address_ready;
     if starts {
         address = s.ar.addr.slice(0, shape.register_address());
         protection = s.ar.prot;
     }
-    /// Where it goes.
-    let target = reached(s.ar.addr);
-    let outside = starts && !target.to_registers && !target.to_cluster;
-    let registers_start = starts && target.to_registers;
-    let registers_answer = at_registers && r_rvalid;
-    /// The registers.
-    register_address = registers_start || (register_address && !r_ar.ready);
-    at_registers = registers_start || (at_registers && !registers_answer);
-    r_ar.addr = address;
-    r_ar.prot = protection;
-    r_ar.valid = register_address;
-    /// The cluster.
-    access.start = starts && target.to_cluster;
+    access.start = starts;
+    access.word = s.ar.addr.slice(BYTE_BITS, shape.address - BYTE_BITS);
+    access.protection = s.ar.prot;
     access.held = held;
-    access.waits = cluster_address_valid;
-    access.answer = c_rvalid;
-    access.answer_code = c_rresp;
-    cluster_address_valid = access.send || (cluster_address_valid && !c_ar.ready && !held);
-    if access.send {
-        cluster_address = target.cluster_address;
-        cluster_protection = s.ar.prot;
-    }
-    c_ar.addr = cluster_address;
-    c_ar.prot = cluster_protection;
-    c_ar.valid = cluster_address_valid;
-    let lane = cluster_address.slice(BYTE_BITS, shape.lane_bits());
-    let word = c_rdata.at(cat!(lane, lit(0, WORD_BITS.ilog2() as usize)), WORD_BITS);
+    access.waits = false;
+    events = access.events;
+    /// The registers.
+    r.ar.addr = address;
+    r.ar.prot = protection;
+    r.ar.valid = access.r_valid;
+    access.r_ready = r.ar.ready;
+    access.r_answer = r.r.valid;
+    access.r_response = r.r.resp;
+    r.r.ready = true;
+    /// The cluster.
+    c.ar = access.c;
+    access.c_answer = c.r.valid;
+    access.c_response = c.r.resp;
+    c.r.ready = true;
+    let lane = access.c.addr.slice(BYTE_BITS, shape.lane_bits());
+    let word =
+        c.r.data
+            .at(cat!(lane, lit(0, WORD_BITS.ilog2() as usize)), WORD_BITS);
     /// The answer; the data before it is invisible.
-    if registers_answer {
-        response = r_rresp;
-        data = r_rdata;
-    } else if access.done {
-        response = access.response;
-        data = word & access.good.repeat(WORD_BITS);
-    } else if outside {
-        response = DECERR;
-        data = 0;
+    if access.done {
+        data = if access.from_registers {
+            r.r.data
+        } else {
+            word & access.from_cluster.repeat(WORD_BITS)
+        };
     }
-    /// The response is known.
-    let finish = outside || registers_answer || access.done;
-    response_valid = finish || (response_valid && !s.r.ready);
     s.r.data = data;
-    s.r.resp = response;
-    s.r.valid = response_valid;
-    events = events_of(access, outside);
+    s.r.resp = access.answer.resp;
+    s.r.valid = access.answer.valid;
+    access.answer.ready = s.r.ready;
 }
 
 /// Takes one write after the other and leads it to the registers or to the cluster.
@@ -256,41 +282,29 @@ pub struct BarWrite {
     pub c_bvalid: Wire<In, bool>,
     /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
-    access: ClusterAccess<{ shape.timeout_cycles }>,
+    access: BarAccess<{ shape }>,
     /// The address or the data can be taken.
     address_ready: Reg<bool, Reset>,
     data_ready: Reg<bool, Reset>,
     /// The address or the data is there, and the other is not.
     address_held: Reg<bool, Reset>,
     data_held: Reg<bool, Reset>,
-    /// A write is in flight, or its response waits.
-    busy: Reg<bool, Reset>,
     address: Reg<{ shape.address }>,
     protection: Reg<{ PROTECTION_BITS }>,
     data: Reg<{ WORD_BITS }>,
     strobes: Reg<{ WORD_BYTES }>,
-    /// Parts of a write that the registers have not taken.
-    register_address: Reg<bool, Reset>,
+    /// Data that the registers have not taken.
     register_data: Reg<bool, Reset>,
-    /// The registers are to answer.
-    at_registers: Reg<bool, Reset>,
-    /// Parts of a write that the cluster has not taken; they may wait longer than the write takes.
-    cluster_address_valid: Reg<bool, Reset>,
+    /// Data that the cluster has not taken; it may wait longer than the write takes.
     cluster_data_valid: Reg<bool, Reset>,
-    cluster_address: Reg<{ CLUSTER_ADDRESS_BITS }>,
-    cluster_protection: Reg<{ PROTECTION_BITS }>,
     cluster_data: Reg<{ WORD_BITS }>,
     cluster_strobes: Reg<{ shape.axi().strobes() }>,
-    response: Reg<{ RESPONSE_BITS }>,
-    response_valid: Reg<bool, Reset>,
 }
 
 #[kernel(
     BarWrite {
-        held, s, r_aw, r_w, r_bresp, r_bvalid, c_aw, c_wdata, c_wstrb, c_wvalid, c_wready, c_bresp, c_bvalid, events, access,
-        address_ready, data_ready, address_held, data_held, busy, address, protection, data, strobes, register_address,
-        register_data, at_registers, cluster_address_valid, cluster_data_valid, cluster_address, cluster_protection,
-        cluster_data, cluster_strobes, response, response_valid, shape
+        held, s, r, c, events, access, address_ready, data_ready, address_held, data_held, address, protection, data,
+        strobes, register_data, cluster_data_valid, cluster_data, cluster_strobes, shape
     },
     suffix = self._shape.variant()
 )]
@@ -315,40 +329,33 @@ fn update() {
     strobes = strobes_now;
     address_held = (address_held || got_address) && !starts;
     data_held = (data_held || got_data) && !starts;
-    /// The host takes the response.
-    let taken = response_valid && s.b.ready;
-    let busy_next = starts || (busy && !taken);
-    busy = busy_next;
-    address_ready = !busy_next && !address_held && !got_address;
-    data_ready = !busy_next && !data_held && !got_data;
+    address_ready = !access.busy_next && !address_held && !got_address;
+    data_ready = !access.busy_next && !data_held && !got_data;
     s.aw.ready = address_ready;
     s.w.ready = data_ready;
-    /// Where it goes.
-    let target = reached(address_now);
-    let outside = starts && !target.to_registers && !target.to_cluster;
-    let registers_start = starts && target.to_registers;
-    let registers_answer = at_registers && r_bvalid;
-    /// The registers, which hold the write that came last.
-    register_address = registers_start || (register_address && !r_aw.ready);
-    register_data = registers_start || (register_data && !r_w.ready);
-    at_registers = registers_start || (at_registers && !registers_answer);
-    r_aw.addr = address.slice(0, shape.register_address());
-    r_aw.prot = protection;
-    r_aw.valid = register_address;
-    r_w.data = data;
-    r_w.strb = strobes;
-    r_w.valid = register_data;
-    /// The cluster.
-    access.start = starts && target.to_cluster;
+    access.start = starts;
+    access.word = address_now.slice(BYTE_BITS, shape.address - BYTE_BITS);
+    access.protection = protection_now;
     access.held = held;
-    access.waits = cluster_address_valid || cluster_data_valid;
-    access.answer = c_bvalid;
-    access.answer_code = c_bresp;
-    cluster_address_valid = access.send || (cluster_address_valid && !c_aw.ready && !held);
-    cluster_data_valid = access.send || (cluster_data_valid && !c_wready && !held);
-    if access.send {
-        cluster_address = target.cluster_address;
-        cluster_protection = protection_now;
+    access.waits = cluster_data_valid;
+    s.b = access.answer;
+    events = access.events;
+    /// The registers, which hold the write that came last.
+    r.aw.addr = address.slice(0, shape.register_address());
+    r.aw.prot = protection;
+    r.aw.valid = access.r_valid;
+    access.r_ready = r.aw.ready;
+    register_data = access.to_registers || (register_data && !r.w.ready);
+    r.w.data = data;
+    r.w.strb = strobes;
+    r.w.valid = register_data;
+    access.r_answer = r.b.valid;
+    access.r_response = r.b.resp;
+    r.b.ready = true;
+    /// The cluster.
+    c.aw = access.c;
+    cluster_data_valid = access.to_cluster || (cluster_data_valid && !c.w.ready && !held);
+    if access.to_cluster {
         cluster_data = data_now;
         let lane_now = address_now.slice(BYTE_BITS, shape.lane_bits());
         for lane in 0..shape.lanes() {
@@ -356,24 +363,13 @@ fn update() {
             cluster_strobes.slice(WORD_BYTES * lane, WORD_BYTES) = strobes_now & here.repeat(WORD_BYTES);
         }
     }
-    c_aw.addr = cluster_address;
-    c_aw.prot = cluster_protection;
-    c_aw.valid = cluster_address_valid;
-    c_wdata = cluster_data;
-    c_wstrb = cluster_strobes;
-    c_wvalid = cluster_data_valid;
-    /// The response.
-    if registers_answer {
-        response = r_bresp;
-    } else if access.done {
-        response = access.response;
-    } else if outside {
-        response = DECERR;
+    for lane in 0..shape.lanes() {
+        c.w.data.slice(WORD_BITS * lane, WORD_BITS) = cluster_data;
     }
-    /// The response is known.
-    let finish = outside || registers_answer || access.done;
-    response_valid = finish || (response_valid && !s.b.ready);
-    s.b.resp = response;
-    s.b.valid = response_valid;
-    events = events_of(access, outside);
+    c.w.strb = cluster_strobes;
+    *c.w.last = true;
+    c.w.valid = cluster_data_valid;
+    access.c_answer = c.b.valid;
+    access.c_response = c.b.resp;
+    c.b.ready = true;
 }

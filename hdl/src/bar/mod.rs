@@ -34,8 +34,9 @@
 mod halves;
 mod shape;
 
-pub use halves::{BarRead, BarWrite, ClusterAccess};
-pub use shape::{BarShape, CLUSTER_ADDRESS_BITS, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
+pub use halves::{BarAccess, BarRead, BarWrite};
+pub use shape::BarShape;
+use shape::EVENTS;
 pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::axi::{AxiAddressOutHandles, AxiMaster, AxiTarget, BUFFERABLE, INCR};

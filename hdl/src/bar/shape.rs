@@ -124,22 +124,21 @@ impl BarShape {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reached {
     /// It is in the window of the control registers.
-    pub(super) to_registers: Sig<bool>,
+    pub(super) registers: Sig<bool>,
     /// It is in a window of the cluster.
-    pub(super) to_cluster: Sig<bool>,
-    /// The cluster's address of the word; only with `to_cluster`.
+    pub(super) cluster: Sig<bool>,
+    /// The cluster's address of the word; only with `cluster`.
     pub(super) cluster_address: Sig,
 }
 
-/// Decodes an address as `spinneret_regmap::bar` has it: windows are powers of two, at multiples of their size. Those that a
-/// narrower BAR cannot address do not exist.
+/// Decodes the address of a word as `spinneret_regmap::bar` has it: windows are powers of two, at multiples of their size.
+/// Those that a narrower BAR cannot address do not exist.
 #[kernel]
-pub(super) fn reached(address: Sig) -> Reached {
-    let width = address.width();
-    let word = address.slice(BYTE_BITS, width - BYTE_BITS);
-    let (to_registers, to_cluster, word_address) = (wire_bit(), wire_bit(), wire(CLUSTER_ADDRESS_BITS));
-    to_registers = false;
-    to_cluster = false;
+pub(super) fn reached(word: Sig) -> Reached {
+    let width = word.width() + BYTE_BITS;
+    let (in_registers, in_cluster, word_address) = (wire_bit(), wire_bit(), wire(CLUSTER_ADDRESS_BITS));
+    in_registers = false;
+    in_cluster = false;
     word_address = 0;
     for window in WINDOWS {
         let (start, bits) = (
@@ -153,11 +152,11 @@ pub(super) fn reached(address: Sig) -> Reached {
         /// The window may be as large as the BAR.
         let hit = width <= bits || word.slice(words, width - bits) == start >> bits;
         match window.target {
-            Target::ControlRegisters => to_registers = hit,
+            Target::ControlRegisters => in_registers = hit,
             Target::Pspin { address } => {
                 let above = lit(u64::from(address) >> bits, CLUSTER_ADDRESS_BITS - bits);
                 if hit {
-                    to_cluster = true;
+                    in_cluster = true;
                     word_address = cat!(above, word.resize(words), lit(0, BYTE_BITS));
                 }
             }
@@ -165,8 +164,8 @@ pub(super) fn reached(address: Sig) -> Reached {
         }
     }
     Reached {
-        to_registers,
-        to_cluster,
+        registers: in_registers,
+        cluster: in_cluster,
         cluster_address: word_address,
     }
 }
