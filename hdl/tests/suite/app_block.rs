@@ -1,8 +1,6 @@
 //! The application block has the ports and parameters of Corundum's, in both generations, and wires all of the cluster's.
 
-use spinneret_hdl::app::corundum::{
-    ClusterClock, Generation, Shell, evaluate, is_flexible, parameters, ports,
-};
+use spinneret_hdl::app::corundum::{ClusterClock, Generation, Shell, evaluate, is_flexible, ports, values};
 use spinneret_hdl::app::{AppOptions, AppSources, Cluster, design, sources};
 use spinneret_verilog::PortDirection;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,11 +85,7 @@ fn the_text_declares_every_parameter_and_port_of_corundum_in_order() {
 fn widths_of_the_application_are_those_of_corundum() {
     let app = design().unwrap_or_else(|error| panic!("{error}"));
     for generation in Generation::ALL {
-        let mut values = BTreeMap::new();
-        for parameter in parameters(generation) {
-            let value = evaluate(&parameter.default, &values).unwrap_or_else(|error| panic!("{error}"));
-            values.insert(parameter.name, value);
-        }
+        let values = values(generation, 1).unwrap_or_else(|error| panic!("{error}"));
         for port in ports(generation) {
             let Some(inner) = app.ports.iter().find(|inner| inner.name == port.name) else {
                 continue;

@@ -13,6 +13,7 @@ pub use shell::{CLUSTER, ClusterClock, Shell, is_flexible};
 pub use split::{SPLIT_TOP, Split, SplitPort};
 
 use spinneret_verilog::PortDirection;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A generation of Corundum's port list; they differ in the ports for the clock of the Precision Time Protocol.
@@ -113,6 +114,22 @@ pub fn ports(generation: Generation) -> Vec<AppPort> {
         })
     };
     generation.rows().filter_map(port).collect()
+}
+
+/// The values of all parameters, by their defaults but for the number of interfaces.
+///
+/// # Errors
+/// If a default has no value, which is a mistake in the table.
+pub fn values(generation: Generation, interfaces: u64) -> Result<BTreeMap<String, u64>, ExpressionError> {
+    let mut values = BTreeMap::new();
+    for parameter in parameters(generation) {
+        let value = match parameter.name.as_str() {
+            "IF_COUNT" => interfaces,
+            _ => evaluate(&parameter.default, &values)?,
+        };
+        values.insert(parameter.name, value);
+    }
+    Ok(values)
 }
 
 /// A port as a module declares it.

@@ -62,20 +62,8 @@ const CONDITIONS: &[(&str, &str, u32)] = &[
 /// Segments of the RAM, as the conditions say.
 const SEGMENTS: usize = 2;
 
-/// Widths that may differ from those of the application: what is missing is 0, what is too much is cut off.
-const FLEXIBLE: &[&str] = &[
-    "AXIS_IF_TX_ID_WIDTH",
-    "AXIS_IF_TX_DEST_WIDTH",
-    "AXIS_IF_RX_ID_WIDTH",
-    "AXIS_IF_RX_DEST_WIDTH",
-    "PTP_TS_WIDTH",
-    "AXIS_IF_RX_USER_WIDTH",
-    "AXIL_APP_CTRL_ADDR_WIDTH",
-    "DMA_TAG_WIDTH",
-    "DMA_IMM_WIDTH",
-    "RAM_SEL_WIDTH",
-    "RAM_ADDR_WIDTH",
-];
+/// Widths that may be any.
+const ANY: &[&str] = &["DMA_IMM_WIDTH", "RAM_SEL_WIDTH"];
 
 /// Ports of the cluster that the application does not know.
 const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
@@ -376,9 +364,11 @@ fn segment_addresses(name: &str, width: usize) -> String {
     format!("{{{}}}", slices.join(", "))
 }
 
-/// Whether the port may be narrower than that of the application.
+/// Whether the port's width may differ from that of the application: what is missing is 0, what is too much is cut off.
 pub fn is_flexible(port: &AppPort) -> bool {
-    FLEXIBLE.contains(&split(port).1)
+    let (_, width) = split(port);
+    let has_limit = |(name, relation, _): &(&str, &str, u32)| *name == width && *relation != "!=";
+    ANY.contains(&width) || CONDITIONS.iter().any(has_limit)
 }
 
 /// Whether there is one of the port for each interface, and the width of one.

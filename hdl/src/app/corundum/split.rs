@@ -1,8 +1,7 @@
 //! The module as a testbench wants it: one port for each stream, and none that nothing uses.
 
-use super::{AppPort, ExpressionError, Generation, declaration, evaluate, parameters, ports, range};
+use super::{AppPort, ExpressionError, Generation, declaration, evaluate, ports, range, values};
 use spinneret_verilog::PortDirection;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Name of the module.
@@ -94,19 +93,6 @@ impl Split {
         );
         Ok(Self { text, ports: all })
     }
-}
-
-/// All parameters.
-fn values(generation: Generation, interfaces: u64) -> Result<BTreeMap<String, u64>, ExpressionError> {
-    let mut values = BTreeMap::new();
-    for parameter in parameters(generation) {
-        let value = match parameter.name.as_str() {
-            "IF_COUNT" => interfaces,
-            _ => evaluate(&parameter.default, &values)?,
-        };
-        values.insert(parameter.name, value);
-    }
-    Ok(values)
 }
 
 /// The ports that a port becomes, lowest bits first; none if nothing uses it.
