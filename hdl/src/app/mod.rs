@@ -3,14 +3,17 @@
 //! ```text
 //!  mqnic_app_block (text from a table, corundum/)
 //!  +------------------------------------------------------------------------------+
-//!  |  SpinneretApp, core's clock                  | cluster's clock               |
-//!  |  BAR --> SpinneretBar --> PspinCtrlRegs      |                               |
-//!  |               +-------------------------- ClusterLink --> host_slave         |
-//!  |  if_rx 0 --> PspinIngressDatapath ---------- ClusterLink --> ni_slave, her   |
-//!  |  if_tx 0 <-- PspinTxInject <- PspinEgress... ClusterLink <-> no_slave, cmd   |   pspin_wrap, or
-//!  |  DMA <----- SpinneretPsdpram, PspinHostmemDma ClusterLink <- host_master     |   the stand-in
-//!  |  stat <---- StatisticsReporter               |                               |
-//!  |  irq <----- SpinneretEvents <- EventLines    |                               |
+//!  |  SpinneretApp, core's clock                             cluster's clock      |
+//!  |  BAR --> SpinneretBar --> PspinCtrlRegs ==LevelSync, LinkReset==> cl_*       |
+//!  |               |                   ^=======AsyncFifo============== stdout_*   |
+//!  |               +===========================AxiCrossing===========> host_slave |
+//!  |  if_rx 0 --> PspinIngressDatapath ========AxiCrossing===========> ni_slave   |   pspin_wrap, or
+//!  |                     ^=====================2 AsyncFifo===========> her, free  |   the stand-in
+//!  |  if_tx 0 <-- PspinTxInject <- PspinEgress ==AxiCrossing=========> no_slave   |
+//!  |                                    ^======2 AsyncFifo============ commands   |
+//!  |  DMA <----- SpinneretPsdpram, PspinHostmemDma <==AxiCrossing== host_master   |
+//!  |  stat <---- StatisticsReporter                                               |
+//!  |  irq <----- SpinneretEvents <- EventLines                                    |
 //!  +------------------------------------------------------------------------------+
 //! ```
 //!
@@ -23,19 +26,18 @@
 //!   else: unmatched frames, frames of the host and registers continue, and complete frames still leave. Matched packets are
 //!   dropped and counted while it lasts. Counters continue. Contexts are taken again while `her.valid` is 1; while it is 0
 //!   there are none.
+//!   Elements on their way between the clocks are discarded on both sides at once.
 //! - **Reset** (`rst`) is the core's: everything is reset, including the cluster.
 //! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 
 pub mod corundum;
 mod lines;
-mod link;
 mod shape;
 mod sources;
 mod statistics;
 pub mod stub;
 
 pub use lines::EventLines;
-pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::{AppParameters, AppShape};
 pub use sources::{
     APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,
@@ -46,15 +48,15 @@ pub(crate) use statistics::{REPORTER_ENTRY, SIMULATED};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
 use crate::bar::SpinneretBar;
-use crate::egress::CommandIn;
-use crate::egress::PspinEgressDatapath;
+use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
 use crate::egress::tx_inject::{CompletionIn, CompletionOut, PspinTxInject};
+use crate::egress::{CommandIn, CommandOut, PspinEgressDatapath};
 use crate::entry::{Entry, ParameterError, Parameters as _, Values};
 use crate::events::{MessageOut, SpinneretEvents};
 use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{CorundumRam, PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
-use crate::ingress::her_gen::{FeedbackIn, HerOut};
+use crate::ingress::her_gen::{FeedbackIn, FeedbackOut, HerOut};
 use crate::regs::{PspinCtrlRegs, counter_places};
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_regmap::COUNTER_WORDS;
@@ -72,6 +74,8 @@ pub(crate) const ENTRY: Entry = Entry::part(
 const BAR_ADDRESS_BITS: usize = 24;
 /// Flags for message processing queues in the registers.
 const QUEUE_FLAGS: usize = 16;
+/// Width of a word of the handlers' standard output.
+const STDOUT_BITS: usize = 32;
 
 /// All logic between Corundum and the cluster.
 #[module(
@@ -85,6 +89,14 @@ const QUEUE_FLAGS: usize = 16;
     slave = shape.wrap_axi(),
     command = egress.command_id(),
     events = shape.events,
+    axi = shape.cluster_axi(),
+    clusters: usize = shape.own.clusters,
+    queues: usize = shape.own.queues,
+    burst = shape.own.burst_places,
+    word = shape.own.word_places,
+    her_width = HerOut::place(her.address, her.host_address, her.message_id).width,
+    free_width = FeedbackOut::place(her.address, her.address, her.message_id).width,
+    command_width = CommandOut::place(command, egress.source, egress.address).width,
 )]
 pub struct SpinneretApp {
     /// The core's clock.
@@ -126,13 +138,13 @@ pub struct SpinneretApp {
     /// Reset of the cluster, active low.
     pub cluster_rstn: Wire<Out, bool>,
     /// Fetch enable of each cluster.
-    pub cl_fetch_en: Wire<Out, { shape.own.clusters }>,
+    pub cl_fetch_en: Wire<Out, { clusters }>,
     /// End of computation of each cluster.
-    pub cl_eoc: Wire<In, { shape.own.clusters }>,
+    pub cl_eoc: Wire<In, { clusters }>,
     /// Busy of each cluster.
-    pub cl_busy: Wire<In, { shape.own.clusters }>,
+    pub cl_busy: Wire<In, { clusters }>,
     /// Message processing queues that are full.
-    pub mpq_full: Wire<In, { shape.own.queues }>,
+    pub mpq_full: Wire<In, { queues }>,
     /// Packets into L2.
     pub ni_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Frames out of L2 and L1.
@@ -159,7 +171,6 @@ pub struct SpinneretApp {
     pub stdout_data_valid: Wire<In, bool>,
     bar: Heaped<SpinneretBar<{ shape.bar }>>,
     regs: Heaped<PspinCtrlRegs<{ shape.registers()? }>>,
-    link: Heaped<Checked<ClusterLink<{ shape }>>>,
     ingress: Heaped<Checked<PspinIngressDatapath<{ shape.ingress }>>>,
     egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
     inject: Heaped<Checked<PspinTxInject<{ inject }>>>,
@@ -171,16 +182,32 @@ pub struct SpinneretApp {
     statistics: StatisticsReporter<{ shape.statistics() }>,
     lines: EventLines<{ shape.own.first_statistic }>,
     events: SpinneretEvents<{ events }>,
+    running_sync: LevelSync<1>,
+    reset: LinkReset,
+    fetch_sync: LevelSync<{ clusters }>,
+    state_sync: LevelSync<{ 2 * clusters + queues }>,
+    ni_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
+    no_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { word }>>,
+    host_dma_crossing: Checked<AxiCrossing<{ shape.host_axi() }, { burst }>>,
+    her_fifo: Checked<AsyncFifo<{ her_width }, { word }>>,
+    free_fifo: Checked<AsyncFifo<{ free_width }, { word }>>,
+    command_fifo: Checked<AsyncFifo<{ command_width }, { word }>>,
+    /// With a place for every id that a command can have.
+    response_fifo: Checked<AsyncFifo<{ command }, { 1 << command }>>,
+    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { burst }>>,
 }
 
 #[kernel(
     SpinneretApp {
-        rst, cluster_clk, cluster_running, s_axil_app_ctrl, m_axis_data_dma_read_desc, s_axis_data_dma_read_desc_status,
-        m_axis_data_dma_write_desc, s_axis_data_dma_write_desc_status, data_dma_ram, s_axis_if_tx, m_axis_if_tx,
-        s_axis_if_tx_cpl, m_axis_if_tx_cpl, s_axis_if_rx, m_axis_if_rx, m_axis_stat, m_axis_irq, cluster_rstn,
-        cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master, her, feedback, nic_cmd_req,
-        nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid, bar, regs, link, ingress,
-        egress, inject, host, write_ram, read_ram, statistics, lines, events
+        clk, rst, cluster_clk, cluster_running, s_axil_app_ctrl, m_axis_data_dma_read_desc,
+        s_axis_data_dma_read_desc_status, m_axis_data_dma_write_desc, s_axis_data_dma_write_desc_status, data_dma_ram,
+        s_axis_if_tx, m_axis_if_tx, s_axis_if_tx_cpl, m_axis_if_tx_cpl, s_axis_if_rx, m_axis_if_rx, m_axis_stat,
+        m_axis_irq, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full, ni_slave, no_slave, host_slave, host_master,
+        her, feedback, nic_cmd_req, nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid,
+        bar, regs, ingress, egress, inject, host, write_ram, read_ram, statistics, lines, events, running_sync, reset,
+        fetch_sync, state_sync, ni_crossing, no_crossing, host_crossing, host_dma_crossing, her_fifo, free_fifo,
+        command_fifo, response_fifo, stdout_fifo, clusters, queues
     },
 )]
 fn update() {
@@ -196,9 +223,16 @@ fn update() {
     ] {
         part = rstn;
     }
-    /// The cluster, or the link to it, is in reset.
-    let held = link.held;
-    host.rstn = !rst && !held;
+    /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
+    running_sync.d = cluster_running.word();
+    let running = running_sync.q[0];
+    reset.near_clk = clk;
+    reset.near_rst = rst;
+    reset.request = regs.aux_rst_o || !running;
+    reset.far_clk = cluster_clk;
+    cluster_rstn = !reset.far_rst;
+    let held = reset.near_link_rst;
+    host.rstn = rstn && !held;
     for part in [
         bar.cluster_held,
         *regs.cluster_held,
@@ -211,18 +245,41 @@ fn update() {
     /// The BAR: registers, and the cluster's memory.
     bar.s_axil = s_axil_app_ctrl;
     regs.s_axil = bar.m_axil;
-    link.host = bar.m_axi;
+    host_crossing.s = bar.m_axi;
+    host_slave = host_crossing.m;
+
+    // Sides of what crosses to the cluster, and of what comes from it.
+    let (near, far) = ((clk, held), (cluster_clk, reset.far_rst));
+    for crossing in [&ni_crossing, &no_crossing, &host_crossing] {
+        (crossing.s_clk, crossing.s_rst) = near;
+        (crossing.m_clk, crossing.m_rst) = far;
+    }
+    for fifo in [&her_fifo, &response_fifo] {
+        (fifo.s_clk, fifo.s_rst) = near;
+        (fifo.m_clk, fifo.m_rst) = far;
+    }
+    (host_dma_crossing.s_clk, host_dma_crossing.s_rst) = far;
+    (host_dma_crossing.m_clk, host_dma_crossing.m_rst) = near;
+    for fifo in [&free_fifo, &command_fifo, &stdout_fifo] {
+        (fifo.s_clk, fifo.s_rst) = far;
+        (fifo.m_clk, fifo.m_rst) = near;
+    }
 
     /// Control of the cluster.
-    link.request = regs.aux_rst_o;
-    link.fetch_enable = regs.cl_fetch_en_o;
-    regs.cl_eoc_i = link.eoc;
-    regs.cl_busy_i = link.busy;
-    regs.mpq_full_i = link.queues_full.resize(QUEUE_FLAGS);
-    *regs.cluster_running = link.running;
-    regs.stdout_dout = link.stdout.data;
-    regs.stdout_data_valid = link.stdout.valid;
-    link.stdout.ready = regs.stdout_rd_en;
+    *regs.cluster_running = running;
+    fetch_sync.clk = cluster_clk;
+    fetch_sync.d = regs.cl_fetch_en_o;
+    cl_fetch_en = fetch_sync.q;
+    state_sync.d = cat!(mpq_full, cl_busy, cl_eoc);
+    (regs.cl_eoc_i, regs.cl_busy_i) = state_sync.q[0..2 * clusters].split_at(clusters);
+    regs.mpq_full_i = state_sync.q.slice(2 * clusters, queues).resize(QUEUE_FLAGS);
+    /// Standard output.
+    stdout_fifo.s.data = stdout_dout;
+    stdout_fifo.s.valid = stdout_data_valid;
+    stdout_rd_en = stdout_data_valid && stdout_fifo.s.ready;
+    regs.stdout_dout = stdout_fifo.m.data;
+    regs.stdout_data_valid = stdout_fifo.m.valid;
+    stdout_fifo.m.ready = regs.stdout_rd_en;
 
     /// Rules and contexts.
     ingress.match_valid = regs.match_valid;
@@ -244,23 +301,39 @@ fn update() {
     /// From the wire to the cluster.
     ingress.s_axis_nic_rx = s_axis_if_rx;
     m_axis_if_rx = ingress.m_axis_nic_rx;
-    link.ni = ingress.m_axi_pspin_ni;
-    link.hers.data = ingress.her.pack();
-    link.hers.valid = ingress.her.valid;
-    ingress.her.ready = link.hers.ready;
-    ingress.feedback.unpack(link.frees.data);
-    ingress.feedback.valid = link.frees.valid;
-    link.frees.ready = ingress.feedback.ready;
+    ni_crossing.s = ingress.m_axi_pspin_ni;
+    ni_slave = ni_crossing.m;
+    /// HERs, and packets that are done with.
+    her_fifo.s.data = ingress.her.pack();
+    her_fifo.s.valid = ingress.her.valid;
+    ingress.her.ready = her_fifo.s.ready;
+    her.unpack(her_fifo.m.data);
+    her.valid = her_fifo.m.valid;
+    her_fifo.m.ready = her.ready;
+    free_fifo.s.data = feedback.pack();
+    free_fifo.s.valid = feedback.valid;
+    feedback.ready = free_fifo.s.ready;
+    ingress.feedback.unpack(free_fifo.m.data);
+    ingress.feedback.valid = free_fifo.m.valid;
+    free_fifo.m.ready = ingress.feedback.ready;
 
+    /// Commands and their responses; the cluster has a place for each of its commands.
+    command_fifo.s.data = nic_cmd_req.pack();
+    command_fifo.s.valid = nic_cmd_req.valid;
+    nic_cmd_req.ready = command_fifo.s.ready;
+    egress.nic_cmd_req.unpack(command_fifo.m.data);
+    egress.nic_cmd_req.valid = command_fifo.m.valid;
+    command_fifo.m.ready = egress.nic_cmd_req.ready;
+    response_fifo.s.data = egress.nic_cmd_resp_id;
+    response_fifo.s.valid = egress.nic_cmd_resp_valid;
+    nic_cmd_resp_id = response_fifo.m.data;
+    nic_cmd_resp_valid = response_fifo.m.valid;
+    response_fifo.m.ready = true;
     /// From the cluster to the wire.
-    egress.nic_cmd_req.unpack(link.commands.data);
-    egress.nic_cmd_req.valid = link.commands.valid;
-    link.commands.ready = egress.nic_cmd_req.ready;
-    link.responses.data = egress.nic_cmd_resp_id;
-    link.responses.valid = egress.nic_cmd_resp_valid;
     *egress.egress_dma_error_clear = *regs.error_clear;
     regs.egress_dma_last_error = egress.egress_dma_last_error;
-    link.no = egress.m_axi_pspin_no;
+    no_crossing.s = egress.m_axi_pspin_no;
+    no_slave = no_crossing.m;
     inject.s_axis_pspin_tx = egress.m_axis_nic_tx;
     inject.s_axis_nic_tx = s_axis_if_tx;
     m_axis_if_tx = inject.m_axis_nic_tx;
@@ -268,7 +341,8 @@ fn update() {
     m_axis_if_tx_cpl = inject.m_axis_tx_cpl;
 
     /// Host memory.
-    host.s_axi = link.host_dma;
+    host_dma_crossing.s = host_master;
+    host.s_axi = host_dma_crossing.m;
     m_axis_data_dma_read_desc = host.m_axis_read_desc;
     host.s_axis_read_desc_status = s_axis_data_dma_read_desc_status;
     m_axis_data_dma_write_desc = host.m_axis_write_desc;
@@ -334,7 +408,7 @@ fn update() {
     lines.arrived = *host.wr_arrived_o;
     lines.asker = *host.wr_arrived_context_o;
     lines.by_context = *regs.guard_by_context;
-    lines.stdout_valid = link.stdout.valid;
+    lines.stdout_valid = stdout_fifo.m.valid;
     lines.reported = statistics.m_axis_stat.tvalid && m_axis_stat.tready;
     lines.statistic = statistics.m_axis_stat.tid;
     events.happened = lines.happened;
@@ -344,25 +418,4 @@ fn update() {
     *regs.events_pending = events.pending;
     *regs.events_sent = events.sent;
     m_axis_irq = events.m_axis_irq;
-
-    /// The cluster's side.
-    link.cluster_clk = cluster_clk;
-    link.cluster_running = cluster_running;
-    cluster_rstn = link.cluster_rstn;
-    cl_fetch_en = link.cl_fetch_en;
-    link.cl_eoc = cl_eoc;
-    link.cl_busy = cl_busy;
-    link.mpq_full = mpq_full;
-    ni_slave = link.ni_slave;
-    no_slave = link.no_slave;
-    host_slave = link.host_slave;
-    link.host_master = host_master;
-    her = link.her;
-    link.feedback = feedback;
-    link.nic_cmd_req = nic_cmd_req;
-    nic_cmd_resp_valid = link.nic_cmd_resp_valid;
-    nic_cmd_resp_id = link.nic_cmd_resp_id;
-    stdout_rd_en = link.stdout_rd_en;
-    link.stdout_dout = stdout_dout;
-    link.stdout_data_valid = stdout_data_valid;
 }

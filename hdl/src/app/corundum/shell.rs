@@ -62,7 +62,7 @@ const CONDITIONS: &[(&str, &str, u32)] = &[
 /// Segments of the RAM, as the conditions say.
 const SEGMENTS: usize = 2;
 
-/// Widths that may be any.
+/// Widths without a limit.
 const ANY: &[&str] = &["DMA_IMM_WIDTH", "RAM_SEL_WIDTH"];
 
 /// Ports of the cluster that the application does not know.
