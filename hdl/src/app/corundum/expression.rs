@@ -29,6 +29,20 @@ pub fn evaluate(text: &str, parameters: &BTreeMap<String, u64>) -> Result<u64, E
     })
 }
 
+/// Operators that bind equally: what their result is called, each with its function.
+type Level = (
+    &'static str,
+    &'static [(&'static str, fn(u64, u64) -> Option<u64>)],
+);
+
+/// From the operators that bind least to those that bind most.
+const LEVELS: &[Level] = &[
+    ("comparison", &[(">", |a, b| Some(u64::from(a > b)))]),
+    ("sum", &[("+", u64::checked_add), ("-", u64::checked_sub)]),
+    ("product", &[("*", u64::checked_mul), ("/", u64::checked_div)]),
+    ("power", &[("**", |a, b| a.checked_pow(u32::try_from(b).ok()?))]),
+];
+
 /// The rest of an expression.
 struct Reader<'a> {
     text: &'a str,
@@ -50,7 +64,7 @@ impl Reader<'_> {
     }
 
     fn choice(&mut self) -> Result<u64, String> {
-        let condition = self.comparison()?;
+        let condition = self.operators(LEVELS)?;
         if !self.accept("?") {
             return Ok(condition);
         }
@@ -60,51 +74,17 @@ impl Reader<'_> {
         Ok(if condition != 0 { yes } else { no })
     }
 
-    fn comparison(&mut self) -> Result<u64, String> {
-        let left = self.sum()?;
-        if self.accept(">") {
-            return Ok(u64::from(left > self.sum()?));
+    fn operators(&mut self, levels: &[Level]) -> Result<u64, String> {
+        let [(result, operators), tighter @ ..] = levels else {
+            return self.operand();
+        };
+        let mut value = self.operators(tighter)?;
+        while let Some((_, function)) = operators.iter().find(|(token, _)| self.accept(token)) {
+            let right = self.operators(tighter)?;
+            value =
+                function(value, right).ok_or_else(|| format!("a {result} leaves the range of numbers"))?;
         }
-        Ok(left)
-    }
-
-    fn sum(&mut self) -> Result<u64, String> {
-        let mut value = self.product()?;
-        loop {
-            let next = if self.accept("+") {
-                value.checked_add(self.product()?)
-            } else if self.accept("-") {
-                value.checked_sub(self.product()?)
-            } else {
-                return Ok(value);
-            };
-            value = next.ok_or("a sum leaves the range of numbers")?;
-        }
-    }
-
-    fn product(&mut self) -> Result<u64, String> {
-        let mut value = self.power()?;
-        loop {
-            let next = if self.accept("*") {
-                value.checked_mul(self.power()?)
-            } else if self.accept("/") {
-                value.checked_div(self.power()?)
-            } else {
-                return Ok(value);
-            };
-            value = next.ok_or("a product leaves the range of numbers")?;
-        }
-    }
-
-    fn power(&mut self) -> Result<u64, String> {
-        let base = self.operand()?;
-        if !self.accept("**") {
-            return Ok(base);
-        }
-        let exponent = u32::try_from(self.operand()?).ok();
-        exponent
-            .and_then(|exponent| base.checked_pow(exponent))
-            .ok_or_else(|| "a power leaves the range of numbers".to_owned())
+        Ok(value)
     }
 
     fn operand(&mut self) -> Result<u64, String> {
