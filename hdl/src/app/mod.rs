@@ -57,7 +57,7 @@ use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{CorundumRam, PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
 use crate::ingress::her_gen::{FeedbackIn, FeedbackOut, HerOut};
-use crate::regs::{PspinCtrlRegs, counter_places};
+use crate::regs::PspinCtrlRegs;
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_regmap::COUNTER_WORDS;
 use spinneret_verilog::prelude::*;
@@ -392,12 +392,14 @@ fn update() {
         ("bar.errors", bar.errors_o),
     ];
     let counters = wire(COUNTER_WORDS * COUNTER_WIDTH);
+    let mut low = 0;
     /// Counters in the order of the register table; one without a driver is an error.
-    for (low, counter) in counter_places() {
+    for counter in spinneret_regmap::counters() {
         let name = format!("{}.{}", counter.group, counter.name);
         for (_, value) in drivers.iter().filter(|(own, _)| *own == name) {
             counters.slice(low, value.width()) = *value;
         }
+        low += counter.count as usize * COUNTER_WIDTH;
     }
     *regs.counters = counters;
     regs.alloc_dropped_pkts = ingress.alloc_dropped_pkts;

@@ -2,7 +2,7 @@
 
 use super::array::Element;
 use super::{RegsShape, WORD};
-use spinneret_regmap::{Access, Register, Word, caps, cl, counters, events, her_meta, registers};
+use spinneret_regmap::{Access, Register, Word, caps, cl, events, her_meta, registers};
 use spinneret_verilog::prelude::lit;
 use std::fmt;
 
@@ -209,13 +209,4 @@ fn source(word: Word, shape: &RegsShape) -> Source {
         offset if offset == events::PENDING.offset => Source::Pending,
         _ => Source::Live,
     }
-}
-
-/// Each register that counts, and its lowest bit at the port.
-pub(crate) fn counter_places() -> impl Iterator<Item = (usize, &'static Register)> {
-    counters().scan(0, |words, register| {
-        let low = *words * u32::BITS as usize;
-        *words += register.count as usize;
-        Some((low, register))
-    })
 }

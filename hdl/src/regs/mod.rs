@@ -52,7 +52,6 @@ pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::axi::{AxiAddressInHandles, AxiShape, AxiTarget};
 use crate::ingress::her_gen::ContextsOut;
-pub(crate) use map::counter_places;
 use map::{elements, meta};
 use ports::AddressInHandles;
 use spinneret_regmap::{
