@@ -8,7 +8,7 @@ use spinneret_verilog::prelude::*;
 /// Lines of a burst at most, if 4 KiB have more.
 const MOST_BURST_BITS: usize = 6;
 
-/// What the reads of frames depend on.
+/// Parameters that the reads of frames depend on.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
 #[parameters(block = "frame_reader")]
 pub struct ReadShape {
@@ -178,7 +178,7 @@ impl EgressShape {
             .sum()
     }
 
-    /// What its reads depend on.
+    /// The parameters that its reads depend on.
     pub(crate) fn reads(self) -> ReadShape {
         ReadShape {
             data: self.data,

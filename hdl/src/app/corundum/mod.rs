@@ -116,7 +116,7 @@ pub fn ports(generation: Generation) -> Vec<AppPort> {
     generation.rows().filter_map(port).collect()
 }
 
-/// The values of all parameters, by their defaults but for the number of interfaces.
+/// The values of all parameters, by their defaults except for the number of interfaces.
 ///
 /// # Errors
 /// If a default has no value, which is a mistake in the table.

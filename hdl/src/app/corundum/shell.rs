@@ -114,7 +114,7 @@ module mqnic_app_block #(
         {of_interfaces}
     end
 
-    // What the application has no use for.
+    // Outputs that the application has no use for.
     {ties}
 
 endmodule
