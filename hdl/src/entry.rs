@@ -192,6 +192,15 @@ impl Entry {
             entry: self,
             config: Config::Reference,
             settings,
+            text: "",
+        }
+    }
+
+    /// The same, with the values as `--set` has them: `"depth=4 margin=1"`.
+    pub(crate) const fn variant(&'static self, name: &'static str, text: &'static str) -> Variant {
+        Variant {
+            text,
+            ..self.model(name, &[])
         }
     }
 
@@ -210,6 +219,7 @@ pub(crate) struct Variant {
     entry: &'static Entry,
     config: Config,
     settings: &'static [(&'static str, u64)],
+    text: &'static str,
 }
 
 impl Variant {
@@ -223,9 +233,20 @@ impl Variant {
 
     /// The model with complete parameter values.
     pub(crate) fn complete(&self) -> Simulated {
-        let values = self.entry.with(self.config, self.settings);
+        let mut values = self.entry.with(self.config, self.settings);
+        values.extend(self.text.split_whitespace().map(setting));
         (self.name.to_owned(), self.entry, values)
     }
+}
+
+/// A setting of a model, `name=value`, decimal or with `0x`. Other text is the name of a parameter that no block has.
+fn setting(text: &str) -> (String, u64) {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let value = match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => value.parse(),
+    };
+    value.map_or((text.to_owned(), 0), |value| (name.to_owned(), value))
 }
 
 /// A model for the testbenches: its name, its block, and complete parameter values.

@@ -1,12 +1,34 @@
-//! The stream primitives in the catalog.
+//! The stream primitives in the catalog, and the limits of their parameters.
 
-use super::limits::{BLOCK, DEPTH, MARGIN, PORTS, REGISTERED, WIDTH};
 use super::{
     Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
     SkidBuffer,
 };
 use crate::entry::{Entry, Values, Variant};
+use crate::limits::Limit;
+pub(super) use crate::limits::WIDTH;
 use spinneret_verilog::prelude::*;
+
+/// Elements of a memory, whose pointers wrap at a power of two.
+pub(super) const DEPTH: Limit = Limit::number("depth", [2, 65536], "places, a power of two").power_of_two();
+/// How early `almost_full` rises; less than the depth.
+pub(super) const MARGIN: Limit = Limit::number(
+    "margin",
+    [0, 65535],
+    "elements that still fit when almost_full rises",
+);
+/// When data appears at the output.
+pub(super) const REGISTERED: Limit =
+    Limit::number("registered", [0, 1], "1: data from a register, 0: falls through");
+/// The kind of a memory.
+pub(super) const BLOCK: Limit =
+    Limit::number("block", [0, 1], "1: memory in block RAM, 0: in distributed RAM");
+/// Inputs of an arbiter and outputs of a demultiplexer. One needs neither, but a generator may ask for it.
+pub(super) const PORTS: Limit = Limit::number(
+    "ports",
+    [1, 64],
+    "number of streams that are joined or told apart",
+);
 
 /// [`Fifo`].
 pub(crate) const FIFO: Entry = Entry::part(
@@ -105,82 +127,43 @@ fn fifo_config(values: &Values) -> FifoConfig {
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    FIFO.model("fifo_fallthrough", &[("width", 32), ("depth", 4), ("margin", 1)]),
-    FIFO.model("fifo_fallthrough_2", &[("width", 32), ("depth", 2)]),
-    FIFO.model(
-        "fifo_registered",
-        &[("width", 32), ("depth", 4), ("registered", 1), ("margin", 3)],
-    ),
-    FIFO.model(
-        "fifo_block",
-        &[("width", 32), ("depth", 4), ("block", 1), ("registered", 1)],
-    ),
-    FIFO.model(
-        "fifo_block_2",
-        &[
-            ("width", 32),
-            ("depth", 2),
-            ("block", 1),
-            ("registered", 1),
-            ("margin", 1),
-        ],
-    ),
-    FIFO.model(
+    FIFO.variant("fifo_fallthrough", "width=32 depth=4 margin=1"),
+    FIFO.variant("fifo_fallthrough_2", "width=32 depth=2"),
+    FIFO.variant("fifo_registered", "width=32 depth=4 registered=1 margin=3"),
+    FIFO.variant("fifo_block", "width=32 depth=4 block=1 registered=1"),
+    FIFO.variant("fifo_block_2", "width=32 depth=2 block=1 registered=1 margin=1"),
+    FIFO.variant(
         "fifo_block_64",
-        &[
-            ("width", 61),
-            ("depth", 64),
-            ("block", 1),
-            ("registered", 1),
-            ("margin", 10),
-        ],
+        "width=61 depth=64 block=1 registered=1 margin=10",
     ),
-    PASS_FIFO.model("pass_fifo", &[("width", 32), ("depth", 4), ("margin", 1)]),
-    PASS_FIFO.model("pass_fifo_2", &[("width", 32), ("depth", 2)]),
-    PASS_FIFO.model(
-        "pass_fifo_register",
-        &[("width", 32), ("depth", 4), ("registered", 1), ("margin", 1)],
-    ),
-    PASS_FIFO.model(
-        "pass_fifo_register_2",
-        &[("width", 32), ("depth", 2), ("registered", 1)],
-    ),
-    PASS_FIFO.model(
+    PASS_FIFO.variant("pass_fifo", "width=32 depth=4 margin=1"),
+    PASS_FIFO.variant("pass_fifo_2", "width=32 depth=2"),
+    PASS_FIFO.variant("pass_fifo_register", "width=32 depth=4 registered=1 margin=1"),
+    PASS_FIFO.variant("pass_fifo_register_2", "width=32 depth=2 registered=1"),
+    PASS_FIFO.variant(
         "pass_fifo_block",
-        &[
-            ("width", 32),
-            ("depth", 4),
-            ("block", 1),
-            ("registered", 1),
-            ("margin", 1),
-        ],
+        "width=32 depth=4 block=1 registered=1 margin=1",
     ),
-    PASS_FIFO.model(
+    PASS_FIFO.variant(
         "pass_fifo_block_64",
-        &[
-            ("width", 61),
-            ("depth", 64),
-            ("block", 1),
-            ("registered", 1),
-            ("margin", 10),
-        ],
+        "width=61 depth=64 block=1 registered=1 margin=10",
     ),
-    OUTPUT_QUEUE.model("output_queue", &[("width", 32), ("depth", 4), ("margin", 1)]),
-    OUTPUT_QUEUE.model("output_queue_2", &[("width", 61), ("depth", 2)]),
-    SKID_BUFFER.model("skid_buffer", &[("width", 61)]),
-    FRAME_FIFO.model("frame_fifo_8", &[("width", 32), ("depth", 8)]),
-    FRAME_FIFO.model("frame_fifo_64", &[("width", 61), ("depth", 64)]),
-    FRAME_ARBITER.model("frame_arbiter_1", &[("width", 32), ("ports", 1)]),
-    FRAME_ARBITER.model("frame_arbiter_2", &[("width", 32), ("ports", 2)]),
-    FRAME_ARBITER.model("frame_arbiter_5", &[("width", 61), ("ports", 5)]),
-    FRAME_DEMUX.model("frame_demux_1", &[("width", 32), ("ports", 1)]),
-    FRAME_DEMUX.model("frame_demux_2", &[("width", 32), ("ports", 2)]),
-    FRAME_DEMUX.model("frame_demux_5", &[("width", 61), ("ports", 5)]),
+    OUTPUT_QUEUE.variant("output_queue", "width=32 depth=4 margin=1"),
+    OUTPUT_QUEUE.variant("output_queue_2", "width=61 depth=2"),
+    SKID_BUFFER.variant("skid_buffer", "width=61"),
+    FRAME_FIFO.variant("frame_fifo_8", "width=32 depth=8"),
+    FRAME_FIFO.variant("frame_fifo_64", "width=61 depth=64"),
+    FRAME_ARBITER.variant("frame_arbiter_1", "width=32 ports=1"),
+    FRAME_ARBITER.variant("frame_arbiter_2", "width=32 ports=2"),
+    FRAME_ARBITER.variant("frame_arbiter_5", "width=61 ports=5"),
+    FRAME_DEMUX.variant("frame_demux_1", "width=32 ports=1"),
+    FRAME_DEMUX.variant("frame_demux_2", "width=32 ports=2"),
+    FRAME_DEMUX.variant("frame_demux_5", "width=61 ports=5"),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::SIMULATED;
+    use super::{FIFO, FRAME_ARBITER, FRAME_DEMUX, FRAME_FIFO, OUTPUT_QUEUE, PASS_FIFO, SIMULATED};
     use crate::catalog;
     use crate::entry::{Config, Variant};
 
@@ -196,6 +179,72 @@ mod tests {
             );
             let built = (entry.build)(&values).map(|_| ());
             assert_eq!(built, Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_built() {
+        for (entry, name, value, expected) in [
+            (
+                FIFO,
+                "depth",
+                12,
+                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+            ),
+            (
+                FIFO,
+                "width",
+                0,
+                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
+            ),
+            (
+                FIFO,
+                "margin",
+                16,
+                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
+            ),
+            (
+                FIFO,
+                "block",
+                1,
+                "fifo: registered = 0 is not possible: it must be 1 with block RAM, which reads into a register",
+            ),
+            (
+                PASS_FIFO,
+                "depth",
+                12,
+                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+            ),
+            (
+                OUTPUT_QUEUE,
+                "margin",
+                16,
+                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
+            ),
+            (
+                FRAME_FIFO,
+                "depth",
+                12,
+                "frame_fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+            ),
+            (
+                FRAME_ARBITER,
+                "ports",
+                0,
+                "frame_arbiter: ports = 0 is not possible: it must be from 1 to 64",
+            ),
+            (
+                FRAME_DEMUX,
+                "ports",
+                0,
+                "frame_demux: ports = 0 is not possible: it must be from 1 to 64",
+            ),
+        ] {
+            let values = entry.with(Config::Reference, &[(name, value)]);
+            let built = (entry.build)(&values)
+                .map(|_| ())
+                .map_err(|error| error.to_string());
+            assert_eq!(built, Err(expected.to_owned()));
         }
     }
 }

@@ -65,34 +65,26 @@ pub struct Fifo {
     held_data: Optional<Reg<{ config.width }>, { own_register }>,
 }
 
-impl Fifo {
-    /// The parameters it was made with.
-    pub fn config(&self) -> &FifoConfig {
-        &self._config
-    }
-}
-
-#[kernel(Fifo,
+#[kernel(
+    Fifo,
     suffix = self._config.variant(),
     parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
     numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN),
 )]
 fn update() {
     let (depth, rise) = (config.depth, config.depth - config.margin);
+    let shown = if registered { *held } else { stored };
     /// An element comes in.
     let push = s.valid && not_full;
     /// An element leaves the memory.
     let fetch = stored && if registered { !*held || m.ready } else { m.ready };
     /// An element leaves the FIFO.
-    let pop = (if registered { *held } else { stored }) && m.ready;
+    let pop = shown && m.ready;
 
     /// The next place is free as long as there is one. Its contents count only when the pointer has moved, so
     /// the memory need not wait for whether something comes.
     memory.write(not_full, write_ptr, s.data);
     memory.read_addr = read_ptr;
-    if config.storage == RamStyle::Block {
-        memory.read_enable = fetch;
-    }
     if push {
         write_ptr = write_ptr + 1;
     }
@@ -104,7 +96,6 @@ fn update() {
     if push {
         stored = true;
     }
-
     /// The flags follow the level, which changes by one at most.
     if push && !pop {
         count = count + 1;
@@ -124,7 +115,6 @@ fn update() {
         /// Rises after reset.
         not_full = count != depth;
     }
-
     if registered {
         if fetch {
             *held = true;
@@ -132,51 +122,19 @@ fn update() {
             *held = false;
         }
     }
-    if own_register {
+    m.data = if own_register {
         if fetch {
             *held_data = memory.read_data;
         }
-    }
-    m.valid = if registered { *held } else { stored };
-    m.data = if own_register {
         *held_data
     } else {
         memory.read_data
     };
+    if config.storage == RamStyle::Block {
+        memory.read_enable = fetch;
+    }
+    m.valid = shown;
     s.ready = not_full;
     level = count;
     almost_full = nearly_full;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Fifo, FifoConfig, FifoOutput};
-
-    #[test]
-    fn refuses_what_cannot_be_built() {
-        let text = |config| Fifo::new(config).map(|_| ()).map_err(|error| error.to_string());
-        for (config, expected) in [
-            (
-                FifoConfig::block(8, 12),
-                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
-            ),
-            (
-                FifoConfig::block(0, 16),
-                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
-            ),
-            (
-                FifoConfig::distributed(8, 16).with_margin(16),
-                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
-            ),
-            (
-                FifoConfig {
-                    output: FifoOutput::Fallthrough,
-                    ..FifoConfig::block(8, 16)
-                },
-                "fifo: registered = 0 is not possible: it must be 1 with block RAM, which reads into a register",
-            ),
-        ] {
-            assert_eq!(text(config), Err(expected.to_owned()));
-        }
-    }
 }

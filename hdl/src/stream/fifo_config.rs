@@ -1,6 +1,6 @@
 //! Parameters of the FIFO.
 
-use super::limits::{DEPTH, MARGIN, REGISTERED, WIDTH};
+use super::entries::{DEPTH, MARGIN, REGISTERED, WIDTH};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 

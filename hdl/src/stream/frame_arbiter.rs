@@ -21,7 +21,7 @@
 //! - **Reset:** discards the beat in the output register and the frame that was going through: all inputs
 //!   must start with a new frame.
 
-use super::{FrameIn, FrameOut, limits};
+use super::{FrameIn, FrameOut, entries};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
@@ -32,8 +32,8 @@ use spinneret_verilog::prelude::*;
     ports: usize,
     width: usize,
     error = ParameterError,
-    _ = limits::PORTS.check("frame_arbiter", ports)?,
-    _ = limits::WIDTH.check("frame_arbiter", width)?,
+    _ = entries::PORTS.check("frame_arbiter", ports)?,
+    _ = entries::WIDTH.check("frame_arbiter", width)?,
     number: usize = address_width(ports),
 )]
 pub struct FrameArbiter {
@@ -53,7 +53,8 @@ pub struct FrameArbiter {
     within_frame: Reg<bool, Reset>,
 }
 
-#[kernel(FrameArbiter,
+#[kernel(
+    FrameArbiter,
     suffix = self.s.len(), parameters(WIDTH = self._width),
 )]
 fn update() {
@@ -106,20 +107,4 @@ fn update() {
     m.last = last;
     m.valid = valid;
     source = owner;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FrameArbiter;
-
-    #[test]
-    fn refuses_to_have_no_input() {
-        let error = FrameArbiter::new(0, 8)
-            .map(|_| ())
-            .map_err(|error| error.to_string());
-        assert_eq!(
-            error,
-            Err("frame_arbiter: ports = 0 is not possible: it must be from 1 to 64".to_owned())
-        );
-    }
 }

@@ -1,13 +1,11 @@
 //! Stream primitives: what every datapath block is composed of.
 
-mod axis;
 pub(crate) mod entries;
 mod fifo;
 mod fifo_config;
 mod frame_arbiter;
 mod frame_demux;
 mod frame_fifo;
-mod limits;
 mod output_queue;
 mod pass_fifo;
 mod ports;
@@ -15,7 +13,6 @@ pub(crate) mod rate_limiter;
 mod ready_slice;
 mod skid_buffer;
 
-pub use axis::{AxisFields, AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
 pub use fifo::Fifo;
 pub use fifo_config::{FifoConfig, FifoOutput};
 pub use frame_arbiter::FrameArbiter;
@@ -23,7 +20,10 @@ pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;
 pub use output_queue::OutputQueue;
 pub use pass_fifo::PassFifo;
-pub use ports::{FrameIn, FrameOut, StreamIn, StreamInHandles, StreamOut};
+pub use ports::{
+    AxisFields, AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack, FrameIn, FrameOut, StreamIn,
+    StreamInHandles, StreamOut,
+};
 pub use rate_limiter::{RateLimiterShape, SpinneretRateLimiter};
 pub use ready_slice::ReadySlice;
 pub use skid_buffer::SkidBuffer;

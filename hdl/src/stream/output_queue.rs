@@ -42,7 +42,8 @@ pub struct OutputQueue {
     valid: Reg<bool, Reset>,
 }
 
-#[kernel(OutputQueue,
+#[kernel(
+    OutputQueue,
     parameters(WIDTH = self._width, DEPTH = self._depth, MARGIN = self._margin),
 )]
 fn update() {
@@ -66,36 +67,4 @@ fn update() {
     }
     m.valid = valid;
     m.data = data;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OutputQueue;
-
-    #[test]
-    fn refuses_what_cannot_be_built() {
-        for (width, depth, margin, expected) in [
-            (
-                8,
-                12,
-                0,
-                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
-            ),
-            (
-                0,
-                16,
-                0,
-                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
-            ),
-            (
-                8,
-                16,
-                16,
-                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
-            ),
-        ] {
-            let built = OutputQueue::new(width, depth, margin).map(|_| ());
-            assert_eq!(built.map_err(|error| error.to_string()), Err(expected.to_owned()));
-        }
-    }
 }

@@ -17,14 +17,14 @@
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** discards both elements.
 
-use super::{StreamIn, StreamOut, limits};
+use super::{StreamIn, StreamOut, entries};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Register slice: cuts every combinational path of a stream, in both directions.
 /// # Parameters
 /// `width` is 1 to 4096 bits.
-#[module(width: usize, error = ParameterError, _ = limits::WIDTH.check("skid_buffer", width)?)]
+#[module(width: usize, error = ParameterError, _ = entries::WIDTH.check("skid_buffer", width)?)]
 pub struct SkidBuffer {
     /// Elements in.
     pub s: StreamIn<{ width }>,

@@ -114,10 +114,10 @@ pub(crate) const BENCH_ENTRY: Entry = Entry::part(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    BENCH_ENTRY.model(BENCH_ENTRY.name, &[]),
+    BENCH_ENTRY.variant(BENCH_ENTRY.name, ""),
     // So small that queues fill often, and addresses repeat.
-    BENCH_ENTRY.model(
+    BENCH_ENTRY.variant(
         "pspin_wrap_bench_small",
-        &[("memory_bytes", 16384), ("her_queue", 2), ("stdout_words", 4)],
+        "memory_bytes=16384 her_queue=2 stdout_words=4",
     ),
 ];

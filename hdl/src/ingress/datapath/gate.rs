@@ -1,8 +1,9 @@
-//! Lets matched frames in while there is room for them, and marks their beats.
+//! Lets matched frames in while there is room for them, and marks their beats. It has an entry in the catalog, for tests and
+//! proofs of its own.
 
-use super::GateShape;
-use crate::entry::ParameterError;
-use crate::stream::{OutputQueue, PassFifo, StreamIn, StreamOut};
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::ingress::dma::BeatFields;
+use crate::stream::{FifoConfig, OutputQueue, PassFifo, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// The gate of the matched path: what comes in is taken at once, and a frame that finds no room is dropped whole.
@@ -136,3 +137,74 @@ fn update() {
         places = under_way != packets;
     }
 }
+
+/// Parameters of the gate; those of its own in the catalog are small, so that every queue fills often.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = "admission_gate", check)]
+pub struct GateShape {
+    /// Width of a beat in bits, a power of two.
+    #[parameter(32, range = 16..=1024, power_of_two, name = "data_width")]
+    pub data: usize,
+    /// Width of a length in bits.
+    #[parameter(16, range = 1..=32, name = "length_width")]
+    pub length: usize,
+    /// Width of a tag in bits.
+    #[parameter(8, range = 1..=128, name = "tag_width")]
+    pub tag: usize,
+    /// Beats of a large slot.
+    #[parameter(3, range = 1..=4095)]
+    pub large_beats: usize,
+    /// Beats of matched frames that can wait, a power of two.
+    #[parameter(8, range = 4..=4096, power_of_two)]
+    pub queue_beats: usize,
+    /// Frames whose metadata can wait, a power of two.
+    #[parameter(8, range = 2..=1024, power_of_two)]
+    pub packets: usize,
+    /// 1: a frame waits for room, 0: it is dropped when there is none.
+    #[parameter(0)]
+    pub stall: bool,
+}
+
+impl GateShape {
+    /// The longest frame that is admitted fits.
+    pub(super) fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let needed = self.large_beats + 1;
+        if self.queue_beats < needed {
+            let reason = format!("it must be at least {needed}, for a frame that fills a large slot");
+            return Err(checked.refuse("queue_beats", reason));
+        }
+        Ok(())
+    }
+
+    /// A beat with its marks.
+    fn beat(self) -> BeatFields {
+        BeatFields::new(self.data)
+    }
+
+    /// The queue of beats: block RAM if it is deep, and a register at its output in any case.
+    fn queue(self, width: usize) -> FifoConfig {
+        /// Beats that distributed RAM is used for.
+        const DISTRIBUTED: usize = 64;
+        FifoConfig::by_depth(width, self.queue_beats, DISTRIBUTED)
+    }
+}
+
+/// [`AdmissionGate`].
+pub(crate) const GATE_ENTRY: Entry = Entry::part(
+    GateShape::BLOCK,
+    "admits matched frames while there is room, and marks their beats",
+    GateShape::parameters,
+    |values| Ok(Box::new(AdmissionGate::new(GateShape::new(values)?)?)),
+);
+
+/// Models for the testbenches.
+pub(crate) const GATE_SIMULATED: &[Variant] = &[
+    GATE_ENTRY.variant(GATE_ENTRY.name, ""),
+    GATE_ENTRY.variant("admission_gate_stall", "stall=1"),
+    // Slots of one beat; few places, so that those for metadata run out first.
+    GATE_ENTRY.variant("admission_gate_1", "large_beats=1 queue_beats=16 packets=4"),
+    GATE_ENTRY.variant(
+        "admission_gate_block",
+        "large_beats=24 queue_beats=128 packets=16",
+    ),
+];

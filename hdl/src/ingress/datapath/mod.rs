@@ -41,24 +41,22 @@
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
 mod chooser;
-mod entry;
 mod gate;
-mod gate_entry;
 mod shape;
 mod valve;
-mod valve_entry;
 
 pub use chooser::SlotChooser;
-pub(crate) use entry::{ENTRY, SIMULATED};
-pub use gate::AdmissionGate;
-pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, SIMULATED as GATE_SIMULATED};
-pub use shape::{DatapathShape, GateShape, PathShape};
+pub use gate::{AdmissionGate, GateShape};
+pub(crate) use gate::{GATE_ENTRY, GATE_SIMULATED};
+pub use shape::{DatapathShape, PathShape};
+pub(crate) use shape::{ENTRY, SIMULATED};
 pub use valve::FrameValve;
-pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
+pub(crate) use valve::VALVE_ENTRY;
 
 use crate::axi::AxiMaster;
 use crate::entry::ParameterError;
-use crate::ingress::dma::{WriteEngine, judge};
+use crate::ingress::dma::WriteEngine;
+use crate::ingress::dma::engine as judge;
 use crate::ingress::her_gen::{ContextsIn, FeedbackIn, HerOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;

@@ -1,11 +1,11 @@
-//! Parameters of the ingress path, and the numbers that follow from them.
+//! Parameters of the ingress path, the numbers that follow from them, and its entry in the catalog.
 
-use crate::entry::{Checked, Config, Parameter, ParameterError, Parameters as _, Values};
-use crate::ingress::dma::{BeatFields, DmaShape};
+use super::{GateShape, PspinIngressDatapath};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Parameters as _, Values, Variant};
+use crate::ingress::dma::{self, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::ingress::slots::PoolLayout;
-use crate::stream::FifoConfig;
 use spinneret_verilog::prelude::*;
 
 /// Beats of a small slot at most; all of them are inspected before a packet starts.
@@ -175,53 +175,25 @@ fn named_here(error: ParameterError) -> ParameterError {
     ParameterError { parameter, ..error }
 }
 
-/// Parameters of the gate; those of its own in the catalog are small, so that every queue fills often.
-#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = "admission_gate", check)]
-pub struct GateShape {
-    /// Width of a beat in bits, a power of two.
-    #[parameter(32, range = 16..=1024, power_of_two, name = "data_width")]
-    pub data: usize,
-    /// Width of a length in bits.
-    #[parameter(16, range = 1..=32, name = "length_width")]
-    pub length: usize,
-    /// Width of a tag in bits.
-    #[parameter(8, range = 1..=128, name = "tag_width")]
-    pub tag: usize,
-    /// Beats of a large slot.
-    #[parameter(3, range = 1..=4095)]
-    pub large_beats: usize,
-    /// Beats of matched frames that can wait, a power of two.
-    #[parameter(8, range = 4..=4096, power_of_two)]
-    pub queue_beats: usize,
-    /// Frames whose metadata can wait, a power of two.
-    #[parameter(8, range = 2..=1024, power_of_two)]
-    pub packets: usize,
-    /// 1: a frame waits for room, 0: it is dropped when there is none.
-    #[parameter(0)]
-    pub stall: bool,
-}
+/// The ingress path.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    DatapathShape::BLOCK,
+    "from the wire to the cluster: matches packets, writes them into slots, makes HERs",
+    DatapathShape::parameters,
+    |values| Ok(Box::new(PspinIngressDatapath::new(DatapathShape::new(values)?)?)),
+)
+.derives(dma::ENTRY.derived);
 
-impl GateShape {
-    /// The longest frame that is admitted fits.
-    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        let needed = self.large_beats + 1;
-        if self.queue_beats < needed {
-            let reason = format!("it must be at least {needed}, for a frame that fills a large slot");
-            return Err(checked.refuse("queue_beats", reason));
-        }
-        Ok(())
-    }
-
-    /// A beat with its marks.
-    pub(super) fn beat(self) -> BeatFields {
-        BeatFields::new(self.data)
-    }
-
-    /// The queue of beats: block RAM if it is deep. A register comes after it.
-    pub(super) fn queue(self, width: usize) -> FifoConfig {
-        /// Beats that distributed RAM is used for.
-        const DISTRIBUTED: usize = 64;
-        FifoConfig::by_depth(width, self.queue_beats, DISTRIBUTED).behind_a_register()
-    }
-}
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.variant(ENTRY.name, ""),
+    // Everything small, so that every queue fills and every slot is used often; jumbo slots.
+    ENTRY.variant(
+        "pspin_ingress_datapath_small",
+        "data_width=128 inspected_bytes=64 buffer_frames=0 length_width=16 buffer_base=0x1c100400 large_slot_size=9664 large_slots=5 small_slot_size=192 \
+         small_slots=11 bursts=4 her_queue=2 free_queue=2 queue_beats=1024 packets=8 her_message_id_width=10 context_in_message_id=1",
+    ),
+    // The same path that waits for slots instead of dropping packets.
+    ENTRY.variant("pspin_ingress_datapath_stall", "large_slots=4 small_slots=8 stall=1"),
+    ENTRY.variant("pspin_ingress_datapath_board", "").of_boards(),
+];

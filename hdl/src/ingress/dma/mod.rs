@@ -32,30 +32,22 @@
 //!   to `m_free`. So it does, without any byte written, if the address is not a multiple of a beat. A last
 //!   beat without bytes is no error, and neither is length 0: one beat without strobes.
 
-mod beat;
-mod engine;
-mod engine_entry;
-mod entry;
-pub mod judge;
+pub mod engine;
 mod marker;
 mod shape;
-mod window;
 mod writer;
 
-pub use beat::BeatFields;
-pub use engine::WriteEngine;
-pub(crate) use engine_entry::ENTRY as ENGINE_ENTRY;
-pub(crate) use entry::{ENTRY, SIMULATED};
-pub use judge::PacketJudge;
+pub use engine::{PacketJudge, WriteEngine};
 pub use marker::{FrameMarker, FramePlan};
-pub use shape::DmaShape;
-pub use window::Window;
-pub use writer::FrameWriter;
+pub use shape::{BeatFields, DmaShape};
+pub(crate) use shape::{ENGINE_ENTRY, ENTRY, SIMULATED};
+pub use writer::{FrameWriter, Window};
 
 use crate::axi::AxiMaster;
 use crate::entry::ParameterError;
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice};
 use crate::{COUNTER_WIDTH, EventCounters};
+use engine::{BAD_FRAME, EVENTS, WRITE_ERROR};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors that can wait for their frames.
@@ -117,7 +109,7 @@ pub struct PspinIngressDma {
     engine: Checked<WriteEngine<{ shape }>>,
     hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }, 0>>,
     frees: Checked<OutputQueue<{ shape.address }, { shape.free_queue }, 0>>,
-    counters: EventCounters<{ judge::EVENTS }>,
+    counters: EventCounters<{ EVENTS }>,
 }
 
 #[kernel(PspinIngressDma)]
@@ -164,6 +156,6 @@ fn update() {
     m_free_valid = frees.m.valid;
     frees.m.ready = m_free_ready;
     counters.events = engine.events;
-    write_error_pkts_o = counters.counts[judge::WRITE_ERROR];
-    bad_frame_pkts_o = counters.counts[judge::BAD_FRAME];
+    write_error_pkts_o = counters.counts[WRITE_ERROR];
+    bad_frame_pkts_o = counters.counts[BAD_FRAME];
 }

@@ -1,7 +1,8 @@
-//! Parameters of the HER generator, and the numbers that follow from them.
+//! Parameters of the HER generator, the numbers that follow from them, and its entry in the catalog.
 
+use super::PspinHerGen;
 use super::ports::ContextsOut;
-use crate::entry::{Checked, ParameterError};
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS, QUEUE_BITS};
 use spinneret_verilog::prelude::*;
 
@@ -109,3 +110,26 @@ pub struct PacketFields {
     /// Its message, as far as a HER says it.
     pub message_id: Field<{ shape.id_bits() }>,
 }
+
+/// The HER generator.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    HerShape::BLOCK,
+    "tells the cluster of every packet, with its execution context",
+    HerShape::parameters,
+    |values| Ok(Box::new(PspinHerGen::new(HerShape::new(values)?))),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.variant(ENTRY.name, ""),
+    ENTRY.variant(
+        "pspin_her_gen_board",
+        "message_id_width=10 length_width=16 context_in_message_id=1 \
+         transfer_limit=128",
+    ),
+    ENTRY.variant(
+        "pspin_her_gen_odd",
+        "message_id_width=12 address_width=17 host_address_width=40 length_width=11 \
+         tag_width=9 contexts=3 tag_message_id_width=5 transfer_limit=1000",
+    ),
+];

@@ -28,18 +28,15 @@
 //!   taken as many clocks later as the larger class has slots, and three.
 //! - **Counters** are 32 bits wide, wrap, and show an event at most three clocks after it.
 
-mod at_most;
-mod entry;
 mod layout;
 
-pub(crate) use entry::{ENTRY, SIMULATED};
 pub use layout::AllocLayout;
+pub(crate) use layout::{ENTRY, SIMULATED};
 
 use crate::entry::ParameterError;
 use crate::ingress::slots::SlotPool;
 use crate::stream::SkidBuffer;
 use crate::{COUNTER_WIDTH, EventCounters};
-use at_most::is_at_most;
 use spinneret_verilog::prelude::*;
 
 /// Events that are counted, by number.
@@ -116,6 +113,28 @@ pub struct PspinPktAlloc {
     front: Optional<Checked<SkidBuffer<{ packet }>>, { layout.stall }>,
     back: Checked<SkidBuffer<{ 1 + packet + slots.address_width }>>,
     counters: EventCounters<{ EVENTS }>,
+}
+
+/// Tells whether a number is at most a constant, which is at least 1 and fits it.
+///
+/// A comparison of the whole number is a chain of carries. The bits below the lowest and above the
+/// highest one of the constant need none: they only must be zero or not.
+#[kernel]
+fn is_at_most(number: Sig, limit: u64) -> Sig<bool> {
+    let (low, high) = (
+        limit.trailing_zeros() as usize,
+        (u64::BITS - limit.leading_zeros()) as usize,
+    );
+    let is_zero = |from: usize, to: usize| {
+        if from < to {
+            number.slice(from, to - from) == 0
+        } else {
+            true
+        }
+    };
+    let middle = number.slice(low, high - low);
+    let odd = limit >> low;
+    is_zero(high, number.width()) & ((middle < odd) | ((middle == odd) & is_zero(0, low)))
 }
 
 #[kernel(PspinPktAlloc)]

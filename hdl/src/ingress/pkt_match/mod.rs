@@ -36,7 +36,6 @@
 //!   match; frames of any length pass; a last beat with tkeep 0 adds nothing to the length.
 
 mod engine;
-mod entry;
 mod meter;
 mod payload;
 mod rule;
@@ -44,12 +43,12 @@ mod select;
 mod shape;
 
 pub use engine::MatchEngine;
-pub(crate) use entry::{ENTRY, SIMULATED};
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
 pub use rule::{MatchRule, RuleIn};
 pub use select::WordSelect;
 pub use shape::MatchShape;
+pub(crate) use shape::{ENTRY, SIMULATED};
 
 use crate::entry::ParameterError;
 use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, OutputQueue};

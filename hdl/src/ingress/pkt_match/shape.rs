@@ -1,6 +1,7 @@
-//! Parameters of the matching engine, and the numbers that follow from them.
+//! Parameters of the matching engine, the numbers that follow from them, and its entry in the catalog.
 
-use crate::entry::{Checked, ParameterError};
+use super::PspinPktMatch;
+use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
@@ -176,3 +177,49 @@ const MAX_BUFFER_BEATS: usize = 1 << 16;
 /// Beats that are on their way while a frame is decided: five of the pipeline, and room in which the
 /// input may continue while its ready signal, which is a register, catches up.
 const DECISION_BEATS: usize = 11;
+
+/// The matching engine.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    MatchShape::BLOCK,
+    "sorts packets by rules, one beat a clock",
+    MatchShape::parameters,
+    |values| Ok(Box::new(PspinPktMatch::new(MatchShape::new(values)?)?)),
+)
+.derives(|values| {
+    vec![(
+        "AXIS_IF_KEEP_WIDTH",
+        values.get("data_width").copied().unwrap_or(0) / 8,
+    )]
+});
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.variant(ENTRY.name, ""),
+    ENTRY.variant("pspin_pkt_match_w64", "data_width=64"),
+    ENTRY.variant(
+        "pspin_pkt_match_w128",
+        "data_width=128 rulesets=3 inspected_bytes=256 buffer_frames=0",
+    ),
+    ENTRY.variant(
+        "pspin_pkt_match_w256",
+        "data_width=256 rules=6 user_width=97 message_id_network_order=1",
+    ),
+    ENTRY.variant(
+        "pspin_pkt_match_w1024",
+        "data_width=1024 rulesets=2 rules=2 inspected_bytes=4 message_id_width=10",
+    ),
+    ENTRY.variant("pspin_pkt_match_ip", "").of_boards(),
+    ENTRY.variant("pspin_pkt_match_ip_w64", "data_width=64 ip_relative=1"),
+    ENTRY.variant(
+        "pspin_pkt_match_ip_w128",
+        "data_width=128 rulesets=3 rules=3 inspected_bytes=20 message_id_network_order=1 ip_relative=1",
+    ),
+    ENTRY.variant(
+        "pspin_pkt_match_ip_w256",
+        "data_width=256 rulesets=2 inspected_bytes=256 ip_relative=1",
+    ),
+    ENTRY.variant(
+        "pspin_pkt_match_ip_w1024",
+        "data_width=1024 rulesets=2 inspected_bytes=256 message_id_width=16 ip_relative=1",
+    ),
+];

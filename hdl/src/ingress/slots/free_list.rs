@@ -98,7 +98,8 @@ fn places(class: SlotClass) -> FifoConfig {
     )
 }
 
-#[kernel(FreeList,
+#[kernel(
+    FreeList,
     suffix = self._class.variant(self._tracked),
 )]
 fn update() {
