@@ -5,7 +5,7 @@
 //!                      |  matched frames, metadata
 //!                 AdmissionGate
 //!                      |                       +-> m_axi_pspin_ni (packet buffer)
-//!   SlotPool -> SlotChooser -> WriteEngine ----+
+//!   SlotPool -----------------> WriteEngine ----+
 //!      ^                           |  packets that are written
 //!      |                       PassFifo -> PspinHerGen -----------------------> her
 //!      |                           |            |
@@ -40,12 +40,10 @@
 //!   (`dropped_reset_o`); levels and peaks of slots restart, all counters continue.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
-mod chooser;
 mod gate;
 mod shape;
 mod valve;
 
-pub use chooser::SlotChooser;
 pub use gate::{AdmissionGate, GateShape};
 pub(crate) use gate::{GATE_ENTRY, GATE_SIMULATED};
 pub use shape::{DatapathShape, PathShape};
@@ -166,7 +164,6 @@ pub struct PspinIngressDatapath {
     valve: Optional<FrameValve<{ matcher.data }, { dma.meta() }>, { shape.path.cluster_reset }>,
     gate: Checked<AdmissionGate<{ shape.gate() }>>,
     pool: Checked<SlotPool<{ shape.slots }, { true }>>,
-    chooser: SlotChooser<{ shape }>,
     engine: Checked<WriteEngine<{ dma }>>,
     hers: Checked<PassFifo<{ queue(dma.packet(), dma.her_queue) }>>,
     generator: PspinHerGen<{ her }>,
@@ -239,12 +236,27 @@ fn update() {
         valve.left = cat!(her_taken, unserved, engine.events.any(), gate.dropped);
         *dropped_reset_o = valve.lost;
     }
-    /// Into slots.
-    chooser.enough = engine.seen[small_beats - 1];
-    chooser.last = engine.last.slice(0, small_beats);
-    chooser.small = pool.small;
-    chooser.large = pool.large;
-    engine.slot = chooser.m;
+    /// A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is
+    /// free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
+    let is_short = engine.last.slice(0, small_beats).any();
+    let use_small = is_short && pool.small.valid;
+    let no_slot = !use_small && !pool.large.valid;
+    let class_known = is_short || engine.seen[small_beats - 1];
+    engine.slot.data = cat!(
+        no_slot,
+        if use_small {
+            pool.small.data
+        } else {
+            pool.large.data
+        }
+    );
+    engine.slot.valid = if shape.path.stall {
+        class_known && !no_slot
+    } else {
+        class_known
+    };
+    pool.small.ready = engine.slot.ready && use_small;
+    pool.large.ready = engine.slot.ready && !use_small && pool.large.valid;
     engine.beat = gate.m;
     engine.meta = gate.meta_m;
     m_axi_pspin_ni = engine.m_axi;

@@ -4,20 +4,12 @@ use super::DmaShape;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// Computes what the beats of a frame are compared with; combinational.
-#[module(no_clock, shape: DmaShape)]
-pub struct FramePlan {
-    /// Bits of the slot's address within a beat.
-    pub address: Wire<In, { shape.beat_bits() }>,
-    /// Length of the frame in bytes.
-    pub length: Wire<In, { shape.length }>,
-    /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats after the first}; the
-    /// last of no meaning if one beat is all.
-    pub plan: Wire<Out, { shape.plan() }>,
-}
-
-#[kernel(FramePlan)]
-fn update() {
+/// What the beats of a frame are compared with: {the address is not that of a beat, one beat is all, strobes of the last beat,
+/// beats after the first}; the last of no meaning if one beat is all.
+///
+/// `address` are the bits of the slot's address within a beat, `length` is that of the frame in bytes.
+#[kernel]
+pub(super) fn plan(shape: DmaShape, address: Sig, length: Sig) -> Sig {
     let (rest, whole) = length.split_at(shape.beat_bits());
     let ones = constant(fill(true, shape.beat().keep.width));
     /// A length of whole beats ends with a full one; no length at all is one beat without bytes.
@@ -29,7 +21,7 @@ fn update() {
     let left = if rest.any() { whole } else { whole - 1 };
     /// That one beat is all does not wait for the difference.
     let single = !(whole >> 1_usize).any() && (!whole[0] || !rest.any());
-    plan = cat!(address.any(), single, tail, left);
+    cat!(address.any(), single, tail, left)
 }
 
 /// Compares frames with their descriptors and marks their beats; no clock of latency.
@@ -39,7 +31,7 @@ fn update() {
 /// after the length only the last one passes.
 #[module(shape: DmaShape, beat = shape.beat(), keep = beat.keep.width)]
 pub struct FrameMarker {
-    /// The [`FramePlan`] of each frame.
+    /// What each frame is compared with, as [`plan`] says.
     pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
     pub s: StreamIn<{ shape.data + keep + 1 }>,

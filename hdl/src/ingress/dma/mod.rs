@@ -38,7 +38,7 @@ mod shape;
 mod writer;
 
 pub use engine::{PacketJudge, WriteEngine};
-pub use marker::{FrameMarker, FramePlan};
+pub use marker::FrameMarker;
 pub use shape::{BeatFields, DmaShape};
 pub(crate) use shape::{ENGINE_ENTRY, ENTRY, SIMULATED};
 pub use writer::{FrameWriter, Window};
@@ -99,7 +99,6 @@ pub struct PspinIngressDma {
     /// Packets that failed because of their frame or address, modulo 2^32; beyond the public design.
     pub bad_frame_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     descriptors: ReadySlice<{ shape.packet() }>,
-    planner: FramePlan<{ shape }>,
     plans: Checked<OutputQueue<{ shape.plan() }, { DESCRIPTORS }, 0>>,
     slots: Checked<OutputQueue<{ 1 + shape.address }, { DESCRIPTORS }, 0>>,
     // A packet is known from its descriptor on until its last response has come.
@@ -121,10 +120,9 @@ fn update() {
     write_desc_ready = descriptors.s.ready;
     let room = plans.s.ready && slots.s.ready && metas.s.ready;
     descriptors.m.ready = room;
-    planner.address = descriptors.m.data.slice(0, shape.beat_bits());
-    planner.length = descriptors.m.data.slice(address, length);
+    let within_beat = descriptors.m.data.slice(0, shape.beat_bits());
     let enters = descriptors.m.valid && room;
-    plans.s.data = planner.plan;
+    plans.s.data = marker::plan(shape, within_beat, descriptors.m.data.slice(address, length));
     plans.s.valid = enters;
     slots.s.data = cat!(false, descriptors.m.data.slice(0, address));
     slots.s.valid = enters;

@@ -39,14 +39,12 @@ mod engine;
 mod meter;
 mod payload;
 mod rule;
-mod select;
 mod shape;
 
 pub use engine::MatchEngine;
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
 pub use rule::{MatchRule, RuleIn};
-pub use select::WordSelect;
 pub use shape::MatchShape;
 pub(crate) use shape::{ENTRY, SIMULATED};
 

@@ -1,7 +1,19 @@
 //! One rule: looks at one word of a frame.
+//!
+//! A word of the IP payload lies across two words of the frame, as the payload starts two bytes before a word:
+//!
+//! ```text
+//! lane           L-1         L
+//! bytes       | a b c d | e f g h |
+//! from frame            | e f g h |     front half e f, back half g h
+//! from payload    | c d   e f |         back half c d, front half e f
+//! ```
+//!
+//! Both need the first half of lane L, so one multiplexer for each half of the word is enough. If L is lane 0, then c d
+//! ended the beat before: it was selected there, and its register keeps it.
 
+use super::MatchShape;
 use super::shape::PAYLOAD_BASE_WIDTH;
-use super::{MatchShape, WordSelect};
 use spinneret_verilog::prelude::*;
 
 /// A rule as registers hold it, but in network order.
@@ -53,7 +65,6 @@ pub struct MatchRule {
     start: Reg<32>,
     limit: Reg<32>,
     relative: Optional<Reg<bool>, { option }>,
-    select: Optional<WordSelect<{ shape }>, { option }>,
     /// The selected word in network order, masked already unless selecting it takes too long.
     masked: Reg<32>,
 }
@@ -71,37 +82,46 @@ fn update() {
         }
     }
     let (lane, beat) = place.split_at(shape.lane_width());
-    /// Second cycle: compare. A rule whose start is above its limit never matches.
     let (there, value) = if shape.ip_relative {
-        select.idx = place.resize(shape.place_width());
-        select.relative = *relative;
-        select.beat_data = beat_data;
-        select.beat_number = beat_number;
-        select.payload_base = *payload_base;
-        select.payload_back = *payload_back;
-        masked = select.word.swap_bytes();
-        /// Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
-        if select.keep_first {
+        let relative = *relative;
+        let base = *payload_base & relative.repeat(PAYLOAD_BASE_WIDTH);
+        let back = *payload_back & relative.repeat(shape.lane_width());
+        /// The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits
+        /// for the other.
+        let front_place = place.resize(shape.place_width()) + base.resize(shape.place_width());
+        let (front_lane, front_beat) = front_place.split_at(shape.lane_width());
+        let back_lane = lane + back;
+        let front_half = beat_data.at(cat!(front_lane, lit(0, 5)), 16);
+        /// The beat without its first half, so that a lane of it starts with a back half.
+        let backs = beat_data.slice(16, shape.data - 16).resize(shape.data);
+        let back_half = backs.at(cat!(back_lane, lit(0, 5)), 16);
+        let word = if relative {
+            cat!(front_half, back_half)
+        } else {
+            cat!(back_half, front_half)
+        };
+        let is_here = front_beat == beat_number.resize(shape.place_beat_width());
+        masked = word.swap_bytes();
+        /// The first half ended the beat before. Between two beats `beat_number` is that of the next one, so it is kept for
+        /// as long as it takes.
+        if relative & is_here & (front_lane == 0) {
             masked[16..32] = masked[16..32];
         }
-        let is_complete = if *relative {
+        let is_complete = if relative {
             payload_words[lane]
         } else {
             beat_words[lane]
         };
-        let there = reg_reset(beat_valid & usable & select.there, false);
+        let there = reg_reset(beat_valid & usable & is_here, false);
         (there & is_complete, masked & mask)
     } else {
         /// First cycle: select the word, turn it into network order and mask it.
         let word = beat_data.at(cat!(lane, lit(0, 5)), 32);
         masked = word.swap_bytes() & mask;
-        (
-            reg_reset(
-                beat_valid & usable & (beat_number == beat) & beat_words[lane],
-                false,
-            ),
-            masked,
-        )
+        let is_here = (beat_number == beat) & beat_words[lane];
+        let there = reg_reset(beat_valid & usable & is_here, false);
+        (there, masked)
     };
+    /// Second cycle: compare. A rule whose start is above its limit never matches.
     hit = reg_reset(there & (value >= start) & (value <= limit), false);
 }
