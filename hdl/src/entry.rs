@@ -75,6 +75,9 @@ pub trait Parameters: Sized {
     /// If they are not possible together.
     fn read(checked: Checked<'_>) -> Result<Self, ParameterError>;
 
+    /// Its values by name.
+    fn values(&self) -> Values;
+
     /// The struct, of the values of the block of that name.
     ///
     /// # Errors

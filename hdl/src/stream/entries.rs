@@ -1,13 +1,11 @@
 //! The stream primitives in the catalog, and the limits of their parameters.
 
 use super::{
-    Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
-    SkidBuffer,
+    Fifo, FifoConfig, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice, SkidBuffer,
 };
-use crate::entry::{Entry, Values, Variant};
+use crate::entry::{Entry, Parameters as _, Variant};
 use crate::limits::Limit;
 pub(super) use crate::limits::WIDTH;
-use spinneret_verilog::prelude::*;
 
 /// Elements of a memory, whose pointers wrap at a power of two.
 pub(super) const DEPTH: Limit = Limit::number("depth", [2, 65536], "places, a power of two").power_of_two();
@@ -17,12 +15,6 @@ pub(super) const MARGIN: Limit = Limit::number(
     [0, 65535],
     "elements that still fit when almost_full rises",
 );
-/// When data appears at the output.
-pub(super) const REGISTERED: Limit =
-    Limit::number("registered", [0, 1], "1: data from a register, 0: falls through");
-/// The kind of a memory.
-pub(super) const BLOCK: Limit =
-    Limit::number("block", [0, 1], "1: memory in block RAM, 0: in distributed RAM");
 /// Inputs of an arbiter and outputs of a demultiplexer. One needs neither, but a generator may ask for it.
 pub(super) const PORTS: Limit = Limit::number(
     "ports",
@@ -31,27 +23,16 @@ pub(super) const PORTS: Limit = Limit::number(
 );
 
 /// [`Fifo`].
-pub(crate) const FIFO: Entry = Entry::part(
-    "fifo",
-    "first in, first out",
-    |_| {
-        vec![
-            WIDTH.parameter(32),
-            DEPTH.parameter(16),
-            BLOCK.parameter(0),
-            REGISTERED.parameter(0),
-            MARGIN.parameter(0),
-        ]
-    },
-    |values| Ok(Box::new(Fifo::new(fifo_config(values))?)),
-);
+pub(crate) const FIFO: Entry = Entry::part("fifo", "first in, first out", FifoConfig::parameters, |values| {
+    Ok(Box::new(Fifo::new(FifoConfig::new(values)?)?))
+});
 
 /// [`PassFifo`].
 pub(crate) const PASS_FIFO: Entry = Entry::part(
     "pass_fifo",
     "first in, first out, no latency while empty",
-    FIFO.parameters,
-    |values| Ok(Box::new(PassFifo::new(fifo_config(values))?)),
+    FifoConfig::parameters,
+    |values| Ok(Box::new(PassFifo::new(FifoConfig::new(values)?)?)),
 );
 
 /// [`OutputQueue`].
@@ -107,23 +88,6 @@ pub(crate) const FRAME_DEMUX: Entry = Entry::part(
     FRAME_ARBITER.parameters,
     |values| Ok(Box::new(FrameDemux::new(PORTS.of(values), WIDTH.of(values))?)),
 );
-
-/// Parameters of a FIFO as [`FIFO`] lists them.
-fn fifo_config(values: &Values) -> FifoConfig {
-    FifoConfig {
-        width: WIDTH.of(values),
-        depth: DEPTH.of(values),
-        storage: match BLOCK.of(values) {
-            1 => RamStyle::Block,
-            _ => RamStyle::Distributed,
-        },
-        output: match REGISTERED.of(values) {
-            1 => FifoOutput::Registered,
-            _ => FifoOutput::Fallthrough,
-        },
-        margin: MARGIN.of(values),
-    }
-}
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
@@ -184,67 +148,27 @@ mod tests {
 
     #[test]
     fn refuses_what_cannot_be_built() {
-        for (entry, name, value, expected) in [
-            (
-                FIFO,
-                "depth",
-                12,
-                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
-            ),
-            (
-                FIFO,
-                "width",
-                0,
-                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
-            ),
-            (
-                FIFO,
-                "margin",
-                16,
-                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
-            ),
-            (
-                FIFO,
-                "block",
-                1,
-                "fifo: registered = 0 is not possible: it must be 1 with block RAM, which reads into a register",
-            ),
-            (
-                PASS_FIFO,
-                "depth",
-                12,
-                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
-            ),
-            (
-                OUTPUT_QUEUE,
-                "margin",
-                16,
-                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
-            ),
+        let beyond = "it must be less than the depth, 16";
+        let block = "it must be 1 with block RAM, which reads into a register";
+        for (entry, name, value, reason) in [
+            (FIFO, "depth", 12, "it must be a power of two"),
+            (FIFO, "width", 0, "it must be from 1 to 4096"),
+            (FIFO, "margin", 16, beyond),
+            (FIFO, "block", 1, block),
+            (PASS_FIFO, "depth", 12, "it must be a power of two"),
+            (OUTPUT_QUEUE, "margin", 16, beyond),
             (
                 FRAME_FIFO,
                 "depth",
                 12,
-                "frame_fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+                "it must be a power of two from 2 to 65536",
             ),
-            (
-                FRAME_ARBITER,
-                "ports",
-                0,
-                "frame_arbiter: ports = 0 is not possible: it must be from 1 to 64",
-            ),
-            (
-                FRAME_DEMUX,
-                "ports",
-                0,
-                "frame_demux: ports = 0 is not possible: it must be from 1 to 64",
-            ),
+            (FRAME_ARBITER, "ports", 0, "it must be from 1 to 64"),
+            (FRAME_DEMUX, "ports", 0, "it must be from 1 to 64"),
         ] {
             let values = entry.with(Config::Reference, &[(name, value)]);
-            let built = (entry.build)(&values)
-                .map(|_| ())
-                .map_err(|error| error.to_string());
-            assert_eq!(built, Err(expected.to_owned()));
+            let refused = (entry.build)(&values).err().map(|error| error.reason);
+            assert_eq!(refused.as_deref(), Some(reason), "{}", entry.name);
         }
     }
 }

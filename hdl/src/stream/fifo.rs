@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!             +--------+      +----------------+
-//!  s =====+==>| memory |=====>| output register|====> m        FifoOutput::Registered
+//!  s =====+==>| memory |=====>| output register|====> m        registered
 //!         |   +--------+      +----------------+
 //!         |   +--------+
-//!         +==>| memory |==============================> m        FifoOutput::Fallthrough
+//!         +==>| memory |==============================> m        falls through
 //!             +--------+
 //! ```
 //!
@@ -25,7 +25,7 @@
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** empties the FIFO; contents of memory and output register stay, unseen.
 
-use super::{FifoConfig, FifoOutput, StreamIn, StreamOut};
+use super::{FifoConfig, StreamIn, StreamOut};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
@@ -35,10 +35,10 @@ use spinneret_verilog::prelude::*;
 #[module(
     config: FifoConfig,
     error = ParameterError,
-    _ = config.check()?,
+    _ = config.checked()?,
     pointer = address_width(config.depth),
-    registered: bool = config.output == FifoOutput::Registered,
-    own_register: bool = registered && config.storage == RamStyle::Distributed,
+    registered: bool = config.registered,
+    own_register: bool = registered && !config.block,
 )]
 pub struct Fifo {
     /// Elements in.
@@ -49,7 +49,7 @@ pub struct Fifo {
     pub level: Wire<Out, { pointer + 1 }>,
     /// At most the margin's number of elements still fit.
     pub almost_full: Wire<Out, bool>,
-    memory: Ram<{ config.storage }, { config.depth }, { config.width }>,
+    memory: Ram<{ config.style() }, { config.depth }, { config.width }>,
     write_ptr: Reg<{ pointer }, Reset>,
     read_ptr: Reg<{ pointer }, Reset>,
     /// Elements in memory and output register.
@@ -130,7 +130,7 @@ fn update() {
     } else {
         memory.read_data
     };
-    if config.storage == RamStyle::Block {
+    if config.block {
         memory.read_enable = fetch;
     }
     m.valid = shown;

@@ -1,53 +1,46 @@
 //! Parameters of the FIFO.
 
-use super::entries::{DEPTH, MARGIN, REGISTERED, WIDTH};
-use crate::entry::ParameterError;
+use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
-/// When the data of an element appears at the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FifoOutput {
-    /// One cycle after it was taken, straight from the memory (distributed RAM only).
-    Fallthrough,
-    /// Two cycles after it was taken, from a register.
-    Registered,
-}
-
 /// Parameters of a [`Fifo`](super::Fifo).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = "fifo", check)]
 pub struct FifoConfig {
-    /// Bits of an element.
+    /// Width of the payload in bits.
+    #[parameter(32, range = 1..=4096)]
     pub width: usize,
-    /// Elements that fit: a power of two, at least 2.
+    /// Places, a power of two.
+    #[parameter(16, range = 2..=65536, power_of_two)]
     pub depth: usize,
-    /// The kind of the memory.
-    pub storage: RamStyle,
-    /// When data appears at the output; block RAM needs `Registered`.
-    pub output: FifoOutput,
-    /// Elements that still fit when `almost_full` rises; less than `depth`.
+    /// 1: memory in block RAM, 0: in distributed RAM.
+    #[parameter(0)]
+    pub block: bool,
+    /// 1: data from a register, 0: falls through.
+    #[parameter(0)]
+    pub registered: bool,
+    /// Elements that still fit when almost_full rises.
+    #[parameter(0, range = 0..=65535)]
     pub margin: usize,
 }
 
 impl FifoConfig {
-    /// A FIFO in distributed RAM with fall-through.
+    /// A FIFO in distributed RAM that falls through: data is at the output one cycle after it was taken, from the memory.
     pub fn distributed(width: usize, depth: usize) -> Self {
         Self {
             width,
             depth,
-            storage: RamStyle::Distributed,
-            output: FifoOutput::Fallthrough,
+            block: false,
+            registered: false,
             margin: 0,
         }
     }
 
-    /// A FIFO in block RAM.
+    /// A FIFO in block RAM, with a register at its output.
     pub fn block(width: usize, depth: usize) -> Self {
         Self {
-            width,
-            depth,
-            storage: RamStyle::Block,
-            output: FifoOutput::Registered,
-            margin: 0,
+            block: true,
+            ..Self::distributed(width, depth).registered()
         }
     }
 
@@ -60,23 +53,22 @@ impl FifoConfig {
         }
     }
 
-    /// The same with a register at the output.
+    /// The same with a register at the output: data is there two cycles after it was taken.
     #[must_use]
     pub fn registered(self) -> Self {
         Self {
-            output: FifoOutput::Registered,
+            registered: true,
             ..self
         }
     }
 
     /// The same for a FIFO whose user has a register after it: only block RAM keeps its own.
     #[must_use]
-    pub(crate) fn behind_a_register(self) -> Self {
-        let output = match self.storage {
-            RamStyle::Block => FifoOutput::Registered,
-            RamStyle::Distributed => FifoOutput::Fallthrough,
-        };
-        Self { output, ..self }
+    pub(super) fn behind_a_register(self) -> Self {
+        Self {
+            registered: self.block,
+            ..self
+        }
     }
 
     /// The same with `almost_full` rising when `margin` elements still fit.
@@ -85,26 +77,33 @@ impl FifoConfig {
         Self { margin, ..self }
     }
 
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
-        WIDTH.check("fifo", self.width)?;
-        DEPTH.check("fifo", self.depth)?;
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         if self.margin >= self.depth {
             let reason = format!("it must be less than the depth, {}", self.depth);
-            return Err(MARGIN.refuse("fifo", self.margin, reason));
+            return Err(checked.refuse("margin", reason));
         }
-        if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
+        if self.block && !self.registered {
             let reason = "it must be 1 with block RAM, which reads into a register";
-            return Err(REGISTERED.refuse("fifo", 0, reason));
+            return Err(checked.refuse("registered", reason.into()));
         }
         Ok(())
     }
 
+    /// The kind of the memory.
+    pub(super) fn style(self) -> RamStyle {
+        if self.block {
+            RamStyle::Block
+        } else {
+            RamStyle::Distributed
+        }
+    }
+
     /// The part of the module's name after `fifo_`.
-    pub(super) fn variant(&self) -> &'static str {
-        match (self.storage, self.output) {
-            (RamStyle::Block, _) => "block",
-            (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
-            (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
+    pub(super) fn variant(self) -> &'static str {
+        match (self.block, self.registered) {
+            (true, _) => "block",
+            (false, false) => "distributed",
+            (false, true) => "distributed_registered",
         }
     }
 }

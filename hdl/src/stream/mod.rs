@@ -14,7 +14,7 @@ mod ready_slice;
 mod skid_buffer;
 
 pub use fifo::Fifo;
-pub use fifo_config::{FifoConfig, FifoOutput};
+pub use fifo_config::FifoConfig;
 pub use frame_arbiter::FrameArbiter;
 pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;

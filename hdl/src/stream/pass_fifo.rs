@@ -26,7 +26,7 @@
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** discards what is inside.
 
-use super::{Fifo, FifoConfig, FifoOutput, StreamIn, StreamOut};
+use super::{Fifo, FifoConfig, StreamIn, StreamOut};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
@@ -34,8 +34,8 @@ use spinneret_verilog::prelude::*;
 #[module(
     config: FifoConfig,
     error = ParameterError,
-    registered: bool = config.output == FifoOutput::Registered,
-    block: bool = config.storage == RamStyle::Block,
+    registered: bool = config.registered,
+    block: bool = config.block,
 )]
 pub struct PassFifo {
     /// Elements in.

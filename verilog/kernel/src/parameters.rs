@@ -116,8 +116,8 @@ impl One {
         })
     }
 
-    /// A list of one `Parameter`, a condition, and the field of the struct.
-    fn expand(&self, field: &Field) -> syn::Result<[TokenStream; 3]> {
+    /// A list of one `Parameter`, a condition, the field of the struct, and its value by name.
+    fn expand(&self, field: &Field) -> syn::Result<[TokenStream; 4]> {
         let ident = &field.ident;
         let name = match (&self.name, ident) {
             (Some(name), _) => name.value(),
@@ -162,17 +162,19 @@ impl One {
             true => quote!(checked.power_of_two(#name)?;),
             false => TokenStream::new(),
         };
-        Ok([listed, condition, value])
+        let named = quote!(values.insert(#name.to_owned(), self.#ident as u64););
+        Ok([listed, condition, value, named])
     }
 }
 
 /// The same for a field that has parameters of its own, marked by `#[parameters]`.
-fn expand_group(field: &Field) -> [TokenStream; 3] {
+fn expand_group(field: &Field) -> [TokenStream; 4] {
     let (ident, kind) = (&field.ident, &field.ty);
     [
         quote!(<#kind as crate::entry::Parameters>::parameters(config)),
         TokenStream::new(),
         quote!(#ident: <#kind as crate::entry::Parameters>::read(checked)?),
+        quote!(values.extend(crate::entry::Parameters::values(&self.#ident));),
     ]
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
         return Err(syn::Error::new(input.span(), "Parameters is for structs"));
     };
     let whole = Whole::of(&input.attrs)?;
-    let mut parts = [Vec::new(), Vec::new(), Vec::new()];
+    let mut parts = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for field in &data.fields {
         let is_group = field.attrs.iter().any(|a| a.path().is_ident("parameters"));
         let expanded = match is_group {
@@ -212,7 +214,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
             all.push(part);
         }
     }
-    let [listed, conditions, values] = parts;
+    let [listed, conditions, values, named] = parts;
     let (name, visibility) = (&input.ident, &input.vis);
     let check = match whole.is_checked {
         true => quote!(this.check(checked)?;),
@@ -231,6 +233,15 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #visibility fn new(values: &crate::entry::Values) -> Result<Self, crate::entry::ParameterError> {
                     <Self as crate::entry::Parameters>::of(Self::BLOCK, values)
                 }
+
+                /// Checks what it holds.
+                ///
+                /// # Errors
+                /// As those of `new`.
+                #[allow(dead_code)]
+                #visibility fn checked(&self) -> Result<Self, crate::entry::ParameterError> {
+                    Self::new(&crate::entry::Parameters::values(self))
+                }
             }
         }
     });
@@ -246,6 +257,12 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                 let this = Self { #(#values),* };
                 #check
                 Ok(this)
+            }
+
+            fn values(&self) -> crate::entry::Values {
+                let mut values = crate::entry::Values::new();
+                #(#named)*
+                values
             }
         }
         #new
