@@ -116,11 +116,7 @@ fn update() {
         not_full = count != depth;
     }
     if registered {
-        if fetch {
-            *held = true;
-        } else if m.ready {
-            *held = false;
-        }
+        *held = fetch || *held && !m.ready;
     }
     m.data = if own_register {
         if fetch {
