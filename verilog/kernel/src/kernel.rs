@@ -36,12 +36,18 @@ pub(crate) fn expand(
         return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
     let handles = handles_name(kind);
-    // They are the variables that the kernel's own text means, also where a macro has listed them.
-    let site = function.block.brace_token.span.join();
-    let this = syn::Ident::new("self", site);
-    let here = |name: &syn::Ident| syn::Ident::new(&name.to_string(), name.span().resolved_at(site));
+    // What the block's macro has listed are the variables that the kernel's own text means.
+    let site = arguments
+        .values
+        .as_ref()
+        .map(|_| function.block.brace_token.span.open());
+    let here = |name: &syn::Ident| {
+        let span = site.map_or(name.span(), |site| name.span().resolved_at(site));
+        syn::Ident::new(&name.to_string(), span)
+    };
+    let this = syn::Ident::new("self", site.unwrap_or_else(Span::call_site));
     let fields = fields.iter().flatten().map(here);
-    let values = arguments.values.iter().map(|name| {
+    let values = arguments.values.iter().flatten().map(|name| {
         let (name, field) = (here(name), format_ident!("_{name}"));
         quote!(let #name = #this.#field.clone();)
     });

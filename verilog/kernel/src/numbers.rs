@@ -12,8 +12,8 @@ use syn::{BinOp, Expr, Ident, Lit, Token};
 pub(crate) struct Arguments {
     /// The block that is taken apart, and its fields; none: all that it has.
     pub(crate) block: Option<(Ident, Option<Vec<Ident>>)>,
-    /// Parameters of the block that are variables of the other arguments.
-    pub(crate) values: Vec<Ident>,
+    /// Parameters of the block that are variables of the other arguments, if the block's own macro has listed it all.
+    pub(crate) values: Option<Vec<Ident>>,
     pub(crate) suffix: Option<Expr>,
     pub(crate) numbers: Numbers,
 }
@@ -68,7 +68,7 @@ impl Parse for Arguments {
                     let inside;
                     syn::parenthesized!(inside in input);
                     let values = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?;
-                    arguments.values = values.into_iter().collect();
+                    arguments.values = Some(values.into_iter().collect());
                 }
                 "parameters" => arguments.numbers.parameters = settings(input)?,
                 "numbers" => arguments.numbers.derived = settings(input)?,
