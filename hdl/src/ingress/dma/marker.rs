@@ -31,7 +31,7 @@ pub(super) fn plan(shape: DmaShape, address: Sig, length: Sig) -> Sig {
 /// after the length only the last one passes.
 #[module(shape: DmaShape, beat = shape.beat(), keep = beat.keep.width)]
 pub struct FrameMarker {
-    /// What each frame is compared with, as [`plan`] says.
+    /// What each frame is compared with, as `plan` says.
     pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
     pub s: StreamIn<{ shape.data + keep + 1 }>,
