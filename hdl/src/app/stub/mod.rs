@@ -153,8 +153,12 @@ fn update() {
         handler: her.meta.handler_mem_addr,
         operations: her.meta.ph_addr.slice(0, operation::COUNT),
     });
-    sequencer.s = hers.m;
     let first = stored.of(hers.m.data);
+    sequencer.her_size = first.size;
+    sequencer.her_message = first.message;
+    sequencer.her_operations = first.operations;
+    sequencer.her_valid = hers.m.valid;
+    hers.m.ready = sequencer.her_done;
     /// From the host.
     let (_, host_line) = first.host.split_at(OFFSET);
     fetch.start = sequencer.fetch_start;
@@ -229,7 +233,7 @@ fn update() {
     /// Status.
     let occupied = hers.level.any();
     let busy = reg_reset(occupied, false);
-    if hers.m.ready {
+    if sequencer.her_done {
         worked = true;
     }
     let ended = reg_reset(worked && !occupied, false);

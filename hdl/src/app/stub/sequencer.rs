@@ -1,7 +1,6 @@
 //! Operations on a HER, one after another.
 
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, operation};
-use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
 /// A word of stdout that says that the host refused something: its lowest bits are the response.
@@ -42,10 +41,18 @@ pub(super) struct HerFields {
 }
 
 /// Leads a HER through its steps: read from the host, copy to the host, send, print, feedback.
-#[module(her: HerFields = HerFields::new())]
+#[module]
 pub struct HerSequencer {
-    /// HERs; each stays until its feedback is taken.
-    pub s: StreamIn<{ her.width }>,
+    /// Bytes of a HER's packet; all of a HER stays until its feedback is taken.
+    pub her_size: Wire<In, { ADDRESS }>,
+    /// Its message id.
+    pub her_message: Wire<In, { MESSAGE_ID }>,
+    /// Its operations.
+    pub her_operations: Wire<In, { operation::COUNT }>,
+    /// The HER is there.
+    pub her_valid: Wire<In, bool>,
+    /// It is done in this cycle.
+    pub her_done: Wire<Out, bool>,
     /// The read from the host begins.
     pub fetch_start: Wire<Out, bool>,
     /// It ends.
@@ -89,25 +96,24 @@ pub struct HerSequencer {
 
 #[kernel(HerSequencer)]
 fn update() {
-    let (operations, size) = (s.data.field(her.operations), s.data.field(her.size));
     let taken = answers && feedback_ready;
     /// The step is to be done for this HER, and ends in this clock.
     let (wanted, ends) = (wire_bit(), wire_bit());
     match step {
         Step::Fetch => {
-            wanted = operations[operation::FETCH];
+            wanted = her_operations[operation::FETCH];
             ends = fetch_done;
         }
         Step::Copy => {
-            wanted = operations[operation::COPY] && size.any();
+            wanted = her_operations[operation::COPY] && her_size.any();
             ends = copy_done;
         }
         Step::Send => {
-            wanted = operations[operation::SEND];
+            wanted = her_operations[operation::SEND];
             ends = sent && response_valid && response_id == command;
         }
         Step::Print => {
-            wanted = operations[operation::PRINT];
+            wanted = her_operations[operation::PRINT];
             ends = true;
         }
         Step::Answer => {
@@ -115,11 +121,11 @@ fn update() {
             ends = taken;
         }
     }
-    let begins = s.valid && wanted && !begun;
+    let begins = her_valid && wanted && !begun;
     if begins {
         begun = true;
     }
-    if s.valid && (!wanted || begun && ends) {
+    if her_valid && (!wanted || begun && ends) {
         begun = false;
         match step {
             Step::Fetch => step = Step::Copy,
@@ -151,7 +157,7 @@ fn update() {
     word = if failed {
         cat!(lit(FAILURE >> 2, ADDRESS - 2), code)
     } else {
-        s.data.field(her.message).resize(ADDRESS)
+        her_message.resize(ADDRESS)
     };
     word_valid = failed || begins && step == Step::Print;
     if begins && step == Step::Answer {
@@ -161,5 +167,5 @@ fn update() {
         answers = false;
     }
     feedback_valid = answers;
-    s.ready = taken;
+    her_done = taken;
 }
