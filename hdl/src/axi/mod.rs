@@ -11,7 +11,8 @@ pub use channels::{
     AxiResponseIn, AxiResponseOut,
 };
 pub use ports::{
-    AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP,
+    AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadMaster, AxiReadTarget, AxiTarget, AxiWriteMaster,
+    AxiWriteTarget, PSPIN, PSPIN_WRAP,
 };
 
 /// BRESP and RRESP: the transfer was done.

@@ -49,8 +49,8 @@ pub struct AxiMaster {
     pub r: AxiReadIn<{ shape }>,
 }
 
-/// The write channels of a slave.
-#[interface(shape: AxiShape, names = AMBA)]
+/// The write channels of a slave; `AxiWriteMaster` is the side that asks.
+#[interface(AxiWriteMaster, shape: AxiShape, names = AMBA)]
 pub struct AxiWriteTarget {
     /// Writes.
     pub aw: AxiAddressIn<{ shape }, { shape.extras.user.aw }, { shape.extras.atop }>,
@@ -60,8 +60,8 @@ pub struct AxiWriteTarget {
     pub b: AxiResponseOut<{ shape }>,
 }
 
-/// The read channels of a slave.
-#[interface(shape: AxiShape, names = AMBA)]
+/// The read channels of a slave; `AxiReadMaster` is the side that asks.
+#[interface(AxiReadMaster, shape: AxiShape, names = AMBA)]
 pub struct AxiReadTarget {
     /// Reads.
     pub ar: AxiAddressIn<{ shape }, { shape.extras.user.ar }, { false }>,

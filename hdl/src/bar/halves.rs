@@ -177,21 +177,9 @@ pub struct BarRead {
     /// Reads from the host.
     pub s: AxiReadTarget<{ shape.host() }>,
     /// Reads of the registers.
-    pub r_ar: Called<AxiAddressOut<{ shape.registers() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
-    /// The data.
-    pub r_rdata: Wire<In, { WORD_BITS }>,
-    /// How it went.
-    pub r_rresp: Wire<In, { RESPONSE_BITS }>,
-    /// The data is there; it is always taken.
-    pub r_rvalid: Wire<In, bool>,
-    /// Reads of the cluster.
-    pub c_ar: Called<AxiAddressOut<{ shape.access() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
-    /// All lanes of what was read.
-    pub c_rdata: Wire<In, { shape.data }>,
-    /// How it went.
-    pub c_rresp: Wire<In, { RESPONSE_BITS }>,
-    /// The data is there; it is always taken.
-    pub c_rvalid: Wire<In, bool>,
+    pub r: AxiReadMaster<{ shape.registers() }>,
+    /// Reads of the cluster, a burst of one word each.
+    pub c: AxiReadMaster<{ shape.axi() }>,
     /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
     access: BarAccess<{ shape }>,
@@ -259,27 +247,9 @@ pub struct BarWrite {
     /// Writes from the host.
     pub s: AxiWriteTarget<{ shape.host() }>,
     /// Writes to the registers.
-    pub r_aw: Called<AxiAddressOut<{ shape.registers() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
-    /// Their data.
-    pub r_w: Called<AxiDataOut<{ shape.registers() }>, { AMBA_CHANNEL }>,
-    /// How it went.
-    pub r_bresp: Wire<In, { RESPONSE_BITS }>,
-    /// The response is there; it is always taken.
-    pub r_bvalid: Wire<In, bool>,
-    /// Writes to the cluster.
-    pub c_aw: Called<AxiAddressOut<{ shape.access() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
-    /// Data of a write to the cluster, for every lane.
-    pub c_wdata: Wire<Out, { WORD_BITS }>,
-    /// Bytes of all lanes that are written.
-    pub c_wstrb: Wire<Out, { shape.axi().strobes() }>,
-    /// It is there.
-    pub c_wvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub c_wready: Wire<In, bool>,
-    /// How it went.
-    pub c_bresp: Wire<In, { RESPONSE_BITS }>,
-    /// The response is there; it is always taken.
-    pub c_bvalid: Wire<In, bool>,
+    pub r: AxiWriteMaster<{ shape.registers() }>,
+    /// Writes to the cluster, a burst of one word each: the word in every lane, and strobes in its own.
+    pub c: AxiWriteMaster<{ shape.axi() }>,
     /// Events of this cycle, to be counted: {error, timeout, held, outside}.
     pub events: Wire<Out, { EVENTS }>,
     access: BarAccess<{ shape }>,

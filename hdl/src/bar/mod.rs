@@ -39,12 +39,9 @@ pub use shape::BarShape;
 use shape::EVENTS;
 pub(crate) use shape::{ENTRY, SIMULATED};
 
-use crate::axi::{AxiAddressOutHandles, AxiMaster, AxiTarget, BUFFERABLE, INCR};
+use crate::axi::{AxiMaster, AxiTarget};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
-
-/// AxSIZE of a word of the host.
-const WORD_SIZE: u64 = WORD_BYTES.trailing_zeros() as u64;
 
 /// Leads the host's accesses to the control registers and to the cluster.
 #[module(shape: BarShape)]
@@ -77,63 +74,32 @@ pub struct SpinneretBar {
     pending: Reg<{ EVENTS }, Reset>,
 }
 
-/// Makes an access a burst of one word.
-#[kernel]
-fn word_burst(burst: AxiAddressOutHandles, access: AxiAddressOutHandles) {
-    *burst.id = 0;
-    burst.addr = access.addr;
-    *burst.len = 0;
-    *burst.size = WORD_SIZE;
-    *burst.burst = INCR;
-    *burst.lock = false;
-    *burst.cache = BUFFERABLE;
-    burst.prot = access.prot;
-    burst.valid = access.valid;
-    access.ready = burst.ready;
-}
-
 #[kernel(
     SpinneretBar {
-        s_axil, m_axil, m_axi, cluster_held, outside_o, held_o, timeout_o, errors_o, write, read, counters, pending, shape
+        s_axil, m_axil, m_axi, cluster_held, outside_o, held_o, timeout_o, errors_o, write, read, counters, pending
     },
 )]
 fn update() {
     write.held = cluster_held;
     read.held = cluster_held;
-    /// The host.
+    // The host.
     write.s.aw = s_axil.aw;
     write.s.w = s_axil.w;
     s_axil.b = write.s.b;
     read.s.ar = s_axil.ar;
     s_axil.r = read.s.r;
-    /// The registers.
-    m_axil.aw = write.r_aw;
-    m_axil.w = write.r_w;
-    write.r_bresp = m_axil.b.resp;
-    write.r_bvalid = m_axil.b.valid;
-    m_axil.b.ready = true;
-    m_axil.ar = read.r_ar;
-    read.r_rdata = m_axil.r.data;
-    read.r_rresp = m_axil.r.resp;
-    read.r_rvalid = m_axil.r.valid;
-    m_axil.r.ready = true;
-    /// The cluster: one word a burst.
-    word_burst(m_axi.aw, write.c_aw);
-    for lane in 0..shape.lanes() {
-        m_axi.w.data.slice(WORD_BITS * lane, WORD_BITS) = write.c_wdata;
-    }
-    m_axi.w.strb = write.c_wstrb;
-    *m_axi.w.last = true;
-    m_axi.w.valid = write.c_wvalid;
-    write.c_wready = m_axi.w.ready;
-    write.c_bresp = m_axi.b.resp;
-    write.c_bvalid = m_axi.b.valid;
-    m_axi.b.ready = true;
-    word_burst(m_axi.ar, read.c_ar);
-    read.c_rdata = m_axi.r.data;
-    read.c_rresp = m_axi.r.resp;
-    read.c_rvalid = m_axi.r.valid;
-    m_axi.r.ready = true;
+    // The registers.
+    m_axil.aw = write.r.aw;
+    m_axil.w = write.r.w;
+    write.r.b = m_axil.b;
+    m_axil.ar = read.r.ar;
+    read.r.r = m_axil.r;
+    // The cluster.
+    m_axi.aw = write.c.aw;
+    m_axi.w = write.c.w;
+    write.c.b = m_axi.b;
+    m_axi.ar = read.c.ar;
+    read.c.r = m_axi.r;
     /// Counters.
     pending = write.events & read.events;
     counters.events = write.events | read.events | pending;

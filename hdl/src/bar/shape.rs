@@ -7,19 +7,19 @@ use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS, Target, WINDOWS};
 use spinneret_verilog::prelude::*;
 
 /// Bits of a word of the host.
-pub const WORD_BITS: usize = 32;
+pub(super) const WORD_BITS: usize = 32;
 /// Bytes of a word of the host.
-pub const WORD_BYTES: usize = WORD_BITS / 8;
+pub(super) const WORD_BYTES: usize = WORD_BITS / 8;
 /// Bits of an address within a word.
 pub(super) const BYTE_BITS: usize = WORD_BYTES.trailing_zeros() as usize;
 /// Width of an address of the cluster in bits.
-pub const CLUSTER_ADDRESS_BITS: usize = 32;
+pub(super) const CLUSTER_ADDRESS_BITS: usize = 32;
 /// Width of a response in bits.
 pub(super) const RESPONSE_BITS: usize = 2;
 /// Width of AxPROT in bits.
-pub const PROTECTION_BITS: usize = 3;
+pub(super) const PROTECTION_BITS: usize = 3;
 /// Kinds of events that a half reports.
-pub const EVENTS: usize = 4;
+pub(super) const EVENTS: usize = 4;
 
 /// The BAR.
 pub(crate) const ENTRY: Entry = Entry::shipped(
@@ -84,11 +84,6 @@ impl BarShape {
         AxiShape::lite(self.register_address(), WORD_BITS)
     }
 
-    /// Widths of an access to the cluster, before it is a burst.
-    pub fn access(self) -> AxiShape {
-        AxiShape::lite(CLUSTER_ADDRESS_BITS, WORD_BITS)
-    }
-
     /// Widths of the port to the cluster.
     pub fn axi(self) -> AxiShape {
         AxiShape {
@@ -116,7 +111,10 @@ impl BarShape {
 
     /// The suffix that distinguishes modules of different sizes.
     pub(super) fn variant(self) -> String {
-        format!("{}_{}_{}", self.address, self.data, self.timeout_cycles)
+        format!(
+            "{}_{}_{}_{}",
+            self.address, self.data, self.id, self.timeout_cycles
+        )
     }
 }
 

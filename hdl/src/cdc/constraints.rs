@@ -38,21 +38,17 @@ impl CrossingKind {
 
     /// Name of the block.
     pub fn block(self) -> &'static str {
-        match self {
-            Self::AsyncFifo => "async_fifo",
-            Self::BusSync => "bus_sync",
-            Self::LevelSync => "level_sync",
-            Self::ResetSync => "reset_sync",
-            Self::LinkReset => "link_reset",
-        }
+        self.ports().0
     }
 
-    /// Its ports that are clocks.
-    fn clock_ports(self) -> &'static [&'static str] {
+    /// Name of the block, and its ports that are clocks.
+    fn ports(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::AsyncFifo | Self::BusSync => &["s_clk", "m_clk"],
-            Self::LevelSync | Self::ResetSync => &["clk"],
-            Self::LinkReset => &["near_clk", "far_clk"],
+            Self::AsyncFifo => ("async_fifo", &["s_clk", "m_clk"]),
+            Self::BusSync => ("bus_sync", &["s_clk", "m_clk"]),
+            Self::LevelSync => ("level_sync", &["clk"]),
+            Self::ResetSync => ("reset_sync", &["clk"]),
+            Self::LinkReset => ("link_reset", &["near_clk", "far_clk"]),
         }
     }
 }
@@ -94,12 +90,8 @@ pub fn constraints(design: &Design, top_path: &str) -> Vec<Crossing> {
         let path = instance.path();
         let clock = |port: &&str| instance.source(port).unwrap_or_else(|| format!("{path}/{port}"));
         Some(Crossing {
-            clocks: kind.clock_ports().iter().map(clock).collect(),
-            path: if top.is_empty() {
-                path
-            } else {
-                format!("{top}/{path}")
-            },
+            clocks: kind.ports().1.iter().map(clock).collect(),
+            path: format!("{top}/{path}").trim_start_matches('/').to_owned(),
             kind,
         })
     };
@@ -116,24 +108,17 @@ pub fn constraints(design: &Design, top_path: &str) -> Vec<Crossing> {
 /// If the period of a crossing's clock is not among them.
 pub fn xdc(crossings: &[Crossing], periods_ps: &[(&str, u64)]) -> Result<String, XdcError> {
     let mut out = String::from("# Paths between clocks, one block for each crossing.\n");
+    let known: Vec<&str> = periods_ps.iter().map(|(name, _)| *name).collect();
     for crossing in crossings {
         let period = |clock: &String| {
             let found = periods_ps.iter().find(|(name, _)| name == clock);
             found.map(|(_, period)| *period).ok_or_else(|| XdcError {
                 path: crossing.path.clone(),
                 clock: clock.clone(),
-                known: periods_ps
-                    .iter()
-                    .map(|(name, _)| *name)
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                known: known.join(", "),
             })
         };
-        let periods = crossing
-            .clocks
-            .iter()
-            .map(period)
-            .collect::<Result<Vec<u64>, _>>()?;
+        let periods: Vec<u64> = crossing.clocks.iter().map(period).collect::<Result<_, _>>()?;
         let clocks: Vec<String> = crossing
             .clocks
             .iter()
@@ -187,23 +172,15 @@ fn cells(path: &str, register: &str) -> String {
 }
 
 fn max_delay(path: &str, from: &str, to: &str, period_ps: u64) -> String {
-    format!(
-        "set_max_delay -datapath_only -from {} -to {} {}\n",
-        cells(path, from),
-        cells(path, to),
-        nanoseconds(period_ps)
-    )
+    let (from, to, period) = (cells(path, from), cells(path, to), nanoseconds(period_ps));
+    format!("set_max_delay -datapath_only -from {from} -to {to} {period}\n")
 }
 
 /// A pointer in gray code, of which no two changes may arrive mixed.
 fn pointer(path: &str, from: &str, to: &str, period_ps: u64) -> String {
-    format!(
-        "{}set_bus_skew -from {} -to {} {}\n",
-        max_delay(path, from, to, period_ps),
-        cells(path, from),
-        cells(path, to),
-        nanoseconds(period_ps)
-    )
+    let delay = max_delay(path, from, to, period_ps);
+    let (from, to, period) = (cells(path, from), cells(path, to), nanoseconds(period_ps));
+    format!("{delay}set_bus_skew -from {from} -to {to} {period}\n")
 }
 
 fn nanoseconds(ps: u64) -> String {

@@ -125,6 +125,15 @@ impl PsdpramShape {
         }
     }
 
+    /// Widths of the ports of a segment by itself, whose addresses count its lines.
+    fn segment_ports(self) -> RamShape {
+        RamShape {
+            segments: 1,
+            data: self.segment_data,
+            address: self.line_bits(),
+        }
+    }
+
     /// Bytes of a segment's line.
     pub fn segment_bytes(self) -> usize {
         self.segment_data / 8
@@ -170,18 +179,18 @@ fn update() {
     let (bytes, data) = (shape.segment_bytes(), shape.segment_data);
     let (address, line) = (shape.segment_address(), shape.line_bits());
     for (s, segment) in segments.iter().enumerate() {
-        segment.write_be = ram_wr.cmd_be.slice(bytes * s, bytes);
-        segment.write_addr = ram_wr.cmd_addr.slice(address * s, line);
-        segment.write_data = ram_wr.cmd_data.slice(data * s, data);
-        segment.write_valid = ram_wr.cmd_valid[s];
-        ram_wr.cmd_ready[s] = segment.write_ready;
-        ram_wr.done[s] = segment.write_done;
-        segment.read_addr = ram_rd.cmd_addr.slice(address * s, line);
-        segment.read_valid = ram_rd.cmd_valid[s];
-        ram_rd.cmd_ready[s] = segment.read_ready;
-        ram_rd.resp_data.slice(data * s, data) = segment.response_data;
-        ram_rd.resp_valid[s] = segment.response_valid;
-        segment.response_ready = ram_rd.resp_ready[s];
+        segment.wr.cmd_be = ram_wr.cmd_be.slice(bytes * s, bytes);
+        segment.wr.cmd_addr = ram_wr.cmd_addr.slice(address * s, line);
+        segment.wr.cmd_data = ram_wr.cmd_data.slice(data * s, data);
+        segment.wr.cmd_valid = ram_wr.cmd_valid.slice(s, 1);
+        ram_wr.cmd_ready.slice(s, 1) = segment.wr.cmd_ready;
+        ram_wr.done.slice(s, 1) = segment.wr.done;
+        segment.rd.cmd_addr = ram_rd.cmd_addr.slice(address * s, line);
+        segment.rd.cmd_valid = ram_rd.cmd_valid.slice(s, 1);
+        ram_rd.cmd_ready.slice(s, 1) = segment.rd.cmd_ready;
+        ram_rd.resp_data.slice(data * s, data) = segment.rd.resp_data;
+        ram_rd.resp_valid.slice(s, 1) = segment.rd.resp_valid;
+        segment.rd.resp_ready = ram_rd.resp_ready.slice(s, 1);
     }
 }
 
@@ -193,34 +202,13 @@ fn update() {
 ///  read command ==> ReadySlice ====>+--------+
 /// ```
 ///
-/// Its contract is that of [`SpinneretPsdpram`]; addresses count lines of the segment. Reset discards commands and responses;
-/// the contents stay.
+/// Its contract is that of [`SpinneretPsdpram`]; addresses count lines of the segment. Reset discards commands and responses; the contents stay.
 #[module(shape: PsdpramShape)]
 pub struct RamSegment {
-    /// Bytes that are written.
-    pub write_be: Wire<In, { shape.segment_bytes() }>,
-    /// Line that is written.
-    pub write_addr: Wire<In, { shape.line_bits() }>,
-    /// Data to write.
-    pub write_data: Wire<In, { shape.segment_data }>,
-    /// The write is there.
-    pub write_valid: Wire<In, bool>,
-    /// The write is taken in this cycle.
-    pub write_ready: Wire<Out, bool>,
-    /// The write of the last cycle is in the memory.
-    pub write_done: Wire<Out, bool>,
-    /// Line to read.
-    pub read_addr: Wire<In, { shape.line_bits() }>,
-    /// The read is there.
-    pub read_valid: Wire<In, bool>,
-    /// The read is taken in this cycle.
-    pub read_ready: Wire<Out, bool>,
-    /// Line that was read.
-    pub response_data: Wire<Out, { shape.segment_data }>,
-    /// The line is there.
-    pub response_valid: Wire<Out, bool>,
-    /// The line is taken in this cycle.
-    pub response_ready: Wire<In, bool>,
+    /// Writes.
+    pub wr: RamWriteIn<{ shape.segment_ports() }>,
+    /// Reads.
+    pub rd: RamReadIn<{ shape.segment_ports() }>,
     memory: ByteRam<{ shape.lines() }, { shape.segment_bytes() }>,
     /// Makes the ready signal of reads a register.
     reads: ReadySlice<{ shape.line_bits() }>,
@@ -235,30 +223,27 @@ pub struct RamSegment {
 }
 
 #[kernel(
-    RamSegment {
-        write_be, write_addr, write_data, write_valid, write_ready, write_done, read_addr, read_valid, read_ready,
-        response_data, response_valid, response_ready, memory, reads, open, done, fetched, shown, line
-    },
+    RamSegment { wr, rd, memory, reads, open, done, fetched, shown, line, shape },
     suffix = format!("{}x{}", self._shape.lines(), self._shape.segment_bytes())
 )]
 fn update() {
     /// Writes.
     open = true;
-    write_ready = open;
-    let writes = write_valid && open;
-    memory.write_enable = write_be & writes.repeat(write_be.width());
-    memory.write_addr = write_addr;
-    memory.write_data = write_data;
+    wr.cmd_ready = open.word();
+    let writes = wr.cmd_valid[0] && open;
+    memory.write_enable = wr.cmd_be & writes.repeat(shape.segment_bytes());
+    memory.write_addr = wr.cmd_addr;
+    memory.write_data = wr.cmd_data;
     done = writes;
-    write_done = done;
+    wr.done = done.word();
     /// The output register is free, or empties in this cycle.
-    let free = !shown || response_ready;
+    let free = !shown || rd.resp_ready[0];
     /// So is the memory's read register.
     let fetch = !fetched || free;
     /// Reads: each register continues when the one after it does.
-    reads.s.data = read_addr;
-    reads.s.valid = read_valid;
-    read_ready = reads.s.ready;
+    reads.s.data = rd.cmd_addr;
+    reads.s.valid = rd.cmd_valid[0];
+    rd.cmd_ready = reads.s.ready.word();
     reads.m.ready = fetch;
     memory.read_enable = fetch;
     memory.read_addr = reads.m.data;
@@ -269,6 +254,6 @@ fn update() {
         shown = fetched;
         line = memory.read_data;
     }
-    response_data = line;
-    response_valid = shown;
+    rd.resp_data = line;
+    rd.resp_valid = shown.word();
 }

@@ -107,7 +107,7 @@ pub struct PspinHostmemDmaRd {
     },
 )]
 fn update() {
-    let (ar, r) = (s_axi.ar, s_axi.r);
+    let ar = s_axi.ar;
     // The reset of all but the transfers in flight, that of these, and that of the parts in front of them.
     let (restart, forget, hold) = if shape.drain {
         let forget = !*dma_rstn;
@@ -173,13 +173,7 @@ fn update() {
     jobs.s.data.field(job.response) = response | cat!(failed_now, false);
     sequencer.job = jobs.m;
     ram_rd = sequencer.ram;
-    *r.id = sequencer.id;
-    r.data = sequencer.data;
-    r.resp = sequencer.response;
-    *r.last = sequencer.last;
-    *r.user = 0;
-    r.valid = sequencer.valid;
-    sequencer.ready = r.ready;
+    s_axi.r = sequencer.r;
     /// Events are counted.
     counters.in_reset = restart;
     counters.retired = retire;

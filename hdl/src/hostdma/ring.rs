@@ -5,7 +5,7 @@ use super::layout::{
     TransferFields, TransferShape,
 };
 use super::{GuardIn, HostDmaShape, HostGuard, RamReadOut};
-use crate::axi::{BurstCheck, DECERR, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR, within_beat};
+use crate::axi::{AxiReadOut, BurstCheck, DECERR, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR, within_beat};
 use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, SkidBuffer, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -251,18 +251,8 @@ pub struct ReadSequencer {
     pub ram: RamReadOut<{ shape.ram() }>,
     /// A line was read for the last time.
     pub freed: Wire<Out, bool>,
-    /// Id of the beat.
-    pub id: Wire<Out, { shape.id }>,
-    /// Its data.
-    pub data: Wire<Out, { shape.data }>,
-    /// How the read went.
-    pub response: Wire<Out, 2>,
-    /// It is the last of its read.
-    pub last: Wire<Out, bool>,
-    /// The beat is there.
-    pub valid: Wire<Out, bool>,
-    /// The beat is taken in this cycle.
-    pub ready: Wire<In, bool>,
+    /// Beats.
+    pub r: AxiReadOut<{ shape.axi() }>,
     /// After the first beat of a read.
     in_burst: Reg<bool, Reset>,
     number: Reg<{ LENGTH_BITS }>,
@@ -293,7 +283,7 @@ pub(super) fn segments_of(line: Sig, shape: HostDmaShape) -> Sig {
 
 #[kernel(
     ReadSequencer {
-        job, ram, freed, id, data, response, last, valid, ready, in_burst, number, place, line, command_valid,
+        job, ram, freed, r, in_burst, number, place, line, command_valid,
         command_address, beats, words, id_reg, data_reg, response_reg, last_reg, valid_reg, shape, reply_fields, count
     },
 )]
@@ -345,7 +335,7 @@ fn update() {
     let reply = reply_fields.of(beats.m.data);
     let wanted = segments_of(reply.group, shape);
     let there = word_of(words.iter().map(|words| words.m.valid));
-    let pop = beats.m.valid && (!valid_reg || ready) && (!reply.has_data || (there | !wanted).all());
+    let pop = beats.m.valid && (!valid_reg || r.ready) && (!reply.has_data || (there | !wanted).all());
     beats.m.ready = pop;
     freed = pop && reply.frees;
     /// The words of all segments, side by side.
@@ -360,7 +350,7 @@ fn update() {
         words.s.valid = ram.resp_valid[segment];
         words.m.ready = pop && reply.has_data && wanted[segment];
     }
-    if ready {
+    if r.ready {
         valid_reg = false;
     }
     if pop {
@@ -370,9 +360,10 @@ fn update() {
         last_reg = reply.last;
         data_reg = gathered & reply.has_data.repeat(shape.data);
     }
-    id = id_reg;
-    data = data_reg;
-    response = response_reg;
-    last = last_reg;
-    valid = valid_reg;
+    *r.id = id_reg;
+    r.data = data_reg;
+    r.resp = response_reg;
+    *r.last = last_reg;
+    *r.user = 0;
+    r.valid = valid_reg;
 }

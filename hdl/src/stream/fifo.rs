@@ -67,8 +67,8 @@ pub struct Fifo {
 
 #[kernel(
     Fifo,
-    suffix = self._config.variant(),
-    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
+    suffix = config.variant(),
+    parameters(WIDTH = config.width, DEPTH = config.depth, MARGIN = config.margin),
     numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN),
 )]
 fn update() {

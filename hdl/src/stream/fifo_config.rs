@@ -64,7 +64,7 @@ impl FifoConfig {
 
     /// The same for a FIFO whose user has a register after it: only block RAM keeps its own.
     #[must_use]
-    pub(super) fn behind_a_register(self) -> Self {
+    pub(crate) fn behind_a_register(self) -> Self {
         Self {
             registered: self.block,
             ..self

@@ -55,7 +55,7 @@ pub struct FrameArbiter {
 
 #[kernel(
     FrameArbiter,
-    suffix = self.s.len(), parameters(WIDTH = self._width),
+    suffix = self.s.len(), parameters(WIDTH = width),
 )]
 fn update() {
     /// The input whose turn it is: within a frame, the owner; else the first that waits behind the owner, or before it.

@@ -52,7 +52,7 @@ pub struct FrameDemux {
 
 #[kernel(
     FrameDemux,
-    suffix = self._ports, parameters(WIDTH = self._width),
+    suffix = ports, parameters(WIDTH = width),
 )]
 fn update() {
     /// The output that is selected exists.

@@ -65,7 +65,7 @@ pub struct FrameFifo {
 
 #[kernel(
     FrameFifo,
-    parameters(DEPTH = self._depth, WIDTH = self._width),
+    parameters(DEPTH = depth, WIDTH = width),
     numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1),
 )]
 fn update() {

@@ -44,7 +44,7 @@ pub struct OutputQueue {
 
 #[kernel(
     OutputQueue,
-    parameters(WIDTH = self._width, DEPTH = self._depth, MARGIN = self._margin),
+    parameters(WIDTH = width, DEPTH = depth, MARGIN = margin),
 )]
 fn update() {
     /// The register is free, or empties in this cycle.

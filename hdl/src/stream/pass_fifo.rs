@@ -54,8 +54,8 @@ pub struct PassFifo {
 
 #[kernel(
     PassFifo,
-    suffix = self._config.variant(),
-    parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
+    suffix = config.variant(),
+    parameters(WIDTH = config.width, DEPTH = config.depth, MARGIN = config.margin),
 )]
 fn update() {
     s.ready = fifo.s.ready;

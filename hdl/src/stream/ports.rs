@@ -104,7 +104,7 @@ pub struct AxisPack {
 
 #[kernel(
     AxisPack,
-    parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
+    parameters(DATA = shape.data, ID = shape.id, DEST = shape.dest, USER = shape.user),
     numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER),
 )]
 fn update() {
@@ -125,7 +125,7 @@ pub struct AxisUnpack {
 
 #[kernel(
     AxisUnpack,
-    parameters(DATA = self._shape.data, ID = self._shape.id, DEST = self._shape.dest, USER = self._shape.user),
+    parameters(DATA = shape.data, ID = shape.id, DEST = shape.dest, USER = shape.user),
     numbers(DEST_AT = DATA + DATA / 8 + ID, USER_AT = DEST_AT + DEST, WIDTH = USER_AT + USER),
 )]
 fn update() {

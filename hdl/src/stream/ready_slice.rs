@@ -33,7 +33,7 @@ pub struct ReadySlice {
     ready: Reg<bool, Reset>,
 }
 
-#[kernel(ReadySlice, parameters(WIDTH = self._width))]
+#[kernel(ReadySlice, parameters(WIDTH = width))]
 fn update() {
     /// Low in the first cycle after reset, when nothing may be taken yet.
     m.valid = spare_used || (s.valid && ready);

@@ -37,7 +37,7 @@ pub struct SkidBuffer {
     ready: Reg<bool, Reset>,
 }
 
-#[kernel(SkidBuffer, parameters(WIDTH = self._width))]
+#[kernel(SkidBuffer, parameters(WIDTH = width))]
 fn update() {
     let push = s.valid && ready;
     /// The output register is free, or empties in this cycle.

@@ -7,9 +7,9 @@
 //!                                   payload ||        +--------------+  | pspin_pkt_match |
 //!                                           ++=======>| PacketBuffer |=>|                 |
 //!                                                     +--------------+  +-----------------+
-//!            +-----------------+    +--------------+                         | result
-//!  uart_tx <=| UartTransmitter |<===| AnswerWriter |<========================+
-//!            +-----------------+    +--------------+
+//!            +-----------------+    +----------------+                       | result
+//!  uart_tx <=| UartTransmitter |<===| shift register |<======================+
+//!            +-----------------+    +----------------+
 //! ```
 //!
 //! # Contract
@@ -27,7 +27,7 @@
 //!
 //! Source: FPsPIN, section III, for the rules; 8N1 serial lines as in any UART.
 
-use super::frames::{ANSWER, AnswerWriter, COUNT, CommandReader};
+use super::frames::CommandReader;
 use super::line::{UartReceiver, UartTransmitter};
 use super::store::{PacketBuffer, RuleBank, RuleEntry};
 use super::{BYTE, ConsoleShape, protocol};
@@ -35,6 +35,10 @@ use crate::entry::ParameterError;
 use crate::ingress::pkt_match::{MatchShape, PspinPktMatch};
 use spinneret_verilog::prelude::*;
 
+/// Bits of the longest payload of an answer.
+const ANSWER: usize = BYTE * protocol::PACKET_ANSWER_BYTES;
+/// Bits of the number of bytes of an answer.
+const COUNT: usize = 4;
 /// Bits of the counter that the lowest LEDs show.
 const COUNTER: usize = 4;
 
@@ -65,7 +69,6 @@ pub struct UartMatch {
     rules: RuleBank<{ matching }>,
     packet: PacketBuffer<{ matching.axis() }>,
     engine: Checked<PspinPktMatch<{ matching }>>,
-    answer: AnswerWriter,
     transmitter: UartTransmitter<{ timing }>,
     #[new(Reg::reset_to(Phase::Listen))]
     state: Reg<Phase>,
@@ -76,6 +79,10 @@ pub struct UartMatch {
     code: Reg<{ BYTE }>,
     answer_length: Reg<{ COUNT }>,
     answer_payload: Reg<{ ANSWER }>,
+    /// {code, length, payload} of the answer that is being sent.
+    bytes: Reg<{ 2 * BYTE + ANSWER }>,
+    /// Bytes of it that are still to be taken.
+    left: Reg<{ COUNT }, Reset>,
     heartbeat: Reg<{ shape.heartbeat_bits + 1 }, Reset>,
     counter: Reg<{ COUNTER }, Reset>,
     failed: Reg<bool, Reset>,
@@ -84,8 +91,8 @@ pub struct UartMatch {
 
 #[kernel(
     UartMatch {
-        rst, uart_rx, uart_tx, leds, receiver, reader, rules, packet, engine, answer, transmitter, state, recent, valid,
-        mode, code, answer_length, answer_payload, heartbeat, counter, failed, matched, shape, matching
+        rst, uart_rx, uart_tx, leds, receiver, reader, rules, packet, engine, transmitter, state, recent, valid,
+        mode, code, answer_length, answer_payload, bytes, left, heartbeat, counter, failed, matched, shape, matching
     },
 )]
 fn update() {
@@ -157,22 +164,18 @@ fn update() {
     engine.m_axis_pspin_rx.tready = true;
     engine.packet_meta_ready = true;
     let is_unmatched = engine.m_axis_nic_rx.tvalid && engine.m_axis_nic_rx.tlast;
-    let (ruleset, ends_message) = (
-        engine.packet_meta_tag.slice(0, 2),
-        engine.packet_meta_tag.slice(2, 1),
-    );
-    let message = engine.packet_meta_tag.slice(3, matching.message_id_width);
+    let tag = engine.packet_meta_tag;
 
+    let is_sending = left != 0;
     /// The last byte of an answer has left.
-    let answered = state == Phase::Send && !answer.busy && transmitter.s.ready;
+    let answered = state == Phase::Send && !is_sending && transmitter.s.ready;
     match state {
         Phase::Listen => {
             code = verdict;
-            answer_length = if accept && reader.command == protocol::HELLO {
-                protocol::HELLO_ANSWER_BYTES
-            } else {
-                0
-            };
+            answer_length = 0;
+            if accept && reader.command == protocol::HELLO {
+                answer_length = protocol::HELLO_ANSWER_BYTES;
+            }
             answer_payload = cat!(
                 lit(protocol::VERSION as u64, BYTE),
                 lit(sets as u64, BYTE),
@@ -191,9 +194,9 @@ fn update() {
             if engine.packet_meta_valid {
                 answer_payload = cat!(
                     lit(1, BYTE),
-                    ruleset.resize(BYTE),
-                    ends_message.resize(BYTE),
-                    message.resize(4 * BYTE)
+                    tag[0..2].resize(BYTE),
+                    tag[2..3].resize(BYTE),
+                    tag.slice(3, matching.message_id_width).resize(4 * BYTE)
                 );
                 matched = true;
                 counter = counter + 1;
@@ -214,12 +217,18 @@ fn update() {
             }
         }
     }
-    answer.start = state == Phase::Answer;
-    answer.code = code;
-    answer.length = answer_length;
-    answer.payload = answer_payload;
     reader.answered = answered;
-    transmitter.s = answer.m;
+    if !is_sending {
+        bytes = cat!(code, answer_length.resize(BYTE), answer_payload);
+        if state == Phase::Answer {
+            left = answer_length + 2;
+        }
+    } else if transmitter.s.ready {
+        bytes = bytes << BYTE;
+        left = left - 1;
+    }
+    transmitter.s.data = bytes.slice(BYTE + ANSWER, BYTE);
+    transmitter.s.valid = is_sending;
     uart_tx = transmitter.line;
 
     heartbeat = heartbeat + 1;

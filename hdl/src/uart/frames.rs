@@ -1,7 +1,6 @@
-//! Frames of bytes: commands with everything that can be wrong with them, and answers.
+//! Frames of bytes, and everything that can be wrong with them.
 
 use super::{BYTE, Timing, protocol};
-use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
 /// Where a command is.
@@ -81,11 +80,10 @@ pub(super) struct CommandReader {
 fn update() {
     let came = valid || broken;
     let is_quiet = quiet == timing.quiet_clocks - 1;
-    quiet = if came || state == Frame::Command || state == Frame::Hold {
-        0
-    } else {
-        quiet + 1
-    };
+    quiet = quiet + 1;
+    if came || state == Frame::Command || state == Frame::Hold {
+        quiet = 0;
+    }
     match state {
         Frame::Command => {
             fault_value = 0;
@@ -97,8 +95,10 @@ fn update() {
         Frame::Length => {
             length_value = data;
             left = data;
-            if valid {
-                state = if data == 0 { Frame::Hold } else { Frame::Payload };
+            if valid && data == 0 {
+                state = Frame::Hold;
+            } else if valid {
+                state = Frame::Payload;
             }
         }
         Frame::Payload => {
@@ -141,48 +141,4 @@ fn update() {
     payload_valid = valid && state == Frame::Payload;
     at_start = state == Frame::Length;
     done = state == Frame::Hold;
-}
-
-/// Bits of the longest payload of an answer.
-pub(super) const ANSWER: usize = BYTE * protocol::PACKET_ANSWER_BYTES;
-/// Bits of the number of its bytes.
-pub(super) const COUNT: usize = 4;
-
-/// Sends {code, length, payload} as bytes.
-///
-/// # Contract
-/// - `start` takes an answer while `busy` is low; `busy` is high until its last byte has been taken.
-/// - The payload starts with the most significant byte of `payload`; only `length` bytes of it are sent.
-#[module]
-pub(super) struct AnswerWriter {
-    /// Takes the answer.
-    pub start: Wire<In, bool>,
-    /// Its code.
-    pub code: Wire<In, { BYTE }>,
-    /// Bytes of its payload.
-    pub length: Wire<In, { COUNT }>,
-    /// Its payload.
-    pub payload: Wire<In, { ANSWER }>,
-    /// An answer is being sent.
-    pub busy: Wire<Out, bool>,
-    /// Bytes.
-    pub m: StreamOut<{ BYTE }>,
-    bytes: Reg<{ 2 * BYTE + ANSWER }>,
-    left: Reg<{ COUNT }, Reset>,
-}
-
-#[kernel(AnswerWriter { start, code, length, payload, busy, m, bytes, left })]
-fn update() {
-    busy = left != 0;
-    if !busy {
-        bytes = cat!(code, length.resize(BYTE), payload);
-        if start {
-            left = length + 2;
-        }
-    } else if m.ready {
-        bytes = bytes << BYTE;
-        left = left - 1;
-    }
-    m.valid = busy;
-    m.data = bytes.slice(BYTE + ANSWER, BYTE);
 }

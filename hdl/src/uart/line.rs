@@ -67,41 +67,29 @@ fn update() {
     let is_low = low[1];
     let sample = state == Reception::Run && timer == 0;
     timer = timer - 1;
-    match state {
-        Reception::Idle => {
-            /// The middle of the start bit is half a bit away.
-            if is_low {
-                state = Reception::Run;
-                number = START;
-                timer = bit_clocks / 2 - 1;
-            }
-        }
-        Reception::Run => {
-            if sample {
-                timer = bit_clocks - 1;
-                number = number + 1;
-                match number {
-                    START => {
-                        if !is_low {
-                            state = Reception::Idle;
-                        }
-                    }
-                    STOP => {
-                        state = if is_low {
-                            Reception::Recover
-                        } else {
-                            Reception::Idle
-                        }
-                    }
-                    _ => byte_value = cat!(!is_low, byte_value[1..BYTE]),
-                }
-            }
-        }
-        Reception::Recover => {
+    if sample {
+        timer = bit_clocks - 1;
+        number = number + 1;
+        if number == START {
             if !is_low {
                 state = Reception::Idle;
             }
+        } else if number == STOP {
+            state = if is_low {
+                Reception::Recover
+            } else {
+                Reception::Idle
+            };
+        } else {
+            byte_value = cat!(!is_low, byte_value[1..BYTE]);
         }
+    } else if state == Reception::Idle && is_low {
+        /// The middle of the start bit is half a bit away.
+        state = Reception::Run;
+        number = START;
+        timer = bit_clocks / 2 - 1;
+    } else if state == Reception::Recover && !is_low {
+        state = Reception::Idle;
     }
     let ends = sample && number == STOP;
     data = byte_value;

@@ -46,7 +46,7 @@ pub struct HostFetch {
     data: Reg<{ DATA }>,
 }
 
-#[kernel(HostFetch, suffix = self._shape.lines())]
+#[kernel(HostFetch, suffix = shape.lines())]
 fn update() {
     if ar.ready {
         asks = false;
@@ -151,7 +151,7 @@ pub struct HostCopy {
     beat_valid: Reg<bool, Reset>,
 }
 
-#[kernel(HostCopy, suffix = self._shape.lines())]
+#[kernel(HostCopy, suffix = shape.lines())]
 fn update() {
     /// The answer to a burst opens the next one, unless it was the last.
     let answered = closes && b_valid;

@@ -54,7 +54,7 @@ fn in_turn(users: &[StreamInHandles], last: Sig) -> Sig {
     request
 }
 
-#[kernel(StubMemory, suffix = self._shape.lines())]
+#[kernel(StubMemory, suffix = shape.lines())]
 fn update() {
     let written = in_turn(&write, last_writer);
     ram.write_data = written.slice(0, DATA);

@@ -86,7 +86,7 @@ pub struct StubBurst {
     answer: Reg<2>,
 }
 
-#[kernel(StubBurst, suffix = self._shape.lines())]
+#[kernel(StubBurst, suffix = shape.lines())]
 fn update() {
     let got = a.valid && open;
     open = may_start && !got && !busy;
@@ -129,7 +129,7 @@ pub struct StubWritePort {
     answers: Reg<bool, Reset>,
 }
 
-#[kernel(StubWritePort, suffix = self._shape.lines())]
+#[kernel(StubWritePort, suffix = shape.lines())]
 fn update() {
     burst.a = aw;
     burst.may_start = !answers;
@@ -169,7 +169,7 @@ pub struct StubReadPort {
     queue: Checked<OutputQueue<{ DATA + ID + 3 }, { BEATS }, { MARGIN }>>,
 }
 
-#[kernel(StubReadPort, suffix = self._shape.lines())]
+#[kernel(StubReadPort, suffix = shape.lines())]
 fn update() {
     burst.a = ar;
     burst.may_start = true;

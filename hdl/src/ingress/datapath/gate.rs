@@ -181,11 +181,11 @@ impl GateShape {
         BeatFields::new(self.data)
     }
 
-    /// The queue of beats: block RAM if it is deep, and a register at its output in any case.
+    /// The queue of beats: block RAM if it is deep. A register comes after it.
     fn queue(self, width: usize) -> FifoConfig {
         /// Beats that distributed RAM is used for.
         const DISTRIBUTED: usize = 64;
-        FifoConfig::by_depth(width, self.queue_beats, DISTRIBUTED)
+        FifoConfig::by_depth(width, self.queue_beats, DISTRIBUTED).behind_a_register()
     }
 }
 

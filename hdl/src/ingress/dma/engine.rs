@@ -77,7 +77,7 @@ pub struct WriteEngine {
 
 #[kernel(
     WriteEngine,
-    parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+    parameters(ADDRESS = shape.address, META = shape.meta()),
     numbers(PACKET = ADDRESS + META),
 )]
 fn update() {
@@ -148,7 +148,7 @@ pub struct PacketJudge {
 
 #[kernel(
     PacketJudge,
-    parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+    parameters(ADDRESS = shape.address, META = shape.meta()),
     numbers(PACKET = ADDRESS + META),
 )]
 fn update() {

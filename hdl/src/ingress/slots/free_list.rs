@@ -100,7 +100,7 @@ fn places(class: SlotClass) -> FifoConfig {
 
 #[kernel(
     FreeList,
-    suffix = self._class.variant(self._tracked),
+    suffix = class.variant(tracked),
 )]
 fn update() {
     let (index, unit, width) = (class.index_width(), class.unit_bits(), class.quotient_width());

@@ -100,7 +100,7 @@ pub struct SlotPool {
 
 #[kernel(
     SlotPool,
-    suffix = self._layout.variant(self._tracked),
+    suffix = layout.variant(tracked),
 )]
 fn update() {
     let (fill_cycles, latency) = (layout.fill_cycles(), layout.free_latency());
@@ -202,7 +202,7 @@ fn tree(terms: Vec<Sig>, levels: usize) -> Vec<Sig> {
     (0..levels).scan(terms, next).flatten().collect()
 }
 
-#[kernel(SlotFinder, suffix = self._class.name())]
+#[kernel(SlotFinder, suffix = class.name())]
 fn update() {
     let (varying, unit, width) = (class.varying_bits(), class.unit_bits(), class.quotient_width());
     let above = address_width - varying;
