@@ -75,6 +75,7 @@ const ENTRIES: &[Entry] = &[
     hostdma::GUARD_ENTRY,
     psdpram::ENTRY,
     hpu::DECODER,
+    hpu::REGISTERS,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -209,7 +209,7 @@ pub struct RamSegment {
     pub wr: RamWriteIn<{ shape.segment_ports() }>,
     /// Reads.
     pub rd: RamReadIn<{ shape.segment_ports() }>,
-    memory: ByteRam<{ shape.lines() }, { shape.segment_bytes() }>,
+    memory: ByteRam<{ RamStyle::Block }, { shape.lines() }, { shape.segment_bytes() }>,
     /// Makes the ready signal of reads a register.
     reads: ReadySlice<{ shape.line_bits() }>,
     /// The reset is over.

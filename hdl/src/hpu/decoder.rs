@@ -76,8 +76,10 @@ pub struct Decoded {
 }
 
 /// Decodes instructions of 16 and 32 bits.
-#[module]
+#[module(no_clock)]
 pub struct HpuDecoder {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
     /// The instruction, from bit 0; of one of 16 bits the upper ones are ignored.
     pub word: Wire<In, 32>,
     /// What it is.

@@ -1,10 +1,16 @@
 //! The handler processing unit: the processor that runs handlers.
 
 mod decoder;
+mod registers;
 
-pub use decoder::{Decoded, HpuDecoder};
+pub use decoder::{Decoded, HpuDecoder, UNITS};
+pub use registers::HpuRegisters;
 
 use crate::entry::{Entry, Variant};
+use crate::limits::Limit;
+
+/// Threads of a pipeline.
+const THREADS: Limit = Limit::number("threads", [1, 16], "threads, which take turns").power_of_two();
 
 /// [`HpuDecoder`].
 pub(crate) const DECODER: Entry = Entry::part(
@@ -14,5 +20,13 @@ pub(crate) const DECODER: Entry = Entry::part(
     |_| Ok(Box::new(HpuDecoder::new())),
 );
 
+/// [`HpuRegisters`].
+pub(crate) const REGISTERS: Entry = Entry::part(
+    "hpu_registers",
+    "registers of all threads",
+    |_| vec![THREADS.parameter(8)],
+    |values| Ok(Box::new(HpuRegisters::new(THREADS.of(values)))),
+);
+
 /// Models for the testbenches.
-pub(crate) const SIMULATED: &[Variant] = &[DECODER.model("hpu_decoder", &[])];
+pub(crate) const SIMULATED: &[Variant] = &[DECODER.model("hpu_decoder", &[]), REGISTERS.model("hpu_registers", &[])];

@@ -100,7 +100,7 @@ pub(super) struct PacketBuffer {
     pub length: Wire<In, { NUMBER }>,
     /// The packet.
     pub m: AxisOut<{ shape }>,
-    memory: ByteRam<{ beats }, { bytes }>,
+    memory: ByteRam<{ RamStyle::Block }, { beats }, { bytes }>,
     /// Number of the next byte.
     next_byte: Reg<{ NUMBER }, Reset>,
     playing: Reg<bool, Reset>,

@@ -157,22 +157,38 @@ pub struct RamPorts<E = bool> {
     pub write_addr: Sig<Word>,
     /// Word to write.
     pub write_data: Sig<Word>,
-    /// Takes a new word into `read_data` (block RAM only).
+    /// Takes a new word into `read_data` (not in distributed RAM), for each read port.
     pub read_enable: Sig<bool>,
-    /// Word address of the read.
+    /// Word address of the read, for each read port side by side.
     pub read_addr: Sig<Word>,
-    /// Word that was read.
+    /// Word that was read, for each read port side by side.
     pub read_data: Sig<Word>,
 }
 
-impl RamPorts {
-    /// Writes a word where a condition holds.
+impl<E> RamPorts<E> {
+    /// Writes a word where a condition holds, or the bytes of it whose conditions hold.
     #[track_caller]
-    pub fn write(&self, enable: impl Operand<bool>, addr: impl Operand<Word>, data: impl Operand<Word>) {
+    pub fn write(&self, enable: impl Operand<E>, addr: impl Operand<Word>, data: impl Operand<Word>) {
         let at = Location::caller();
         self.write_enable.assign(&enable, at);
         self.write_addr.assign(&addr, at);
         self.write_data.assign(&data, at);
+    }
+
+    /// Reads by one of several ports: gives it the address, and returns what it shows.
+    #[track_caller]
+    pub fn read(&self, port: usize, addr: impl Operand<Word>) -> Sig<Word> {
+        let (address, width) = (self.write_addr.width(), self.write_data.width());
+        self.read_addr
+            .slice(port * address, address)
+            .assign(&addr, Location::caller());
+        self.read_data.slice(port * width, width)
+    }
+
+    /// Whether a read port takes a new word in this cycle (not in distributed RAM).
+    #[track_caller]
+    pub fn enable(&self, port: usize) -> Sig<bool> {
+        sig(self.read_enable.word().slice(port, 1).id)
     }
 }
 
@@ -186,7 +202,7 @@ impl<E: Value> Handle for Memory<E> {
             write_enable: self.write_enable.handle(),
             write_addr: self.write_addr.handle(),
             write_data: self.write_data.handle(),
-            read_enable: self.read_enable.handle(),
+            read_enable: sig(self.read_enable.handle().id),
             read_addr: self.read_addr.handle(),
             read_data: self.read_data.handle(),
         }

@@ -15,7 +15,7 @@ fn names(design: Design) -> String {
 #[test]
 #[should_panic(expected = "a memory of 4 words of 0 bytes holds nothing")]
 fn byte_ram_has_bytes() {
-    let _ = ByteRam::new(4, 0);
+    let _ = ByteRam::new(RamStyle::Block, 4, 0);
 }
 
 /// Counts, from a number that one of its variants can be told.

@@ -24,7 +24,7 @@ pub struct StubMemory {
     /// The users that were chosen last.
     last_writer: Reg<{ USER_BITS }, Reset>,
     last_reader: Reg<{ USER_BITS }, Reset>,
-    ram: ByteRam<{ shape.lines() }, { STROBES }>,
+    ram: ByteRam<{ RamStyle::Block }, { shape.lines() }, { STROBES }>,
 }
 
 /// What the user whose turn it is asks for, or 0 if nobody asks: the first one that asks after the last one.

@@ -152,7 +152,7 @@ struct ByteMemory {
     filling: Reg,
     #[new(Reg::starting_with(false))]
     seen: Reg<bool>,
-    memory: ByteRam<{ depth }, { bytes }>,
+    memory: ByteRam<{ RamStyle::Block }, { depth }, { bytes }>,
 }
 
 #[kernel(ByteMemory { enables, write_address, data, read_address, take, read, filling, seen, memory, bits, bytes })]
