@@ -63,7 +63,10 @@ pub(crate) fn of_block(item: &ItemStruct, parameters: &[(Ident, Type)], domains:
             quote!(#rtl::in_domain(&self.#ident, #rtl::BlockClock::new(&self.#clock, #reset, false), &mut found);)
         });
     let find = |wanted: &[&str]| {
-        let mut inputs = parts.iter().filter(|(_, kind, _)| is_input(kind)).map(|(ident, ..)| *ident);
+        let mut inputs = parts
+            .iter()
+            .filter(|(_, kind, _)| is_input(kind))
+            .map(|(ident, ..)| *ident);
         inputs.find(|ident| wanted.iter().any(|name| *ident == name))
     };
     let (high, low) = (find(&["rst"]), find(LOW_RESETS));

@@ -78,7 +78,10 @@ fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStre
     let lang = quote!(::spinneret_verilog::lang);
     let record = crate::handles::record_name(name);
     let payload = ports.iter().filter(|port| *port != "valid" && *port != "ready");
-    let parameters = arguments.parameters.iter().map(|(name, kind)| quote!(#name: #kind));
+    let parameters = arguments
+        .parameters
+        .iter()
+        .map(|(name, kind)| quote!(#name: #kind));
     let values = arguments.parameters.iter().map(|(name, _)| name);
     let of_type = arguments.error.is_none().then(|| {
         quote! {

@@ -28,8 +28,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
     for field in first.into_iter().rev() {
         own.named.insert(0, field);
     }
-    item.attrs
-        .push(parse_quote!(#[derive(LogicBlock, Clone, Debug)]));
+    item.attrs.push(parse_quote!(#[derive(LogicBlock, Clone, Debug)]));
     let parameters = arguments.parameters.iter().chain(&arguments.kept);
     let parameters: Vec<_> = parameters
         .filter(|(_, kind)| !matches!(kind, Type::Reference(_)))

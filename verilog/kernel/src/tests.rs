@@ -163,6 +163,8 @@ fn a_formula_is_of_numbers_that_are_named_before_it() {
     assert_eq!(refused(&format!("{declared}(A = self._depth)")), arithmetic);
     assert_eq!(
         refused("width = 3").as_deref(),
-        Some("the arguments are `Block` or `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`")
+        Some(
+            "the arguments are `Block` or `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`"
+        )
     );
 }

@@ -131,10 +131,7 @@ mod tests {
     fn resolves_array_indices_with_loop_variables() {
         let loops = [("i".to_owned(), 2), ("j".to_owned(), 5)];
         assert_eq!(canonical("rules[i].hit", &loops).as_deref(), Some("rules$2$hit"));
-        assert_eq!(
-            canonical("a[2 * i + 1][j - 1]", &loops).as_deref(),
-            Some("a$5$4")
-        );
+        assert_eq!(canonical("a[2 * i + 1][j - 1]", &loops).as_deref(), Some("a$5$4"));
         assert_eq!(canonical(".x::y", &[]).as_deref(), Some("x$y"));
     }
 

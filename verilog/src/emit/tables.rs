@@ -161,7 +161,10 @@ fn add_register(
     };
     let reset = shape.reset.zip(initial.clone()).map(|(reset, value)| {
         let reset_name = identifiers.derive(&format!("{name}_reset"));
-        (symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset), value)
+        (
+            symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset),
+            value,
+        )
     });
     symbols.registers.push(Register {
         path: scope.name.clone(),
