@@ -131,7 +131,7 @@ fn is_input(kind: &Type) -> bool {
 }
 
 /// Ports have no clock of their own to be connected.
-fn is_port(kind: &Type) -> bool {
+pub(crate) fn is_port(kind: &Type) -> bool {
     let Type::Path(path) = kind else { return false };
     path.path
         .segments

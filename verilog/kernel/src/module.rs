@@ -79,6 +79,10 @@ fn domains(fields: &mut FieldsNamed) -> syn::Result<Vec<Domain>> {
             continue;
         };
         let attribute = field.attrs.remove(position);
+        if handles::is_port(&field.ty) {
+            let what = "a register or a part has a clock, not a port or a signal";
+            return Err(syn::Error::new(attribute.span(), what));
+        }
         let names = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
         let mut names = names.into_iter();
         match (&field.ident, names.next(), names.next(), names.next()) {

@@ -1,6 +1,7 @@
 //! What the attribute accepts, and the exact words with which it refuses the rest.
 
 use crate::{interface, module};
+use quote::quote;
 use syn::parse_quote;
 
 fn module_error(item: syn::ItemStruct) -> String {
@@ -167,4 +168,31 @@ fn a_formula_is_of_numbers_that_are_named_before_it() {
             "the arguments are `Block` or `Block { fields }`, `suffix = ...`, `parameters(...)` and `numbers(...)`"
         )
     );
+}
+
+#[test]
+fn a_clock_stands_above_a_register_or_a_part() {
+    let error = |item: syn::ItemStruct| {
+        module::expand(&parse_quote!(no_clock), item)
+            .expect_err("the clock is wrong")
+            .to_string()
+    };
+    assert_eq!(
+        error(parse_quote!(
+            struct A {
+                #[clock(m_clk)]
+                a: Wire<In, bool>,
+            }
+        )),
+        "a register or a part has a clock, not a port or a signal"
+    );
+    for field in [
+        quote!(#[clock()] a: Reg<bool>),
+        quote!(#[clock(m_clk, m_rst, s_rst)] a: Reg<bool>),
+    ] {
+        assert_eq!(
+            error(parse_quote!(struct A { #field })),
+            "write #[clock(m_clk)], or #[clock(m_clk, m_rst)] with a reset"
+        );
+    }
 }
