@@ -3,7 +3,7 @@
 mod decoder;
 mod registers;
 
-pub use decoder::{Decoded, HpuDecoder, UNITS};
+pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
 pub use registers::HpuRegisters;
 
 use crate::entry::{Entry, Variant};

@@ -107,8 +107,8 @@ pub(crate) fn content(
         .map(|child| child.identifier.clone())
         .collect();
     for (array, _) in &content.loops {
-        for place in array.first..array.first + array.count {
-            names[place] = array.path(place);
+        for (place, name) in names.iter_mut().enumerate().skip(array.first).take(array.count) {
+            *name = array.path(place);
         }
     }
     let sections = [
