@@ -345,6 +345,7 @@ impl VisitMut for Rewrite {
                     }
                 }
             }
+            Expr::Macro(call) if check_kind(&call.mac).is_some() => self.check(&call.mac),
             Expr::Macro(call) if call.mac.path.is_ident("cat") => {
                 let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
                 match call.mac.parse_body_with(parser) {
@@ -371,6 +372,15 @@ impl VisitMut for Rewrite {
         let last = statements.len().saturating_sub(1);
         for (number, mut statement) in statements.into_iter().enumerate() {
             let (docs, control) = (documentation(&mut statement), control());
+            if let Stmt::Macro(call) = &statement
+                && check_kind(&call.mac).is_some()
+            {
+                let call = syn::ExprMacro {
+                    attrs: Vec::new(),
+                    mac: call.mac.clone(),
+                };
+                statement = Stmt::Expr(Expr::Macro(call), Some(Token![;](Span::call_site())));
+            }
             let of_let = matches!(statement, Stmt::Local(_)) && !docs.is_empty();
             match of_let {
                 true => block.stmts.push(parse_quote!(let __place = #control::place();)),
@@ -396,7 +406,44 @@ impl VisitMut for Rewrite {
     }
 }
 
+/// Which check a macro is.
+fn check_kind(call: &syn::Macro) -> Option<TokenStream> {
+    let names = [
+        ("assert", quote!(Assert)),
+        ("assume", quote!(Assume)),
+        ("cover", quote!(Cover)),
+    ];
+    let found = names.into_iter().find(|(name, _)| call.path.is_ident(name));
+    found.map(|(_, kind)| quote!(::spinneret_verilog::rtl::CheckKind::#kind))
+}
+
 impl Rewrite {
+    /// `assert!(condition, "message")`, in hardware or in the generator.
+    fn check(&mut self, call: &syn::Macro) -> Option<Expr> {
+        let kind = check_kind(call)?;
+        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+        let parts = match call.parse_body_with(parser) {
+            Ok(parts) => parts,
+            Err(error) => {
+                self.error.get_or_insert(error);
+                return None;
+            }
+        };
+        let mut parts = parts.into_iter();
+        let mut condition = parts.next()?;
+        let text = quote!(#condition).to_string();
+        self.visit_expr_mut(&mut condition);
+        let message: Vec<Expr> = parts.collect();
+        let message = match message.is_empty() {
+            true => quote!(#text),
+            false => quote!(&::std::format!(#(#message),*)),
+        };
+        let (control, traits) = (control(), traits());
+        Some(parse(
+            quote!({ #traits (&#control::It(&(#condition))).check_(#kind, #message) }),
+        ))
+    }
+
     /// Names for the signals that a `let` binds.
     fn named(&mut self, statement: &Stmt) -> Vec<Stmt> {
         let Stmt::Local(local) = statement else {

@@ -123,7 +123,7 @@ impl Builder<'_> {
         };
         check(&symbols, &kernel.statements)?;
         check_domains(&symbols, &kernel.statements)?;
-        drop_unread(&symbols, &mut kernel.statements);
+        drop_unread(&symbols, &mut kernel.statements, &kernel.checks);
         drop_overwritten(&mut kernel.statements);
         let ports = symbols.ports(&kernel.metadata);
         let is_child = matches!(naming, Naming::Child);
@@ -131,7 +131,7 @@ impl Builder<'_> {
             return Ok((Built::Nothing, ports));
         }
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
-        let plan = plan(&symbols, &kernel.statements);
+        let plan = plan(&symbols, &kernel.statements, kernel.checks);
         let views = Views::new(&symbols, &mut identifiers, kernel.records, &plan)?;
         let (content, names) = module::content(&symbols, &kernel.metadata, &plan, &views);
         let body = Body {

@@ -12,6 +12,7 @@ use super::plan::{Clocked, Plan};
 use super::records::{View, Views};
 use super::symbols::{Child, Role, Signal, Symbols};
 use super::text::{Assignment, Writer, line};
+use crate::rtl::CheckKind;
 
 fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
     let space = if keyword.is_empty() { "" } else { " " };
@@ -118,6 +119,7 @@ pub(crate) fn content(
         content.ports_as_records(),
         content.logic(),
         content.clocked(),
+        content.checks(),
         content.instances(),
     ];
     let sections = sections.into_iter().filter(|section| !section.is_empty());
@@ -298,6 +300,46 @@ impl Content<'_> {
                 .statements(comments.iter().chain([&statement.stmt]), kind, 2)
         };
         statements.into_iter().flat_map(texts).collect()
+    }
+
+    /// What simulations and proofs check, and synthesis leaves out.
+    fn checks(&self) -> String {
+        let checks = &self.plan.checks;
+        let Some(first) = checks.first() else {
+            return String::new();
+        };
+        let (mut proof, mut simulation) = (String::new(), String::new());
+        for check in checks {
+            let condition = self.writer.expr(&check.condition);
+            let message = check.message.replace(['"', '\\', '%'], "'");
+            let statement = match check.kind {
+                CheckKind::Assert => "assert",
+                CheckKind::Assume => "assume",
+                CheckKind::Cover => "cover",
+            };
+            line(&mut proof, 3, &format!("{statement} ({condition}); // {message}"));
+            if check.kind != CheckKind::Cover {
+                line(
+                    &mut simulation,
+                    3,
+                    &format!("if (!({condition})) $error(\"{message}\");"),
+                );
+            }
+        }
+        let reset = first
+            .reset
+            .map_or_else(|| "1'b0", |reset| self.writer.name(reset));
+        let block = |statements: &str| {
+            let clock = self.writer.name(first.clock);
+            format!(
+                "    always @(posedge {clock}) begin\n        if (!{reset}) begin\n{statements}        end\n    end\n"
+            )
+        };
+        let simulated = match simulation.is_empty() {
+            true => String::new(),
+            false => format!("`elsif SYNTHESIS\n`else\n{}", block(&simulation)),
+        };
+        format!("`ifdef FORMAL\n{}{simulated}`endif\n", block(&proof))
     }
 
     fn clocked(&self) -> String {

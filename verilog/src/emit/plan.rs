@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::elaborate::Check;
 use super::group::{Group, access, group};
 use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
 use super::prune::is_hold;
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) read: BTreeSet<SignalId>,
     /// Signals that are written in combinational groups.
     pub(crate) driven: BTreeSet<SignalId>,
+    /// Conditions that simulations and proofs check.
+    pub(crate) checks: Vec<Check>,
 }
 
 /// The registers of one clock.
@@ -60,6 +63,7 @@ impl Plan {
     pub(crate) fn for_each_expression(&self, symbols: &Symbols, visit: &mut impl FnMut(&Expr)) {
         self.for_each_statement(&mut |stmt| stmt.expressions().into_iter().for_each(&mut *visit));
         self.inputs.values().for_each(&mut *visit);
+        self.checks.iter().for_each(|check| visit(&check.condition));
         let resets = self.clocked.iter().flat_map(|clocked| &clocked.resets);
         resets.for_each(|(expr, _)| visit(expr));
         for register in &symbols.registers {
@@ -70,12 +74,15 @@ impl Plan {
 }
 
 /// Plans a module.
-pub(crate) fn plan(symbols: &Symbols, statements: &[TopStatement]) -> Plan {
+pub(crate) fn plan(symbols: &Symbols, statements: &[TopStatement], checks: Vec<Check>) -> Plan {
     let mut planner = Planner {
         symbols,
         statements,
-        reads: count_reads(statements),
-        plan: Plan::default(),
+        reads: count_reads(statements, &checks),
+        plan: Plan {
+            checks,
+            ..Plan::default()
+        },
     };
     let groups = group(statements);
     let mut singles = BTreeMap::new();
@@ -94,8 +101,11 @@ pub(crate) fn plan(symbols: &Symbols, statements: &[TopStatement]) -> Plan {
     planner.plan
 }
 
-fn count_reads(statements: &[TopStatement]) -> BTreeMap<SignalId, usize> {
+fn count_reads(statements: &[TopStatement], checks: &[Check]) -> BTreeMap<SignalId, usize> {
     let mut reads = BTreeMap::new();
+    for signal in checks.iter().flat_map(Check::reads) {
+        *reads.entry(signal).or_insert(0) += 1;
+    }
     for statement in statements {
         for signal in access(&statement.stmt).reads {
             *reads.entry(signal).or_insert(0) += 1;
@@ -292,7 +302,7 @@ impl<'a> Planner<'a> {
 
     /// Everything that the printed text reads.
     fn remaining_reads(&self, singles: &BTreeMap<SignalId, Expr>) -> BTreeSet<SignalId> {
-        let mut read = BTreeSet::new();
+        let mut read: BTreeSet<SignalId> = self.plan.checks.iter().flat_map(Check::reads).collect();
         let statements = self.plan.logic.iter().flatten();
         let clocked = self
             .plan

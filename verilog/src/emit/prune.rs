@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fold;
 use super::group::access;
+use super::elaborate::Check;
 use super::ir::{Arm, DefaultArm, Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
 use super::symbols::{Role, Symbols};
 
@@ -51,8 +52,8 @@ pub(crate) fn drop_overwritten(statements: &mut Vec<TopStatement>) {
 /// Removes assignments to Local signals that no output, register or sub-block depends on.
 ///
 /// A generic kernel leaves such signals behind for some of its parameters; tools warn of them.
-pub(crate) fn drop_unread(symbols: &Symbols, statements: &mut Vec<TopStatement>) {
-    let mut live = BTreeSet::new();
+pub(crate) fn drop_unread(symbols: &Symbols, statements: &mut Vec<TopStatement>, checks: &[Check]) {
+    let mut live: BTreeSet<SignalId> = checks.iter().flat_map(Check::reads).collect();
     loop {
         let before = live.len();
         // Backwards, as a signal is mostly assigned before it is read.

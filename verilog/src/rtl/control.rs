@@ -6,7 +6,7 @@
 
 use super::handle::Bundle;
 use super::sig::{Operand, Sig, make, sig};
-use super::tree::{self, NodeId, Op, Statement};
+use super::tree::{self, CheckKind, NodeId, Op, Statement};
 use crate::emit::ir::{Arithmetic, Relation};
 use crate::lang::Word;
 use num_bigint::BigUint;
@@ -36,6 +36,8 @@ pub trait OnSignal<T> {
     fn or_<R: Operand<T>>(&self, other: impl FnOnce() -> R) -> Sig<T>;
     /// The test of an `if`.
     fn test_(&self) -> Branch;
+    /// `assert!`, `assume!` and `cover!`
+    fn check_(&self, kind: CheckKind, message: &str);
     /// `=`
     fn assign_(&self, value: impl Operand<T>);
     /// The name of a `let`.
@@ -78,6 +80,12 @@ impl<T> OnSignal<T> for It<'_, Sig<T>> {
     fn test_(&self) -> Branch {
         one_bit(self.0.width(), Location::caller());
         Branch::of_signal(self.0.id)
+    }
+
+    #[track_caller]
+    fn check_(&self, kind: CheckKind, message: &str) {
+        one_bit(self.0.width(), Location::caller());
+        tree::with(|tree| tree.check(kind, self.0.id, message));
     }
 
     #[track_caller]
@@ -172,9 +180,16 @@ pub trait OnDecision {
     fn or_<R: Decided>(&self, other: impl FnOnce() -> R) -> R;
     /// The test of an `if`.
     fn test_(&self) -> Branch;
+    /// `assert!`, which the generator checks.
+    fn check_(&self, kind: CheckKind, message: &str);
 }
 
 impl OnDecision for It<'_, bool> {
+    #[track_caller]
+    fn check_(&self, kind: CheckKind, message: &str) {
+        assert!(*self.0 || kind == CheckKind::Cover, "{message}");
+    }
+
     fn and_<R: Decided>(&self, other: impl FnOnce() -> R) -> R {
         if *self.0 { other() } else { R::decided(false) }
     }
@@ -235,7 +250,7 @@ pub struct Branch {
 impl Branch {
     fn of_signal(test: NodeId) -> Self {
         let docs = tree::with(|tree| {
-            tree.read_condition(test);
+            tree.begin_condition(test);
             let docs = tree.take_docs();
             tree.open_block();
             docs
@@ -258,6 +273,7 @@ impl Branch {
         if self.test.is_some() {
             self.then = Some(tree::with(|tree| {
                 let then = tree.close_block();
+                tree.invert_condition();
                 tree.open_block();
                 then
             }));
@@ -270,6 +286,7 @@ impl Branch {
         let test = self.test?;
         tree::with(|tree| {
             let otherwise = tree.close_block();
+            tree.end_condition();
             let then = self.then.take().unwrap_or_default();
             let is_empty =
                 |block: &[Statement]| block.iter().all(|part| matches!(part, Statement::LastArm(_)));

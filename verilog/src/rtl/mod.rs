@@ -13,14 +13,14 @@ pub(crate) mod tree;
 pub use handle::{
     Bundle, ByteRamPorts, Handle, Handshake, Maybe, Payload, PortOf, RamPorts, Table, below, in_domain,
 };
+pub use pipeline::{Staged, staged};
 pub(crate) use sig::sig;
 pub use sig::{
     Operand, Packable, Part, Places, Sig, cat, cat_all, constant, first, pack, reg, reg_reset, sum, wire,
     wire_bit, word_of,
 };
-pub use pipeline::{Staged, staged};
 pub use signed::{OnSigned, Signed, SignedOperand};
-pub use tree::{BlockClock, Clocking};
+pub use tree::{BlockClock, CheckKind, Clocking};
 
 use crate::emit::Metadata;
 use crate::lang::Describe;

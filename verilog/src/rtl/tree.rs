@@ -103,6 +103,25 @@ pub(crate) struct Local {
     pub(crate) register: Option<Option<BigUint>>,
 }
 
+/// What is checked in each clock outside of reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckKind {
+    /// The block promises it.
+    Assert,
+    /// The block relies on it.
+    Assume,
+    /// It can happen.
+    Cover,
+}
+
+/// A condition that is checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub(crate) kind: CheckKind,
+    pub(crate) condition: NodeId,
+    pub(crate) message: String,
+}
+
 /// What is wrong with a kernel, and the line.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
@@ -135,6 +154,9 @@ pub(crate) struct Tree {
     blocks: Vec<Vec<Statement>>,
     /// Signals that were read.
     read: BTreeSet<Place>,
+    /// Conditions of the blocks that are open.
+    conditions: Vec<NodeId>,
+    pub(crate) checks: Vec<Check>,
     /// Documentation in front of the next statement.
     docs: Vec<String>,
     /// The first signal that got a name since a `let` began.
@@ -410,8 +432,42 @@ impl Tree {
         self.docs = docs;
     }
 
-    pub(crate) fn read_condition(&mut self, test: NodeId) {
+    /// The next block is run where a test holds.
+    pub(crate) fn begin_condition(&mut self, test: NodeId) {
         self.note_read(test);
+        self.conditions.push(test);
+    }
+
+    /// The next block is run where the last test does not hold.
+    pub(crate) fn invert_condition(&mut self) {
+        if let Some(test) = self.conditions.pop() {
+            let inverse = self.add(Op::Not, vec![test], 1);
+            self.conditions.push(inverse);
+        }
+    }
+
+    pub(crate) fn end_condition(&mut self) {
+        self.conditions.pop();
+    }
+
+    /// Checks a condition where the blocks run that are open.
+    pub(crate) fn check(&mut self, kind: CheckKind, condition: NodeId, message: &str) {
+        self.note_read(condition);
+        let mut whole = condition;
+        for test in self.conditions.clone() {
+            whole = match kind {
+                CheckKind::Cover => self.add(Op::Arithmetic(Arithmetic::LogicalAnd), vec![test, whole], 1),
+                _ => {
+                    let inverse = self.add(Op::Not, vec![test], 1);
+                    self.add(Op::Arithmetic(Arithmetic::LogicalOr), vec![inverse, whole], 1)
+                }
+            };
+        }
+        self.checks.push(Check {
+            kind,
+            condition: whole,
+            message: message.to_owned(),
+        });
     }
 
     /// The statements of the kernel.

@@ -114,3 +114,61 @@ fn a_value_is_not_there_before_its_stage() {
         "{message}"
     );
 }
+
+/// Counts to a limit, and says what holds.
+#[module]
+struct Checked {
+    go: Wire<In, bool>,
+    count: Wire<Out, 4>,
+    held: Reg<4, Reset>,
+}
+
+#[kernel(Checked)]
+fn update() {
+    if go {
+        assert!(held != 9, "the count stops before 9");
+        held = held + 1;
+    } else {
+        assume!(held < 12);
+    }
+    cover!(held == 3, "three are counted");
+    assert!(held.width() == 4, "the generator checks this one");
+    count = held;
+}
+
+/// Simulations check what a block asserts; synthesis does not see it.
+#[test]
+fn checks_are_in_the_text() {
+    let text = generate(&Checked::new(), "checked").expect("it is right").text();
+    insta::assert_snapshot!("checks", text);
+    let folder = tempfile::tempdir().expect("a folder");
+    let bench = "module bench; reg clk = 0; reg rst = 1; wire [3:0] count; \
+                 checked dut(.clk(clk), .rst(rst), .go(1'b1), .count(count)); \
+                 initial begin repeat (40) begin #1 clk = !clk; if (clk) rst <= 0; end end endmodule";
+    let file = folder.path().join("checked.sv");
+    std::fs::write(&file, format!("{text}\n{bench}")).expect("a file");
+    let program = folder.path().join("checked");
+    let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
+        let output = std::process::Command::new(program)
+            .args(arguments)
+            .output()
+            .expect(program);
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let (file, program) = (file.as_os_str(), program.as_os_str());
+    let told = run("iverilog", &["-g2012".as_ref(), "-o".as_ref(), program, file]);
+    assert_eq!(told, "");
+    let told = run("vvp", &["-N".as_ref(), program]);
+    assert!(told.contains("the count stops before 9"), "{told}");
+    let script = format!(
+        "read_verilog -formal -sv {}; hierarchy -top checked; proc; select -assert-count 1 t:$assert; select -assert-count 1 t:$cover",
+        file.display()
+    );
+    let formal = run("yosys", &["-q".as_ref(), "-p".as_ref(), script.as_ref()]);
+    assert_eq!(formal, "");
+    let script = format!(
+        "read_verilog -sv {}; hierarchy -top checked; proc; select -assert-none t:$assert",
+        file.display()
+    );
+    assert_eq!(run("yosys", &["-q".as_ref(), "-p".as_ref(), script.as_ref()]), "");
+}

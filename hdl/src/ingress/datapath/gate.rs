@@ -110,6 +110,10 @@ fn update() {
         s.data.slice(0, beat.last.at + 1)
     );
     queue.s.valid = accept && verdict && (!beyond || last);
+    assert!(
+        !queue.s.valid || queue.s.ready,
+        "a beat enters only with room for its frame"
+    );
     let free = !out_valid || m.ready;
     queue.m.ready = free;
     if free {
@@ -123,6 +127,10 @@ fn update() {
     verdicts.m.ready = meta_s.valid && metas.s.ready;
     metas.s.data = meta_s.data;
     metas.s.valid = meta_s.valid && verdicts.m.valid && verdicts.m.data.any();
+    assert!(
+        !metas.s.valid || metas.s.ready,
+        "each admitted frame has a place for its metadata"
+    );
     meta_m = metas.m;
     /// Frames inside, so that there is a place for the metadata of each.
     let enters = accept && first && verdict;

@@ -196,6 +196,7 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
     let mut selected: Vec<Vec<(usize, usize)>> = vec![Vec::new(); tree.nodes.len()];
     let mut stack = Vec::new();
     roots(tree.statements(), &mut stack);
+    stack.extend(tree.checks.iter().map(|check| check.condition));
     for root in &stack {
         uses[*root as usize] += 1;
     }

@@ -23,7 +23,7 @@ use super::records::Records;
 use super::select::{read, variable_write};
 use super::symbols::{Role, Symbols};
 use super::tables::Identifiers;
-use crate::rtl::tree::{At, Clocking, NodeId, Op, Place, Statement, Tree};
+use crate::rtl::tree::{At, CheckKind, Clocking, NodeId, Op, Place, Statement, Tree};
 
 /// A kernel in the intermediate form.
 #[derive(Debug, Default)]
@@ -32,6 +32,29 @@ pub(crate) struct Kernel {
     pub(crate) metadata: Metadata,
     /// Signals whose fields are named.
     pub(crate) records: Records,
+    pub(crate) checks: Vec<Check>,
+}
+
+/// A condition that is checked in each clock outside of reset.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) kind: CheckKind,
+    pub(crate) condition: Expr,
+    pub(crate) message: String,
+    /// The clock, and the reset, active high.
+    pub(crate) clock: SignalId,
+    pub(crate) reset: Option<SignalId>,
+}
+
+impl Check {
+    /// Signals that it reads, its clock and its reset.
+    pub(crate) fn reads(&self) -> BTreeSet<SignalId> {
+        let mut reads: BTreeSet<_> = self.reset.into_iter().collect();
+        self.condition.for_each_read(&mut |signal, _, _| {
+            reads.insert(signal);
+        });
+        reads
+    }
 }
 
 /// The kernel of a block, as statements over its symbols.
@@ -71,11 +94,13 @@ pub(crate) fn elaborate(
     for (node, layout) in &tree.records {
         records.note_field(&elaboration.value(*node)?, layout);
     }
+    let checks = elaboration.checks()?;
     let statements = ordered(symbols, with_comments(statements))?;
     Ok(Kernel {
         statements,
         metadata,
         records,
+        checks,
     })
 }
 
@@ -178,6 +203,25 @@ impl Elaboration<'_> {
             }
         }
         Ok(statements)
+    }
+
+    fn checks(&mut self) -> Result<Vec<Check>, Error> {
+        let clock = own(self.symbols, self.tree.clock);
+        let checks = self.tree.checks.iter().map(|check| {
+            let clock = clock.ok_or_else(|| Error::Kernel {
+                path: self.symbols.block.clone(),
+                message: "a check needs the clock of the block, which has none".to_owned(),
+                line: String::new(),
+            })?;
+            Ok(Check {
+                kind: check.kind,
+                condition: self.value(check.condition)?,
+                message: check.message.clone(),
+                clock,
+                reset: self.reset,
+            })
+        });
+        checks.collect()
     }
 
     /// Values that are used more than once and that the kernel gives no name.
