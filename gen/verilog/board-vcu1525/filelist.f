@@ -3,10 +3,9 @@
 // Dependency order; names are relative to this folder (`verilator -F`).
 // block: mqnic_app_block
 rtl/spinneret_cluster_clock.sv
-rtl/spinneret_window_decoder_24.sv
-rtl/spinneret_cluster_access_65536.sv
-rtl/spinneret_bar_write_24_512_65536.sv
-rtl/spinneret_bar_read_24_512_65536.sv
+rtl/spinneret_bar_access_24_512_6_65536.sv
+rtl/spinneret_bar_write_24_512_6_65536.sv
+rtl/spinneret_bar_read_24_512_6_65536.sv
 rtl/spinneret_event_counters_4.sv
 rtl/spinneret_bar.sv
 rtl/spinneret_address_decoder.sv
@@ -22,24 +21,14 @@ rtl/spinneret_register_array_4x32.sv
 rtl/spinneret_register_array_1x6.sv
 rtl/spinneret_register_array_1x16.sv
 rtl/pspin_ctrl_regs.sv
-rtl/spinneret_level_sync.sv
-rtl/spinneret_link_reset.sv
-rtl/spinneret_far_view.sv
-rtl/spinneret_fifo_writer.sv
-rtl/spinneret_fifo_reader.sv
-rtl/spinneret_ram_distributed.sv
-rtl/spinneret_async_fifo.sv
-rtl/spinneret_axi_crossing_32x512x6.sv
-rtl/spinneret_axi_crossing_64x512x6_atop_user4.sv
-rtl/spinneret_cluster_link.sv
 rtl/spinneret_axis_pack.sv
 rtl/spinneret_payload_finder.sv
-rtl/spinneret_word_select.sv
 rtl/spinneret_match_rule.sv
 rtl/spinneret_match_engine.sv
 rtl/spinneret_frame_meter.sv
 rtl/spinneret_ram_block.sv
 rtl/spinneret_fifo_block.sv
+rtl/spinneret_ram_distributed.sv
 rtl/spinneret_fifo_distributed_registered.sv
 rtl/spinneret_fifo_distributed.sv
 rtl/spinneret_output_queue.sv
@@ -56,7 +45,6 @@ rtl/spinneret_free_list_256x1536_tracked.sv
 rtl/spinneret_free_list_1024x128_tracked.sv
 rtl/spinneret_event_counters_3.sv
 rtl/spinneret_slot_pool_256x1536_1024x128_tracked.sv
-rtl/spinneret_slot_chooser.sv
 rtl/spinneret_window.sv
 rtl/spinneret_frame_writer.sv
 rtl/spinneret_ready_slice.sv
@@ -79,7 +67,6 @@ rtl/spinneret_frame_arbiter_2.sv
 rtl/spinneret_event_counters_2.sv
 rtl/pspin_tx_inject.sv
 rtl/spinneret_ram_account_2x9.sv
-rtl/spinneret_several_runs_64.sv
 rtl/spinneret_write_intake.sv
 rtl/spinneret_burst_check_6.sv
 rtl/spinneret_lowest_one_64.sv
@@ -95,11 +82,19 @@ rtl/spinneret_line_reserve.sv
 rtl/spinneret_read_sequencer.sv
 rtl/pspin_hostmem_dma_rd.sv
 rtl/pspin_hostmem_dma.sv
-rtl/spinneret_ram_bytes_128x64.sv
+rtl/spinneret_ram_block_bytes.sv
 rtl/spinneret_ram_segment_128x64.sv
 rtl/spinneret_psdpram.sv
 rtl/spinneret_statistics_reporter.sv
 rtl/spinneret_event_lines.sv
 rtl/spinneret_events.sv
+rtl/spinneret_level_sync.sv
+rtl/spinneret_link_reset.sv
+rtl/spinneret_far_view.sv
+rtl/spinneret_fifo_writer.sv
+rtl/spinneret_fifo_reader.sv
+rtl/spinneret_async_fifo.sv
+rtl/spinneret_axi_crossing_32x512x6.sv
+rtl/spinneret_axi_crossing_64x512x6_atop_user4.sv
 rtl/spinneret_app.sv
 rtl/mqnic_app_block.sv

@@ -21,7 +21,7 @@ module address_decoder_1 (
     logic [3:0] word;
 
     always_comb begin
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             places[i] = word == 4'(i);
         end
     end

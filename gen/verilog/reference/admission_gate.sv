@@ -51,6 +51,7 @@ module admission_gate (
     logic places = 1'b0;
     logic [580:0] queue_s_data;
     logic queue_s_valid;
+    logic queue_s_ready;
     logic [580:0] queue_m_data;
     logic queue_m_valid;
     logic queue_almost_full;
@@ -127,12 +128,32 @@ module admission_gate (
         end
     end
 
+`ifdef FORMAL
+    always @(posedge clk) begin
+        if (!rst) begin
+            // a beat enters only with room for its frame
+            assert (!queue_s_valid || queue_s_ready);
+            // each admitted frame has a place for its metadata
+            assert (!metas_s_valid || metas_s_ready);
+        end
+    end
+`elsif SYNTHESIS
+`else
+    always @(posedge clk) begin
+        if (!rst) begin
+            if (!(!queue_s_valid || queue_s_ready)) $error("a beat enters only with room for its frame");
+            if (!(!metas_s_valid || metas_s_ready))
+                $error("each admitted frame has a place for its metadata");
+        end
+    end
+`endif
+
     pass_fifo_distributed #(.WIDTH(581), .DEPTH(64), .MARGIN(24)) u_queue (
         .clk(clk),
         .rst(rst),
         .s_data(queue_s_data),
         .s_valid(queue_s_valid),
-        .s_ready(),
+        .s_ready(queue_s_ready),
         .m_data(queue_m_data),
         .m_valid(queue_m_valid),
         .m_ready(free),

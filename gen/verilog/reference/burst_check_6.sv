@@ -15,33 +15,22 @@ module burst_check_6 (
     output logic        refused // It cannot be done.
 );
 
-    logic [11:0] mask; // The bits of an address within a beat.
+    logic [11:0] mask;
+    logic [13:0] span_by_1;
+    logic [13:0] span_by_3;
     logic [13:0] span; // From the last byte of the first beat to that of the last.
     logic [14:0] sum;
 
     always_comb begin
         mask = 12'd0;
-        for (int i = 0; i < 6; i++) begin
-            if (size > 3'(i)) begin
-                mask[i] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 6; i++) begin
+            mask[i] = size > 3'(i);
         end
     end
 
-    always_comb begin
-        // Shifting bit by bit of the size is shallower than choosing among all shifts.
-        span = {6'd0, length};
-        if (size[0]) begin
-            span = span << 1'd1;
-        end
-        if (size[1]) begin
-            span = span << 2'd2;
-        end
-        if (size[2]) begin
-            span = span << 3'd4;
-        end
-    end
-
+    assign span_by_1 = size[0] ? {5'd0, length, 1'b0} : {6'd0, length};
+    assign span_by_3 = size[1] ? (span_by_1 << 2'd2) : span_by_1;
+    assign span = size[2] ? (span_by_3 << 3'd4) : span_by_3;
     assign sum = {3'd0, start | mask} + {1'b0, span};
     assign last_byte = sum[11:0];
     assign refused = kind != 2'd1 || size > 3'd6 || (|sum[14:12]);

@@ -37,7 +37,7 @@ module event_counters_9 (
 
     always_ff @(posedge clk) begin
         happened <= events;
-        for (int i = 0; i < 9; i++) begin
+        for (int unsigned i = 0; i < 9; i++) begin
             if (happened[i]) begin
                 values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
             end

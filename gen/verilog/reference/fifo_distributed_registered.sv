@@ -42,8 +42,8 @@ module fifo_distributed_registered #(
     assign push = s_valid && not_full;
     assign fetch = stored && (!held || m_ready);
     assign pop = held && m_ready;
-    assign m_valid = held;
     assign m_data = held_data;
+    assign m_valid = held;
     assign s_ready = not_full;
     assign level = count;
     assign almost_full = nearly_full;
@@ -79,11 +79,7 @@ module fifo_distributed_registered #(
             // Rises after reset.
             not_full <= count != COUNT'(DEPTH);
         end
-        if (fetch) begin
-            held <= 1'b1;
-        end else if (m_ready) begin
-            held <= 1'b0;
-        end
+        held <= fetch || (held && !m_ready);
         if (fetch) begin
             held_data <= memory_read_data;
         end

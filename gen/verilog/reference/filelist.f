@@ -38,7 +38,6 @@ event_counters_3.sv
 slot_pool_256x1536_1024x128.sv
 pspin_pkt_alloc.sv
 ready_slice.sv
-frame_plan.sv
 frame_marker.sv
 window.sv
 frame_writer.sv
@@ -53,7 +52,6 @@ admission_gate.sv
 free_list_256x1536_tracked.sv
 free_list_1024x128_tracked.sv
 slot_pool_256x1536_1024x128_tracked.sv
-slot_chooser.sv
 pspin_her_gen_1.sv
 frame_arbiter_3.sv
 event_counters_9.sv
@@ -68,7 +66,6 @@ pspin_egress_datapath.sv
 frame_arbiter_2.sv
 event_counters_2.sv
 pspin_tx_inject.sv
-several_runs_64.sv
 write_intake.sv
 burst_check_6.sv
 lowest_one_64.sv
@@ -83,13 +80,12 @@ line_reserve.sv
 read_sequencer.sv
 pspin_hostmem_dma_rd.sv
 pspin_hostmem_dma.sv
-ram_bytes_256x32.sv
+ram_block_bytes.sv
 ram_segment_256x32.sv
 spinneret_psdpram.sv
-window_decoder_24.sv
-cluster_access_65536.sv
-bar_write_24_512_65536.sv
-bar_read_24_512_65536.sv
+bar_access_24_512_8_65536.sv
+bar_write_24_512_8_65536.sv
+bar_read_24_512_8_65536.sv
 spinneret_bar.sv
 address_decoder.sv
 write_port.sv

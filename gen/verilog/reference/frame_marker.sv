@@ -10,7 +10,7 @@
 module frame_marker (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
-    // The `FramePlan` of each frame.
+    // What each frame is compared with, as `plan` says.
     input  wire   [91:0] plan_data,
     input  wire          plan_valid,
     output logic         plan_ready,

@@ -71,9 +71,9 @@ module free_list_1024x128 (
         back_entry <= fill ? {1'b1, fill_index} : {!taken_read_data, free_index};
         gave <= front_m_valid & slot_ready;
         gave_entry <= front_m_data[42:32];
+        came <= free_done;
         // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
         // it is the give that clears the bit, and not the free.
-        came <= free_done;
         if (gave & !came) begin
             used_count <= used_count + 11'd1;
         end else if (came & !gave) begin

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Turns lines of memory into beats: one a clock, any alignment.
+// Makes beats of lines, whatever place of its first line a frame starts at.
+//
 module line_aligner_512_8 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
@@ -50,7 +51,7 @@ module line_aligner_512_8 (
 
     always_comb begin
         data[7:0] = carry[7:0];
-        for (int i = 0; i < 63; i++) begin
+        for (int unsigned i = 0; i < 63; i++) begin
             data[i*8 + 8 +: 8] = (flush || offset <= 6'(62 - i)) ? carry[i*8 + 8 +: 8] : turned[i*8 + 8 +: 8];
         end
     end
@@ -61,7 +62,7 @@ module line_aligner_512_8 (
 
     always_comb begin
         keep[0] = 1'b1;
-        for (int i = 0; i < 63; i++) begin
+        for (int unsigned i = 0; i < 63; i++) begin
             keep[i + 1] = !ends || tail_now >= 6'(i + 1);
         end
     end

@@ -45,46 +45,18 @@ module match_engine (
     logic decided = 1'b0;
     logic last;
     logic [1:0] number;
-    logic rules_0_hit;
-    logic rules_1_hit;
-    logic rules_2_hit;
-    logic rules_3_hit;
-    logic rules_4_hit;
-    logic rules_5_hit;
-    logic rules_6_hit;
-    logic rules_7_hit;
-    logic rules_8_hit;
-    logic rules_9_hit;
-    logic rules_10_hit;
-    logic rules_11_hit;
-    logic rules_12_hit;
-    logic rules_13_hit;
-    logic rules_14_hit;
-    logic rules_15_hit;
+    logic [15:0] rules_hit;
 
     always_comb begin
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             words[i] = &beat_keep[i*4 +: 4];
         end
     end
 
     always_comb begin
-        beat_hits[0] = rules_0_hit;
-        beat_hits[1] = rules_1_hit;
-        beat_hits[2] = rules_2_hit;
-        beat_hits[3] = rules_3_hit;
-        beat_hits[4] = rules_4_hit;
-        beat_hits[5] = rules_5_hit;
-        beat_hits[6] = rules_6_hit;
-        beat_hits[7] = rules_7_hit;
-        beat_hits[8] = rules_8_hit;
-        beat_hits[9] = rules_9_hit;
-        beat_hits[10] = rules_10_hit;
-        beat_hits[11] = rules_11_hit;
-        beat_hits[12] = rules_12_hit;
-        beat_hits[13] = rules_13_hit;
-        beat_hits[14] = rules_14_hit;
-        beat_hits[15] = rules_15_hit;
+        for (int unsigned i = 0; i < 16; i++) begin
+            beat_hits[i] = rules_hit[i];
+        end
     end
 
     assign hits = beat_hits | (earlier_hits & {16{number != 2'd0}});
@@ -121,7 +93,7 @@ module match_engine (
             chosen <= 2'd0;
             chosen_end <= 1'b0;
             // The lowest matching ruleset wins.
-            for (int i = 0; i < 4; i++) begin
+            for (int unsigned i = 0; i < 4; i++) begin
                 if (matching_sets[3 - i]) begin
                     chosen <= 2'(3 - i);
                     chosen_end <= hits[15 - i*4];
@@ -137,245 +109,24 @@ module match_engine (
 
     // The rules, ruleset-major.
     // Registers hold mask, start and end byte-swapped; the rules compare in network order.
-    match_rule u_rules_0 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[31:0]),
-        .rule_mask({mask[7:0], mask[15:8], mask[23:16], mask[31:24]}),
-        .rule_start({start[7:0], start[15:8], start[23:16], start[31:24]}),
-        .rule_limit({limit[7:0], limit[15:8], limit[23:16], limit[31:24]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_0_hit)
-    );
-
-    match_rule u_rules_1 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[63:32]),
-        .rule_mask({mask[39:32], mask[47:40], mask[55:48], mask[63:56]}),
-        .rule_start({start[39:32], start[47:40], start[55:48], start[63:56]}),
-        .rule_limit({limit[39:32], limit[47:40], limit[55:48], limit[63:56]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_1_hit)
-    );
-
-    match_rule u_rules_2 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[95:64]),
-        .rule_mask({mask[71:64], mask[79:72], mask[87:80], mask[95:88]}),
-        .rule_start({start[71:64], start[79:72], start[87:80], start[95:88]}),
-        .rule_limit({limit[71:64], limit[79:72], limit[87:80], limit[95:88]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_2_hit)
-    );
-
-    match_rule u_rules_3 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[127:96]),
-        .rule_mask({mask[103:96], mask[111:104], mask[119:112], mask[127:120]}),
-        .rule_start({start[103:96], start[111:104], start[119:112], start[127:120]}),
-        .rule_limit({limit[103:96], limit[111:104], limit[119:112], limit[127:120]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_3_hit)
-    );
-
-    match_rule u_rules_4 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[159:128]),
-        .rule_mask({mask[135:128], mask[143:136], mask[151:144], mask[159:152]}),
-        .rule_start({start[135:128], start[143:136], start[151:144], start[159:152]}),
-        .rule_limit({limit[135:128], limit[143:136], limit[151:144], limit[159:152]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_4_hit)
-    );
-
-    match_rule u_rules_5 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[191:160]),
-        .rule_mask({mask[167:160], mask[175:168], mask[183:176], mask[191:184]}),
-        .rule_start({start[167:160], start[175:168], start[183:176], start[191:184]}),
-        .rule_limit({limit[167:160], limit[175:168], limit[183:176], limit[191:184]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_5_hit)
-    );
-
-    match_rule u_rules_6 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[223:192]),
-        .rule_mask({mask[199:192], mask[207:200], mask[215:208], mask[223:216]}),
-        .rule_start({start[199:192], start[207:200], start[215:208], start[223:216]}),
-        .rule_limit({limit[199:192], limit[207:200], limit[215:208], limit[223:216]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_6_hit)
-    );
-
-    match_rule u_rules_7 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[255:224]),
-        .rule_mask({mask[231:224], mask[239:232], mask[247:240], mask[255:248]}),
-        .rule_start({start[231:224], start[239:232], start[247:240], start[255:248]}),
-        .rule_limit({limit[231:224], limit[239:232], limit[247:240], limit[255:248]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_7_hit)
-    );
-
-    match_rule u_rules_8 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[287:256]),
-        .rule_mask({mask[263:256], mask[271:264], mask[279:272], mask[287:280]}),
-        .rule_start({start[263:256], start[271:264], start[279:272], start[287:280]}),
-        .rule_limit({limit[263:256], limit[271:264], limit[279:272], limit[287:280]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_8_hit)
-    );
-
-    match_rule u_rules_9 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[319:288]),
-        .rule_mask({mask[295:288], mask[303:296], mask[311:304], mask[319:312]}),
-        .rule_start({start[295:288], start[303:296], start[311:304], start[319:312]}),
-        .rule_limit({limit[295:288], limit[303:296], limit[311:304], limit[319:312]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_9_hit)
-    );
-
-    match_rule u_rules_10 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[351:320]),
-        .rule_mask({mask[327:320], mask[335:328], mask[343:336], mask[351:344]}),
-        .rule_start({start[327:320], start[335:328], start[343:336], start[351:344]}),
-        .rule_limit({limit[327:320], limit[335:328], limit[343:336], limit[351:344]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_10_hit)
-    );
-
-    match_rule u_rules_11 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[383:352]),
-        .rule_mask({mask[359:352], mask[367:360], mask[375:368], mask[383:376]}),
-        .rule_start({start[359:352], start[367:360], start[375:368], start[383:376]}),
-        .rule_limit({limit[359:352], limit[367:360], limit[375:368], limit[383:376]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_11_hit)
-    );
-
-    match_rule u_rules_12 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[415:384]),
-        .rule_mask({mask[391:384], mask[399:392], mask[407:400], mask[415:408]}),
-        .rule_start({start[391:384], start[399:392], start[407:400], start[415:408]}),
-        .rule_limit({limit[391:384], limit[399:392], limit[407:400], limit[415:408]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_12_hit)
-    );
-
-    match_rule u_rules_13 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[447:416]),
-        .rule_mask({mask[423:416], mask[431:424], mask[439:432], mask[447:440]}),
-        .rule_start({start[423:416], start[431:424], start[439:432], start[447:440]}),
-        .rule_limit({limit[423:416], limit[431:424], limit[439:432], limit[447:440]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_13_hit)
-    );
-
-    match_rule u_rules_14 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[479:448]),
-        .rule_mask({mask[455:448], mask[463:456], mask[471:464], mask[479:472]}),
-        .rule_start({start[455:448], start[463:456], start[471:464], start[479:472]}),
-        .rule_limit({limit[455:448], limit[463:456], limit[471:464], limit[479:472]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_14_hit)
-    );
-
-    match_rule u_rules_15 (
-        .clk(clk),
-        .rst(rst),
-        .load(load),
-        .rule_idx(idx[511:480]),
-        .rule_mask({mask[487:480], mask[495:488], mask[503:496], mask[511:504]}),
-        .rule_start({start[487:480], start[495:488], start[503:496], start[511:504]}),
-        .rule_limit({limit[487:480], limit[495:488], limit[503:496], limit[511:504]}),
-        .beat_data(beat_data),
-        .beat_words(words),
-        .beat_number(beat_number),
-        .beat_valid(beat_valid),
-        .hit(rules_15_hit)
-    );
+    for (genvar i = 0; i < 16; i++) begin : g_rules
+        match_rule u_rules (
+            .clk(clk),
+            .rst(rst),
+            .load(load),
+            .rule_idx(idx[i*32 +: 32]),
+            .rule_mask({mask[i*32 +: 8], mask[i*32 + 8 +: 8], mask[i*32 + 16 +: 8], mask[i*32 + 24 +: 8]}),
+            .rule_start({start[i*32 +: 8], start[i*32 + 8 +: 8], start[i*32 + 16 +: 8], start[i*32 + 24 +:
+                8]}),
+            .rule_limit({limit[i*32 +: 8], limit[i*32 + 8 +: 8], limit[i*32 + 16 +: 8], limit[i*32 + 24 +:
+                8]}),
+            .beat_data(beat_data),
+            .beat_words(words),
+            .beat_number(beat_number),
+            .beat_valid(beat_valid),
+            .hit(rules_hit[i])
+        );
+    end
 endmodule : match_engine
 
 `default_nettype wire

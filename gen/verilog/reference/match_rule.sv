@@ -25,17 +25,19 @@ module match_rule (
     logic [3:0] lane;
     logic [1:0] beat;
     logic [31:0] word; // First cycle: select the word, turn it into network order and mask it.
+    logic is_here;
     logic usable = 1'b0; // The rule names a word that is inspected.
     logic [5:0] place;
     logic [31:0] mask;
     logic [31:0] start;
     logic [31:0] limit;
     logic [31:0] masked; // The selected word in network order, masked already unless selecting it takes too long.
-    logic there = 1'b0; // Second cycle: compare. A rule whose start is above its limit never matches.
+    logic there = 1'b0;
 
     assign lane = place[3:0];
     assign beat = place[5:4];
     assign word = beat_data[{lane, 5'd0} +: 32];
+    assign is_here = (beat_number == beat) & beat_words[lane];
 
     always_ff @(posedge clk) begin
         if (load) begin
@@ -46,7 +48,7 @@ module match_rule (
             limit <= rule_limit;
         end
         masked <= {word[7:0], word[15:8], word[23:16], word[31:24]} & mask;
-        there <= beat_valid & usable & (beat_number == beat) & beat_words[lane];
+        there <= beat_valid & usable & is_here;
         hit <= there & (masked >= start) & (masked <= limit);
         if (rst) begin
             usable <= 1'b0;

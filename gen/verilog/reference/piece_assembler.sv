@@ -13,7 +13,7 @@
 // all in front waits for that.
 module piece_assembler (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Items, as `RunFields` says.
     input  wire  [104:0] run_data,
     input  wire          run_valid,
@@ -39,22 +39,21 @@ module piece_assembler (
         logic [11:0] place;
     } run_t;
 
-    logic fault_now;
-    logic stray;
-    logic fresh; // There is a run that is not open already.
-    logic usable; // It can be written.
-    logic joins;
-    logic conflict;
-    logic last;
-    logic whole;
-    logic leave;
-    logic go;
-    logic [11:0] first_byte;
-    logic [11:0] last_byte;
-    logic [7:0] line;
-    logic [11:0] run_start;
+    logic [5:0] lane_start;
+    logic [5:0] row;
+    logic [11:0] run_start; // Where the run is in its 4 KiB, and in the ring.
     logic [11:0] run_end;
     logic [7:0] run_line;
+    logic stray; // Strobes of bytes that the beat does not address are a fault, and are not written.
+    logic fresh; // There is a run that is not open already.
+    logic usable; // It can be written.
+    logic fault_now;
+    logic joins; // It continues with what is open.
+    logic conflict;
+    logic leave;
+    logic [11:0] first_byte;
+    logic [7:0] line;
+    logic [11:0] last_byte;
     logic open = 1'b0; // There is a run before this item that has not left.
     logic goes_on; // It reaches the last lane of the beat before.
     logic [11:0] open_start;
@@ -66,64 +65,40 @@ module piece_assembler (
     run_t run_data_fields;
     assign run_data_fields = run_data;
 
-    assign last = run_data_fields.last;
-    assign whole = run_data_fields.whole;
-
-    // Where the run is in its 4 KiB, and in the ring.
-    assign run_start = {run_data_fields.place[11:6], run_data_fields.start};
-    assign run_end = {run_data_fields.place[11:6], run_data_fields.stop};
+    assign lane_start = run_data_fields.place[5:0];
+    assign row = run_data_fields.place[11:6];
+    assign run_start = {row, run_data_fields.start};
+    assign run_end = {row, run_data_fields.stop};
     assign run_line = run_data_fields.position[7:0];
-
-    // Strobes of bytes that the beat does not address are a fault, and are not written.
-    assign stray = run_data_fields.found && (run_data_fields.start < run_data_fields.place[5:0] ||
-        run_data_fields.stop > run_data_fields.lane_end);
+    assign stray = run_data_fields.found && (run_data_fields.start < lane_start || run_data_fields.stop >
+        run_data_fields.lane_end);
     assign fresh = run_data_fields.found && !run_data_fields.refused && !absorbed;
     assign usable = fresh && !stray;
     assign fault_now = fault || stray || run_data_fields.refused || run_data_fields.fault;
-
-    // Does it continue with what is open?
     assign joins = open && goes_on && run_data_fields.follows;
     assign conflict = fresh && open && !joins;
-    assign leave = run_valid && (conflict || !usable || last);
-    assign go = run_valid && room;
+    assign leave = run_valid && (conflict || !usable || run_data_fields.last);
     assign piece_valid = leave && room;
-    assign run_ready = room && !(conflict && last);
-
-    always_comb begin
-        if (joins || !usable || conflict) begin
-            first_byte = open_start;
-            line = open_line;
-        end else begin
-            first_byte = run_start;
-            line = run_line;
-        end
-    end
-
-    always_comb begin
-        if (usable && !conflict) begin
-            last_byte = run_end;
-        end else begin
-            last_byte = open_end;
-        end
-    end
-
-    assign piece = {run_data_fields.id, run_data_fields.page, run_data_fields.position, fault_now, last &&
-        !conflict, whole && !conflict, usable || open, line, last_byte, first_byte};
+    assign run_ready = room && !(conflict && run_data_fields.last);
+    assign first_byte = (joins || !usable || conflict) ? open_start : run_start;
+    assign line = (joins || !usable || conflict) ? open_line : run_line;
+    assign last_byte = (usable && !conflict) ? run_end : open_end;
+    assign piece = {run_data_fields.id, run_data_fields.page, run_data_fields.position, fault_now,
+        run_data_fields.last && !conflict, run_data_fields.whole && !conflict, usable || open, line,
+        last_byte, first_byte};
 
     always_ff @(posedge clk) begin
-        if (go) begin
+        if (run_valid && room) begin
             fault <= fault_now && !leave;
-            absorbed <= conflict && last;
-            goes_on <= whole && (&run_data_fields.stop);
+            absorbed <= conflict && run_data_fields.last;
+            goes_on <= run_data_fields.whole && (&run_data_fields.stop);
+            open <= usable && (conflict || !run_data_fields.last);
             if (usable) begin
-                open <= conflict || !last;
                 open_end <= run_end;
                 if (!joins) begin
                     open_start <= run_start;
                     open_line <= run_line;
                 end
-            end else begin
-                open <= 1'b0;
             end
         end
         if (rst) begin

@@ -206,7 +206,7 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_idx_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_idx_select[i] = write_go && write_block[2] && write_at[i + 5];
         end
         held_me_idx_select[11] = write_go && write_block[3] && write_at[0];
@@ -218,7 +218,7 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_mask_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_mask_select[i] = write_go && write_block[3] && write_at[i + 5];
         end
         held_me_mask_select[11] = write_go && write_block[4] && write_at[0];
@@ -230,7 +230,7 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_start_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_start_select[i] = write_go && write_block[4] && write_at[i + 5];
         end
         held_me_start_select[11] = write_go && write_block[5] && write_at[0];
@@ -242,7 +242,7 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_end_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_end_select[i] = write_go && write_block[5] && write_at[i + 5];
         end
         held_me_end_select[11] = write_go && write_block[6] && write_at[0];
@@ -457,7 +457,7 @@ module pspin_ctrl_regs #(
         words_2000[64] = held_me_mode_values[1];
         words_2000[96] = held_me_mode_values[2];
         words_2000[128] = held_me_mode_values[3];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2000[i*32 + 160 +: 32] = held_me_idx_values[i*32 +: 32];
         end
     end
@@ -471,7 +471,7 @@ module pspin_ctrl_regs #(
         words_2040[95:64] = held_me_idx_values[447:416];
         words_2040[127:96] = held_me_idx_values[479:448];
         words_2040[159:128] = held_me_idx_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2040[i*32 + 160 +: 32] = held_me_mask_values[i*32 +: 32];
         end
     end
@@ -483,7 +483,7 @@ module pspin_ctrl_regs #(
         words_2080[95:64] = held_me_mask_values[447:416];
         words_2080[127:96] = held_me_mask_values[479:448];
         words_2080[159:128] = held_me_mask_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2080[i*32 + 160 +: 32] = held_me_start_values[i*32 +: 32];
         end
     end
@@ -495,7 +495,7 @@ module pspin_ctrl_regs #(
         words_20c0[95:64] = held_me_start_values[447:416];
         words_20c0[127:96] = held_me_start_values[479:448];
         words_20c0[159:128] = held_me_start_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_20c0[i*32 + 160 +: 32] = held_me_end_values[i*32 +: 32];
         end
     end

@@ -177,13 +177,10 @@ module pspin_hostmem_dma_rd #(
         read_payload_t payload;
     } done_t;
 
-    logic reset;
-    logic forget;
-    logic hold;
-    logic failed_now;
-    logic last;
-    logic retire;
+    logic restart;
     logic [1:0] response;
+    logic failed_now;
+    logic retire;
     logic failed = 1'b0; // A part of the read that is being retired failed.
     logic [84:0] bursts_m_data;
     logic bursts_m_valid;
@@ -208,41 +205,36 @@ module pspin_hostmem_dma_rd #(
     logic counters_refused;
     logic counters_outside;
 
-    assign forget = !rstn;
-    assign reset = !rstn;
-
-    // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = reset;
+    assign restart = !rstn;
 
     // A read is answered when its last part is there.
-    assign last = transfers_m_data.payload.last;
-    assign failed_now = failed || (|transfers_m_data.error);
     assign response = transfers_m_data.payload.job.response;
+    assign failed_now = failed || (|transfers_m_data.error);
     assign retire = transfers_m_valid && jobs_s_ready;
-    assign jobs_s_valid = transfers_m_valid && last;
+    assign jobs_s_valid = transfers_m_valid && transfers_m_data.payload.last;
 
     always_comb begin
         jobs_s_data = transfers_m_data.payload.job;
         jobs_s_data.response = response | {failed_now, 1'b0};
     end
 
-    assign s_axi_ruser = 1'b0;
-    assign counters_answered = retire && last;
+    assign counters_answered = retire && transfers_m_data.payload.last;
     assign counters_refused = response == 2'd2;
     assign counters_outside = response == 2'd3;
 
     always_ff @(posedge clk) begin
         if (retire) begin
-            failed <= failed_now && !last;
+            failed <= failed_now && !transfers_m_data.payload.last;
         end
-        if (reset) begin
+        if (restart) begin
             failed <= 1'b0;
         end
     end
 
+    // Reads become plans.
     output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .s_data({s_axi_arid, s_axi_arburst, s_axi_arsize, s_axi_arlen, s_axi_araddr}),
         .s_valid(s_axi_arvalid),
         .s_ready(s_axi_arready),
@@ -254,7 +246,7 @@ module pspin_hostmem_dma_rd #(
 
     read_planner u_planner (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .burst_data(bursts_m_data),
         .burst_valid(bursts_m_valid),
         .burst_ready(planner_burst_ready),
@@ -265,7 +257,7 @@ module pspin_hostmem_dma_rd #(
 
     line_reserve u_reserve (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .plan_data(planner_plan_data),
         .plan_valid(planner_plan_valid),
         .plan_ready(reserve_plan_ready),
@@ -277,8 +269,8 @@ module pspin_hostmem_dma_rd #(
 
     transfer_queue #(.PAYLOAD(43)) u_transfers (
         .clk(clk),
-        .rst(reset),
-        .forget(forget),
+        .rst(restart),
+        .forget(restart),
         .s_data(reserve_transfer_data),
         .s_valid(reserve_transfer_valid),
         .s_ready(transfers_s_ready),
@@ -303,7 +295,7 @@ module pspin_hostmem_dma_rd #(
 
     output_queue #(.WIDTH(42), .DEPTH(4), .MARGIN(0)) u_jobs (
         .clk(clk),
-        .rst(reset),
+        .rst(restart),
         .s_data(jobs_s_data),
         .s_valid(jobs_s_valid),
         .s_ready(jobs_s_ready),
@@ -315,7 +307,7 @@ module pspin_hostmem_dma_rd #(
 
     read_sequencer u_sequencer (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .job_data(jobs_m_data),
         .job_valid(jobs_m_valid),
         .job_ready(sequencer_job_ready),
@@ -326,19 +318,20 @@ module pspin_hostmem_dma_rd #(
         .ram_resp_valid(ram_rd_resp_valid),
         .ram_resp_ready(ram_rd_resp_ready),
         .freed(sequencer_freed),
-        .id(s_axi_rid),
-        .data(s_axi_rdata),
-        .response(s_axi_rresp),
-        .last(s_axi_rlast),
-        .valid(s_axi_rvalid),
-        .ready(s_axi_rready)
+        .r_id(s_axi_rid),
+        .r_data(s_axi_rdata),
+        .r_resp(s_axi_rresp),
+        .r_last(s_axi_rlast),
+        .r_user(s_axi_ruser),
+        .r_valid(s_axi_rvalid),
+        .r_ready(s_axi_rready)
     );
 
     // Events are counted.
     half_counters u_counters (
         .clk(clk),
-        .rst(forget),
-        .in_reset(reset),
+        .rst(restart),
+        .in_reset(restart),
         .retired(retire),
         .error(transfers_m_data.error),
         .answered(counters_answered),

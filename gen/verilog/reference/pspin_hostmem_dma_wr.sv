@@ -190,15 +190,11 @@ module pspin_hostmem_dma_wr #(
         write_payload_t payload;
     } done_t;
 
-    logic reset;
-    logic forget;
-    logic hold;
-    logic allowed;
-    logic moves;
+    logic restart;
+    logic [63:0] first_byte;
     logic failed_now;
     logic refused_now;
     logic outside_now;
-    logic last;
     logic retire;
     logic answer;
     logic [8:0] held_position; // Position of the piece whose descriptor is waiting.
@@ -233,30 +229,25 @@ module pspin_hostmem_dma_wr #(
     logic transfers_m_ready;
     logic transfers_stray;
 
-    assign forget = !rstn;
-    assign reset = !rstn;
+    assign restart = !rstn;
 
-    // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = reset;
+    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     assign transfers_clear = !(1'(((intake_written - pieces_m_data.position) - 9'd1) >> 4'd8));
     assign transfers_held_clear = !(1'(((intake_written - held_position) - 9'd1) >> 4'd8));
-    assign allowed = 1'b1;
-    assign moves = pieces_m_data.moves;
-    assign transfers_s_data = {moves && !allowed, pieces_m_data.fault, pieces_m_data.last,
-        pieces_m_data.whole, pieces_m_data.position, pieces_m_data.id, moves && allowed, ({1'b0,
-        pieces_m_data.stop} - {1'b0, pieces_m_data.start}) + 13'd1, pieces_m_data.line,
-        pieces_m_data.start[5:0], pieces_m_data.page, pieces_m_data.start};
+    assign first_byte = {pieces_m_data.page, pieces_m_data.start};
+    assign transfers_s_data = {1'b0, pieces_m_data.fault, pieces_m_data.last, pieces_m_data.whole,
+        pieces_m_data.position, pieces_m_data.id, pieces_m_data.moves, ({1'b0, pieces_m_data.stop} - {1'b0,
+        pieces_m_data.start}) + 13'd1, pieces_m_data.line, pieces_m_data.start[5:0], first_byte};
     assign m_axis_write_desc_imm = 32'd0;
     assign m_axis_write_desc_imm_en = 1'b0;
 
     // A completed transfer frees its lines; the last piece of a burst answers it.
-    assign last = transfers_m_data.payload.last;
     assign failed_now = failed || (|transfers_m_data.error);
     assign refused_now = refused || transfers_m_data.payload.fault;
     assign outside_now = outside || transfers_m_data.payload.outside;
-    assign transfers_m_ready = !last || !response_valid || s_axi_bready;
+    assign transfers_m_ready = !transfers_m_data.payload.last || !response_valid || s_axi_bready;
     assign retire = transfers_m_valid && transfers_m_ready;
-    assign answer = retire && last;
+    assign answer = retire && transfers_m_data.payload.last;
     assign s_axi_bid = response_id;
     assign s_axi_bresp = response_code;
     assign s_axi_buser = 1'b0;
@@ -271,9 +262,9 @@ module pspin_hostmem_dma_wr #(
         end
         if (retire) begin
             freed <= transfers_m_data.payload.position + {8'd0, transfers_m_data.payload.whole};
-            failed <= failed_now && !last;
-            refused <= refused_now && !last;
-            outside <= outside_now && !last;
+            failed <= failed_now && !transfers_m_data.payload.last;
+            refused <= refused_now && !transfers_m_data.payload.last;
+            outside <= outside_now && !transfers_m_data.payload.last;
         end
         if (answer) begin
             response_valid <= 1'b1;
@@ -286,7 +277,7 @@ module pspin_hostmem_dma_wr #(
                 response_code <= 2'd0;
             end
         end
-        if (reset) begin
+        if (restart) begin
             freed <= 9'd0;
             failed <= 1'b0;
             refused <= 1'b0;
@@ -295,10 +286,9 @@ module pspin_hostmem_dma_wr #(
         end
     end
 
-    // Bursts and their data.
     output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .s_data({s_axi_awid, s_axi_awburst, s_axi_awsize, s_axi_awlen, s_axi_awaddr}),
         .s_valid(s_axi_awvalid),
         .s_ready(s_axi_awready),
@@ -310,7 +300,7 @@ module pspin_hostmem_dma_wr #(
 
     write_intake u_intake (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .w_data({s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
         .w_valid(s_axi_wvalid),
         .w_ready(s_axi_wready),
@@ -329,7 +319,7 @@ module pspin_hostmem_dma_wr #(
 
     run_splitter u_splitter (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .burst_data(bursts_m_data),
         .burst_valid(bursts_m_valid),
         .burst_ready(splitter_burst_ready),
@@ -343,7 +333,7 @@ module pspin_hostmem_dma_wr #(
 
     piece_assembler u_assembler (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .run_data(splitter_run_data),
         .run_valid(splitter_run_valid),
         .run_ready(assembler_run_ready),
@@ -352,10 +342,9 @@ module pspin_hostmem_dma_wr #(
         .room(!pieces_almost_full)
     );
 
-    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
-        .rst(hold),
+        .rst(restart),
         .s_data(assembler_piece),
         .s_valid(assembler_piece_valid),
         .s_ready(),
@@ -367,8 +356,8 @@ module pspin_hostmem_dma_wr #(
 
     transfer_queue #(.PAYLOAD(21)) u_transfers (
         .clk(clk),
-        .rst(reset),
-        .forget(forget),
+        .rst(restart),
+        .forget(restart),
         .s_data(transfers_s_data),
         .s_valid(pieces_m_valid),
         .s_ready(transfers_s_ready),
@@ -394,8 +383,8 @@ module pspin_hostmem_dma_wr #(
     // Events are counted.
     half_counters u_counters (
         .clk(clk),
-        .rst(forget),
-        .in_reset(reset),
+        .rst(restart),
+        .in_reset(restart),
         .retired(retire),
         .error(transfers_m_data.error),
         .answered(answer),

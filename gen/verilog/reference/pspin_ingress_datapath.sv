@@ -253,6 +253,10 @@ module pspin_ingress_datapath #(
     logic path_reset; // Reset of what lies after the matching engine.
     logic her_taken;
     logic unserved;
+    logic is_short; // A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
+    logic use_small;
+    logic no_slot;
+    logic class_known;
     logic matcher_m_axis_nic_rx_tvalid;
     logic matcher_m_axis_nic_rx_tlast;
     logic [511:0] matcher_m_axis_pspin_rx_tdata;
@@ -272,17 +276,16 @@ module pspin_ingress_datapath #(
     logic gate_dropped;
     logic [31:0] pool_small_data;
     logic pool_small_valid;
+    logic pool_small_ready;
     logic [31:0] pool_large_data;
     logic pool_large_valid;
+    logic pool_large_ready;
     logic pool_free_ready;
     logic pool_free_trusted;
-    logic chooser_small_ready;
-    logic chooser_large_ready;
-    logic [32:0] chooser_m_data;
-    logic chooser_m_valid;
     logic engine_beat_ready;
     logic [1:0] engine_seen;
     logic [1:0] engine_last;
+    logic [32:0] engine_slot_data;
     logic engine_slot_ready;
     logic engine_meta_ready;
     logic [98:0] engine_good_data;
@@ -320,6 +323,13 @@ module pspin_ingress_datapath #(
     assign unserved = generator_m_free_valid && frees_s_2_ready;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
+    assign is_short = |engine_last;
+    assign use_small = is_short && pool_small_valid;
+    assign no_slot = !use_small && !pool_large_valid;
+    assign class_known = is_short || engine_seen[1];
+    assign engine_slot_data = {no_slot, use_small ? pool_small_data : pool_large_data};
+    assign pool_small_ready = engine_slot_ready && use_small;
+    assign pool_large_ready = engine_slot_ready && !use_small && pool_large_valid;
     assign her_valid = generator_her_valid;
     assign her_addr = generator_her_addr;
 
@@ -407,10 +417,10 @@ module pspin_ingress_datapath #(
         .counters_rst(path_reset),
         .small_data(pool_small_data),
         .small_valid(pool_small_valid),
-        .small_ready(chooser_small_ready),
+        .small_ready(pool_small_ready),
         .large_data(pool_large_data),
         .large_valid(pool_large_valid),
-        .large_ready(chooser_large_ready),
+        .large_ready(pool_large_ready),
         .free_data(frees_m_data),
         .free_valid(frees_m_valid),
         .free_ready(pool_free_ready),
@@ -427,21 +437,6 @@ module pspin_ingress_datapath #(
         .small_peak(small_peak_o)
     );
 
-    // Into slots.
-    slot_chooser u_chooser (
-        .enough(engine_seen[1]),
-        .last(engine_last),
-        .small_data(pool_small_data),
-        .small_valid(pool_small_valid),
-        .small_ready(chooser_small_ready),
-        .large_data(pool_large_data),
-        .large_valid(pool_large_valid),
-        .large_ready(chooser_large_ready),
-        .m_data(chooser_m_data),
-        .m_valid(chooser_m_valid),
-        .m_ready(engine_slot_ready)
-    );
-
     write_engine #(.META(67)) u_engine (
         .clk(clk),
         .rst(path_reset),
@@ -450,8 +445,8 @@ module pspin_ingress_datapath #(
         .beat_ready(engine_beat_ready),
         .seen(engine_seen),
         .last(engine_last),
-        .slot_data(chooser_m_data),
-        .slot_valid(chooser_m_valid),
+        .slot_data(engine_slot_data),
+        .slot_valid(class_known),
         .slot_ready(engine_slot_ready),
         .meta_data(gate_meta_m_data),
         .meta_valid(gate_meta_m_valid),

@@ -135,10 +135,16 @@ module pspin_ingress_dma #(
 
     logic reset;
     logic room;
+    logic [5:0] within_beat;
     logic enters;
+    logic [5:0] rest;
+    logic [25:0] whole;
+    logic [63:0] tail; // A length of whole beats ends with a full one; no length at all is one beat without bytes.
+    logic [25:0] left;
+    logic single; // That one beat is all does not wait for the difference.
     logic [127:0] descriptors_m_data;
     logic descriptors_m_valid;
-    logic [91:0] planner_plan;
+    logic [91:0] plans_s_data;
     logic plans_s_ready;
     logic [91:0] plans_m_data;
     logic plans_m_valid;
@@ -168,7 +174,14 @@ module pspin_ingress_dma #(
 
     assign reset = !rstn;
     assign room = plans_s_ready && slots_s_ready && metas_s_ready;
+    assign within_beat = descriptors_m_data[5:0];
     assign enters = descriptors_m_valid && room;
+    assign rest = descriptors_m_data[37:32];
+    assign whole = descriptors_m_data[63:38];
+    assign tail = (!(|rest) && (|whole)) ? 64'hffffffffffffffff : (~(64'hffffffffffffffff << rest));
+    assign left = (|rest) ? whole : (whole - 26'd1);
+    assign single = !(|(whole >> 1'd1)) && (!whole[0] || !(|rest));
+    assign plans_s_data = {|within_beat, single, tail, left};
 
     // Packets that are written, and slots of those that are not.
     assign her_gen_addr = hers_m_data[31:0];
@@ -187,16 +200,10 @@ module pspin_ingress_dma #(
         .m_ready(room)
     );
 
-    frame_plan u_planner (
-        .address(descriptors_m_data[5:0]),
-        .length(descriptors_m_data[63:32]),
-        .plan(planner_plan)
-    );
-
     output_queue #(.WIDTH(92), .DEPTH(8), .MARGIN(0)) u_plans (
         .clk(clk),
         .rst(reset),
-        .s_data(planner_plan),
+        .s_data(plans_s_data),
         .s_valid(enters),
         .s_ready(plans_s_ready),
         .m_data(plans_m_data),

@@ -7,7 +7,7 @@
 // Data that atomic operations want goes the same way as reads that cannot be done, and before them.
 module read_planner (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Reads, as `BurstFields` says.
     input  wire   [84:0] burst_data,
     input  wire          burst_valid,
@@ -35,66 +35,61 @@ module read_planner (
         logic [11:0] start;
     } found_t;
 
-    logic move_on;
-    logic take;
-    logic outside;
-    logic refused;
-    logic [7:0] id;
     logic [7:0] length;
+    logic [7:0] id;
+    logic take;
+    logic [11:0] start;
+    logic [51:0] page;
+    logic [5:0] stop_lane;
+    logic [5:0] stop_line;
     found_t found;
     logic found_valid = 1'b0;
-    logic [11:0] check_start;
-    logic [7:0] check_length;
-    logic [2:0] check_size;
     logic [11:0] check_last_byte;
+    logic check_refused;
     logic [108:0] planned_s_data;
+    logic planned_s_ready;
 
     burst_t burst_data_fields;
     assign burst_data_fields = burst_data;
 
-    assign take = !found_valid || move_on;
-
-    // First: which bytes, and can it be done?
-    assign check_start = burst_data_fields.address[11:0];
-    assign check_length = burst_data_fields.length;
-    assign check_size = burst_data_fields.size;
-    assign id = burst_data_fields.id;
-    assign length = check_length;
+    assign take = !found_valid || planned_s_ready;
+    assign start = burst_data_fields.address[11:0];
+    assign page = burst_data_fields.address[63:12];
+    assign length = burst_data_fields.length;
     assign burst_ready = take;
-
-    // Then: may it be done, and what does it need?
-    assign outside = 1'b0;
-    assign planned_s_data = {found.stop[11:6] - found.start[11:6], found.stop - found.start, found.stop[5:0],
-        outside, found.id, found.size, found.length, found.refused, found.page, found.start};
+    assign id = burst_data_fields.id;
+    assign stop_lane = found.stop[5:0];
+    assign stop_line = found.stop[11:6];
+    assign planned_s_data = {stop_line - found.start[11:6], found.stop - found.start, stop_lane, 1'b0,
+        found.id, found.size, found.length, found.refused, found.page, found.start};
 
     always_ff @(posedge clk) begin
         if (take) begin
             found_valid <= burst_valid;
-        end
-        if (take) begin
-            found <= {check_last_byte, id, check_size, length, refused, burst_data_fields.address[63:12],
-                check_start};
+            found <= {check_last_byte, id, burst_data_fields.size, length, check_refused, page, start};
         end
         if (rst) begin
             found_valid <= 1'b0;
         end
     end
 
+    // First: which bytes, and can it be done?
     burst_check_6 u_check (
-        .start(check_start),
-        .length(check_length),
-        .size(check_size),
+        .start(start),
+        .length(length),
+        .size(burst_data_fields.size),
         .kind(burst_data_fields.kind),
         .last_byte(check_last_byte),
-        .refused(refused)
+        .refused(check_refused)
     );
 
+    // Then: may it be done, and what does it need?
     skid_buffer #(.WIDTH(109)) u_planned (
         .clk(clk),
         .rst(rst),
         .s_data(planned_s_data),
         .s_valid(found_valid),
-        .s_ready(move_on),
+        .s_ready(planned_s_ready),
         .m_data(plan_data),
         .m_valid(plan_valid),
         .m_ready(plan_ready)

@@ -6,7 +6,7 @@
 //
 module read_sequencer (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Reads, as `JobFields` says.
     input  wire   [41:0] job_data,
     input  wire          job_valid,
@@ -19,12 +19,14 @@ module read_sequencer (
     input  wire    [1:0] ram_resp_valid,
     output logic   [1:0] ram_resp_ready,
     output logic         freed, // A line was read for the last time.
-    output logic   [7:0] id, // Id of the beat.
-    output logic [511:0] data, // Its data.
-    output logic   [1:0] response, // How the read went.
-    output logic         last, // It is the last of its read.
-    output logic         valid, // The beat is there.
-    input  wire          ready // The beat is taken in this cycle.
+    // Beats.
+    output logic   [7:0] r_id,
+    output logic [511:0] r_data,
+    output logic   [1:0] r_resp,
+    output logic         r_last,
+    output logic         r_user,
+    output logic         r_valid,
+    input  wire          r_ready
 );
 
     typedef struct packed {
@@ -45,19 +47,18 @@ module read_sequencer (
     } reply_t;
 
     logic [11:0] mask;
-    logic [11:0] place_now;
-    logic [11:0] place_end;
+    logic [1:0] there;
+    logic [11:0] place_now; // The next beat: where it is in its 4 KiB, and in the ring.
     logic [7:0] number_now;
     logic [7:0] line_now;
+    logic [11:0] place_end;
     logic ends_line;
     logic ends_burst;
     logic has_data;
-    logic [1:0] chosen; // Bit s: segment s is one of those that hold the line.
+    logic [1:0] unsent;
     logic go;
-    logic [1:0] wanted;
-    logic [1:0] there;
-    logic [511:0] gathered;
     logic pop;
+    logic [511:0] all; // The words of all segments, side by side.
     logic in_burst = 1'b0; // After the first beat of a read.
     logic [7:0] number;
     logic [11:0] place;
@@ -83,25 +84,14 @@ module read_sequencer (
     job_t job_data_fields;
     assign job_data_fields = job_data;
 
-    always_comb begin
-        // The next beat: where it is in its 4 KiB, and in the ring.
-        mask = 12'd0;
-        for (int i = 0; i < 6; i++) begin
-            if (job_data_fields.size > 3'(i)) begin
-                mask[i] = 1'b1;
-            end
-        end
-    end
+    assign place_now = in_burst ? place : job_data_fields.start;
+    assign number_now = in_burst ? number : 8'd0;
+    assign line_now = in_burst ? line : job_data_fields.line;
 
     always_comb begin
-        if (in_burst) begin
-            place_now = place;
-            number_now = number;
-            line_now = line;
-        end else begin
-            place_now = job_data_fields.start;
-            number_now = 8'd0;
-            line_now = job_data_fields.line;
+        mask = 12'd0;
+        for (int unsigned i = 0; i < 6; i++) begin
+            mask[i] = job_data_fields.size > 3'(i);
         end
     end
 
@@ -109,8 +99,8 @@ module read_sequencer (
     assign ends_line = &place_end[5:0];
     assign ends_burst = number_now == job_data_fields.length;
     assign has_data = job_data_fields.response == 2'd0;
-    assign chosen = 2'd3;
-    assign go = job_valid && beats_s_ready && !(|(chosen & command_valid & ~ram_cmd_ready));
+    assign unsent = command_valid & ~ram_cmd_ready;
+    assign go = job_valid && beats_s_ready && !(|unsent);
     assign job_ready = go && ends_burst;
     assign ram_cmd_valid = command_valid;
     assign ram_cmd_addr = command_address;
@@ -119,55 +109,37 @@ module read_sequencer (
 
     // Data comes back into a FIFO of its segment, which has room for it.
     assign ram_resp_ready = 2'd3;
-    assign wanted = 2'd3;
 
     always_comb begin
-        there = 2'd0;
         there[0] = words_0_m_valid;
         there[1] = words_1_m_valid;
     end
 
-    always_comb begin
-        gathered = 512'd0;
-        if (wanted[0]) begin
-            gathered[255:0] = words_0_m_data;
-        end
-        if (wanted[1]) begin
-            gathered[511:256] = words_1_m_data;
-        end
-    end
-
-    assign pop = beats_m_valid && (!valid_reg || ready) && (!beats_m_data.has_data || !(|(wanted & ~there)));
+    assign pop = beats_m_valid && (!valid_reg || r_ready) && (!beats_m_data.has_data || (&there));
     assign freed = pop && beats_m_data.frees;
-    assign words_0_m_ready = pop && beats_m_data.has_data && wanted[0];
-    assign words_1_m_ready = pop && beats_m_data.has_data && wanted[1];
-    assign id = id_reg;
-    assign data = data_reg;
-    assign response = response_reg;
-    assign last = last_reg;
-    assign valid = valid_reg;
+    assign all = {words_1_m_data, words_0_m_data};
+    assign words_0_m_ready = pop && beats_m_data.has_data;
+    assign words_1_m_ready = pop && beats_m_data.has_data;
+    assign r_id = id_reg;
+    assign r_data = data_reg;
+    assign r_resp = response_reg;
+    assign r_last = last_reg;
+    assign r_user = 1'b0;
+    assign r_valid = valid_reg;
 
     always_ff @(posedge clk) begin
-        command_valid <= command_valid & ~ram_cmd_ready;
+        command_valid <= unsent;
         if (go) begin
             in_burst <= !ends_burst;
             number <= number_now + 8'd1;
             place <= place_end + 12'd1;
-            if (ends_line) begin
-                line <= line_now + 8'd1;
-            end else begin
-                line <= line_now;
-            end
-            if (chosen[0]) begin
-                command_valid[0] <= has_data;
-                command_address[13:0] <= {6'd0, line_now};
-            end
-            if (chosen[1]) begin
-                command_valid[1] <= has_data;
-                command_address[27:14] <= {6'd0, line_now};
-            end
+            line <= ends_line ? (line_now + 8'd1) : line_now;
+            command_valid[0] <= has_data;
+            command_address[13:0] <= {6'd0, line_now};
+            command_valid[1] <= has_data;
+            command_address[27:14] <= {6'd0, line_now};
         end
-        if (ready) begin
+        if (r_ready) begin
             valid_reg <= 1'b0;
         end
         if (pop) begin
@@ -175,7 +147,7 @@ module read_sequencer (
             id_reg <= beats_m_data.id;
             response_reg <= beats_m_data.response;
             last_reg <= beats_m_data.last;
-            data_reg <= gathered & {512{beats_m_data.has_data}};
+            data_reg <= all & {512{beats_m_data.has_data}};
         end
         if (rst) begin
             in_burst <= 1'b0;

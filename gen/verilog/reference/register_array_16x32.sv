@@ -54,82 +54,82 @@ module register_array_16x32 #(
     end
 
     always_ff @(posedge clk) begin
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[0] && strobes[i]) begin
                 held_0[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[1] && strobes[i]) begin
                 held_1[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[2] && strobes[i]) begin
                 held_2[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[3] && strobes[i]) begin
                 held_3[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[4] && strobes[i]) begin
                 held_4[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[5] && strobes[i]) begin
                 held_5[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[6] && strobes[i]) begin
                 held_6[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[7] && strobes[i]) begin
                 held_7[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[8] && strobes[i]) begin
                 held_8[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[9] && strobes[i]) begin
                 held_9[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[10] && strobes[i]) begin
                 held_10[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[11] && strobes[i]) begin
                 held_11[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[12] && strobes[i]) begin
                 held_12[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[13] && strobes[i]) begin
                 held_13[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[14] && strobes[i]) begin
                 held_14[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[15] && strobes[i]) begin
                 held_15[i*8 +: 8] <= data[i*8 +: 8];
             end

@@ -27,22 +27,22 @@ module register_array_4x32 (
     end
 
     always_ff @(posedge clk) begin
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[0] && strobes[i]) begin
                 held_0[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[1] && strobes[i]) begin
                 held_1[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[2] && strobes[i]) begin
                 held_2[i*8 +: 8] <= data[i*8 +: 8];
             end
         end
-        for (int i = 0; i < 4; i++) begin
+        for (int unsigned i = 0; i < 4; i++) begin
             if (select[3] && strobes[i]) begin
                 held_3[i*8 +: 8] <= data[i*8 +: 8];
             end

@@ -8,7 +8,7 @@
 // AWLEN alone says where a burst ends: a WLAST elsewhere is marked as a fault of the burst.
 module run_splitter (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Bursts, as `BurstFields` says.
     input  wire   [84:0] burst_data,
     input  wire          burst_valid,
@@ -37,21 +37,19 @@ module run_splitter (
         logic [63:0] strobes;
     } beat_t;
 
-    logic [63:0] strobes;
-    logic [63:0] starts;
-    logic [63:0] ends;
-    logic left;
-    logic found;
-    logic several;
-    logic whole;
-    logic [11:0] place_now;
-    logic [7:0] number_now;
     logic [11:0] mask;
+    logic [63:0] strobes;
+    logic [11:0] start;
+    logic [11:0] place_now; // Place and number of the beat.
+    logic [7:0] number_now;
+    logic [11:0] beat_end; // Place of its last byte.
     logic last;
     logic fault;
-    logic room;
+    logic [63:0] starts; // Where the runs of the beat that are left start, and where they end.
+    logic [63:0] ends;
+    logic whole; // The item is the last of its beat.
+    logic room; // The register of the item is free, or empties in this cycle.
     logic there;
-    logic go;
     logic again = 1'b0; // After the first item of a beat with several runs.
     logic [63:0] starts_left;
     logic [63:0] ends_left;
@@ -60,10 +58,8 @@ module run_splitter (
     logic [11:0] place; // Place of the beat in its 4 KiB.
     logic [104:0] item;
     logic item_valid = 1'b0;
-    logic [11:0] check_start;
-    logic [7:0] check_length;
-    logic [2:0] check_size;
     logic check_refused;
+    logic first_lane_found;
     logic [5:0] first_lane_number;
     logic [5:0] last_lane_number;
 
@@ -72,75 +68,46 @@ module run_splitter (
     assign burst_data_fields = burst_data;
     assign beat_data_fields = beat_data;
 
-    // The burst.
-    assign check_start = burst_data_fields.address[11:0];
-    assign check_length = burst_data_fields.length;
-    assign check_size = burst_data_fields.size;
+    assign start = burst_data_fields.address[11:0];
+    assign place_now = in_burst ? place : start;
+    assign number_now = in_burst ? number : 8'd0;
 
     always_comb begin
-        // Where the beat is, and whether it is the last.
         mask = 12'd0;
-        for (int i = 0; i < 6; i++) begin
-            if (check_size > 3'(i)) begin
-                mask[i] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 6; i++) begin
+            mask[i] = burst_data_fields.size > 3'(i);
         end
     end
 
-    always_comb begin
-        if (in_burst) begin
-            place_now = place;
-            number_now = number;
-        end else begin
-            place_now = check_start;
-            number_now = 8'd0;
-        end
-    end
-
-    assign last = number_now == check_length;
+    assign beat_end = place_now | mask;
+    assign last = number_now == burst_data_fields.length;
     assign fault = last != beat_data_fields.last;
-
-    // The next run of the beat.
     assign strobes = beat_data_fields.strobes;
-    assign left = |starts_left;
-
-    always_comb begin
-        if (again) begin
-            starts = starts_left;
-            ends = ends_left;
-        end else begin
-            starts = strobes & ~(strobes << 1'd1);
-            ends = strobes & ~(strobes >> 1'd1);
-        end
-    end
-
-    assign several = beat_data_fields.several;
-    assign whole = !several || (again && !left);
-
-    // One item a clock.
+    assign starts = again ? starts_left : (strobes & ~(strobes << 1'd1));
+    assign ends = again ? ends_left : (strobes & ~(strobes >> 1'd1));
+    assign whole = !beat_data_fields.several || (again && !(|starts_left));
     assign room = !item_valid || run_ready;
     assign there = room && burst_valid && beat_valid;
-    assign go = there;
-    assign beat_ready = go && whole;
-    assign burst_ready = go && whole && last;
+    assign beat_ready = there && whole;
+    assign burst_ready = there && whole && last;
     assign run_data = item;
     assign run_valid = item_valid;
 
     always_ff @(posedge clk) begin
         if (room) begin
-            item_valid <= go;
+            item_valid <= there;
             item <= {burst_data_fields.id, burst_data_fields.address[63:12], beat_data_fields.position,
                 starts[0] && (|beat_data_fields.position[6:0]), fault, whole && last, whole, check_refused,
-                found, last_lane_number, first_lane_number, place_now[5:0] | mask[5:0], place_now};
+                first_lane_found, last_lane_number, first_lane_number, beat_end[5:0], place_now};
         end
-        if (go) begin
+        if (there) begin
             again <= !whole;
             starts_left <= starts & (starts - 64'd1);
             ends_left <= ends & (ends - 64'd1);
             if (whole) begin
                 in_burst <= !last;
                 number <= number_now + 8'd1;
-                place <= (place_now | mask) + 12'd1;
+                place <= beat_end + 12'd1;
             end
         end
         if (rst) begin
@@ -151,9 +118,9 @@ module run_splitter (
     end
 
     burst_check_6 u_check (
-        .start(check_start),
-        .length(check_length),
-        .size(check_size),
+        .start(start),
+        .length(burst_data_fields.length),
+        .size(burst_data_fields.size),
         .kind(burst_data_fields.kind),
         .last_byte(),
         .refused(check_refused)
@@ -161,7 +128,7 @@ module run_splitter (
 
     lowest_one_64 u_first_lane (
         .word(starts),
-        .found(found),
+        .found(first_lane_found),
         .number(first_lane_number)
     );
 

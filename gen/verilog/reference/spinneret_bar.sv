@@ -96,36 +96,11 @@ module spinneret_bar (
 
     logic reset;
     logic [3:0] pending = 4'd0; // Events of both halves in one clock: the second one is counted in the next, in which neither half can report another.
-    logic [31:0] write_c_wdata;
     logic [3:0] write_events;
     logic [3:0] read_events;
     logic [3:0] counters_events;
 
     assign reset = !rstn;
-    assign m_axil_bready = 1'b1;
-    assign m_axil_rready = 1'b1;
-    assign m_axi_awid = 8'd0;
-    assign m_axi_awlen = 8'd0;
-    assign m_axi_awsize = 3'd2;
-    assign m_axi_awburst = 2'd1;
-    assign m_axi_awlock = 1'b0;
-    assign m_axi_awcache = 4'd3;
-
-    always_comb begin
-        for (int i = 0; i < 16; i++) begin
-            m_axi_wdata[i*32 +: 32] = write_c_wdata;
-        end
-    end
-
-    assign m_axi_wlast = 1'b1;
-    assign m_axi_bready = 1'b1;
-    assign m_axi_arid = 8'd0;
-    assign m_axi_arlen = 8'd0;
-    assign m_axi_arsize = 3'd2;
-    assign m_axi_arburst = 2'd1;
-    assign m_axi_arlock = 1'b0;
-    assign m_axi_arcache = 4'd3;
-    assign m_axi_rready = 1'b1;
     assign counters_events = write_events | read_events | pending;
 
     always_ff @(posedge clk) begin
@@ -136,10 +111,7 @@ module spinneret_bar (
         end
     end
 
-    // The host.
-    // The registers.
-    // The cluster: one word a burst.
-    bar_write_24_512_65536 u_write (
+    bar_write_24_512_8_65536 u_write (
         .clk(clk),
         .rst(reset),
         .held(cluster_held),
@@ -164,20 +136,30 @@ module spinneret_bar (
         .r_wready(m_axil_wready),
         .r_bresp(m_axil_bresp),
         .r_bvalid(m_axil_bvalid),
+        .r_bready(m_axil_bready),
+        .c_awid(m_axi_awid),
         .c_awaddr(m_axi_awaddr),
+        .c_awlen(m_axi_awlen),
+        .c_awsize(m_axi_awsize),
+        .c_awburst(m_axi_awburst),
+        .c_awlock(m_axi_awlock),
+        .c_awcache(m_axi_awcache),
         .c_awprot(m_axi_awprot),
         .c_awvalid(m_axi_awvalid),
         .c_awready(m_axi_awready),
-        .c_wdata(write_c_wdata),
+        .c_wdata(m_axi_wdata),
         .c_wstrb(m_axi_wstrb),
+        .c_wlast(m_axi_wlast),
         .c_wvalid(m_axi_wvalid),
         .c_wready(m_axi_wready),
+        .c_bid(m_axi_bid),
         .c_bresp(m_axi_bresp),
         .c_bvalid(m_axi_bvalid),
+        .c_bready(m_axi_bready),
         .events(write_events)
     );
 
-    bar_read_24_512_65536 u_read (
+    bar_read_24_512_8_65536 u_read (
         .clk(clk),
         .rst(reset),
         .held(cluster_held),
@@ -196,13 +178,23 @@ module spinneret_bar (
         .r_rdata(m_axil_rdata),
         .r_rresp(m_axil_rresp),
         .r_rvalid(m_axil_rvalid),
+        .r_rready(m_axil_rready),
+        .c_arid(m_axi_arid),
         .c_araddr(m_axi_araddr),
+        .c_arlen(m_axi_arlen),
+        .c_arsize(m_axi_arsize),
+        .c_arburst(m_axi_arburst),
+        .c_arlock(m_axi_arlock),
+        .c_arcache(m_axi_arcache),
         .c_arprot(m_axi_arprot),
         .c_arvalid(m_axi_arvalid),
         .c_arready(m_axi_arready),
+        .c_rid(m_axi_rid),
         .c_rdata(m_axi_rdata),
         .c_rresp(m_axi_rresp),
+        .c_rlast(m_axi_rlast),
         .c_rvalid(m_axi_rvalid),
+        .c_rready(m_axi_rready),
         .events(read_events)
     );
 

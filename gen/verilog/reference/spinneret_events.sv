@@ -21,9 +21,10 @@ module spinneret_events (
     input  wire         m_axis_irq_tready
 );
 
-    logic [5:0] due;
-    logic [5:0] candidates; // Those of the due lines among which the lowest is chosen.
     logic [5:0] chosen;
+    logic [5:0] due; // The next due line in turn.
+    logic [5:0] after;
+    logic [5:0] candidates; // Those of the due lines among which the lowest is chosen.
     logic free;
     logic [5:0] waiting = 6'd0;
     logic [5:0] told = 6'd0; // A message says what is pending.
@@ -39,64 +40,52 @@ module spinneret_events (
     logic [15:0] timers_4;
     logic [15:0] timers_5;
     logic [31:0] count = 32'd0;
-    logic [2:0] number_d;
-    logic [5:0] behind_d;
-
-    always_comb begin
-        behind_d = behind;
-        number_d = number;
-        chosen = 6'd0;
-        if (free && candidates[0]) begin
-            chosen[0] = 1'b1;
-            number_d = 3'd0;
-            behind_d = 6'h3e;
-        end
-        if (free && candidates[1] && !(|(candidates & 6'd1))) begin
-            chosen[1] = 1'b1;
-            number_d = 3'd1;
-            behind_d = 6'h3c;
-        end
-        if (free && candidates[2] && !(|(candidates & 6'd3))) begin
-            chosen[2] = 1'b1;
-            number_d = 3'd2;
-            behind_d = 6'h38;
-        end
-        if (free && candidates[3] && !(|(candidates & 6'd7))) begin
-            chosen[3] = 1'b1;
-            number_d = 3'd3;
-            behind_d = 6'h30;
-        end
-        if (free && candidates[4] && !(|(candidates & 6'hf))) begin
-            chosen[4] = 1'b1;
-            number_d = 3'd4;
-            behind_d = 6'h20;
-        end
-        if (free && candidates[5] && !(|(candidates & 6'h1f))) begin
-            chosen[5] = 1'b1;
-            number_d = 3'd5;
-            behind_d = 6'd0;
-        end
-    end
 
     assign pending = waiting;
-
-    // The next due line in turn.
     assign due = waiting & enable & ~told & ~offered & ~resting;
+    assign after = due & behind;
+    assign candidates = (|after) ? after : due;
+    assign free = !valid || m_axis_irq_tready;
 
     always_comb begin
-        candidates = due;
-        if (|(due & behind)) begin
-            candidates = due & behind;
-        end
+        chosen[0] = free && candidates[0];
+        chosen[1] = free && candidates[1] && !(|(candidates & 6'd1));
+        chosen[2] = free && candidates[2] && !(|(candidates & 6'd3));
+        chosen[3] = free && candidates[3] && !(|(candidates & 6'd7));
+        chosen[4] = free && candidates[4] && !(|(candidates & 6'hf));
+        chosen[5] = free && candidates[5] && !(|(candidates & 6'h1f));
     end
 
-    assign free = !valid || m_axis_irq_tready;
     assign sent = count;
     assign m_axis_irq_tdata = number;
     assign m_axis_irq_tvalid = valid;
 
     always_ff @(posedge clk) begin
         waiting <= (waiting & ~clear) | happened;
+        if (chosen[0]) begin
+            number <= 3'd0;
+            behind <= 6'h3e;
+        end
+        if (chosen[1]) begin
+            number <= 3'd1;
+            behind <= 6'h3c;
+        end
+        if (chosen[2]) begin
+            number <= 3'd2;
+            behind <= 6'h38;
+        end
+        if (chosen[3]) begin
+            number <= 3'd3;
+            behind <= 6'h30;
+        end
+        if (chosen[4]) begin
+            number <= 3'd4;
+            behind <= 6'h20;
+        end
+        if (chosen[5]) begin
+            number <= 3'd5;
+            behind <= 6'd0;
+        end
         if (free) begin
             offered <= chosen;
             valid <= |chosen;
@@ -148,8 +137,6 @@ module spinneret_events (
         if (valid && m_axis_irq_tready) begin
             count <= count + 32'd1;
         end
-        number <= number_d;
-        behind <= behind_d;
         if (rst) begin
             waiting <= 6'd0;
             told <= 6'd0;

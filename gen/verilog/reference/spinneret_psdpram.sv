@@ -55,81 +55,76 @@ module spinneret_psdpram #(
     end
 
     logic reset;
-    logic segments_0_write_ready;
-    logic segments_0_write_done;
-    logic segments_0_read_ready;
-    logic [255:0] segments_0_response_data;
-    logic segments_0_response_valid;
-    logic segments_1_write_ready;
-    logic segments_1_write_done;
-    logic segments_1_read_ready;
-    logic [255:0] segments_1_response_data;
-    logic segments_1_response_valid;
+    logic segments_0_wr_cmd_ready;
+    logic segments_0_wr_done;
+    logic segments_0_rd_cmd_ready;
+    logic [255:0] segments_0_rd_resp_data;
+    logic segments_0_rd_resp_valid;
+    logic segments_1_wr_cmd_ready;
+    logic segments_1_wr_done;
+    logic segments_1_rd_cmd_ready;
+    logic [255:0] segments_1_rd_resp_data;
+    logic segments_1_rd_resp_valid;
 
     assign reset = !rstn;
 
     always_comb begin
-        ram_wr_cmd_ready = 2'd0;
-        ram_wr_cmd_ready[0] = segments_0_write_ready;
-        ram_wr_cmd_ready[1] = segments_1_write_ready;
+        ram_wr_cmd_ready[0] = segments_0_wr_cmd_ready;
+        ram_wr_cmd_ready[1] = segments_1_wr_cmd_ready;
     end
 
     always_comb begin
-        ram_wr_done = 2'd0;
-        ram_wr_done[0] = segments_0_write_done;
-        ram_wr_done[1] = segments_1_write_done;
+        ram_wr_done[0] = segments_0_wr_done;
+        ram_wr_done[1] = segments_1_wr_done;
     end
 
     always_comb begin
-        ram_rd_cmd_ready = 2'd0;
-        ram_rd_cmd_ready[0] = segments_0_read_ready;
-        ram_rd_cmd_ready[1] = segments_1_read_ready;
+        ram_rd_cmd_ready[0] = segments_0_rd_cmd_ready;
+        ram_rd_cmd_ready[1] = segments_1_rd_cmd_ready;
     end
 
     always_comb begin
-        ram_rd_resp_valid = 2'd0;
-        ram_rd_resp_valid[0] = segments_0_response_valid;
-        ram_rd_resp_valid[1] = segments_1_response_valid;
+        ram_rd_resp_data[255:0] = segments_0_rd_resp_data;
+        ram_rd_resp_data[511:256] = segments_1_rd_resp_data;
     end
 
     always_comb begin
-        ram_rd_resp_data = 512'd0;
-        ram_rd_resp_data[255:0] = segments_0_response_data;
-        ram_rd_resp_data[511:256] = segments_1_response_data;
+        ram_rd_resp_valid[0] = segments_0_rd_resp_valid;
+        ram_rd_resp_valid[1] = segments_1_rd_resp_valid;
     end
 
     ram_segment_256x32 u_segments_0 (
         .clk(clk),
         .rst(reset),
-        .write_be(ram_wr_cmd_be[31:0]),
-        .write_addr(ram_wr_cmd_addr[7:0]),
-        .write_data(ram_wr_cmd_data[255:0]),
-        .write_valid(ram_wr_cmd_valid[0]),
-        .write_ready(segments_0_write_ready),
-        .write_done(segments_0_write_done),
-        .read_addr(ram_rd_cmd_addr[7:0]),
-        .read_valid(ram_rd_cmd_valid[0]),
-        .read_ready(segments_0_read_ready),
-        .response_data(segments_0_response_data),
-        .response_valid(segments_0_response_valid),
-        .response_ready(ram_rd_resp_ready[0])
+        .wr_cmd_be(ram_wr_cmd_be[31:0]),
+        .wr_cmd_addr(ram_wr_cmd_addr[7:0]),
+        .wr_cmd_data(ram_wr_cmd_data[255:0]),
+        .wr_cmd_valid(ram_wr_cmd_valid[0]),
+        .wr_cmd_ready(segments_0_wr_cmd_ready),
+        .wr_done(segments_0_wr_done),
+        .rd_cmd_addr(ram_rd_cmd_addr[7:0]),
+        .rd_cmd_valid(ram_rd_cmd_valid[0]),
+        .rd_cmd_ready(segments_0_rd_cmd_ready),
+        .rd_resp_data(segments_0_rd_resp_data),
+        .rd_resp_valid(segments_0_rd_resp_valid),
+        .rd_resp_ready(ram_rd_resp_ready[0])
     );
 
     ram_segment_256x32 u_segments_1 (
         .clk(clk),
         .rst(reset),
-        .write_be(ram_wr_cmd_be[63:32]),
-        .write_addr(ram_wr_cmd_addr[21:14]),
-        .write_data(ram_wr_cmd_data[511:256]),
-        .write_valid(ram_wr_cmd_valid[1]),
-        .write_ready(segments_1_write_ready),
-        .write_done(segments_1_write_done),
-        .read_addr(ram_rd_cmd_addr[21:14]),
-        .read_valid(ram_rd_cmd_valid[1]),
-        .read_ready(segments_1_read_ready),
-        .response_data(segments_1_response_data),
-        .response_valid(segments_1_response_valid),
-        .response_ready(ram_rd_resp_ready[1])
+        .wr_cmd_be(ram_wr_cmd_be[63:32]),
+        .wr_cmd_addr(ram_wr_cmd_addr[21:14]),
+        .wr_cmd_data(ram_wr_cmd_data[511:256]),
+        .wr_cmd_valid(ram_wr_cmd_valid[1]),
+        .wr_cmd_ready(segments_1_wr_cmd_ready),
+        .wr_done(segments_1_wr_done),
+        .rd_cmd_addr(ram_rd_cmd_addr[21:14]),
+        .rd_cmd_valid(ram_rd_cmd_valid[1]),
+        .rd_cmd_ready(segments_1_rd_cmd_ready),
+        .rd_resp_data(segments_1_rd_resp_data),
+        .rd_resp_valid(segments_1_rd_resp_valid),
+        .rd_resp_ready(ram_rd_resp_ready[1])
     );
 endmodule : spinneret_psdpram
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
+// Gives descriptors to Corundum's DMA, many at a time, and returns completed ones in order.
+//
 // A ring of transfers: they enter at its end, are answered in any order, and leave at its head.
 //
 // It is made for the values of its parameters that instances in this design set.
@@ -50,16 +52,17 @@ module transfer_queue #(
         logic moves;
     } kept_t;
 
-    logic taken;
-    logic push;
-    logic pop;
     logic moves;
-    logic meant; // A status whose tag can be meant.
+    logic taken; // The descriptor is taken.
+    logic push;
+    logic withdraw; // A reset takes back what was never offered.
+    logic meant; // A status whose tag can be meant: it is given.
     logic [63:0] answered; // Bit n: that status is for tag n.
     logic [63:0] entered;
-    logic withdraw;
     logic [63:0] withdrawn;
+    logic counts; // A status counts if its tag is in flight: given, and not answered yet.
     logic waiting;
+    logic pop;
     logic [6:0] head = 7'd0;
     logic [6:0] tail = 7'd0;
     logic [63:0] pending = 64'd0;
@@ -72,19 +75,17 @@ module transfer_queue #(
     logic full = 1'b0;
     logic [5:0] payloads_read_addr;
     kept_t payloads_read_data;
-    logic errors_write_enable;
     logic [3:0] errors_read_data;
 
     transfer_t s_data_fields;
     assign s_data_fields = s_data;
 
-    // In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
     assign taken = offered && desc_ready;
+
+    // In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
     assign s_ready = !full && (!held || taken);
     assign push = s_valid && s_ready && !rst;
     assign moves = s_data_fields.moves;
-
-    // A reset takes back what was never offered.
     assign withdraw = rst && held && !offered;
     assign desc_valid = offered;
     assign desc_dma_addr = host_address;
@@ -92,14 +93,12 @@ module transfer_queue #(
     assign desc_ram_addr = {6'd0, ram_address};
     assign desc_len = {3'd0, length};
     assign desc_tag = {10'd0, tag};
-
-    // A status counts if its tag is in flight: given, and not answered yet.
     assign meant = status_valid && !(|(status_tag >> 3'd6)) && !(held && tag == status_tag[5:0]);
     assign answered = {64{meant}} & (64'd1 << status_tag[5:0]);
     assign entered = {64{push && moves}} & (64'd1 << tail[5:0]);
     assign withdrawn = {64{withdraw}} & (64'd1 << tag);
-    assign errors_write_enable = |(pending & answered);
-    assign stray = status_valid && !errors_write_enable;
+    assign counts = |(pending & answered);
+    assign stray = status_valid && !counts;
     assign idle = !(|pending);
 
     // Out: when the head is answered, or has nothing to be answered.
@@ -155,7 +154,7 @@ module transfer_queue #(
 
     ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(4)) u_errors (
         .clk(clk),
-        .write_enable(errors_write_enable),
+        .write_enable(counts),
         .write_addr(status_tag[5:0]),
         .write_data(status_error),
         .read_addr(head[5:0]),

@@ -8,7 +8,7 @@
 // again when `freed` has passed it.
 module write_intake (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Beats, as `DataFields` says.
     input  wire  [576:0] w_data,
     input  wire          w_valid,
@@ -34,12 +34,18 @@ module write_intake (
         logic [511:0] data;
     } data_t;
 
-    logic [1:0] chosen; // Bit s: segment s is one of those that the next line goes to.
-    logic [1:0] awaited; // Bit s: the same for the line that is waited for.
-    logic [1:0] arrived; // Bit s: segment s has done its part of it.
-    logic advance;
-    logic take;
+    logic [15:0] many;
+    logic [15:0] any;
+    logic [5:0] many_1;
+    logic [5:0] any_1;
+    logic [1:0] many_2;
+    logic [1:0] any_2;
+    logic [1:0] arrived; // Bit s: segment s has done its part of it. Each tells in order, but some may be ahead.
     logic [1:0] free; // Bit s: the register of segment s is free, or empties in this cycle.
+    logic take; // A beat is taken when its line is free, also of writes before, and the registers of its segments are.
+    logic [63:0] rise; // Bit n: a run starts at byte n.
+    logic [13:0] line;
+    logic advance; // A line is written when all its segments have said so.
     logic [8:0] fill = 9'd0; // Position of the next line.
     logic [1:0] command_valid = 2'd0;
     logic [27:0] command_address;
@@ -50,30 +56,69 @@ module write_intake (
     logic [8:0] written_reg = 9'd0;
     data_t slice_m_data;
     logic slice_m_valid;
-    logic runs_several;
+    logic [74:0] beats_s_data;
     logic beats_s_ready;
 
-    // The segments that a line goes to.
-    assign chosen = 2'd3;
-    assign awaited = 2'd3;
     assign free = ~command_valid | ram_cmd_ready;
-
-    // A beat is taken when its line is free, also of writes before, and the registers of its segments are.
     assign take = slice_m_valid && fill != (freed ^ 9'h100) && fill != (written_reg ^ 9'h100) && beats_s_ready
-        && !(|(chosen & ~free));
+        && !(|(~free));
+    assign rise = slice_m_data.strobes & ~(slice_m_data.strobes << 1'd1);
+
+    always_comb begin
+        for (int unsigned i = 0; i < 16; i++) begin
+            many[i] = (rise[i*4 + 1] && rise[i*4]) || (rise[i*4 + 2] && (|rise[i*4 +: 2])) || (rise[i*4 + 3]
+                && (|rise[i*4 +: 3]));
+        end
+    end
+
+    always_comb begin
+        for (int unsigned i = 0; i < 16; i++) begin
+            any[i] = |rise[i*4 +: 4];
+        end
+    end
+
+    always_comb begin
+        many_1[0] = (|many[2:0]) || (any[1] && any[0]) || (any[2] && (|any[1:0]));
+        many_1[1] = (|many[5:3]) || (any[4] && any[3]) || (any[5] && (|any[4:3]));
+        many_1[2] = (|many[8:6]) || (any[7] && any[6]) || (any[8] && (|any[7:6]));
+        many_1[3] = (|many[11:9]) || (any[10] && any[9]) || (any[11] && (|any[10:9]));
+        many_1[4] = (|many[14:12]) || (any[13] && any[12]) || (any[14] && (|any[13:12]));
+        many_1[5] = many[15];
+    end
+
+    always_comb begin
+        any_1[0] = |any[2:0];
+        any_1[1] = |any[5:3];
+        any_1[2] = |any[8:6];
+        any_1[3] = |any[11:9];
+        any_1[4] = |any[14:12];
+        any_1[5] = any[15];
+    end
+
+    always_comb begin
+        many_2[0] = (|many_1[2:0]) || (any_1[1] && any_1[0]) || (any_1[2] && (|any_1[1:0]));
+        many_2[1] = (|many_1[5:3]) || (any_1[4] && any_1[3]) || (any_1[5] && (|any_1[4:3]));
+    end
+
+    always_comb begin
+        any_2[0] = |any_1[2:0];
+        any_2[1] = |any_1[5:3];
+    end
+
+    assign beats_s_data = {(|many_2) || (any_2[1] && any_2[0]), slice_m_data.last, fill,
+        slice_m_data.strobes};
+    assign line = {6'd0, fill[7:0]};
     assign ram_cmd_valid = command_valid;
     assign ram_cmd_addr = command_address;
     assign ram_cmd_be = command_enables;
     assign ram_cmd_data = command_data;
 
     always_comb begin
-        // A line is written when all its segments have said so; each tells in order, but some may be ahead.
-        arrived = 2'd0;
         arrived[0] = ram_done[0] || ahead_0 != 9'd0;
         arrived[1] = ram_done[1] || ahead_1 != 9'd0;
     end
 
-    assign advance = !(|(awaited & ~arrived));
+    assign advance = !(|(~arrived));
     assign written = written_reg;
 
     always_ff @(posedge clk) begin
@@ -81,39 +126,35 @@ module write_intake (
         if (take) begin
             fill <= fill + 9'd1;
         end
-        if (take && chosen[0]) begin
+        if (take) begin
             command_valid[0] <= 1'b1;
         end
         // A command follows the input while its register is free, whether a beat is taken or not.
         if (free[0]) begin
-            command_address[13:0] <= {6'd0, fill[7:0]};
+            command_address[13:0] <= line;
             command_enables[31:0] <= slice_m_data.strobes[31:0];
             command_data[255:0] <= slice_m_data.data[255:0];
         end
-        if (take && chosen[1]) begin
+        if (take) begin
             command_valid[1] <= 1'b1;
         end
         // A command follows the input while its register is free, whether a beat is taken or not.
         if (free[1]) begin
-            command_address[27:14] <= {6'd0, fill[7:0]};
+            command_address[27:14] <= line;
             command_enables[63:32] <= slice_m_data.strobes[63:32];
             command_data[511:256] <= slice_m_data.data[511:256];
         end
         if (advance) begin
             written_reg <= written_reg + 9'd1;
         end
-        if (ram_done[0]) begin
-            if (!(advance && awaited[0])) begin
-                ahead_0 <= ahead_0 + 9'd1;
-            end
-        end else if (advance && awaited[0]) begin
+        if (ram_done[0] && !advance) begin
+            ahead_0 <= ahead_0 + 9'd1;
+        end else if (advance && !ram_done[0]) begin
             ahead_0 <= ahead_0 - 9'd1;
         end
-        if (ram_done[1]) begin
-            if (!(advance && awaited[1])) begin
-                ahead_1 <= ahead_1 + 9'd1;
-            end
-        end else if (advance && awaited[1]) begin
+        if (ram_done[1] && !advance) begin
+            ahead_1 <= ahead_1 + 9'd1;
+        end else if (advance && !ram_done[1]) begin
             ahead_1 <= ahead_1 - 9'd1;
         end
         if (rst) begin
@@ -136,16 +177,11 @@ module write_intake (
         .m_ready(take)
     );
 
-    several_runs_64 u_runs (
-        .strobes(slice_m_data.strobes),
-        .several(runs_several)
-    );
-
     // Beats for the splitter, which says late in a clock whether it takes one.
     skid_buffer #(.WIDTH(75)) u_beats (
         .clk(clk),
         .rst(rst),
-        .s_data({runs_several, slice_m_data.last, fill, slice_m_data.strobes}),
+        .s_data(beats_s_data),
         .s_valid(take),
         .s_ready(beats_s_ready),
         .m_data(beat_data),

@@ -10,7 +10,7 @@ use std::fs;
 type Row = [String; 3];
 
 fn contract(path: &str) -> Vec<Row> {
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let row = |line: &str| -> Row {
         let fields: Vec<_> = line.splitn(3, ',').map(str::to_owned).collect();
         fields

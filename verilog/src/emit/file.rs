@@ -92,6 +92,16 @@ fn parameter_list(parameters: &[Parameter], declared: &[Declared]) -> String {
     out
 }
 
+/// The words of a line; a string is one.
+fn words(text: &str) -> Vec<&str> {
+    let mut in_string = false;
+    let is_space = |character: char| {
+        in_string ^= character == '"';
+        character == ' ' && !in_string
+    };
+    text.split(is_space).collect()
+}
+
 /// Appends a line; one that is too long is continued on further lines, broken at its spaces.
 pub(crate) fn wrap(out: &mut String, text: &str) {
     let indent = text.len() - text.trim_start().len();
@@ -102,7 +112,7 @@ pub(crate) fn wrap(out: &mut String, text: &str) {
     }
     out.push_str(&" ".repeat(indent));
     let mut column = indent;
-    for (number, word) in text.trim_start().split(' ').enumerate() {
+    for (number, word) in words(text.trim_start()).into_iter().enumerate() {
         if number > 0 && column + 1 + word.len() > LINE {
             column = indent + 4;
             out.push('\n');

@@ -317,7 +317,8 @@ impl Content<'_> {
                 CheckKind::Assume => "assume",
                 CheckKind::Cover => "cover",
             };
-            line(&mut proof, 3, &format!("{statement} ({condition}); // {message}"));
+            line(&mut proof, 3, &format!("// {message}"));
+            line(&mut proof, 3, &format!("{statement} ({condition});"));
             if check.kind != CheckKind::Cover {
                 line(
                     &mut simulation,

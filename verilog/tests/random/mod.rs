@@ -152,7 +152,7 @@ fn compared(relation: usize, a: Sig, b: Sig) -> Sig<bool> {
         3 => a <= b,
         4 => a > b,
         5 => a >= b,
-        _ => a.less_signed(b),
+        _ => a.signed() < b.signed(),
     }
 }
 

@@ -2,240 +2,240 @@
 # Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.
 # Paths between clocks, one block for each crossing.
 
-# async_fifo app/u_link/u_command_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_command_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_command_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_command_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_command_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_command_fifo/u_write/rests_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_command_fifo/u_read/rests_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_command_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_command_fifo/u_read/data_reg*}] 4.000
+# async_fifo app/u_command_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_command_fifo/u_write/gray_reg*}] -to [get_cells {app/u_command_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_command_fifo/u_write/gray_reg*}] -to [get_cells {app/u_command_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_command_fifo/u_read/gray_reg*}] -to [get_cells {app/u_command_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_command_fifo/u_read/gray_reg*}] -to [get_cells {app/u_command_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_command_fifo/u_write/rests_reg*}] -to [get_cells {app/u_command_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_command_fifo/u_read/rests_reg*}] -to [get_cells {app/u_command_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_command_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_command_fifo/u_read/data_reg*}] 4.000
 
-# level_sync app/u_link/u_fetch_sync: cluster_clk (25.000 ns)
-set_false_path -to [get_cells {app/u_link/u_fetch_sync/stage_0_reg*}]
+# level_sync app/u_fetch_sync: cluster_clk (25.000 ns)
+set_false_path -to [get_cells {app/u_fetch_sync/stage_0_reg*}]
 
-# async_fifo app/u_link/u_free_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_free_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_free_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_free_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_free_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_free_fifo/u_write/rests_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_free_fifo/u_read/rests_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_free_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_free_fifo/u_read/data_reg*}] 4.000
+# async_fifo app/u_free_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_free_fifo/u_write/gray_reg*}] -to [get_cells {app/u_free_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_free_fifo/u_write/gray_reg*}] -to [get_cells {app/u_free_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_free_fifo/u_read/gray_reg*}] -to [get_cells {app/u_free_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_free_fifo/u_read/gray_reg*}] -to [get_cells {app/u_free_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_free_fifo/u_write/rests_reg*}] -to [get_cells {app/u_free_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_free_fifo/u_read/rests_reg*}] -to [get_cells {app/u_free_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_free_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_free_fifo/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_her_fifo: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_her_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_her_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_her_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_her_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_her_fifo/u_write/rests_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_her_fifo/u_read/rests_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_her_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_her_fifo/u_read/data_reg*}] 25.000
+# async_fifo app/u_her_fifo: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_her_fifo/u_write/gray_reg*}] -to [get_cells {app/u_her_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_her_fifo/u_write/gray_reg*}] -to [get_cells {app/u_her_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_her_fifo/u_read/gray_reg*}] -to [get_cells {app/u_her_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_her_fifo/u_read/gray_reg*}] -to [get_cells {app/u_her_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_her_fifo/u_write/rests_reg*}] -to [get_cells {app/u_her_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_her_fifo/u_read/rests_reg*}] -to [get_cells {app/u_her_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_her_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_her_fifo/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_ar/u_read/data_reg*}] 25.000
+# async_fifo app/u_host_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_host_crossing/u_ar/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_aw/u_read/data_reg*}] 25.000
+# async_fifo app/u_host_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_host_crossing/u_aw/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_b/u_read/data_reg*}] 4.000
+# async_fifo app/u_host_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_host_crossing/u_b/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_host_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_r/u_read/data_reg*}] 4.000
+# async_fifo app/u_host_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_host_crossing/u_r/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_host_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_crossing/u_w/u_read/data_reg*}] 25.000
+# async_fifo app/u_host_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_host_crossing/u_w/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_dma_crossing/u_ar: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_ar/u_read/data_reg*}] 4.000
+# async_fifo app/u_host_dma_crossing/u_ar: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_host_dma_crossing/u_ar/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_host_dma_crossing/u_aw: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_aw/u_read/data_reg*}] 4.000
+# async_fifo app/u_host_dma_crossing/u_aw: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_host_dma_crossing/u_aw/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_host_dma_crossing/u_b: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_b/u_read/data_reg*}] 25.000
+# async_fifo app/u_host_dma_crossing/u_b: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_host_dma_crossing/u_b/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_dma_crossing/u_r: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_r/u_read/data_reg*}] 25.000
+# async_fifo app/u_host_dma_crossing/u_r: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_host_dma_crossing/u_r/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_host_dma_crossing/u_w: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_host_dma_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_host_dma_crossing/u_w/u_read/data_reg*}] 4.000
+# async_fifo app/u_host_dma_crossing/u_w: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_host_dma_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_host_dma_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_host_dma_crossing/u_w/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_ni_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_ar/u_read/data_reg*}] 25.000
+# async_fifo app/u_ni_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_ni_crossing/u_ar/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_ni_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_aw/u_read/data_reg*}] 25.000
+# async_fifo app/u_ni_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_ni_crossing/u_aw/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_ni_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_b/u_read/data_reg*}] 4.000
+# async_fifo app/u_ni_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_ni_crossing/u_b/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_ni_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_r/u_read/data_reg*}] 4.000
+# async_fifo app/u_ni_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_ni_crossing/u_r/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_ni_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_ni_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_ni_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_ni_crossing/u_w/u_read/data_reg*}] 25.000
+# async_fifo app/u_ni_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_ni_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_ni_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_ni_crossing/u_w/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_no_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_ar/u_read/data_reg*}] 25.000
+# async_fifo app/u_no_crossing/u_ar: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_ar/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_ar/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_ar/u_write/rests_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_ar/u_read/rests_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_ar/u_memory/memory_reg*}] -to [get_cells {app/u_no_crossing/u_ar/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_no_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_aw/u_read/data_reg*}] 25.000
+# async_fifo app/u_no_crossing/u_aw: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_aw/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_aw/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_aw/u_write/rests_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_aw/u_read/rests_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_aw/u_memory/memory_reg*}] -to [get_cells {app/u_no_crossing/u_aw/u_read/data_reg*}] 25.000
 
-# async_fifo app/u_link/u_no_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_b/u_read/data_reg*}] 4.000
+# async_fifo app/u_no_crossing/u_b: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_b/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_b/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_b/u_write/rests_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_b/u_read/rests_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_b/u_memory/memory_reg*}] -to [get_cells {app/u_no_crossing/u_b/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_no_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_r/u_read/data_reg*}] 4.000
+# async_fifo app/u_no_crossing/u_r: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_r/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_r/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_r/u_write/rests_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_r/u_read/rests_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_r/u_memory/memory_reg*}] -to [get_cells {app/u_no_crossing/u_r/u_read/data_reg*}] 4.000
 
-# async_fifo app/u_link/u_no_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_no_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_no_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_no_crossing/u_w/u_read/data_reg*}] 25.000
+# async_fifo app/u_no_crossing/u_w: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_w/u_write/gray_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_no_crossing/u_w/u_read/gray_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_w/u_write/rests_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_w/u_read/rests_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_no_crossing/u_w/u_memory/memory_reg*}] -to [get_cells {app/u_no_crossing/u_w/u_read/data_reg*}] 25.000
 
-# link_reset app/u_link/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_reset/ask_reg*}] -to [get_cells {app/u_link/u_reset/ask_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_reset/answer_1_reg*}] -to [get_cells {app/u_link/u_reset/answer_stage_0_reg*}] 4.000
+# link_reset app/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_reset/ask_reg*}] -to [get_cells {app/u_reset/ask_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_reset/answer_1_reg*}] -to [get_cells {app/u_reset/answer_stage_0_reg*}] 4.000
 
-# async_fifo app/u_link/u_response_fifo: clk (4.000 ns), cluster_clk (25.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_response_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_response_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_response_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_response_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_response_fifo/u_write/rests_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_response_fifo/u_read/rests_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_response_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_response_fifo/u_read/data_reg*}] 25.000
+# async_fifo app/u_response_fifo: clk (4.000 ns), cluster_clk (25.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_response_fifo/u_write/gray_reg*}] -to [get_cells {app/u_response_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_response_fifo/u_write/gray_reg*}] -to [get_cells {app/u_response_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_response_fifo/u_read/gray_reg*}] -to [get_cells {app/u_response_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_response_fifo/u_read/gray_reg*}] -to [get_cells {app/u_response_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_response_fifo/u_write/rests_reg*}] -to [get_cells {app/u_response_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_response_fifo/u_read/rests_reg*}] -to [get_cells {app/u_response_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_response_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_response_fifo/u_read/data_reg*}] 25.000
 
-# level_sync app/u_link/u_running_sync: clk (4.000 ns)
-set_false_path -to [get_cells {app/u_link/u_running_sync/stage_0_reg*}]
+# level_sync app/u_running_sync: clk (4.000 ns)
+set_false_path -to [get_cells {app/u_running_sync/stage_0_reg*}]
 
-# level_sync app/u_link/u_state_sync: clk (4.000 ns)
-set_false_path -to [get_cells {app/u_link/u_state_sync/stage_0_reg*}]
+# level_sync app/u_state_sync: clk (4.000 ns)
+set_false_path -to [get_cells {app/u_state_sync/stage_0_reg*}]
 
-# async_fifo app/u_link/u_stdout_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_stdout_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_stdout_fifo/u_write/gray_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_stdout_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_bus_skew -from [get_cells {app/u_link/u_stdout_fifo/u_read/gray_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_stdout_fifo/u_write/rests_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_stdout_fifo/u_read/rests_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
-set_max_delay -datapath_only -from [get_cells {app/u_link/u_stdout_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_link/u_stdout_fifo/u_read/data_reg*}] 4.000
+# async_fifo app/u_stdout_fifo: cluster_clk (25.000 ns), clk (4.000 ns)
+set_max_delay -datapath_only -from [get_cells {app/u_stdout_fifo/u_write/gray_reg*}] -to [get_cells {app/u_stdout_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_stdout_fifo/u_write/gray_reg*}] -to [get_cells {app/u_stdout_fifo/u_read/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_stdout_fifo/u_read/gray_reg*}] -to [get_cells {app/u_stdout_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_bus_skew -from [get_cells {app/u_stdout_fifo/u_read/gray_reg*}] -to [get_cells {app/u_stdout_fifo/u_write/u_far/pointer_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_stdout_fifo/u_write/rests_reg*}] -to [get_cells {app/u_stdout_fifo/u_read/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_stdout_fifo/u_read/rests_reg*}] -to [get_cells {app/u_stdout_fifo/u_write/u_far/resting_stage_0_reg*}] 4.000
+set_max_delay -datapath_only -from [get_cells {app/u_stdout_fifo/u_memory/memory_reg*}] -to [get_cells {app/u_stdout_fifo/u_read/data_reg*}] 4.000

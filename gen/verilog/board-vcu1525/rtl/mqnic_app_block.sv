@@ -479,13 +479,13 @@ module mqnic_app_block #(
     if (TX_TAG_WIDTH != 16) begin : g_condition_9
         TX_TAG_WIDTH_has_to_be_16 error ();
     end
-    if (APP_DMA_ENABLE == 0) begin : g_condition_10
+    if (APP_DMA_ENABLE != 1) begin : g_condition_10
         APP_DMA_ENABLE_has_to_be_1 error ();
     end
-    if (APP_CTRL_ENABLE == 0) begin : g_condition_11
+    if (APP_CTRL_ENABLE != 1) begin : g_condition_11
         APP_CTRL_ENABLE_has_to_be_1 error ();
     end
-    if (APP_AXIS_IF_ENABLE == 0) begin : g_condition_12
+    if (APP_AXIS_IF_ENABLE != 1) begin : g_condition_12
         APP_AXIS_IF_ENABLE_has_to_be_1 error ();
     end
     if (DMA_ADDR_WIDTH != 64) begin : g_condition_13
@@ -1411,7 +1411,7 @@ module mqnic_app_block #(
         assign m_axis_if_rx_tuser[i*AXIS_IF_RX_USER_WIDTH +: AXIS_IF_RX_USER_WIDTH] = s_axis_if_rx_tuser[i*AXIS_IF_RX_USER_WIDTH +: AXIS_IF_RX_USER_WIDTH];
     end
 
-    // What the application has no use for.
+    // Outputs that the application has no use for.
     assign m_axil_ctrl_awaddr = '0;
     assign m_axil_ctrl_awprot = '0;
     assign m_axil_ctrl_awvalid = '0;

@@ -210,7 +210,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_idx_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_idx_select[i] = write_go && write_block[8] && write_at[i + 5];
         end
         held_me_idx_select[11] = write_go && write_block[9] && write_at[0];
@@ -222,7 +222,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_mask_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_mask_select[i] = write_go && write_block[9] && write_at[i + 5];
         end
         held_me_mask_select[11] = write_go && write_block[10] && write_at[0];
@@ -234,7 +234,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_start_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_start_select[i] = write_go && write_block[10] && write_at[i + 5];
         end
         held_me_start_select[11] = write_go && write_block[11] && write_at[0];
@@ -246,7 +246,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_end_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_end_select[i] = write_go && write_block[11] && write_at[i + 5];
         end
         held_me_end_select[11] = write_go && write_block[12] && write_at[0];
@@ -258,7 +258,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_relative_select = 16'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             held_me_relative_select[i] = write_go && write_block[12] && write_at[i + 5];
         end
         held_me_relative_select[11] = write_go && write_block[13] && write_at[0];
@@ -513,7 +513,7 @@ module pspin_ctrl_regs (
 
     always_comb begin
         words_1100 = 512'd0;
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             words_1100[i*32 +: 32] = counters[i*32 +: 32];
         end
     end
@@ -534,14 +534,14 @@ module pspin_ctrl_regs (
 
     always_comb begin
         words_1200 = 512'd0;
-        for (int i = 0; i < 15; i++) begin
+        for (int unsigned i = 0; i < 15; i++) begin
             words_1200[i*32 +: 32] = counters[i*32 + 704 +: 32];
         end
     end
 
     always_comb begin
         words_1280 = 512'd0;
-        for (int i = 0; i < 15; i++) begin
+        for (int unsigned i = 0; i < 15; i++) begin
             words_1280[i*32 +: 32] = counters[i*32 + 1184 +: 32];
         end
     end
@@ -561,7 +561,7 @@ module pspin_ctrl_regs (
         words_2000[64] = held_me_mode_values[1];
         words_2000[96] = held_me_mode_values[2];
         words_2000[128] = held_me_mode_values[3];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2000[i*32 + 160 +: 32] = held_me_idx_values[i*32 +: 32];
         end
     end
@@ -575,7 +575,7 @@ module pspin_ctrl_regs (
         words_2040[95:64] = held_me_idx_values[447:416];
         words_2040[127:96] = held_me_idx_values[479:448];
         words_2040[159:128] = held_me_idx_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2040[i*32 + 160 +: 32] = held_me_mask_values[i*32 +: 32];
         end
     end
@@ -587,7 +587,7 @@ module pspin_ctrl_regs (
         words_2080[95:64] = held_me_mask_values[447:416];
         words_2080[127:96] = held_me_mask_values[479:448];
         words_2080[159:128] = held_me_mask_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2080[i*32 + 160 +: 32] = held_me_start_values[i*32 +: 32];
         end
     end
@@ -599,7 +599,7 @@ module pspin_ctrl_regs (
         words_20c0[95:64] = held_me_start_values[447:416];
         words_20c0[127:96] = held_me_start_values[479:448];
         words_20c0[159:128] = held_me_start_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_20c0[i*32 + 160 +: 32] = held_me_end_values[i*32 +: 32];
         end
     end
@@ -611,7 +611,7 @@ module pspin_ctrl_regs (
         words_2100[95:64] = held_me_end_values[447:416];
         words_2100[127:96] = held_me_end_values[479:448];
         words_2100[159:128] = held_me_end_values[511:480];
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             words_2100[i*32 + 160] = held_me_relative_values[i];
         end
     end

@@ -82,13 +82,12 @@ module pspin_hostmem_dma_rd (
         read_payload_t payload;
     } done_t;
 
-    logic reset;
     logic forget;
-    logic hold;
-    logic failed_now;
-    logic last;
-    logic retire;
+    logic restart;
+    logic hold; // After a reset the front stays in reset until what was in flight is answered.
     logic [1:0] response;
+    logic failed_now;
+    logic retire;
     logic draining = 1'b1; // Transfers from before a reset are in flight.
     logic failed = 1'b0; // A part of the read that is being retired failed.
     logic [1:0] account_taken;
@@ -122,18 +121,15 @@ module pspin_hostmem_dma_rd (
     logic counters_outside;
 
     assign forget = !dma_rstn;
-    assign reset = !rstn || !dma_rstn;
-
-    // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = reset || draining;
+    assign restart = !rstn || forget;
     assign account_taken = sequencer_ram_cmd_valid & ram_rd_cmd_ready;
+    assign hold = restart || draining;
 
     // A read is answered when its last part is there.
-    assign last = transfers_m_data.payload.last;
-    assign failed_now = failed || (|transfers_m_data.error);
     assign response = transfers_m_data.payload.job.response;
+    assign failed_now = failed || (|transfers_m_data.error);
     assign retire = transfers_m_valid && jobs_s_ready;
-    assign jobs_s_valid = transfers_m_valid && last;
+    assign jobs_s_valid = transfers_m_valid && transfers_m_data.payload.last;
 
     always_comb begin
         jobs_s_data = transfers_m_data.payload.job;
@@ -141,17 +137,16 @@ module pspin_hostmem_dma_rd (
     end
 
     assign ram_rd_cmd_valid = sequencer_ram_cmd_valid;
-    assign s_axi_ruser = 4'd0;
-    assign counters_answered = retire && last;
+    assign counters_answered = retire && transfers_m_data.payload.last;
     assign counters_refused = response == 2'd2;
     assign counters_outside = response == 2'd3;
 
     always_ff @(posedge clk) begin
         draining <= draining && !(transfers_idle && account_settled);
         if (retire) begin
-            failed <= failed_now && !last;
+            failed <= failed_now && !transfers_m_data.payload.last;
         end
-        if (reset) begin
+        if (restart) begin
             draining <= 1'b1;
             failed <= 1'b0;
         end
@@ -166,6 +161,7 @@ module pspin_hostmem_dma_rd (
         .settled(account_settled)
     );
 
+    // Reads become plans.
     spinneret_output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
@@ -223,7 +219,7 @@ module pspin_hostmem_dma_rd (
 
     spinneret_transfer_queue #(.PAYLOAD(41)) u_transfers (
         .clk(clk),
-        .rst(reset),
+        .rst(restart),
         .forget(forget),
         .s_data(reserve_transfer_data),
         .s_valid(reserve_transfer_valid),
@@ -249,7 +245,7 @@ module pspin_hostmem_dma_rd (
 
     spinneret_output_queue #(.WIDTH(40), .DEPTH(4), .MARGIN(0)) u_jobs (
         .clk(clk),
-        .rst(reset),
+        .rst(restart),
         .s_data(jobs_s_data),
         .s_valid(jobs_s_valid),
         .s_ready(jobs_s_ready),
@@ -272,19 +268,20 @@ module pspin_hostmem_dma_rd (
         .ram_resp_valid(ram_rd_resp_valid),
         .ram_resp_ready(ram_rd_resp_ready),
         .freed(sequencer_freed),
-        .id(s_axi_rid),
-        .data(s_axi_rdata),
-        .response(s_axi_rresp),
-        .last(s_axi_rlast),
-        .valid(s_axi_rvalid),
-        .ready(s_axi_rready)
+        .r_id(s_axi_rid),
+        .r_data(s_axi_rdata),
+        .r_resp(s_axi_rresp),
+        .r_last(s_axi_rlast),
+        .r_user(s_axi_ruser),
+        .r_valid(s_axi_rvalid),
+        .r_ready(s_axi_rready)
     );
 
     // Events are counted.
     spinneret_half_counters u_counters (
         .clk(clk),
         .rst(forget),
-        .in_reset(reset),
+        .in_reset(restart),
         .retired(retire),
         .error(transfers_m_data.error),
         .answered(counters_answered),

@@ -74,15 +74,6 @@ module pspin_hostmem_dma_wr (
 );
 
     typedef struct packed {
-        logic [5:0] atop;
-        logic [1:0] asker;
-        logic [5:0] id;
-        logic [1:0] kind;
-        logic [2:0] size;
-        logic [7:0] length;
-        logic [63:0] address;
-    } burst_t;
-    typedef struct packed {
         logic [1:0] asker;
         logic [5:0] id;
         logic [51:0] page;
@@ -109,15 +100,14 @@ module pspin_hostmem_dma_wr (
         write_payload_t payload;
     } done_t;
 
-    logic reset;
     logic forget;
-    logic hold;
-    logic allowed;
-    logic moves;
+    logic restart;
+    logic hold; // After a reset the front stays in reset until what was in flight is answered.
+    logic [1:0] kind; // An atomic operation is refused as a burst of no kind.
+    logic [63:0] first_byte;
     logic failed_now;
     logic refused_now;
     logic outside_now;
-    logic last;
     logic retire;
     logic answer;
     logic draining = 1'b1; // Transfers from before a reset are in flight.
@@ -130,10 +120,8 @@ module pspin_hostmem_dma_wr (
     logic [1:0] response_code;
     logic response_valid = 1'b0;
     logic arrived = 1'b0;
-    logic [1:0] arrived_context;
     logic [1:0] account_taken;
     logic account_settled;
-    burst_t bursts_s_data;
     logic [90:0] bursts_m_data;
     logic bursts_m_valid;
     logic [8:0] intake_written;
@@ -150,6 +138,7 @@ module pspin_hostmem_dma_wr (
     piece_t pieces_m_data;
     logic pieces_m_valid;
     logic pieces_almost_full;
+    logic host_guard_allowed;
     logic [112:0] transfers_s_data;
     logic transfers_s_ready;
     logic transfers_clear;
@@ -161,45 +150,35 @@ module pspin_hostmem_dma_wr (
     logic transfers_idle;
 
     assign forget = !dma_rstn;
-    assign reset = !rstn || !dma_rstn;
-
-    // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = reset || draining;
+    assign restart = !rstn || forget;
     assign account_taken = intake_ram_cmd_valid & ram_wr_cmd_ready;
-
-    always_comb begin
-        bursts_s_data = {6'd0, s_axi_awuser[1:0], s_axi_awid, s_axi_awburst, s_axi_awsize, s_axi_awlen,
-            s_axi_awaddr};
-        bursts_s_data.atop = s_axi_awatop;
-        // An atomic operation is refused as a burst of no kind.
-        bursts_s_data.kind = s_axi_awburst | {2{|s_axi_awatop}};
-    end
-
+    assign hold = restart || draining;
+    assign kind = s_axi_awburst | {2{|s_axi_awatop}};
     assign ram_wr_cmd_valid = intake_ram_cmd_valid;
+
+    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     assign transfers_clear = !(1'(((intake_written - pieces_m_data.position) - 9'd1) >> 4'd8));
     assign transfers_held_clear = !(1'(((intake_written - held_position) - 9'd1) >> 4'd8));
-    assign moves = pieces_m_data.moves;
-    assign transfers_s_data = {pieces_m_data.asker, moves && !allowed, pieces_m_data.fault,
-        pieces_m_data.last, pieces_m_data.whole, pieces_m_data.position, pieces_m_data.id, moves && allowed,
-        ({1'b0, pieces_m_data.stop} - {1'b0, pieces_m_data.start}) + 13'd1, pieces_m_data.line,
-        pieces_m_data.start[5:0], pieces_m_data.page, pieces_m_data.start};
+    assign first_byte = {pieces_m_data.page, pieces_m_data.start};
+    assign transfers_s_data = {pieces_m_data.asker, pieces_m_data.moves && !host_guard_allowed,
+        pieces_m_data.fault, pieces_m_data.last, pieces_m_data.whole, pieces_m_data.position,
+        pieces_m_data.id, pieces_m_data.moves && host_guard_allowed, ({1'b0, pieces_m_data.stop} - {1'b0,
+        pieces_m_data.start}) + 13'd1, pieces_m_data.line, pieces_m_data.start[5:0], first_byte};
     assign m_axis_write_desc_imm = 32'd0;
     assign m_axis_write_desc_imm_en = 1'b0;
 
     // A completed transfer frees its lines; the last piece of a burst answers it.
-    assign last = transfers_m_data.payload.last;
     assign failed_now = failed || (|transfers_m_data.error);
     assign refused_now = refused || transfers_m_data.payload.fault;
     assign outside_now = outside || transfers_m_data.payload.outside;
-    assign transfers_m_ready = !last || !response_valid || s_axi_bready;
+    assign transfers_m_ready = !transfers_m_data.payload.last || !response_valid || s_axi_bready;
     assign retire = transfers_m_valid && transfers_m_ready;
-    assign answer = retire && last;
+    assign answer = retire && transfers_m_data.payload.last;
     assign s_axi_bid = response_id;
     assign s_axi_bresp = response_code;
     assign s_axi_buser = 4'd0;
     assign s_axi_bvalid = response_valid;
     assign wr_arrived_o = arrived;
-    assign wr_arrived_context_o = arrived_context;
 
     always_ff @(posedge clk) begin
         draining <= draining && !(transfers_idle && account_settled);
@@ -211,9 +190,9 @@ module pspin_hostmem_dma_wr (
         end
         if (retire) begin
             freed <= transfers_m_data.payload.position + {8'd0, transfers_m_data.payload.whole};
-            failed <= failed_now && !last;
-            refused <= refused_now && !last;
-            outside <= outside_now && !last;
+            failed <= failed_now && !transfers_m_data.payload.last;
+            refused <= refused_now && !transfers_m_data.payload.last;
+            outside <= outside_now && !transfers_m_data.payload.last;
         end
         if (answer) begin
             response_valid <= 1'b1;
@@ -227,8 +206,8 @@ module pspin_hostmem_dma_wr (
             end
         end
         arrived <= answer;
-        arrived_context <= transfers_m_data.payload.asker;
-        if (reset) begin
+        wr_arrived_context_o <= transfers_m_data.payload.asker;
+        if (restart) begin
             draining <= 1'b1;
             freed <= 9'd0;
             failed <= 1'b0;
@@ -248,11 +227,10 @@ module pspin_hostmem_dma_wr (
         .settled(account_settled)
     );
 
-    // Bursts and their data.
     spinneret_output_queue #(.WIDTH(91), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
-        .s_data(bursts_s_data),
+        .s_data({s_axi_awatop, s_axi_awuser[1:0], s_axi_awid, kind, s_axi_awsize, s_axi_awlen, s_axi_awaddr}),
         .s_valid(s_axi_awvalid),
         .s_ready(s_axi_awready),
         .m_data(bursts_m_data),
@@ -308,7 +286,6 @@ module pspin_hostmem_dma_wr (
         .room(!pieces_almost_full)
     );
 
-    // A descriptor is given when its data is in the RAM: its position is after that up to which all is written.
     spinneret_output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
@@ -329,14 +306,14 @@ module pspin_hostmem_dma_wr (
         .windows_base(guard_base),
         .windows_size(guard_size),
         .asker(pieces_m_data.asker),
-        .first({pieces_m_data.page, pieces_m_data.start}),
+        .first(first_byte),
         .last({pieces_m_data.page, pieces_m_data.stop}),
-        .allowed(allowed)
+        .allowed(host_guard_allowed)
     );
 
     spinneret_transfer_queue #(.PAYLOAD(21)) u_transfers (
         .clk(clk),
-        .rst(reset),
+        .rst(restart),
         .forget(forget),
         .s_data(transfers_s_data),
         .s_valid(pieces_m_valid),
@@ -364,7 +341,7 @@ module pspin_hostmem_dma_wr (
     spinneret_half_counters u_counters (
         .clk(clk),
         .rst(forget),
-        .in_reset(reset),
+        .in_reset(restart),
         .retired(retire),
         .error(transfers_m_data.error),
         .answered(answer),

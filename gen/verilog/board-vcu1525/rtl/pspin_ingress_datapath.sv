@@ -145,6 +145,10 @@ module pspin_ingress_datapath (
     logic path_reset; // Reset of what lies after the matching engine.
     logic her_taken;
     logic unserved;
+    logic is_short; // A packet gets a slot as soon as its class is known: a small one if the frame ends within that many beats and one is free, else a large one. One that finds no slot is marked and discarded; with `stall` it waits.
+    logic use_small;
+    logic no_slot;
+    logic class_known;
     logic matcher_m_axis_nic_rx_tvalid;
     logic matcher_m_axis_nic_rx_tlast;
     logic [511:0] matcher_m_axis_pspin_rx_tdata;
@@ -171,17 +175,16 @@ module pspin_ingress_datapath (
     logic gate_dropped;
     logic [31:0] pool_small_data;
     logic pool_small_valid;
+    logic pool_small_ready;
     logic [31:0] pool_large_data;
     logic pool_large_valid;
+    logic pool_large_ready;
     logic pool_free_ready;
     logic pool_free_trusted;
-    logic chooser_small_ready;
-    logic chooser_large_ready;
-    logic [32:0] chooser_m_data;
-    logic chooser_m_valid;
     logic engine_beat_ready;
     logic [1:0] engine_seen;
     logic [1:0] engine_last;
+    logic [32:0] engine_slot_data;
     logic engine_slot_ready;
     logic engine_meta_ready;
     logic [82:0] engine_good_data;
@@ -220,6 +223,13 @@ module pspin_ingress_datapath (
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
     assign valve_left = {her_taken, unserved, |engine_events, gate_dropped};
+    assign is_short = |engine_last;
+    assign use_small = is_short && pool_small_valid;
+    assign no_slot = !use_small && !pool_large_valid;
+    assign class_known = is_short || engine_seen[1];
+    assign engine_slot_data = {no_slot, use_small ? pool_small_data : pool_large_data};
+    assign pool_small_ready = engine_slot_ready && use_small;
+    assign pool_large_ready = engine_slot_ready && !use_small && pool_large_valid;
     assign her_valid = generator_her_valid;
     assign her_addr = generator_her_addr;
 
@@ -328,10 +338,10 @@ module pspin_ingress_datapath (
         .counters_rst(!rstn),
         .small_data(pool_small_data),
         .small_valid(pool_small_valid),
-        .small_ready(chooser_small_ready),
+        .small_ready(pool_small_ready),
         .large_data(pool_large_data),
         .large_valid(pool_large_valid),
-        .large_ready(chooser_large_ready),
+        .large_ready(pool_large_ready),
         .free_data(frees_m_data),
         .free_valid(frees_m_valid),
         .free_ready(pool_free_ready),
@@ -348,21 +358,6 @@ module pspin_ingress_datapath (
         .small_peak(small_peak_o)
     );
 
-    // Into slots.
-    spinneret_slot_chooser u_chooser (
-        .enough(engine_seen[1]),
-        .last(engine_last),
-        .small_data(pool_small_data),
-        .small_valid(pool_small_valid),
-        .small_ready(chooser_small_ready),
-        .large_data(pool_large_data),
-        .large_valid(pool_large_valid),
-        .large_ready(chooser_large_ready),
-        .m_data(chooser_m_data),
-        .m_valid(chooser_m_valid),
-        .m_ready(engine_slot_ready)
-    );
-
     spinneret_write_engine u_engine (
         .clk(clk),
         .rst(path_reset),
@@ -371,8 +366,8 @@ module pspin_ingress_datapath (
         .beat_ready(engine_beat_ready),
         .seen(engine_seen),
         .last(engine_last),
-        .slot_data(chooser_m_data),
-        .slot_valid(chooser_m_valid),
+        .slot_data(engine_slot_data),
+        .slot_valid(class_known),
         .slot_ready(engine_slot_ready),
         .meta_data(gate_meta_m_data),
         .meta_valid(gate_meta_m_valid),

@@ -21,7 +21,7 @@ module spinneret_address_decoder (
     logic [3:0] word;
 
     always_comb begin
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             places[i] = word == 4'(i);
         end
     end
@@ -29,7 +29,7 @@ module spinneret_address_decoder (
     always_comb begin
         in_block[0] = blocks[0] && (|(places & 16'd3));
         in_block[1] = blocks[1] && (|(places & 16'h20));
-        for (int i = 0; i < 6; i++) begin
+        for (int unsigned i = 0; i < 6; i++) begin
             in_block[i + 2] = 1'b0;
         end
         in_block[8] = blocks[8] && (|places);
@@ -66,7 +66,7 @@ module spinneret_address_decoder (
             blocks[5] <= address[15:6] == 10'h48;
             blocks[6] <= address[15:6] == 10'h4a;
             blocks[7] <= address[15:6] == 10'h4c;
-            for (int i = 0; i < 6; i++) begin
+            for (int unsigned i = 0; i < 6; i++) begin
                 blocks[i + 8] <= address[15:6] == 10'(i + 128);
             end
             blocks[14] <= address[15:6] == 10'hc0;

@@ -21,7 +21,7 @@ module spinneret_address_decoder_1 (
     logic [3:0] word;
 
     always_comb begin
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             places[i] = word == 4'(i);
         end
     end
@@ -69,7 +69,7 @@ module spinneret_address_decoder_1 (
             blocks[5] <= address[15:6] == 10'h48;
             blocks[6] <= address[15:6] == 10'h4a;
             blocks[7] <= address[15:6] == 10'h4c;
-            for (int i = 0; i < 6; i++) begin
+            for (int unsigned i = 0; i < 6; i++) begin
                 blocks[i + 8] <= address[15:6] == 10'(i + 128);
             end
             blocks[14] <= address[15:6] == 10'hc0;

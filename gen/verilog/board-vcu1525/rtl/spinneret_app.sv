@@ -360,6 +360,31 @@ module spinneret_app (
 );
 
     typedef struct packed {
+        logic [31:0] meta_scratchpad_3_size;
+        logic [31:0] meta_scratchpad_3_addr;
+        logic [31:0] meta_scratchpad_2_size;
+        logic [31:0] meta_scratchpad_2_addr;
+        logic [31:0] meta_scratchpad_1_size;
+        logic [31:0] meta_scratchpad_1_addr;
+        logic [31:0] meta_scratchpad_0_size;
+        logic [31:0] meta_scratchpad_0_addr;
+        logic [31:0] meta_th_size;
+        logic [31:0] meta_th_addr;
+        logic [31:0] meta_ph_size;
+        logic [31:0] meta_ph_addr;
+        logic [31:0] meta_hh_size;
+        logic [31:0] meta_hh_addr;
+        logic [31:0] meta_host_mem_size;
+        logic [63:0] meta_host_mem_addr;
+        logic [31:0] meta_handler_mem_size;
+        logic [31:0] meta_handler_mem_addr;
+        logic [31:0] xfer_size;
+        logic [31:0] size;
+        logic [31:0] addr;
+        logic is_eom;
+        logic [9:0] msgid;
+    } her_t;
+    typedef struct packed {
         logic [63:0] user_ptr;
         logic [31:0] length;
         logic [63:0] src_addr;
@@ -368,10 +393,8 @@ module spinneret_app (
         logic [5:0] id;
     } command_t;
 
-    logic rstn;
-    logic held; // The cluster, or the link to it, is in reset.
-    logic cluster_path_rstn;
     logic [1791:0] counters;
+    logic rstn;
     logic [15:0] bar_m_axil_awaddr;
     logic [2:0] bar_m_axil_awprot;
     logic bar_m_axil_awvalid;
@@ -458,79 +481,6 @@ module spinneret_app (
     logic [5:0] regs_events_clear;
     logic [5:0] regs_events_enable;
     logic [15:0] regs_events_moderation;
-    logic link_held;
-    logic link_running;
-    logic [1:0] link_eoc;
-    logic [1:0] link_busy;
-    logic [15:0] link_queues_full;
-    logic link_ni_awready;
-    logic link_ni_wready;
-    logic [5:0] link_ni_bid;
-    logic [1:0] link_ni_bresp;
-    logic link_ni_bvalid;
-    logic link_ni_arready;
-    logic [5:0] link_ni_rid;
-    logic [511:0] link_ni_rdata;
-    logic [1:0] link_ni_rresp;
-    logic link_ni_rlast;
-    logic link_ni_rvalid;
-    logic link_no_awready;
-    logic link_no_wready;
-    logic [5:0] link_no_bid;
-    logic [1:0] link_no_bresp;
-    logic link_no_bvalid;
-    logic link_no_arready;
-    logic [5:0] link_no_rid;
-    logic [511:0] link_no_rdata;
-    logic [1:0] link_no_rresp;
-    logic link_no_rlast;
-    logic link_no_rvalid;
-    logic link_host_awready;
-    logic link_host_wready;
-    logic [5:0] link_host_bid;
-    logic [1:0] link_host_bresp;
-    logic link_host_bvalid;
-    logic link_host_arready;
-    logic [5:0] link_host_rid;
-    logic [511:0] link_host_rdata;
-    logic [1:0] link_host_rresp;
-    logic link_host_rlast;
-    logic link_host_rvalid;
-    logic [5:0] link_host_dma_awid;
-    logic [63:0] link_host_dma_awaddr;
-    logic [7:0] link_host_dma_awlen;
-    logic [2:0] link_host_dma_awsize;
-    logic [1:0] link_host_dma_awburst;
-    logic link_host_dma_awlock;
-    logic [3:0] link_host_dma_awcache;
-    logic [2:0] link_host_dma_awprot;
-    logic [3:0] link_host_dma_awuser;
-    logic [5:0] link_host_dma_awatop;
-    logic link_host_dma_awvalid;
-    logic [511:0] link_host_dma_wdata;
-    logic [63:0] link_host_dma_wstrb;
-    logic link_host_dma_wlast;
-    logic link_host_dma_wvalid;
-    logic link_host_dma_bready;
-    logic [5:0] link_host_dma_arid;
-    logic [63:0] link_host_dma_araddr;
-    logic [7:0] link_host_dma_arlen;
-    logic [2:0] link_host_dma_arsize;
-    logic [1:0] link_host_dma_arburst;
-    logic link_host_dma_arlock;
-    logic [3:0] link_host_dma_arcache;
-    logic [2:0] link_host_dma_arprot;
-    logic [3:0] link_host_dma_aruser;
-    logic link_host_dma_arvalid;
-    logic link_host_dma_rready;
-    logic [714:0] link_hers_data;
-    logic link_hers_ready;
-    logic [73:0] link_frees_data;
-    logic link_frees_valid;
-    command_t link_commands_data;
-    logic link_commands_valid;
-    logic [31:0] link_stdout_data;
-    logic link_stdout_valid;
     logic [5:0] ingress_m_axi_pspin_ni_awid;
     logic [31:0] ingress_m_axi_pspin_ni_awaddr;
     logic [7:0] ingress_m_axi_pspin_ni_awlen;
@@ -639,6 +589,7 @@ module spinneret_app (
     logic inject_s_axis_pspin_tx_tready;
     logic [31:0] inject_tx_cpl_ours_o;
     logic [31:0] inject_tx_host_tag_conflict_o;
+    logic host_rstn;
     logic [127:0] host_ram_wr_cmd_be;
     logic [13:0] host_ram_wr_cmd_addr;
     logic [1023:0] host_ram_wr_cmd_data;
@@ -680,11 +631,106 @@ module spinneret_app (
     logic [5:0] lines_happened;
     logic [5:0] events_pending;
     logic [31:0] events_sent;
+    logic running_sync_q;
+    logic reset_request;
+    logic reset_near_link_rst;
+    logic reset_far_rst;
+    logic [19:0] state_sync_q;
+    logic ni_crossing_s_awready;
+    logic ni_crossing_s_wready;
+    logic [5:0] ni_crossing_s_bid;
+    logic [1:0] ni_crossing_s_bresp;
+    logic ni_crossing_s_bvalid;
+    logic ni_crossing_s_arready;
+    logic [5:0] ni_crossing_s_rid;
+    logic [511:0] ni_crossing_s_rdata;
+    logic [1:0] ni_crossing_s_rresp;
+    logic ni_crossing_s_rlast;
+    logic ni_crossing_s_rvalid;
+    logic no_crossing_s_awready;
+    logic no_crossing_s_wready;
+    logic [5:0] no_crossing_s_bid;
+    logic [1:0] no_crossing_s_bresp;
+    logic no_crossing_s_bvalid;
+    logic no_crossing_s_arready;
+    logic [5:0] no_crossing_s_rid;
+    logic [511:0] no_crossing_s_rdata;
+    logic [1:0] no_crossing_s_rresp;
+    logic no_crossing_s_rlast;
+    logic no_crossing_s_rvalid;
+    logic host_crossing_s_awready;
+    logic host_crossing_s_wready;
+    logic [5:0] host_crossing_s_bid;
+    logic [1:0] host_crossing_s_bresp;
+    logic host_crossing_s_bvalid;
+    logic host_crossing_s_arready;
+    logic [5:0] host_crossing_s_rid;
+    logic [511:0] host_crossing_s_rdata;
+    logic [1:0] host_crossing_s_rresp;
+    logic host_crossing_s_rlast;
+    logic host_crossing_s_rvalid;
+    logic [5:0] host_dma_crossing_m_awid;
+    logic [63:0] host_dma_crossing_m_awaddr;
+    logic [7:0] host_dma_crossing_m_awlen;
+    logic [2:0] host_dma_crossing_m_awsize;
+    logic [1:0] host_dma_crossing_m_awburst;
+    logic host_dma_crossing_m_awlock;
+    logic [3:0] host_dma_crossing_m_awcache;
+    logic [2:0] host_dma_crossing_m_awprot;
+    logic [3:0] host_dma_crossing_m_awuser;
+    logic [5:0] host_dma_crossing_m_awatop;
+    logic host_dma_crossing_m_awvalid;
+    logic [511:0] host_dma_crossing_m_wdata;
+    logic [63:0] host_dma_crossing_m_wstrb;
+    logic host_dma_crossing_m_wlast;
+    logic host_dma_crossing_m_wvalid;
+    logic host_dma_crossing_m_bready;
+    logic [5:0] host_dma_crossing_m_arid;
+    logic [63:0] host_dma_crossing_m_araddr;
+    logic [7:0] host_dma_crossing_m_arlen;
+    logic [2:0] host_dma_crossing_m_arsize;
+    logic [1:0] host_dma_crossing_m_arburst;
+    logic host_dma_crossing_m_arlock;
+    logic [3:0] host_dma_crossing_m_arcache;
+    logic [2:0] host_dma_crossing_m_arprot;
+    logic [3:0] host_dma_crossing_m_aruser;
+    logic host_dma_crossing_m_arvalid;
+    logic host_dma_crossing_m_rready;
+    logic [714:0] her_fifo_s_data;
+    logic her_fifo_s_ready;
+    her_t her_fifo_m_data;
+    logic [73:0] free_fifo_m_data;
+    logic free_fifo_m_valid;
+    command_t command_fifo_m_data;
+    logic command_fifo_m_valid;
+    logic stdout_fifo_s_ready;
+    logic [31:0] stdout_fifo_m_data;
+    logic stdout_fifo_m_valid;
 
     assign rstn = !rst;
-    assign held = link_held;
-    assign cluster_path_rstn = !rst && !link_held;
-    assign link_hers_data = {ingress_her_meta_scratchpad_3_size, ingress_her_meta_scratchpad_3_addr,
+    assign reset_request = regs_aux_rst_o || !running_sync_q;
+    assign cluster_rstn = !reset_far_rst;
+    assign host_rstn = rstn && !reset_near_link_rst;
+    assign host_slave_aw_qos = 4'd0;
+    assign host_slave_aw_region = 4'd0;
+    assign host_slave_aw_user = 4'd0;
+    assign host_slave_aw_atop = 6'd0;
+    assign host_slave_w_user = 4'd0;
+    assign host_slave_ar_qos = 4'd0;
+    assign host_slave_ar_region = 4'd0;
+    assign host_slave_ar_user = 4'd0;
+    assign stdout_rd_en = stdout_data_valid && stdout_fifo_s_ready;
+    assign ni_slave_aw_qos = 4'd0;
+    assign ni_slave_aw_region = 4'd0;
+    assign ni_slave_aw_user = 4'd0;
+    assign ni_slave_aw_atop = 6'd0;
+    assign ni_slave_w_user = 4'd0;
+    assign ni_slave_ar_qos = 4'd0;
+    assign ni_slave_ar_region = 4'd0;
+    assign ni_slave_ar_user = 4'd0;
+
+    // HERs, and packets that are done with.
+    assign her_fifo_s_data = {ingress_her_meta_scratchpad_3_size, ingress_her_meta_scratchpad_3_addr,
         ingress_her_meta_scratchpad_2_size, ingress_her_meta_scratchpad_2_addr,
         ingress_her_meta_scratchpad_1_size, ingress_her_meta_scratchpad_1_addr,
         ingress_her_meta_scratchpad_0_size, ingress_her_meta_scratchpad_0_addr, ingress_her_meta_th_size,
@@ -692,6 +738,39 @@ module spinneret_app (
         ingress_her_meta_hh_size, ingress_her_meta_hh_addr, ingress_her_meta_host_mem_size,
         ingress_her_meta_host_mem_addr, ingress_her_meta_handler_mem_size, ingress_her_meta_handler_mem_addr,
         ingress_her_xfer_size, ingress_her_size, ingress_her_addr, ingress_her_is_eom, ingress_her_msgid};
+    assign her_msgid = her_fifo_m_data.msgid;
+    assign her_is_eom = her_fifo_m_data.is_eom;
+    assign her_addr = her_fifo_m_data.addr;
+    assign her_size = her_fifo_m_data.size;
+    assign her_xfer_size = her_fifo_m_data.xfer_size;
+    assign her_meta_handler_mem_addr = her_fifo_m_data.meta_handler_mem_addr;
+    assign her_meta_handler_mem_size = her_fifo_m_data.meta_handler_mem_size;
+    assign her_meta_host_mem_addr = her_fifo_m_data.meta_host_mem_addr;
+    assign her_meta_host_mem_size = her_fifo_m_data.meta_host_mem_size;
+    assign her_meta_hh_addr = her_fifo_m_data.meta_hh_addr;
+    assign her_meta_hh_size = her_fifo_m_data.meta_hh_size;
+    assign her_meta_ph_addr = her_fifo_m_data.meta_ph_addr;
+    assign her_meta_ph_size = her_fifo_m_data.meta_ph_size;
+    assign her_meta_th_addr = her_fifo_m_data.meta_th_addr;
+    assign her_meta_th_size = her_fifo_m_data.meta_th_size;
+    assign her_meta_scratchpad_0_addr = her_fifo_m_data.meta_scratchpad_0_addr;
+    assign her_meta_scratchpad_0_size = her_fifo_m_data.meta_scratchpad_0_size;
+    assign her_meta_scratchpad_1_addr = her_fifo_m_data.meta_scratchpad_1_addr;
+    assign her_meta_scratchpad_1_size = her_fifo_m_data.meta_scratchpad_1_size;
+    assign her_meta_scratchpad_2_addr = her_fifo_m_data.meta_scratchpad_2_addr;
+    assign her_meta_scratchpad_2_size = her_fifo_m_data.meta_scratchpad_2_size;
+    assign her_meta_scratchpad_3_addr = her_fifo_m_data.meta_scratchpad_3_addr;
+    assign her_meta_scratchpad_3_size = her_fifo_m_data.meta_scratchpad_3_size;
+    assign no_slave_aw_qos = 4'd0;
+    assign no_slave_aw_region = 4'd0;
+    assign no_slave_aw_user = 4'd0;
+    assign no_slave_aw_atop = 6'd0;
+    assign no_slave_w_user = 4'd0;
+    assign no_slave_ar_qos = 4'd0;
+    assign no_slave_ar_region = 4'd0;
+    assign no_slave_ar_user = 4'd0;
+    assign host_master_b_user = 4'd0;
+    assign host_master_r_user = 4'd0;
 
     always_comb begin
         // Counters in the order of the register table; one without a driver is an error.
@@ -788,15 +867,15 @@ module spinneret_app (
         .m_axi_awcache(bar_m_axi_awcache),
         .m_axi_awprot(bar_m_axi_awprot),
         .m_axi_awvalid(bar_m_axi_awvalid),
-        .m_axi_awready(link_host_awready),
+        .m_axi_awready(host_crossing_s_awready),
         .m_axi_wdata(bar_m_axi_wdata),
         .m_axi_wstrb(bar_m_axi_wstrb),
         .m_axi_wlast(bar_m_axi_wlast),
         .m_axi_wvalid(bar_m_axi_wvalid),
-        .m_axi_wready(link_host_wready),
-        .m_axi_bid(link_host_bid),
-        .m_axi_bresp(link_host_bresp),
-        .m_axi_bvalid(link_host_bvalid),
+        .m_axi_wready(host_crossing_s_wready),
+        .m_axi_bid(host_crossing_s_bid),
+        .m_axi_bresp(host_crossing_s_bresp),
+        .m_axi_bvalid(host_crossing_s_bvalid),
         .m_axi_bready(bar_m_axi_bready),
         .m_axi_arid(bar_m_axi_arid),
         .m_axi_araddr(bar_m_axi_araddr),
@@ -807,20 +886,21 @@ module spinneret_app (
         .m_axi_arcache(bar_m_axi_arcache),
         .m_axi_arprot(bar_m_axi_arprot),
         .m_axi_arvalid(bar_m_axi_arvalid),
-        .m_axi_arready(link_host_arready),
-        .m_axi_rid(link_host_rid),
-        .m_axi_rdata(link_host_rdata),
-        .m_axi_rresp(link_host_rresp),
-        .m_axi_rlast(link_host_rlast),
-        .m_axi_rvalid(link_host_rvalid),
+        .m_axi_arready(host_crossing_s_arready),
+        .m_axi_rid(host_crossing_s_rid),
+        .m_axi_rdata(host_crossing_s_rdata),
+        .m_axi_rresp(host_crossing_s_rresp),
+        .m_axi_rlast(host_crossing_s_rlast),
+        .m_axi_rvalid(host_crossing_s_rvalid),
         .m_axi_rready(bar_m_axi_rready),
-        .cluster_held(held),
+        .cluster_held(reset_near_link_rst),
         .outside_o(bar_outside_o),
         .held_o(bar_held_o),
         .timeout_o(bar_timeout_o),
         .errors_o(bar_errors_o)
     );
 
+    // Control of the cluster.
     pspin_ctrl_regs u_regs (
         .clk(clk),
         .rst(rst),
@@ -845,12 +925,12 @@ module spinneret_app (
         .s_axil_rready(bar_m_axil_rready),
         .cl_fetch_en_o(regs_cl_fetch_en_o),
         .aux_rst_o(regs_aux_rst_o),
-        .cl_eoc_i(link_eoc),
-        .cl_busy_i(link_busy),
-        .mpq_full_i(link_queues_full),
+        .cl_eoc_i(state_sync_q[1:0]),
+        .cl_busy_i(state_sync_q[3:2]),
+        .mpq_full_i(state_sync_q[19:4]),
         .stdout_rd_en(regs_stdout_rd_en),
-        .stdout_dout(link_stdout_data),
-        .stdout_data_valid(link_stdout_valid),
+        .stdout_dout(stdout_fifo_m_data),
+        .stdout_data_valid(stdout_fifo_m_valid),
         .alloc_dropped_pkts(ingress_alloc_dropped_pkts),
         .match_valid(regs_match_valid),
         .match_mode(regs_match_mode),
@@ -886,416 +966,14 @@ module spinneret_app (
         .guard_size(regs_guard_size),
         .guard_by_context(regs_guard_by_context),
         .error_clear(regs_error_clear),
-        .cluster_running(link_running),
-        .cluster_held(held),
+        .cluster_running(running_sync_q),
+        .cluster_held(reset_near_link_rst),
         .counters(counters),
         .events_pending(events_pending),
         .events_sent(events_sent),
         .events_clear(regs_events_clear),
         .events_enable(regs_events_enable),
         .events_moderation(regs_events_moderation)
-    );
-
-    // Control of the cluster.
-    // The cluster's side.
-    spinneret_cluster_link u_link (
-        .clk(clk),
-        .rst(rst),
-        .request(regs_aux_rst_o),
-        .held(link_held),
-        .running(link_running),
-        .fetch_enable(regs_cl_fetch_en_o),
-        .eoc(link_eoc),
-        .busy(link_busy),
-        .queues_full(link_queues_full),
-        .ni_awid(ingress_m_axi_pspin_ni_awid),
-        .ni_awaddr(ingress_m_axi_pspin_ni_awaddr),
-        .ni_awlen(ingress_m_axi_pspin_ni_awlen),
-        .ni_awsize(ingress_m_axi_pspin_ni_awsize),
-        .ni_awburst(ingress_m_axi_pspin_ni_awburst),
-        .ni_awlock(ingress_m_axi_pspin_ni_awlock),
-        .ni_awcache(ingress_m_axi_pspin_ni_awcache),
-        .ni_awprot(ingress_m_axi_pspin_ni_awprot),
-        .ni_awvalid(ingress_m_axi_pspin_ni_awvalid),
-        .ni_awready(link_ni_awready),
-        .ni_wdata(ingress_m_axi_pspin_ni_wdata),
-        .ni_wstrb(ingress_m_axi_pspin_ni_wstrb),
-        .ni_wlast(ingress_m_axi_pspin_ni_wlast),
-        .ni_wvalid(ingress_m_axi_pspin_ni_wvalid),
-        .ni_wready(link_ni_wready),
-        .ni_bid(link_ni_bid),
-        .ni_bresp(link_ni_bresp),
-        .ni_bvalid(link_ni_bvalid),
-        .ni_bready(ingress_m_axi_pspin_ni_bready),
-        .ni_arid(ingress_m_axi_pspin_ni_arid),
-        .ni_araddr(ingress_m_axi_pspin_ni_araddr),
-        .ni_arlen(ingress_m_axi_pspin_ni_arlen),
-        .ni_arsize(ingress_m_axi_pspin_ni_arsize),
-        .ni_arburst(ingress_m_axi_pspin_ni_arburst),
-        .ni_arlock(ingress_m_axi_pspin_ni_arlock),
-        .ni_arcache(ingress_m_axi_pspin_ni_arcache),
-        .ni_arprot(ingress_m_axi_pspin_ni_arprot),
-        .ni_arvalid(ingress_m_axi_pspin_ni_arvalid),
-        .ni_arready(link_ni_arready),
-        .ni_rid(link_ni_rid),
-        .ni_rdata(link_ni_rdata),
-        .ni_rresp(link_ni_rresp),
-        .ni_rlast(link_ni_rlast),
-        .ni_rvalid(link_ni_rvalid),
-        .ni_rready(ingress_m_axi_pspin_ni_rready),
-        .no_awid(egress_m_axi_pspin_no_awid),
-        .no_awaddr(egress_m_axi_pspin_no_awaddr),
-        .no_awlen(egress_m_axi_pspin_no_awlen),
-        .no_awsize(egress_m_axi_pspin_no_awsize),
-        .no_awburst(egress_m_axi_pspin_no_awburst),
-        .no_awlock(egress_m_axi_pspin_no_awlock),
-        .no_awcache(egress_m_axi_pspin_no_awcache),
-        .no_awprot(egress_m_axi_pspin_no_awprot),
-        .no_awvalid(egress_m_axi_pspin_no_awvalid),
-        .no_awready(link_no_awready),
-        .no_wdata(egress_m_axi_pspin_no_wdata),
-        .no_wstrb(egress_m_axi_pspin_no_wstrb),
-        .no_wlast(egress_m_axi_pspin_no_wlast),
-        .no_wvalid(egress_m_axi_pspin_no_wvalid),
-        .no_wready(link_no_wready),
-        .no_bid(link_no_bid),
-        .no_bresp(link_no_bresp),
-        .no_bvalid(link_no_bvalid),
-        .no_bready(egress_m_axi_pspin_no_bready),
-        .no_arid(egress_m_axi_pspin_no_arid),
-        .no_araddr(egress_m_axi_pspin_no_araddr),
-        .no_arlen(egress_m_axi_pspin_no_arlen),
-        .no_arsize(egress_m_axi_pspin_no_arsize),
-        .no_arburst(egress_m_axi_pspin_no_arburst),
-        .no_arlock(egress_m_axi_pspin_no_arlock),
-        .no_arcache(egress_m_axi_pspin_no_arcache),
-        .no_arprot(egress_m_axi_pspin_no_arprot),
-        .no_arvalid(egress_m_axi_pspin_no_arvalid),
-        .no_arready(link_no_arready),
-        .no_rid(link_no_rid),
-        .no_rdata(link_no_rdata),
-        .no_rresp(link_no_rresp),
-        .no_rlast(link_no_rlast),
-        .no_rvalid(link_no_rvalid),
-        .no_rready(egress_m_axi_pspin_no_rready),
-        .host_awid(bar_m_axi_awid),
-        .host_awaddr(bar_m_axi_awaddr),
-        .host_awlen(bar_m_axi_awlen),
-        .host_awsize(bar_m_axi_awsize),
-        .host_awburst(bar_m_axi_awburst),
-        .host_awlock(bar_m_axi_awlock),
-        .host_awcache(bar_m_axi_awcache),
-        .host_awprot(bar_m_axi_awprot),
-        .host_awvalid(bar_m_axi_awvalid),
-        .host_awready(link_host_awready),
-        .host_wdata(bar_m_axi_wdata),
-        .host_wstrb(bar_m_axi_wstrb),
-        .host_wlast(bar_m_axi_wlast),
-        .host_wvalid(bar_m_axi_wvalid),
-        .host_wready(link_host_wready),
-        .host_bid(link_host_bid),
-        .host_bresp(link_host_bresp),
-        .host_bvalid(link_host_bvalid),
-        .host_bready(bar_m_axi_bready),
-        .host_arid(bar_m_axi_arid),
-        .host_araddr(bar_m_axi_araddr),
-        .host_arlen(bar_m_axi_arlen),
-        .host_arsize(bar_m_axi_arsize),
-        .host_arburst(bar_m_axi_arburst),
-        .host_arlock(bar_m_axi_arlock),
-        .host_arcache(bar_m_axi_arcache),
-        .host_arprot(bar_m_axi_arprot),
-        .host_arvalid(bar_m_axi_arvalid),
-        .host_arready(link_host_arready),
-        .host_rid(link_host_rid),
-        .host_rdata(link_host_rdata),
-        .host_rresp(link_host_rresp),
-        .host_rlast(link_host_rlast),
-        .host_rvalid(link_host_rvalid),
-        .host_rready(bar_m_axi_rready),
-        .host_dma_awid(link_host_dma_awid),
-        .host_dma_awaddr(link_host_dma_awaddr),
-        .host_dma_awlen(link_host_dma_awlen),
-        .host_dma_awsize(link_host_dma_awsize),
-        .host_dma_awburst(link_host_dma_awburst),
-        .host_dma_awlock(link_host_dma_awlock),
-        .host_dma_awcache(link_host_dma_awcache),
-        .host_dma_awprot(link_host_dma_awprot),
-        .host_dma_awuser(link_host_dma_awuser),
-        .host_dma_awatop(link_host_dma_awatop),
-        .host_dma_awvalid(link_host_dma_awvalid),
-        .host_dma_awready(host_s_axi_awready),
-        .host_dma_wdata(link_host_dma_wdata),
-        .host_dma_wstrb(link_host_dma_wstrb),
-        .host_dma_wlast(link_host_dma_wlast),
-        .host_dma_wvalid(link_host_dma_wvalid),
-        .host_dma_wready(host_s_axi_wready),
-        .host_dma_bid(host_s_axi_bid),
-        .host_dma_bresp(host_s_axi_bresp),
-        .host_dma_bvalid(host_s_axi_bvalid),
-        .host_dma_bready(link_host_dma_bready),
-        .host_dma_arid(link_host_dma_arid),
-        .host_dma_araddr(link_host_dma_araddr),
-        .host_dma_arlen(link_host_dma_arlen),
-        .host_dma_arsize(link_host_dma_arsize),
-        .host_dma_arburst(link_host_dma_arburst),
-        .host_dma_arlock(link_host_dma_arlock),
-        .host_dma_arcache(link_host_dma_arcache),
-        .host_dma_arprot(link_host_dma_arprot),
-        .host_dma_aruser(link_host_dma_aruser),
-        .host_dma_arvalid(link_host_dma_arvalid),
-        .host_dma_arready(host_s_axi_arready),
-        .host_dma_rid(host_s_axi_rid),
-        .host_dma_rdata(host_s_axi_rdata),
-        .host_dma_rresp(host_s_axi_rresp),
-        .host_dma_rlast(host_s_axi_rlast),
-        .host_dma_rvalid(host_s_axi_rvalid),
-        .host_dma_rready(link_host_dma_rready),
-        .hers_data(link_hers_data),
-        .hers_valid(ingress_her_valid),
-        .hers_ready(link_hers_ready),
-        .frees_data(link_frees_data),
-        .frees_valid(link_frees_valid),
-        .frees_ready(ingress_feedback_ready),
-        .commands_data(link_commands_data),
-        .commands_valid(link_commands_valid),
-        .commands_ready(egress_nic_cmd_req_ready),
-        .responses_data(egress_nic_cmd_resp_id),
-        .responses_valid(egress_nic_cmd_resp_valid),
-        .responses_ready(),
-        .stdout_data(link_stdout_data),
-        .stdout_valid(link_stdout_valid),
-        .stdout_ready(regs_stdout_rd_en),
-        .cluster_clk(cluster_clk),
-        .cluster_running(cluster_running),
-        .cluster_rstn(cluster_rstn),
-        .cl_fetch_en(cl_fetch_en),
-        .cl_eoc(cl_eoc),
-        .cl_busy(cl_busy),
-        .mpq_full(mpq_full),
-        .ni_slave_aw_addr(ni_slave_aw_addr),
-        .ni_slave_aw_prot(ni_slave_aw_prot),
-        .ni_slave_aw_region(ni_slave_aw_region),
-        .ni_slave_aw_len(ni_slave_aw_len),
-        .ni_slave_aw_size(ni_slave_aw_size),
-        .ni_slave_aw_burst(ni_slave_aw_burst),
-        .ni_slave_aw_lock(ni_slave_aw_lock),
-        .ni_slave_aw_atop(ni_slave_aw_atop),
-        .ni_slave_aw_cache(ni_slave_aw_cache),
-        .ni_slave_aw_qos(ni_slave_aw_qos),
-        .ni_slave_aw_id(ni_slave_aw_id),
-        .ni_slave_aw_user(ni_slave_aw_user),
-        .ni_slave_aw_valid(ni_slave_aw_valid),
-        .ni_slave_aw_ready(ni_slave_aw_ready),
-        .ni_slave_ar_addr(ni_slave_ar_addr),
-        .ni_slave_ar_prot(ni_slave_ar_prot),
-        .ni_slave_ar_region(ni_slave_ar_region),
-        .ni_slave_ar_len(ni_slave_ar_len),
-        .ni_slave_ar_size(ni_slave_ar_size),
-        .ni_slave_ar_burst(ni_slave_ar_burst),
-        .ni_slave_ar_lock(ni_slave_ar_lock),
-        .ni_slave_ar_cache(ni_slave_ar_cache),
-        .ni_slave_ar_qos(ni_slave_ar_qos),
-        .ni_slave_ar_id(ni_slave_ar_id),
-        .ni_slave_ar_user(ni_slave_ar_user),
-        .ni_slave_ar_valid(ni_slave_ar_valid),
-        .ni_slave_ar_ready(ni_slave_ar_ready),
-        .ni_slave_w_data(ni_slave_w_data),
-        .ni_slave_w_strb(ni_slave_w_strb),
-        .ni_slave_w_user(ni_slave_w_user),
-        .ni_slave_w_last(ni_slave_w_last),
-        .ni_slave_w_valid(ni_slave_w_valid),
-        .ni_slave_w_ready(ni_slave_w_ready),
-        .ni_slave_r_data(ni_slave_r_data),
-        .ni_slave_r_resp(ni_slave_r_resp),
-        .ni_slave_r_last(ni_slave_r_last),
-        .ni_slave_r_id(ni_slave_r_id),
-        .ni_slave_r_user(ni_slave_r_user),
-        .ni_slave_r_valid(ni_slave_r_valid),
-        .ni_slave_r_ready(ni_slave_r_ready),
-        .ni_slave_b_resp(ni_slave_b_resp),
-        .ni_slave_b_id(ni_slave_b_id),
-        .ni_slave_b_user(ni_slave_b_user),
-        .ni_slave_b_valid(ni_slave_b_valid),
-        .ni_slave_b_ready(ni_slave_b_ready),
-        .no_slave_aw_addr(no_slave_aw_addr),
-        .no_slave_aw_prot(no_slave_aw_prot),
-        .no_slave_aw_region(no_slave_aw_region),
-        .no_slave_aw_len(no_slave_aw_len),
-        .no_slave_aw_size(no_slave_aw_size),
-        .no_slave_aw_burst(no_slave_aw_burst),
-        .no_slave_aw_lock(no_slave_aw_lock),
-        .no_slave_aw_atop(no_slave_aw_atop),
-        .no_slave_aw_cache(no_slave_aw_cache),
-        .no_slave_aw_qos(no_slave_aw_qos),
-        .no_slave_aw_id(no_slave_aw_id),
-        .no_slave_aw_user(no_slave_aw_user),
-        .no_slave_aw_valid(no_slave_aw_valid),
-        .no_slave_aw_ready(no_slave_aw_ready),
-        .no_slave_ar_addr(no_slave_ar_addr),
-        .no_slave_ar_prot(no_slave_ar_prot),
-        .no_slave_ar_region(no_slave_ar_region),
-        .no_slave_ar_len(no_slave_ar_len),
-        .no_slave_ar_size(no_slave_ar_size),
-        .no_slave_ar_burst(no_slave_ar_burst),
-        .no_slave_ar_lock(no_slave_ar_lock),
-        .no_slave_ar_cache(no_slave_ar_cache),
-        .no_slave_ar_qos(no_slave_ar_qos),
-        .no_slave_ar_id(no_slave_ar_id),
-        .no_slave_ar_user(no_slave_ar_user),
-        .no_slave_ar_valid(no_slave_ar_valid),
-        .no_slave_ar_ready(no_slave_ar_ready),
-        .no_slave_w_data(no_slave_w_data),
-        .no_slave_w_strb(no_slave_w_strb),
-        .no_slave_w_user(no_slave_w_user),
-        .no_slave_w_last(no_slave_w_last),
-        .no_slave_w_valid(no_slave_w_valid),
-        .no_slave_w_ready(no_slave_w_ready),
-        .no_slave_r_data(no_slave_r_data),
-        .no_slave_r_resp(no_slave_r_resp),
-        .no_slave_r_last(no_slave_r_last),
-        .no_slave_r_id(no_slave_r_id),
-        .no_slave_r_user(no_slave_r_user),
-        .no_slave_r_valid(no_slave_r_valid),
-        .no_slave_r_ready(no_slave_r_ready),
-        .no_slave_b_resp(no_slave_b_resp),
-        .no_slave_b_id(no_slave_b_id),
-        .no_slave_b_user(no_slave_b_user),
-        .no_slave_b_valid(no_slave_b_valid),
-        .no_slave_b_ready(no_slave_b_ready),
-        .host_slave_aw_addr(host_slave_aw_addr),
-        .host_slave_aw_prot(host_slave_aw_prot),
-        .host_slave_aw_region(host_slave_aw_region),
-        .host_slave_aw_len(host_slave_aw_len),
-        .host_slave_aw_size(host_slave_aw_size),
-        .host_slave_aw_burst(host_slave_aw_burst),
-        .host_slave_aw_lock(host_slave_aw_lock),
-        .host_slave_aw_atop(host_slave_aw_atop),
-        .host_slave_aw_cache(host_slave_aw_cache),
-        .host_slave_aw_qos(host_slave_aw_qos),
-        .host_slave_aw_id(host_slave_aw_id),
-        .host_slave_aw_user(host_slave_aw_user),
-        .host_slave_aw_valid(host_slave_aw_valid),
-        .host_slave_aw_ready(host_slave_aw_ready),
-        .host_slave_ar_addr(host_slave_ar_addr),
-        .host_slave_ar_prot(host_slave_ar_prot),
-        .host_slave_ar_region(host_slave_ar_region),
-        .host_slave_ar_len(host_slave_ar_len),
-        .host_slave_ar_size(host_slave_ar_size),
-        .host_slave_ar_burst(host_slave_ar_burst),
-        .host_slave_ar_lock(host_slave_ar_lock),
-        .host_slave_ar_cache(host_slave_ar_cache),
-        .host_slave_ar_qos(host_slave_ar_qos),
-        .host_slave_ar_id(host_slave_ar_id),
-        .host_slave_ar_user(host_slave_ar_user),
-        .host_slave_ar_valid(host_slave_ar_valid),
-        .host_slave_ar_ready(host_slave_ar_ready),
-        .host_slave_w_data(host_slave_w_data),
-        .host_slave_w_strb(host_slave_w_strb),
-        .host_slave_w_user(host_slave_w_user),
-        .host_slave_w_last(host_slave_w_last),
-        .host_slave_w_valid(host_slave_w_valid),
-        .host_slave_w_ready(host_slave_w_ready),
-        .host_slave_r_data(host_slave_r_data),
-        .host_slave_r_resp(host_slave_r_resp),
-        .host_slave_r_last(host_slave_r_last),
-        .host_slave_r_id(host_slave_r_id),
-        .host_slave_r_user(host_slave_r_user),
-        .host_slave_r_valid(host_slave_r_valid),
-        .host_slave_r_ready(host_slave_r_ready),
-        .host_slave_b_resp(host_slave_b_resp),
-        .host_slave_b_id(host_slave_b_id),
-        .host_slave_b_user(host_slave_b_user),
-        .host_slave_b_valid(host_slave_b_valid),
-        .host_slave_b_ready(host_slave_b_ready),
-        .host_master_aw_addr(host_master_aw_addr),
-        .host_master_aw_prot(host_master_aw_prot),
-        .host_master_aw_region(host_master_aw_region),
-        .host_master_aw_len(host_master_aw_len),
-        .host_master_aw_size(host_master_aw_size),
-        .host_master_aw_burst(host_master_aw_burst),
-        .host_master_aw_lock(host_master_aw_lock),
-        .host_master_aw_atop(host_master_aw_atop),
-        .host_master_aw_cache(host_master_aw_cache),
-        .host_master_aw_qos(host_master_aw_qos),
-        .host_master_aw_id(host_master_aw_id),
-        .host_master_aw_user(host_master_aw_user),
-        .host_master_aw_valid(host_master_aw_valid),
-        .host_master_aw_ready(host_master_aw_ready),
-        .host_master_ar_addr(host_master_ar_addr),
-        .host_master_ar_prot(host_master_ar_prot),
-        .host_master_ar_region(host_master_ar_region),
-        .host_master_ar_len(host_master_ar_len),
-        .host_master_ar_size(host_master_ar_size),
-        .host_master_ar_burst(host_master_ar_burst),
-        .host_master_ar_lock(host_master_ar_lock),
-        .host_master_ar_cache(host_master_ar_cache),
-        .host_master_ar_qos(host_master_ar_qos),
-        .host_master_ar_id(host_master_ar_id),
-        .host_master_ar_user(host_master_ar_user),
-        .host_master_ar_valid(host_master_ar_valid),
-        .host_master_ar_ready(host_master_ar_ready),
-        .host_master_w_data(host_master_w_data),
-        .host_master_w_strb(host_master_w_strb),
-        .host_master_w_user(host_master_w_user),
-        .host_master_w_last(host_master_w_last),
-        .host_master_w_valid(host_master_w_valid),
-        .host_master_w_ready(host_master_w_ready),
-        .host_master_r_data(host_master_r_data),
-        .host_master_r_resp(host_master_r_resp),
-        .host_master_r_last(host_master_r_last),
-        .host_master_r_id(host_master_r_id),
-        .host_master_r_user(host_master_r_user),
-        .host_master_r_valid(host_master_r_valid),
-        .host_master_r_ready(host_master_r_ready),
-        .host_master_b_resp(host_master_b_resp),
-        .host_master_b_id(host_master_b_id),
-        .host_master_b_user(host_master_b_user),
-        .host_master_b_valid(host_master_b_valid),
-        .host_master_b_ready(host_master_b_ready),
-        .her_ready(her_ready),
-        .her_valid(her_valid),
-        .her_msgid(her_msgid),
-        .her_is_eom(her_is_eom),
-        .her_addr(her_addr),
-        .her_size(her_size),
-        .her_xfer_size(her_xfer_size),
-        .her_meta_handler_mem_addr(her_meta_handler_mem_addr),
-        .her_meta_handler_mem_size(her_meta_handler_mem_size),
-        .her_meta_host_mem_addr(her_meta_host_mem_addr),
-        .her_meta_host_mem_size(her_meta_host_mem_size),
-        .her_meta_hh_addr(her_meta_hh_addr),
-        .her_meta_hh_size(her_meta_hh_size),
-        .her_meta_ph_addr(her_meta_ph_addr),
-        .her_meta_ph_size(her_meta_ph_size),
-        .her_meta_th_addr(her_meta_th_addr),
-        .her_meta_th_size(her_meta_th_size),
-        .her_meta_scratchpad_0_addr(her_meta_scratchpad_0_addr),
-        .her_meta_scratchpad_0_size(her_meta_scratchpad_0_size),
-        .her_meta_scratchpad_1_addr(her_meta_scratchpad_1_addr),
-        .her_meta_scratchpad_1_size(her_meta_scratchpad_1_size),
-        .her_meta_scratchpad_2_addr(her_meta_scratchpad_2_addr),
-        .her_meta_scratchpad_2_size(her_meta_scratchpad_2_size),
-        .her_meta_scratchpad_3_addr(her_meta_scratchpad_3_addr),
-        .her_meta_scratchpad_3_size(her_meta_scratchpad_3_size),
-        .feedback_ready(feedback_ready),
-        .feedback_valid(feedback_valid),
-        .feedback_her_addr(feedback_her_addr),
-        .feedback_her_size(feedback_her_size),
-        .feedback_msgid(feedback_msgid),
-        .nic_cmd_req_ready(nic_cmd_req_ready),
-        .nic_cmd_req_valid(nic_cmd_req_valid),
-        .nic_cmd_req_id(nic_cmd_req_id),
-        .nic_cmd_req_nid(nic_cmd_req_nid),
-        .nic_cmd_req_fid(nic_cmd_req_fid),
-        .nic_cmd_req_src_addr(nic_cmd_req_src_addr),
-        .nic_cmd_req_length(nic_cmd_req_length),
-        .nic_cmd_req_user_ptr(nic_cmd_req_user_ptr),
-        .nic_cmd_resp_valid(nic_cmd_resp_valid),
-        .nic_cmd_resp_id(nic_cmd_resp_id),
-        .stdout_rd_en(stdout_rd_en),
-        .stdout_dout(stdout_dout),
-        .stdout_data_valid(stdout_data_valid)
     );
 
     // Rules and contexts.
@@ -1354,15 +1032,15 @@ module spinneret_app (
         .m_axi_pspin_ni_awcache(ingress_m_axi_pspin_ni_awcache),
         .m_axi_pspin_ni_awprot(ingress_m_axi_pspin_ni_awprot),
         .m_axi_pspin_ni_awvalid(ingress_m_axi_pspin_ni_awvalid),
-        .m_axi_pspin_ni_awready(link_ni_awready),
+        .m_axi_pspin_ni_awready(ni_crossing_s_awready),
         .m_axi_pspin_ni_wdata(ingress_m_axi_pspin_ni_wdata),
         .m_axi_pspin_ni_wstrb(ingress_m_axi_pspin_ni_wstrb),
         .m_axi_pspin_ni_wlast(ingress_m_axi_pspin_ni_wlast),
         .m_axi_pspin_ni_wvalid(ingress_m_axi_pspin_ni_wvalid),
-        .m_axi_pspin_ni_wready(link_ni_wready),
-        .m_axi_pspin_ni_bid(link_ni_bid),
-        .m_axi_pspin_ni_bresp(link_ni_bresp),
-        .m_axi_pspin_ni_bvalid(link_ni_bvalid),
+        .m_axi_pspin_ni_wready(ni_crossing_s_wready),
+        .m_axi_pspin_ni_bid(ni_crossing_s_bid),
+        .m_axi_pspin_ni_bresp(ni_crossing_s_bresp),
+        .m_axi_pspin_ni_bvalid(ni_crossing_s_bvalid),
         .m_axi_pspin_ni_bready(ingress_m_axi_pspin_ni_bready),
         .m_axi_pspin_ni_arid(ingress_m_axi_pspin_ni_arid),
         .m_axi_pspin_ni_araddr(ingress_m_axi_pspin_ni_araddr),
@@ -1373,14 +1051,14 @@ module spinneret_app (
         .m_axi_pspin_ni_arcache(ingress_m_axi_pspin_ni_arcache),
         .m_axi_pspin_ni_arprot(ingress_m_axi_pspin_ni_arprot),
         .m_axi_pspin_ni_arvalid(ingress_m_axi_pspin_ni_arvalid),
-        .m_axi_pspin_ni_arready(link_ni_arready),
-        .m_axi_pspin_ni_rid(link_ni_rid),
-        .m_axi_pspin_ni_rdata(link_ni_rdata),
-        .m_axi_pspin_ni_rresp(link_ni_rresp),
-        .m_axi_pspin_ni_rlast(link_ni_rlast),
-        .m_axi_pspin_ni_rvalid(link_ni_rvalid),
+        .m_axi_pspin_ni_arready(ni_crossing_s_arready),
+        .m_axi_pspin_ni_rid(ni_crossing_s_rid),
+        .m_axi_pspin_ni_rdata(ni_crossing_s_rdata),
+        .m_axi_pspin_ni_rresp(ni_crossing_s_rresp),
+        .m_axi_pspin_ni_rlast(ni_crossing_s_rlast),
+        .m_axi_pspin_ni_rvalid(ni_crossing_s_rvalid),
         .m_axi_pspin_ni_rready(ingress_m_axi_pspin_ni_rready),
-        .her_ready(link_hers_ready),
+        .her_ready(her_fifo_s_ready),
         .her_valid(ingress_her_valid),
         .her_msgid(ingress_her_msgid),
         .her_is_eom(ingress_her_is_eom),
@@ -1406,10 +1084,10 @@ module spinneret_app (
         .her_meta_scratchpad_3_addr(ingress_her_meta_scratchpad_3_addr),
         .her_meta_scratchpad_3_size(ingress_her_meta_scratchpad_3_size),
         .feedback_ready(ingress_feedback_ready),
-        .feedback_valid(link_frees_valid),
-        .feedback_her_addr(link_frees_data[31:0]),
-        .feedback_her_size(link_frees_data[47:32]),
-        .feedback_msgid(link_frees_data[57:48]),
+        .feedback_valid(free_fifo_m_valid),
+        .feedback_her_addr(free_fifo_m_data[31:0]),
+        .feedback_her_size(free_fifo_m_data[47:32]),
+        .feedback_msgid(free_fifo_m_data[57:48]),
         .alloc_dropped_pkts(ingress_alloc_dropped_pkts),
         .matched_pkts_o(ingress_matched_pkts_o),
         .bypassed_pkts_o(ingress_bypassed_pkts_o),
@@ -1428,7 +1106,7 @@ module spinneret_app (
         .small_used_o(ingress_small_used_o),
         .small_peak_o(ingress_small_peak_o),
         .match_relative(regs_match_relative),
-        .cluster_held(held),
+        .cluster_held(reset_near_link_rst),
         .dropped_reset_o(ingress_dropped_reset_o)
     );
 
@@ -1445,15 +1123,15 @@ module spinneret_app (
         .m_axi_pspin_no_awcache(egress_m_axi_pspin_no_awcache),
         .m_axi_pspin_no_awprot(egress_m_axi_pspin_no_awprot),
         .m_axi_pspin_no_awvalid(egress_m_axi_pspin_no_awvalid),
-        .m_axi_pspin_no_awready(link_no_awready),
+        .m_axi_pspin_no_awready(no_crossing_s_awready),
         .m_axi_pspin_no_wdata(egress_m_axi_pspin_no_wdata),
         .m_axi_pspin_no_wstrb(egress_m_axi_pspin_no_wstrb),
         .m_axi_pspin_no_wlast(egress_m_axi_pspin_no_wlast),
         .m_axi_pspin_no_wvalid(egress_m_axi_pspin_no_wvalid),
-        .m_axi_pspin_no_wready(link_no_wready),
-        .m_axi_pspin_no_bid(link_no_bid),
-        .m_axi_pspin_no_bresp(link_no_bresp),
-        .m_axi_pspin_no_bvalid(link_no_bvalid),
+        .m_axi_pspin_no_wready(no_crossing_s_wready),
+        .m_axi_pspin_no_bid(no_crossing_s_bid),
+        .m_axi_pspin_no_bresp(no_crossing_s_bresp),
+        .m_axi_pspin_no_bvalid(no_crossing_s_bvalid),
         .m_axi_pspin_no_bready(egress_m_axi_pspin_no_bready),
         .m_axi_pspin_no_arid(egress_m_axi_pspin_no_arid),
         .m_axi_pspin_no_araddr(egress_m_axi_pspin_no_araddr),
@@ -1464,12 +1142,12 @@ module spinneret_app (
         .m_axi_pspin_no_arcache(egress_m_axi_pspin_no_arcache),
         .m_axi_pspin_no_arprot(egress_m_axi_pspin_no_arprot),
         .m_axi_pspin_no_arvalid(egress_m_axi_pspin_no_arvalid),
-        .m_axi_pspin_no_arready(link_no_arready),
-        .m_axi_pspin_no_rid(link_no_rid),
-        .m_axi_pspin_no_rdata(link_no_rdata),
-        .m_axi_pspin_no_rresp(link_no_rresp),
-        .m_axi_pspin_no_rlast(link_no_rlast),
-        .m_axi_pspin_no_rvalid(link_no_rvalid),
+        .m_axi_pspin_no_arready(no_crossing_s_arready),
+        .m_axi_pspin_no_rid(no_crossing_s_rid),
+        .m_axi_pspin_no_rdata(no_crossing_s_rdata),
+        .m_axi_pspin_no_rresp(no_crossing_s_rresp),
+        .m_axi_pspin_no_rlast(no_crossing_s_rlast),
+        .m_axi_pspin_no_rvalid(no_crossing_s_rvalid),
         .m_axi_pspin_no_rready(egress_m_axi_pspin_no_rready),
         .m_axis_nic_tx_tdata(egress_m_axis_nic_tx_tdata),
         .m_axis_nic_tx_tkeep(egress_m_axis_nic_tx_tkeep),
@@ -1480,13 +1158,13 @@ module spinneret_app (
         .m_axis_nic_tx_tdest(egress_m_axis_nic_tx_tdest),
         .m_axis_nic_tx_tuser(egress_m_axis_nic_tx_tuser),
         .nic_cmd_req_ready(egress_nic_cmd_req_ready),
-        .nic_cmd_req_valid(link_commands_valid),
-        .nic_cmd_req_id(link_commands_data.id),
-        .nic_cmd_req_nid(link_commands_data.nid),
-        .nic_cmd_req_fid(link_commands_data.fid),
-        .nic_cmd_req_src_addr(link_commands_data.src_addr),
-        .nic_cmd_req_length(link_commands_data.length),
-        .nic_cmd_req_user_ptr(link_commands_data.user_ptr),
+        .nic_cmd_req_valid(command_fifo_m_valid),
+        .nic_cmd_req_id(command_fifo_m_data.id),
+        .nic_cmd_req_nid(command_fifo_m_data.nid),
+        .nic_cmd_req_fid(command_fifo_m_data.fid),
+        .nic_cmd_req_src_addr(command_fifo_m_data.src_addr),
+        .nic_cmd_req_length(command_fifo_m_data.length),
+        .nic_cmd_req_user_ptr(command_fifo_m_data.user_ptr),
         .nic_cmd_resp_valid(egress_nic_cmd_resp_valid),
         .nic_cmd_resp_id(egress_nic_cmd_resp_id),
         .egress_dma_last_error(egress_egress_dma_last_error),
@@ -1494,7 +1172,7 @@ module spinneret_app (
         .egress_read_error_o(egress_egress_read_error_o),
         .egress_refused_o(egress_egress_refused_o),
         .egress_dma_error_clear(regs_error_clear),
-        .cluster_held(held)
+        .cluster_held(reset_near_link_rst)
     );
 
     pspin_tx_inject u_inject (
@@ -1536,10 +1214,9 @@ module spinneret_app (
         .tx_host_tag_conflict_o(inject_tx_host_tag_conflict_o)
     );
 
-    // Host memory.
     pspin_hostmem_dma u_host (
         .clk(clk),
-        .rstn(cluster_path_rstn),
+        .rstn(host_rstn),
         .m_axis_read_desc_dma_addr(m_axis_data_dma_read_desc_dma_addr),
         .m_axis_read_desc_ram_sel(m_axis_data_dma_read_desc_ram_sel),
         .m_axis_read_desc_ram_addr(m_axis_data_dma_read_desc_ram_addr),
@@ -1574,43 +1251,43 @@ module spinneret_app (
         .ram_rd_resp_data(read_ram_ram_rd_resp_data),
         .ram_rd_resp_valid(read_ram_ram_rd_resp_valid),
         .ram_rd_resp_ready(host_ram_rd_resp_ready),
-        .s_axi_awid(link_host_dma_awid),
-        .s_axi_awaddr(link_host_dma_awaddr),
-        .s_axi_awlen(link_host_dma_awlen),
-        .s_axi_awsize(link_host_dma_awsize),
-        .s_axi_awburst(link_host_dma_awburst),
-        .s_axi_awlock(link_host_dma_awlock),
-        .s_axi_awcache(link_host_dma_awcache),
-        .s_axi_awprot(link_host_dma_awprot),
+        .s_axi_awid(host_dma_crossing_m_awid),
+        .s_axi_awaddr(host_dma_crossing_m_awaddr),
+        .s_axi_awlen(host_dma_crossing_m_awlen),
+        .s_axi_awsize(host_dma_crossing_m_awsize),
+        .s_axi_awburst(host_dma_crossing_m_awburst),
+        .s_axi_awlock(host_dma_crossing_m_awlock),
+        .s_axi_awcache(host_dma_crossing_m_awcache),
+        .s_axi_awprot(host_dma_crossing_m_awprot),
         .s_axi_awqos(4'd0),
         .s_axi_awregion(4'd0),
-        .s_axi_awuser(link_host_dma_awuser),
-        .s_axi_awatop(link_host_dma_awatop),
-        .s_axi_awvalid(link_host_dma_awvalid),
+        .s_axi_awuser(host_dma_crossing_m_awuser),
+        .s_axi_awatop(host_dma_crossing_m_awatop),
+        .s_axi_awvalid(host_dma_crossing_m_awvalid),
         .s_axi_awready(host_s_axi_awready),
-        .s_axi_wdata(link_host_dma_wdata),
-        .s_axi_wstrb(link_host_dma_wstrb),
-        .s_axi_wlast(link_host_dma_wlast),
+        .s_axi_wdata(host_dma_crossing_m_wdata),
+        .s_axi_wstrb(host_dma_crossing_m_wstrb),
+        .s_axi_wlast(host_dma_crossing_m_wlast),
         .s_axi_wuser(4'd0),
-        .s_axi_wvalid(link_host_dma_wvalid),
+        .s_axi_wvalid(host_dma_crossing_m_wvalid),
         .s_axi_wready(host_s_axi_wready),
         .s_axi_bid(host_s_axi_bid),
         .s_axi_bresp(host_s_axi_bresp),
         .s_axi_buser(),
         .s_axi_bvalid(host_s_axi_bvalid),
-        .s_axi_bready(link_host_dma_bready),
-        .s_axi_arid(link_host_dma_arid),
-        .s_axi_araddr(link_host_dma_araddr),
-        .s_axi_arlen(link_host_dma_arlen),
-        .s_axi_arsize(link_host_dma_arsize),
-        .s_axi_arburst(link_host_dma_arburst),
-        .s_axi_arlock(link_host_dma_arlock),
-        .s_axi_arcache(link_host_dma_arcache),
-        .s_axi_arprot(link_host_dma_arprot),
+        .s_axi_bready(host_dma_crossing_m_bready),
+        .s_axi_arid(host_dma_crossing_m_arid),
+        .s_axi_araddr(host_dma_crossing_m_araddr),
+        .s_axi_arlen(host_dma_crossing_m_arlen),
+        .s_axi_arsize(host_dma_crossing_m_arsize),
+        .s_axi_arburst(host_dma_crossing_m_arburst),
+        .s_axi_arlock(host_dma_crossing_m_arlock),
+        .s_axi_arcache(host_dma_crossing_m_arcache),
+        .s_axi_arprot(host_dma_crossing_m_arprot),
         .s_axi_arqos(4'd0),
         .s_axi_arregion(4'd0),
-        .s_axi_aruser(link_host_dma_aruser),
-        .s_axi_arvalid(link_host_dma_arvalid),
+        .s_axi_aruser(host_dma_crossing_m_aruser),
+        .s_axi_arvalid(host_dma_crossing_m_arvalid),
         .s_axi_arready(host_s_axi_arready),
         .s_axi_rid(host_s_axi_rid),
         .s_axi_rdata(host_s_axi_rdata),
@@ -1618,7 +1295,7 @@ module spinneret_app (
         .s_axi_rlast(host_s_axi_rlast),
         .s_axi_ruser(),
         .s_axi_rvalid(host_s_axi_rvalid),
-        .s_axi_rready(link_host_dma_rready),
+        .s_axi_rready(host_dma_crossing_m_rready),
         .wr_bursts_o(host_wr_bursts_o),
         .wr_refused_o(host_wr_refused_o),
         .wr_outside_o(host_wr_outside_o),
@@ -1693,7 +1370,7 @@ module spinneret_app (
         .arrived(host_wr_arrived_o),
         .asker(host_wr_arrived_context_o),
         .by_context(regs_guard_by_context),
-        .stdout_valid(link_stdout_valid),
+        .stdout_valid(stdout_fifo_m_valid),
         .reported(lines_reported),
         .statistic(statistics_m_axis_stat_tid),
         .happened(lines_happened)
@@ -1711,6 +1388,419 @@ module spinneret_app (
         .m_axis_irq_tdata(m_axis_irq_tdata),
         .m_axis_irq_tvalid(m_axis_irq_tvalid),
         .m_axis_irq_tready(m_axis_irq_tready)
+    );
+
+    // Resets: the cluster has none but ours, and without a clock it is as good as in reset.
+    spinneret_level_sync #(.WIDTH(1)) u_running_sync (
+        .clk(clk),
+        .d(cluster_running),
+        .q(running_sync_q)
+    );
+
+    spinneret_link_reset u_reset (
+        .near_clk(clk),
+        .near_rst(rst),
+        .request(reset_request),
+        .near_link_rst(reset_near_link_rst),
+        .held(),
+        .far_clk(cluster_clk),
+        .far_rst(reset_far_rst)
+    );
+
+    spinneret_level_sync #(.WIDTH(2)) u_fetch_sync (
+        .clk(cluster_clk),
+        .d(regs_cl_fetch_en_o),
+        .q(cl_fetch_en)
+    );
+
+    spinneret_level_sync #(.WIDTH(20)) u_state_sync (
+        .clk(clk),
+        .d({mpq_full, cl_busy, cl_eoc}),
+        .q(state_sync_q)
+    );
+
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(16)) u_ni_crossing (
+        .s_clk(clk),
+        .s_rst(reset_near_link_rst),
+        .m_clk(cluster_clk),
+        .m_rst(reset_far_rst),
+        .s_awid(ingress_m_axi_pspin_ni_awid),
+        .s_awaddr(ingress_m_axi_pspin_ni_awaddr),
+        .s_awlen(ingress_m_axi_pspin_ni_awlen),
+        .s_awsize(ingress_m_axi_pspin_ni_awsize),
+        .s_awburst(ingress_m_axi_pspin_ni_awburst),
+        .s_awlock(ingress_m_axi_pspin_ni_awlock),
+        .s_awcache(ingress_m_axi_pspin_ni_awcache),
+        .s_awprot(ingress_m_axi_pspin_ni_awprot),
+        .s_awvalid(ingress_m_axi_pspin_ni_awvalid),
+        .s_awready(ni_crossing_s_awready),
+        .s_wdata(ingress_m_axi_pspin_ni_wdata),
+        .s_wstrb(ingress_m_axi_pspin_ni_wstrb),
+        .s_wlast(ingress_m_axi_pspin_ni_wlast),
+        .s_wvalid(ingress_m_axi_pspin_ni_wvalid),
+        .s_wready(ni_crossing_s_wready),
+        .s_bid(ni_crossing_s_bid),
+        .s_bresp(ni_crossing_s_bresp),
+        .s_bvalid(ni_crossing_s_bvalid),
+        .s_bready(ingress_m_axi_pspin_ni_bready),
+        .s_arid(ingress_m_axi_pspin_ni_arid),
+        .s_araddr(ingress_m_axi_pspin_ni_araddr),
+        .s_arlen(ingress_m_axi_pspin_ni_arlen),
+        .s_arsize(ingress_m_axi_pspin_ni_arsize),
+        .s_arburst(ingress_m_axi_pspin_ni_arburst),
+        .s_arlock(ingress_m_axi_pspin_ni_arlock),
+        .s_arcache(ingress_m_axi_pspin_ni_arcache),
+        .s_arprot(ingress_m_axi_pspin_ni_arprot),
+        .s_arvalid(ingress_m_axi_pspin_ni_arvalid),
+        .s_arready(ni_crossing_s_arready),
+        .s_rid(ni_crossing_s_rid),
+        .s_rdata(ni_crossing_s_rdata),
+        .s_rresp(ni_crossing_s_rresp),
+        .s_rlast(ni_crossing_s_rlast),
+        .s_rvalid(ni_crossing_s_rvalid),
+        .s_rready(ingress_m_axi_pspin_ni_rready),
+        .m_awid(ni_slave_aw_id),
+        .m_awaddr(ni_slave_aw_addr),
+        .m_awlen(ni_slave_aw_len),
+        .m_awsize(ni_slave_aw_size),
+        .m_awburst(ni_slave_aw_burst),
+        .m_awlock(ni_slave_aw_lock),
+        .m_awcache(ni_slave_aw_cache),
+        .m_awprot(ni_slave_aw_prot),
+        .m_awvalid(ni_slave_aw_valid),
+        .m_awready(ni_slave_aw_ready),
+        .m_wdata(ni_slave_w_data),
+        .m_wstrb(ni_slave_w_strb),
+        .m_wlast(ni_slave_w_last),
+        .m_wvalid(ni_slave_w_valid),
+        .m_wready(ni_slave_w_ready),
+        .m_bid(ni_slave_b_id),
+        .m_bresp(ni_slave_b_resp),
+        .m_bvalid(ni_slave_b_valid),
+        .m_bready(ni_slave_b_ready),
+        .m_arid(ni_slave_ar_id),
+        .m_araddr(ni_slave_ar_addr),
+        .m_arlen(ni_slave_ar_len),
+        .m_arsize(ni_slave_ar_size),
+        .m_arburst(ni_slave_ar_burst),
+        .m_arlock(ni_slave_ar_lock),
+        .m_arcache(ni_slave_ar_cache),
+        .m_arprot(ni_slave_ar_prot),
+        .m_arvalid(ni_slave_ar_valid),
+        .m_arready(ni_slave_ar_ready),
+        .m_rid(ni_slave_r_id),
+        .m_rdata(ni_slave_r_data),
+        .m_rresp(ni_slave_r_resp),
+        .m_rlast(ni_slave_r_last),
+        .m_rvalid(ni_slave_r_valid),
+        .m_rready(ni_slave_r_ready)
+    );
+
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(16)) u_no_crossing (
+        .s_clk(clk),
+        .s_rst(reset_near_link_rst),
+        .m_clk(cluster_clk),
+        .m_rst(reset_far_rst),
+        .s_awid(egress_m_axi_pspin_no_awid),
+        .s_awaddr(egress_m_axi_pspin_no_awaddr),
+        .s_awlen(egress_m_axi_pspin_no_awlen),
+        .s_awsize(egress_m_axi_pspin_no_awsize),
+        .s_awburst(egress_m_axi_pspin_no_awburst),
+        .s_awlock(egress_m_axi_pspin_no_awlock),
+        .s_awcache(egress_m_axi_pspin_no_awcache),
+        .s_awprot(egress_m_axi_pspin_no_awprot),
+        .s_awvalid(egress_m_axi_pspin_no_awvalid),
+        .s_awready(no_crossing_s_awready),
+        .s_wdata(egress_m_axi_pspin_no_wdata),
+        .s_wstrb(egress_m_axi_pspin_no_wstrb),
+        .s_wlast(egress_m_axi_pspin_no_wlast),
+        .s_wvalid(egress_m_axi_pspin_no_wvalid),
+        .s_wready(no_crossing_s_wready),
+        .s_bid(no_crossing_s_bid),
+        .s_bresp(no_crossing_s_bresp),
+        .s_bvalid(no_crossing_s_bvalid),
+        .s_bready(egress_m_axi_pspin_no_bready),
+        .s_arid(egress_m_axi_pspin_no_arid),
+        .s_araddr(egress_m_axi_pspin_no_araddr),
+        .s_arlen(egress_m_axi_pspin_no_arlen),
+        .s_arsize(egress_m_axi_pspin_no_arsize),
+        .s_arburst(egress_m_axi_pspin_no_arburst),
+        .s_arlock(egress_m_axi_pspin_no_arlock),
+        .s_arcache(egress_m_axi_pspin_no_arcache),
+        .s_arprot(egress_m_axi_pspin_no_arprot),
+        .s_arvalid(egress_m_axi_pspin_no_arvalid),
+        .s_arready(no_crossing_s_arready),
+        .s_rid(no_crossing_s_rid),
+        .s_rdata(no_crossing_s_rdata),
+        .s_rresp(no_crossing_s_rresp),
+        .s_rlast(no_crossing_s_rlast),
+        .s_rvalid(no_crossing_s_rvalid),
+        .s_rready(egress_m_axi_pspin_no_rready),
+        .m_awid(no_slave_aw_id),
+        .m_awaddr(no_slave_aw_addr),
+        .m_awlen(no_slave_aw_len),
+        .m_awsize(no_slave_aw_size),
+        .m_awburst(no_slave_aw_burst),
+        .m_awlock(no_slave_aw_lock),
+        .m_awcache(no_slave_aw_cache),
+        .m_awprot(no_slave_aw_prot),
+        .m_awvalid(no_slave_aw_valid),
+        .m_awready(no_slave_aw_ready),
+        .m_wdata(no_slave_w_data),
+        .m_wstrb(no_slave_w_strb),
+        .m_wlast(no_slave_w_last),
+        .m_wvalid(no_slave_w_valid),
+        .m_wready(no_slave_w_ready),
+        .m_bid(no_slave_b_id),
+        .m_bresp(no_slave_b_resp),
+        .m_bvalid(no_slave_b_valid),
+        .m_bready(no_slave_b_ready),
+        .m_arid(no_slave_ar_id),
+        .m_araddr(no_slave_ar_addr),
+        .m_arlen(no_slave_ar_len),
+        .m_arsize(no_slave_ar_size),
+        .m_arburst(no_slave_ar_burst),
+        .m_arlock(no_slave_ar_lock),
+        .m_arcache(no_slave_ar_cache),
+        .m_arprot(no_slave_ar_prot),
+        .m_arvalid(no_slave_ar_valid),
+        .m_arready(no_slave_ar_ready),
+        .m_rid(no_slave_r_id),
+        .m_rdata(no_slave_r_data),
+        .m_rresp(no_slave_r_resp),
+        .m_rlast(no_slave_r_last),
+        .m_rvalid(no_slave_r_valid),
+        .m_rready(no_slave_r_ready)
+    );
+
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(8)) u_host_crossing (
+        .s_clk(clk),
+        .s_rst(reset_near_link_rst),
+        .m_clk(cluster_clk),
+        .m_rst(reset_far_rst),
+        .s_awid(bar_m_axi_awid),
+        .s_awaddr(bar_m_axi_awaddr),
+        .s_awlen(bar_m_axi_awlen),
+        .s_awsize(bar_m_axi_awsize),
+        .s_awburst(bar_m_axi_awburst),
+        .s_awlock(bar_m_axi_awlock),
+        .s_awcache(bar_m_axi_awcache),
+        .s_awprot(bar_m_axi_awprot),
+        .s_awvalid(bar_m_axi_awvalid),
+        .s_awready(host_crossing_s_awready),
+        .s_wdata(bar_m_axi_wdata),
+        .s_wstrb(bar_m_axi_wstrb),
+        .s_wlast(bar_m_axi_wlast),
+        .s_wvalid(bar_m_axi_wvalid),
+        .s_wready(host_crossing_s_wready),
+        .s_bid(host_crossing_s_bid),
+        .s_bresp(host_crossing_s_bresp),
+        .s_bvalid(host_crossing_s_bvalid),
+        .s_bready(bar_m_axi_bready),
+        .s_arid(bar_m_axi_arid),
+        .s_araddr(bar_m_axi_araddr),
+        .s_arlen(bar_m_axi_arlen),
+        .s_arsize(bar_m_axi_arsize),
+        .s_arburst(bar_m_axi_arburst),
+        .s_arlock(bar_m_axi_arlock),
+        .s_arcache(bar_m_axi_arcache),
+        .s_arprot(bar_m_axi_arprot),
+        .s_arvalid(bar_m_axi_arvalid),
+        .s_arready(host_crossing_s_arready),
+        .s_rid(host_crossing_s_rid),
+        .s_rdata(host_crossing_s_rdata),
+        .s_rresp(host_crossing_s_rresp),
+        .s_rlast(host_crossing_s_rlast),
+        .s_rvalid(host_crossing_s_rvalid),
+        .s_rready(bar_m_axi_rready),
+        .m_awid(host_slave_aw_id),
+        .m_awaddr(host_slave_aw_addr),
+        .m_awlen(host_slave_aw_len),
+        .m_awsize(host_slave_aw_size),
+        .m_awburst(host_slave_aw_burst),
+        .m_awlock(host_slave_aw_lock),
+        .m_awcache(host_slave_aw_cache),
+        .m_awprot(host_slave_aw_prot),
+        .m_awvalid(host_slave_aw_valid),
+        .m_awready(host_slave_aw_ready),
+        .m_wdata(host_slave_w_data),
+        .m_wstrb(host_slave_w_strb),
+        .m_wlast(host_slave_w_last),
+        .m_wvalid(host_slave_w_valid),
+        .m_wready(host_slave_w_ready),
+        .m_bid(host_slave_b_id),
+        .m_bresp(host_slave_b_resp),
+        .m_bvalid(host_slave_b_valid),
+        .m_bready(host_slave_b_ready),
+        .m_arid(host_slave_ar_id),
+        .m_araddr(host_slave_ar_addr),
+        .m_arlen(host_slave_ar_len),
+        .m_arsize(host_slave_ar_size),
+        .m_arburst(host_slave_ar_burst),
+        .m_arlock(host_slave_ar_lock),
+        .m_arcache(host_slave_ar_cache),
+        .m_arprot(host_slave_ar_prot),
+        .m_arvalid(host_slave_ar_valid),
+        .m_arready(host_slave_ar_ready),
+        .m_rid(host_slave_r_id),
+        .m_rdata(host_slave_r_data),
+        .m_rresp(host_slave_r_resp),
+        .m_rlast(host_slave_r_last),
+        .m_rvalid(host_slave_r_valid),
+        .m_rready(host_slave_r_ready)
+    );
+
+    // Host memory.
+    spinneret_axi_crossing_64x512x6_atop_user4 u_host_dma_crossing (
+        .s_clk(cluster_clk),
+        .s_rst(reset_far_rst),
+        .m_clk(clk),
+        .m_rst(reset_near_link_rst),
+        .s_awid(host_master_aw_id),
+        .s_awaddr(host_master_aw_addr),
+        .s_awlen(host_master_aw_len),
+        .s_awsize(host_master_aw_size),
+        .s_awburst(host_master_aw_burst),
+        .s_awlock(host_master_aw_lock),
+        .s_awcache(host_master_aw_cache),
+        .s_awprot(host_master_aw_prot),
+        .s_awuser(host_master_aw_user),
+        .s_awatop(host_master_aw_atop),
+        .s_awvalid(host_master_aw_valid),
+        .s_awready(host_master_aw_ready),
+        .s_wdata(host_master_w_data),
+        .s_wstrb(host_master_w_strb),
+        .s_wlast(host_master_w_last),
+        .s_wvalid(host_master_w_valid),
+        .s_wready(host_master_w_ready),
+        .s_bid(host_master_b_id),
+        .s_bresp(host_master_b_resp),
+        .s_bvalid(host_master_b_valid),
+        .s_bready(host_master_b_ready),
+        .s_arid(host_master_ar_id),
+        .s_araddr(host_master_ar_addr),
+        .s_arlen(host_master_ar_len),
+        .s_arsize(host_master_ar_size),
+        .s_arburst(host_master_ar_burst),
+        .s_arlock(host_master_ar_lock),
+        .s_arcache(host_master_ar_cache),
+        .s_arprot(host_master_ar_prot),
+        .s_aruser(host_master_ar_user),
+        .s_arvalid(host_master_ar_valid),
+        .s_arready(host_master_ar_ready),
+        .s_rid(host_master_r_id),
+        .s_rdata(host_master_r_data),
+        .s_rresp(host_master_r_resp),
+        .s_rlast(host_master_r_last),
+        .s_rvalid(host_master_r_valid),
+        .s_rready(host_master_r_ready),
+        .m_awid(host_dma_crossing_m_awid),
+        .m_awaddr(host_dma_crossing_m_awaddr),
+        .m_awlen(host_dma_crossing_m_awlen),
+        .m_awsize(host_dma_crossing_m_awsize),
+        .m_awburst(host_dma_crossing_m_awburst),
+        .m_awlock(host_dma_crossing_m_awlock),
+        .m_awcache(host_dma_crossing_m_awcache),
+        .m_awprot(host_dma_crossing_m_awprot),
+        .m_awuser(host_dma_crossing_m_awuser),
+        .m_awatop(host_dma_crossing_m_awatop),
+        .m_awvalid(host_dma_crossing_m_awvalid),
+        .m_awready(host_s_axi_awready),
+        .m_wdata(host_dma_crossing_m_wdata),
+        .m_wstrb(host_dma_crossing_m_wstrb),
+        .m_wlast(host_dma_crossing_m_wlast),
+        .m_wvalid(host_dma_crossing_m_wvalid),
+        .m_wready(host_s_axi_wready),
+        .m_bid(host_s_axi_bid),
+        .m_bresp(host_s_axi_bresp),
+        .m_bvalid(host_s_axi_bvalid),
+        .m_bready(host_dma_crossing_m_bready),
+        .m_arid(host_dma_crossing_m_arid),
+        .m_araddr(host_dma_crossing_m_araddr),
+        .m_arlen(host_dma_crossing_m_arlen),
+        .m_arsize(host_dma_crossing_m_arsize),
+        .m_arburst(host_dma_crossing_m_arburst),
+        .m_arlock(host_dma_crossing_m_arlock),
+        .m_arcache(host_dma_crossing_m_arcache),
+        .m_arprot(host_dma_crossing_m_arprot),
+        .m_aruser(host_dma_crossing_m_aruser),
+        .m_arvalid(host_dma_crossing_m_arvalid),
+        .m_arready(host_s_axi_arready),
+        .m_rid(host_s_axi_rid),
+        .m_rdata(host_s_axi_rdata),
+        .m_rresp(host_s_axi_rresp),
+        .m_rlast(host_s_axi_rlast),
+        .m_rvalid(host_s_axi_rvalid),
+        .m_rready(host_dma_crossing_m_rready)
+    );
+
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(715)) u_her_fifo (
+        .s_clk(clk),
+        .s_rst(reset_near_link_rst),
+        .s_data(her_fifo_s_data),
+        .s_valid(ingress_her_valid),
+        .s_ready(her_fifo_s_ready),
+        .m_clk(cluster_clk),
+        .m_rst(reset_far_rst),
+        .m_data(her_fifo_m_data),
+        .m_valid(her_valid),
+        .m_ready(her_ready)
+    );
+
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(74)) u_free_fifo (
+        .s_clk(cluster_clk),
+        .s_rst(reset_far_rst),
+        .s_data({feedback_msgid, feedback_her_size, feedback_her_addr}),
+        .s_valid(feedback_valid),
+        .s_ready(feedback_ready),
+        .m_clk(clk),
+        .m_rst(reset_near_link_rst),
+        .m_data(free_fifo_m_data),
+        .m_valid(free_fifo_m_valid),
+        .m_ready(ingress_feedback_ready)
+    );
+
+    // Commands and their responses; the cluster has a place for each of its commands.
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(230)) u_command_fifo (
+        .s_clk(cluster_clk),
+        .s_rst(reset_far_rst),
+        .s_data({nic_cmd_req_user_ptr, nic_cmd_req_length, nic_cmd_req_src_addr, nic_cmd_req_fid,
+            nic_cmd_req_nid, nic_cmd_req_id}),
+        .s_valid(nic_cmd_req_valid),
+        .s_ready(nic_cmd_req_ready),
+        .m_clk(clk),
+        .m_rst(reset_near_link_rst),
+        .m_data(command_fifo_m_data),
+        .m_valid(command_fifo_m_valid),
+        .m_ready(egress_nic_cmd_req_ready)
+    );
+
+    // With a place for every id that a command can have.
+    spinneret_async_fifo #(.DEPTH(64), .WIDTH(6)) u_response_fifo (
+        .s_clk(clk),
+        .s_rst(reset_near_link_rst),
+        .s_data(egress_nic_cmd_resp_id),
+        .s_valid(egress_nic_cmd_resp_valid),
+        .s_ready(),
+        .m_clk(cluster_clk),
+        .m_rst(reset_far_rst),
+        .m_data(nic_cmd_resp_id),
+        .m_valid(nic_cmd_resp_valid),
+        .m_ready(1'b1)
+    );
+
+    // Standard output.
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(32)) u_stdout_fifo (
+        .s_clk(cluster_clk),
+        .s_rst(reset_far_rst),
+        .s_data(stdout_dout),
+        .s_valid(stdout_data_valid),
+        .s_ready(stdout_fifo_s_ready),
+        .m_clk(clk),
+        .m_rst(reset_near_link_rst),
+        .m_data(stdout_fifo_m_data),
+        .m_valid(stdout_fifo_m_valid),
+        .m_ready(regs_stdout_rd_en)
     );
 endmodule : spinneret_app
 

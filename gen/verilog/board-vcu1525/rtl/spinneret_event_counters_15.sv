@@ -49,7 +49,7 @@ module spinneret_event_counters_15 (
 
     always_ff @(posedge clk) begin
         happened <= events;
-        for (int i = 0; i < 15; i++) begin
+        for (int unsigned i = 0; i < 15; i++) begin
             if (happened[i]) begin
                 values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
             end

@@ -25,7 +25,7 @@ module spinneret_event_counters_3 (
 
     always_ff @(posedge clk) begin
         happened <= events;
-        for (int i = 0; i < 3; i++) begin
+        for (int unsigned i = 0; i < 3; i++) begin
             if (happened[i]) begin
                 values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
             end

@@ -6,23 +6,32 @@
 //
 module spinneret_event_lines (
     input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset.
+    input  wire         rst, // Synchronous reset, active high.
     input  wire         arrived, // A write burst to host memory was answered.
     input  wire   [1:0] asker, // The context that asked for it.
     input  wire         by_context, // It is known which context that is.
     input  wire         stdout_valid, // Standard output has a word.
     input  wire         reported, // The growth of a counter is reported.
     input  wire  [11:0] statistic, // Its number as a statistic.
-    output logic  [5:0] happened // Bit n: the event of line n happens.
+    output logic  [5:0] happened = 6'd0 // Bit n: the event of line n happens.
 );
 
+    logic [5:0] lines;
     logic is_error; // The statistic is a counter of errors.
-    logic [5:0] lines = 6'd0;
     logic stdout_before = 1'b0;
 
     always_comb begin
+        lines[0] = arrived && (!by_context || asker == 2'd0);
+        lines[1] = arrived && (!by_context || asker == 2'd1);
+        lines[2] = arrived && (!by_context || asker == 2'd2);
+        lines[3] = arrived && (!by_context || asker == 2'd3);
+        lines[4] = stdout_valid && !stdout_before;
+        lines[5] = reported && is_error;
+    end
+
+    always_comb begin
         is_error = 1'b0;
-        for (int i = 0; i < 10; i++) begin
+        for (int unsigned i = 0; i < 10; i++) begin
             if (statistic == 12'(i + 2051)) begin
                 is_error = 1'b1;
             end
@@ -30,37 +39,29 @@ module spinneret_event_lines (
         if (statistic == 12'h812) begin
             is_error = 1'b1;
         end
-        for (int i = 0; i < 3; i++) begin
+        for (int unsigned i = 0; i < 3; i++) begin
             if (statistic == 12'(i*2 + 2067)) begin
                 is_error = 1'b1;
             end
         end
-        for (int i = 0; i < 13; i++) begin
+        for (int unsigned i = 0; i < 13; i++) begin
             if (statistic == 12'(i + 2072)) begin
                 is_error = 1'b1;
             end
         end
-        for (int i = 0; i < 18; i++) begin
+        for (int unsigned i = 0; i < 18; i++) begin
             if (statistic == 12'(i + 2086)) begin
                 is_error = 1'b1;
             end
         end
     end
 
-    assign happened = lines;
-
     always_ff @(posedge clk) begin
-        lines <= 6'd0;
-        lines[0] <= arrived && (!by_context || asker == 2'd0);
-        lines[1] <= arrived && (!by_context || asker == 2'd1);
-        lines[2] <= arrived && (!by_context || asker == 2'd2);
-        lines[3] <= arrived && (!by_context || asker == 2'd3);
         stdout_before <= stdout_valid;
-        lines[4] <= stdout_valid && !stdout_before;
-        lines[5] <= reported && is_error;
+        happened <= lines;
         if (rst) begin
-            lines <= 6'd0;
             stdout_before <= 1'b0;
+            happened <= 6'd0;
         end
     end
 endmodule : spinneret_event_lines

@@ -27,8 +27,8 @@ module spinneret_far_view #(
 
     always_ff @(posedge clk) begin
         pointer_stage_0 <= pointer;
-        resting_stage_0 <= resting;
         pointer_stage_1 <= pointer_stage_0;
+        resting_stage_0 <= resting;
         resting_stage_1 <= resting_stage_0;
     end
 endmodule : spinneret_far_view

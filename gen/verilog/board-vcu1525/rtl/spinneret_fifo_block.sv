@@ -76,11 +76,7 @@ module spinneret_fifo_block #(
             // Rises after reset.
             not_full <= count != COUNT'(DEPTH);
         end
-        if (fetch) begin
-            held <= 1'b1;
-        end else if (m_ready) begin
-            held <= 1'b0;
-        end
+        held <= fetch || (held && !m_ready);
         if (rst) begin
             write_ptr <= ADDRESS'(0);
             read_ptr <= ADDRESS'(0);

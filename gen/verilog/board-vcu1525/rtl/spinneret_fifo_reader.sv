@@ -24,9 +24,9 @@ module spinneret_fifo_reader #(
     input  wire                far_resting // The other side is in reset, from the other clock.
 );
 
-    logic [POINTER-1:0] next;
-    logic fetch; // An element goes from the memory to the output register.
     logic clear; // Both sides are in reset, so a change in more than one bit is not read.
+    logic fetch; // An element goes from the memory to the output register.
+    logic [POINTER-1:0] next;
     logic [POINTER-1:0] count = POINTER'(0);
     (* DONT_TOUCH = "TRUE" *) logic [POINTER-1:0] gray = POINTER'(0);
     logic held = 1'b0;
@@ -37,14 +37,7 @@ module spinneret_fifo_reader #(
 
     assign clear = rst && far_resting_seen;
     assign fetch = gray != far_pointer_seen && (!held || m_ready) && !rst;
-
-    always_comb begin
-        next = count;
-        if (fetch) begin
-            next = count + POINTER'(1);
-        end
-    end
-
+    assign next = fetch ? (count + POINTER'(1)) : count;
     assign place = count[ADDRESS-1:0];
     assign m_valid = held;
     assign m_data = data;
@@ -57,8 +50,6 @@ module spinneret_fifo_reader #(
         gray <= next ^ (next >> 1'd1);
         if (fetch) begin
             data <= element;
-        end
-        if (fetch) begin
             held <= 1'b1;
         end else if (m_ready) begin
             held <= 1'b0;

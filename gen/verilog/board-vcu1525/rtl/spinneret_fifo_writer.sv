@@ -21,9 +21,9 @@ module spinneret_fifo_writer #(
     input  wire                far_resting // The other side is in reset, from the other clock.
 );
 
+    logic clear; // Both sides are in reset, so a change in more than one bit is not read.
     logic [POINTER-1:0] next;
     logic [POINTER-1:0] next_gray;
-    logic clear; // Both sides are in reset, so a change in more than one bit is not read.
     logic [POINTER-1:0] count = POINTER'(0);
     (* DONT_TOUCH = "TRUE" *) logic [POINTER-1:0] gray = POINTER'(0);
     logic not_full = 1'b0;
@@ -33,14 +33,7 @@ module spinneret_fifo_writer #(
 
     assign clear = rst && far_resting_seen;
     assign push = valid && not_full && !rst;
-
-    always_comb begin
-        next = count;
-        if (push) begin
-            next = count + POINTER'(1);
-        end
-    end
-
+    assign next = push ? (count + POINTER'(1)) : count;
     assign next_gray = next ^ (next >> 1'd1);
     assign ready = not_full;
     assign place = count[ADDRESS-1:0];

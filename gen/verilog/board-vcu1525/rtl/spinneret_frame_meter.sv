@@ -48,7 +48,7 @@ module spinneret_frame_meter (
     assign id_beat = id_word[5:4];
 
     always_comb begin
-        for (int i = 0; i < 16; i++) begin
+        for (int unsigned i = 0; i < 16; i++) begin
             id_words[i] = &beat_keep[i*4 +: 4];
         end
     end

@@ -140,8 +140,8 @@ module spinneret_frame_writer (
             slotless <= slotless_now;
             base <= base_now;
         end
-        // The record: {over, bad, no slot, last of its packet, has a response, address of the packet}.
         record <= {window_head[579], bad_now, slotless_now, head_last, write, base_now};
+        // The record: {over, bad, no slot, last of its packet, has a response, address of the packet}.
         record_valid <= (write && burst_last) || (drop && head_last);
         if (rst) begin
             burst_valid_reg <= 1'b0;

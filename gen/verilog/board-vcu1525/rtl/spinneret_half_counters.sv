@@ -20,7 +20,8 @@ module spinneret_half_counters (
     output logic [351:0] error_counts // Statuses by error: 1 in the lowest word, and so on.
 );
 
-    logic [10:0] errors;
+    logic [10:0] errors; // The errors of statuses; those without meaning count as 3.
+    logic [14:0] events; // One bit for each event, that with the highest number first.
     logic [14:0] counters_events;
     logic [31:0] counters_counts_0;
     logic [31:0] counters_counts_1;
@@ -35,8 +36,7 @@ module spinneret_half_counters (
     logic [31:0] counters_counts_10;
 
     always_comb begin
-        errors = 11'd0;
-        for (int i = 0; i < 11; i++) begin
+        for (int unsigned i = 0; i < 11; i++) begin
             errors[i] = retired && error == 4'(i + 1);
         end
         if (retired && error > 4'hb) begin
@@ -44,12 +44,10 @@ module spinneret_half_counters (
         end
     end
 
-    // The event with the highest number first.
-    assign counters_events = {stray, answered && outside, answered && refused, answered, errors} &
-        {15{!in_reset}};
+    assign events = {stray, answered && outside, answered && refused, answered, errors};
+    assign counters_events = events & {15{!in_reset}};
 
     always_comb begin
-        error_counts = 352'd0;
         error_counts[31:0] = counters_counts_0;
         error_counts[63:32] = counters_counts_1;
         error_counts[95:64] = counters_counts_2;

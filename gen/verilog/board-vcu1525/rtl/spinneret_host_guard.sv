@@ -23,12 +23,12 @@ module spinneret_host_guard (
     output logic         allowed // They are in one window that counts.
 );
 
-    logic [64:0] sums_0;
-    logic [64:0] sums_1;
-    logic [64:0] sums_2;
-    logic [64:0] sums_3;
     logic [3:0] counts; // Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
     logic [3:0] contained;
+    logic [64:0] sum;
+    logic [64:0] sum_1;
+    logic [64:0] sum_2;
+    logic [64:0] sum_3;
     logic open;
     logic by_context;
     logic [3:0] enabled;
@@ -41,23 +41,25 @@ module spinneret_host_guard (
     logic [63:0] ends_2;
     logic [63:0] ends_3;
 
+    assign sum = {1'b0, windows_base[63:0]} + {33'd0, windows_size[31:0] - 32'd1};
+    assign sum_1 = {1'b0, windows_base[127:64]} + {33'd0, windows_size[63:32] - 32'd1};
+    assign sum_2 = {1'b0, windows_base[191:128]} + {33'd0, windows_size[95:64] - 32'd1};
+    assign sum_3 = {1'b0, windows_base[255:192]} + {33'd0, windows_size[127:96] - 32'd1};
+
     always_comb begin
-        counts = 4'd0;
-        contained = 4'd0;
         counts[0] = enabled[0] && (!by_context || asker == 2'd0);
-        contained[0] = counts[0] && first >= starts_0 && last <= ends_0;
         counts[1] = enabled[1] && (!by_context || asker == 2'd1);
-        contained[1] = counts[1] && first >= starts_1 && last <= ends_1;
         counts[2] = enabled[2] && (!by_context || asker == 2'd2);
-        contained[2] = counts[2] && first >= starts_2 && last <= ends_2;
         counts[3] = enabled[3] && (!by_context || asker == 2'd3);
+    end
+
+    always_comb begin
+        contained[0] = counts[0] && first >= starts_0 && last <= ends_0;
+        contained[1] = counts[1] && first >= starts_1 && last <= ends_1;
+        contained[2] = counts[2] && first >= starts_2 && last <= ends_2;
         contained[3] = counts[3] && first >= starts_3 && last <= ends_3;
     end
 
-    assign sums_0 = {1'b0, windows_base[63:0]} + {33'd0, windows_size[31:0] - 32'd1};
-    assign sums_1 = {1'b0, windows_base[127:64]} + {33'd0, windows_size[63:32] - 32'd1};
-    assign sums_2 = {1'b0, windows_base[191:128]} + {33'd0, windows_size[95:64] - 32'd1};
-    assign sums_3 = {1'b0, windows_base[255:192]} + {33'd0, windows_size[127:96] - 32'd1};
     assign allowed = (|contained) || open;
 
     always_ff @(posedge clk) begin
@@ -65,16 +67,16 @@ module spinneret_host_guard (
         by_context <= windows_by_context;
         enabled[0] <= windows_enabled[0] && (|windows_size[31:0]);
         starts_0 <= windows_base[63:0];
-        ends_0 <= sums_0[63:0] | {64{sums_0[64]}};
+        ends_0 <= sum[63:0] | {64{sum[64]}};
         enabled[1] <= windows_enabled[1] && (|windows_size[63:32]);
         starts_1 <= windows_base[127:64];
-        ends_1 <= sums_1[63:0] | {64{sums_1[64]}};
+        ends_1 <= sum_1[63:0] | {64{sum_1[64]}};
         enabled[2] <= windows_enabled[2] && (|windows_size[95:64]);
         starts_2 <= windows_base[191:128];
-        ends_2 <= sums_2[63:0] | {64{sums_2[64]}};
+        ends_2 <= sum_2[63:0] | {64{sum_2[64]}};
         enabled[3] <= windows_enabled[3] && (|windows_size[127:96]);
         starts_3 <= windows_base[255:192];
-        ends_3 <= sums_3[63:0] | {64{sums_3[64]}};
+        ends_3 <= sum_3[63:0] | {64{sum_3[64]}};
     end
 endmodule : spinneret_host_guard
 

@@ -3,6 +3,7 @@
 `default_nettype none
 
 // Brings bits into a clock, each for itself.
+//
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_level_sync #(
     parameter integer WIDTH = 1

@@ -8,7 +8,7 @@
 // A read is at `transfer` one clock after it was taken.
 module spinneret_line_reserve (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Plans, as `PlanFields` says.
     input  wire  [106:0] plan_data,
     input  wire          plan_valid,
@@ -37,18 +37,19 @@ module spinneret_line_reserve (
         plan_t plan;
     } held_t;
 
-    logic needs;
-    logic [8:0] needed; // Lines that are needed, minus 1.
-    logic fits;
-    logic move_on;
-    logic reserve;
+    logic [1:0] response;
+    logic [7:0] line; // The first of its lines.
     logic moves;
     logic last;
-    logic [7:0] line;
-    logic [11:0] first_byte;
-    logic [11:0] bytes; // Bytes of the part, minus 1.
+    logic [11:0] to_end; // Bytes up to the ring's end, minus 1.
+    logic [11:0] first_byte; // First byte of the part, its bytes minus 1, and its line. If the ring ends within the read, a second part has the rest.
+    logic [11:0] bytes;
     logic [7:0] line_now;
-    logic [1:0] response;
+    logic needs;
+    logic [8:0] needed; // Lines that are needed, minus 1.
+    logic fits; // The carry says whether more lines are free than `needed`, which is one less than is needed.
+    logic move_on;
+    logic reserve;
     logic [7:0] fill = 8'd0; // The next line.
     logic [8:0] space = 9'h100; // Lines that are free.
     held_t held; // A read that has its lines.
@@ -59,31 +60,22 @@ module spinneret_line_reserve (
     plan_t plan_data_fields;
     assign plan_data_fields = plan_data;
 
-    // A read that has its lines: does the ring end within?
-    assign moves = !held.plan.refused && !held.plan.outside;
     assign line = held.line;
+    assign moves = !held.plan.refused && !held.plan.outside;
     assign last = !wraps || second;
-
-    always_comb begin
-        first_byte = held.plan.start;
-        bytes = held.plan.bytes;
-        line_now = line;
-        if (second) begin
-            first_byte = {held.plan.start[11:6] - line[5:0], 6'd0};
-            bytes = {held.plan.lines + line[5:0], held.plan.last_lane};
-            line_now = 8'd0;
-        end else if (wraps) begin
-            bytes = {~line[5:0], ~held.plan.start[5:0]};
-        end
-    end
+    assign to_end = {~line[5:0], ~held.plan.start[5:0]};
+    assign first_byte = second ? {held.plan.start[11:6] - line[5:0], 6'd0} : held.plan.start;
+    assign bytes = second ? {held.plan.lines + line[5:0], held.plan.last_lane} : (wraps ? to_end :
+        held.plan.bytes);
+    assign line_now = second ? 8'd0 : line;
 
     always_comb begin
         if (held.plan.outside) begin
             response = 2'd3;
-        end else if (moves) begin
-            response = 2'd0;
-        end else begin
+        end else if (held.plan.refused) begin
             response = 2'd2;
+        end else begin
+            response = 2'd0;
         end
     end
 
@@ -95,8 +87,6 @@ module spinneret_line_reserve (
     // The next read: it gets lines, if they are needed and free.
     assign needs = !plan_data_fields.refused && !plan_data_fields.outside;
     assign needed = {3'd0, plan_data_fields.lines};
-
-    // The carry says whether more lines are free than `needed`, which is one less than is needed.
     assign fits = 1'(({1'b0, space} + {1'b0, ~needed}) >> 4'd9);
     assign move_on = !held_valid || (transfer_ready && last);
     assign plan_ready = move_on && (fits || !needs);

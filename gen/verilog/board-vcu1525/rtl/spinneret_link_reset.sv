@@ -17,10 +17,8 @@ module spinneret_link_reset (
     localparam logic [1:0] LinkPhase_Release = 2'd1;
     localparam logic [1:0] LinkPhase_Up = 2'd2;
 
-    logic wanted; // A reason for reset.
-    logic in_reset; // The far side is known to be in reset.
     logic not_out; // The far side is not known to be out of reset.
-    logic asked; // The far side is asked into reset, or was a moment ago.
+    logic wanted; // A reason for reset.
     logic [1:0] phase = LinkPhase_Ask;
     logic again = 1'b0; // A request came while the far side was let out.
     logic down = 1'b1;
@@ -37,21 +35,7 @@ module spinneret_link_reset (
     (* DONT_TOUCH = "TRUE" *) logic answer_0 = 1'b1;
     (* DONT_TOUCH = "TRUE" *) logic answer_1 = 1'b1;
 
-    // Late signals are trusted late: a reset of the other side as well as its end.
-    assign in_reset = answer_later_1;
-
-    always_comb begin
-        not_out = answer_stage_1;
-        not_out = not_out || answer_later_0;
-        not_out = not_out || answer_later_1;
-    end
-
-    always_comb begin
-        asked = ask_stage_1;
-        asked = asked || ask_later_0;
-        asked = asked || ask_later_1;
-    end
-
+    assign not_out = answer_stage_1 || answer_later_0 || answer_later_1;
     assign wanted = near_rst || request;
     assign near_link_rst = down;
     assign held = down;
@@ -65,7 +49,7 @@ module spinneret_link_reset (
         case (phase)
             LinkPhase_Ask: begin
                 again <= 1'b0;
-                if (in_reset && !wanted) begin
+                if (answer_later_1 && !wanted) begin
                     phase <= LinkPhase_Release;
                     ask <= 1'b0;
                 end
@@ -99,10 +83,11 @@ module spinneret_link_reset (
         ask_stage_0 <= ask;
         ask_stage_1 <= ask_stage_0;
         ask_later_0 <= ask_stage_1;
-        answer_0 <= far_down;
         ask_later_1 <= ask_later_0;
+        // The far side is asked into reset, or was a moment ago.
+        far_down <= ask_stage_1 || ask_later_0 || ask_later_1;
+        answer_0 <= far_down;
         answer_1 <= answer_0;
-        far_down <= asked;
     end
 endmodule : spinneret_link_reset
 

@@ -11,176 +11,81 @@ module spinneret_lowest_one_64 (
     output logic  [5:0] number // At this bit; of no meaning if there is none.
 );
 
-    logic [63:0] ones_0; // For each level of the tree: which groups of 1, 2, 4 ... bits have a one.
-    logic [31:0] ones_1;
-    logic [15:0] ones_2;
-    logic [7:0] ones_3;
-    logic [3:0] ones_4;
-    logic [1:0] ones_5;
-    logic ones_6;
-    logic [31:0] numbers_0; // And the bit at which each group of 2, 4 ... bits has its lowest one, as adjacent numbers.
-    logic [31:0] numbers_1;
-    logic [23:0] numbers_2;
-    logic [15:0] numbers_3;
-    logic [9:0] numbers_4;
-    logic [5:0] numbers_5;
-
-    assign ones_0 = word;
+    logic [31:0] lowest;
+    logic [31:0] has_one;
+    logic [31:0] lowest_1;
+    logic [15:0] has_one_1;
+    logic [23:0] lowest_2;
+    logic [7:0] has_one_2;
+    logic [15:0] lowest_3;
+    logic [3:0] has_one_3;
+    logic [9:0] lowest_4;
+    logic [1:0] has_one_4;
+    logic [5:0] lowest_5;
 
     always_comb begin
-        ones_1 = 32'd0;
-        numbers_0 = 32'd0;
-        for (int i = 0; i < 32; i++) begin
-            if (ones_0[i*2]) begin
-                ones_1[i] = 1'b1;
-            end else begin
-                if (ones_0[i*2 + 1]) begin
-                    ones_1[i] = 1'b1;
-                end
-                numbers_0[i] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 32; i++) begin
+            lowest[i] = word[i*2] ? 1'b0 : 1'b1;
         end
     end
 
     always_comb begin
-        ones_2 = 16'd0;
-        numbers_1 = 32'd0;
-        for (int i = 0; i < 16; i++) begin
-            if (ones_1[i*2]) begin
-                ones_2[i] = 1'b1;
-                if (numbers_0[i*2]) begin
-                    numbers_1[i*2] = 1'b1;
-                end
-            end else begin
-                if (ones_1[i*2 + 1]) begin
-                    ones_2[i] = 1'b1;
-                end
-                if (numbers_0[i*2 + 1]) begin
-                    numbers_1[i*2] = 1'b1;
-                end
-                numbers_1[i*2 + 1] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 32; i++) begin
+            has_one[i] = |word[i*2 +: 2];
         end
     end
 
     always_comb begin
-        ones_3 = 8'd0;
-        numbers_2 = 24'd0;
-        for (int i = 0; i < 8; i++) begin
-            if (ones_2[i*2]) begin
-                ones_3[i] = 1'b1;
-                if (numbers_1[i*4]) begin
-                    numbers_2[i*3] = 1'b1;
-                end
-                if (numbers_1[i*4 + 1]) begin
-                    numbers_2[i*3 + 1] = 1'b1;
-                end
-            end else begin
-                if (ones_2[i*2 + 1]) begin
-                    ones_3[i] = 1'b1;
-                end
-                if (numbers_1[i*4 + 2]) begin
-                    numbers_2[i*3] = 1'b1;
-                end
-                if (numbers_1[i*4 + 3]) begin
-                    numbers_2[i*3 + 1] = 1'b1;
-                end
-                numbers_2[i*3 + 2] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 16; i++) begin
+            lowest_1[i*2 +: 2] = has_one[i*2] ? {1'b0, lowest[i*2]} : {1'b1, lowest[i*2 + 1]};
         end
     end
 
     always_comb begin
-        ones_4 = 4'd0;
-        numbers_3 = 16'd0;
-        for (int i = 0; i < 4; i++) begin
-            if (ones_3[i*2]) begin
-                ones_4[i] = 1'b1;
-                for (int j = 0; j < 3; j++) begin
-                    if (numbers_2[i*6 + j]) begin
-                        numbers_3[i*4 + j] = 1'b1;
-                    end
-                end
-            end else begin
-                if (ones_3[i*2 + 1]) begin
-                    ones_4[i] = 1'b1;
-                end
-                for (int j = 0; j < 3; j++) begin
-                    if (numbers_2[i*6 + j + 3]) begin
-                        numbers_3[i*4 + j] = 1'b1;
-                    end
-                end
-                numbers_3[i*4 + 3] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 16; i++) begin
+            has_one_1[i] = |has_one[i*2 +: 2];
         end
     end
 
     always_comb begin
-        ones_5 = 2'd0;
-        numbers_4 = 10'd0;
-        if (ones_4[0]) begin
-            ones_5[0] = 1'b1;
-            for (int i = 0; i < 4; i++) begin
-                if (numbers_3[i]) begin
-                    numbers_4[i] = 1'b1;
-                end
-            end
-        end else begin
-            if (ones_4[1]) begin
-                ones_5[0] = 1'b1;
-            end
-            for (int i = 0; i < 4; i++) begin
-                if (numbers_3[i + 4]) begin
-                    numbers_4[i] = 1'b1;
-                end
-            end
-            numbers_4[4] = 1'b1;
-        end
-        if (ones_4[2]) begin
-            ones_5[1] = 1'b1;
-            for (int i = 0; i < 4; i++) begin
-                if (numbers_3[i + 8]) begin
-                    numbers_4[i + 5] = 1'b1;
-                end
-            end
-        end else begin
-            if (ones_4[3]) begin
-                ones_5[1] = 1'b1;
-            end
-            for (int i = 0; i < 4; i++) begin
-                if (numbers_3[i + 12]) begin
-                    numbers_4[i + 5] = 1'b1;
-                end
-            end
-            numbers_4[9] = 1'b1;
+        for (int unsigned i = 0; i < 8; i++) begin
+            lowest_2[i*3 +: 3] = has_one_1[i*2] ? {1'b0, lowest_1[i*4 +: 2]} : {1'b1, lowest_1[i*4 + 2 +: 2]};
         end
     end
 
     always_comb begin
-        ones_6 = 1'b0;
-        numbers_5 = 6'd0;
-        if (ones_5[0]) begin
-            ones_6 = 1'b1;
-            for (int i = 0; i < 5; i++) begin
-                if (numbers_4[i]) begin
-                    numbers_5[i] = 1'b1;
-                end
-            end
-        end else begin
-            if (ones_5[1]) begin
-                ones_6 = 1'b1;
-            end
-            for (int i = 0; i < 5; i++) begin
-                if (numbers_4[i + 5]) begin
-                    numbers_5[i] = 1'b1;
-                end
-            end
-            numbers_5[5] = 1'b1;
+        for (int unsigned i = 0; i < 8; i++) begin
+            has_one_2[i] = |has_one_1[i*2 +: 2];
         end
     end
 
-    assign found = ones_6;
-    assign number = numbers_5;
+    always_comb begin
+        lowest_3[3:0] = has_one_2[0] ? {1'b0, lowest_2[2:0]} : {1'b1, lowest_2[5:3]};
+        lowest_3[7:4] = has_one_2[2] ? {1'b0, lowest_2[8:6]} : {1'b1, lowest_2[11:9]};
+        lowest_3[11:8] = has_one_2[4] ? {1'b0, lowest_2[14:12]} : {1'b1, lowest_2[17:15]};
+        lowest_3[15:12] = has_one_2[6] ? {1'b0, lowest_2[20:18]} : {1'b1, lowest_2[23:21]};
+    end
+
+    always_comb begin
+        has_one_3[0] = |has_one_2[1:0];
+        has_one_3[1] = |has_one_2[3:2];
+        has_one_3[2] = |has_one_2[5:4];
+        has_one_3[3] = |has_one_2[7:6];
+    end
+
+    always_comb begin
+        lowest_4[4:0] = has_one_3[0] ? {1'b0, lowest_3[3:0]} : {1'b1, lowest_3[7:4]};
+        lowest_4[9:5] = has_one_3[2] ? {1'b0, lowest_3[11:8]} : {1'b1, lowest_3[15:12]};
+    end
+
+    always_comb begin
+        has_one_4[0] = |has_one_3[1:0];
+        has_one_4[1] = |has_one_3[3:2];
+    end
+
+    assign lowest_5 = has_one_4[0] ? {1'b0, lowest_4[4:0]} : {1'b1, lowest_4[9:5]};
+    assign found = |has_one_4;
+    assign number = lowest_5;
 endmodule : spinneret_lowest_one_64
 
 `default_nettype wire

@@ -27,7 +27,18 @@ module spinneret_match_rule (
 );
 
     logic [3:0] lane;
-    logic is_complete; // Second cycle: compare. A rule whose start is above its limit never matches.
+    logic [4:0] base;
+    logic [3:0] back;
+    logic [5:0] front_place; // The word of the frame that starts with the front half. Both lanes are sums of their own, so that neither waits for the other.
+    logic [3:0] front_lane;
+    logic [1:0] front_beat;
+    logic [3:0] back_lane;
+    logic [15:0] front_half;
+    logic [511:0] backs; // The beat without its first half, so that a lane of it starts with a back half.
+    logic [15:0] back_half;
+    logic [31:0] word;
+    logic is_here;
+    logic is_complete;
     logic [31:0] value;
     logic usable = 1'b0; // The rule names a word that is inspected.
     logic [5:0] place;
@@ -37,11 +48,19 @@ module spinneret_match_rule (
     logic relative;
     logic [31:0] masked; // The selected word in network order, masked already unless selecting it takes too long.
     logic there = 1'b0;
-    logic [31:0] select_word;
-    logic select_there;
-    logic select_keep_first;
 
     assign lane = place[3:0];
+    assign base = payload_base & {5{relative}};
+    assign back = payload_back & {4{relative}};
+    assign front_place = place + {1'b0, base};
+    assign front_lane = front_place[3:0];
+    assign front_beat = front_place[5:4];
+    assign back_lane = lane + back;
+    assign front_half = beat_data[{front_lane, 5'd0} +: 16];
+    assign backs = {16'd0, beat_data[511:16]};
+    assign back_half = backs[{back_lane, 5'd0} +: 16];
+    assign word = relative ? {front_half, back_half} : {back_half, front_half};
+    assign is_here = front_beat == beat_number;
     assign is_complete = relative ? payload_words[lane] : beat_words[lane];
     assign value = masked & mask;
 
@@ -54,12 +73,13 @@ module spinneret_match_rule (
             limit <= rule_limit;
             relative <= rule_relative;
         end
-        masked <= {select_word[7:0], select_word[15:8], select_word[23:16], select_word[31:24]};
-        // Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
-        if (select_keep_first) begin
+        masked <= {word[7:0], word[15:8], word[23:16], word[31:24]};
+        // The first half ended the beat before. Between two beats `beat_number` is that of the next one, so it is kept for
+        // as long as it takes.
+        if (relative & is_here & (front_lane == 4'd0)) begin
             masked[31:16] <= masked[31:16];
         end
-        there <= beat_valid & usable & select_there;
+        there <= beat_valid & usable & is_here;
         hit <= there & is_complete & (value >= start) & (value <= limit);
         if (rst) begin
             usable <= 1'b0;
@@ -67,18 +87,6 @@ module spinneret_match_rule (
             hit <= 1'b0;
         end
     end
-
-    spinneret_word_select u_select (
-        .idx(place),
-        .relative(relative),
-        .beat_data(beat_data),
-        .beat_number(beat_number),
-        .payload_base(payload_base),
-        .payload_back(payload_back),
-        .word(select_word),
-        .there(select_there),
-        .keep_first(select_keep_first)
-    );
 endmodule : spinneret_match_rule
 
 `default_nettype wire

@@ -18,7 +18,6 @@ module spinneret_ram_account_2x9 (
     logic [8:0] counts_1 = 9'd0;
 
     always_comb begin
-        open = 2'd0;
         open[0] = |counts_0;
         open[1] = |counts_1;
     end

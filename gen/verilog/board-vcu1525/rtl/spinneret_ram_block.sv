@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Memory of DEPTH words of WIDTH bits, one write and one read port (block RAM).
+// Memory of DEPTH words of WIDTH bits, one write port, one read port (block RAM).
 module spinneret_ram_block #(
     parameter integer DEPTH = 1,
     parameter integer ADDRESS = 1,

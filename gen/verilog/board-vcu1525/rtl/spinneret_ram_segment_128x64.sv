@@ -2,22 +2,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// A memory with a write port and a read port that obey ready and valid.
+// One segment: a memory with a write port and a read port that obey ready and valid.
+//
 module spinneret_ram_segment_128x64 (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset, active high: discards commands and responses; the contents stay.
-    input  wire   [63:0] write_be, // Bytes that are written.
-    input  wire    [6:0] write_addr, // Line that is written.
-    input  wire  [511:0] write_data, // Data to write.
-    input  wire          write_valid, // The write is there.
-    output logic         write_ready, // The write is taken in this cycle.
-    output logic         write_done, // The write of the last cycle is in the memory.
-    input  wire    [6:0] read_addr, // Line to read.
-    input  wire          read_valid, // The read is there.
-    output logic         read_ready, // The read is taken in this cycle.
-    output logic [511:0] response_data, // Line that was read.
-    output logic         response_valid, // The line is there.
-    input  wire          response_ready // The line is taken in this cycle.
+    input  wire          rst, // Synchronous reset, active high.
+    // Writes.
+    input  wire   [63:0] wr_cmd_be,
+    input  wire    [6:0] wr_cmd_addr,
+    input  wire  [511:0] wr_cmd_data,
+    input  wire          wr_cmd_valid,
+    output logic         wr_cmd_ready,
+    output logic         wr_done,
+    // Reads.
+    input  wire    [6:0] rd_cmd_addr,
+    input  wire          rd_cmd_valid,
+    output logic         rd_cmd_ready,
+    output logic [511:0] rd_resp_data,
+    output logic         rd_resp_valid,
+    input  wire          rd_resp_ready
 );
 
     logic writes;
@@ -33,14 +36,14 @@ module spinneret_ram_segment_128x64 (
     logic [6:0] reads_m_data;
     logic reads_m_valid;
 
-    assign write_ready = open;
-    assign writes = write_valid && open;
-    assign memory_write_enable = write_be & {64{writes}};
-    assign write_done = done;
-    assign free = !shown || response_ready;
+    assign wr_cmd_ready = open;
+    assign writes = wr_cmd_valid && open;
+    assign memory_write_enable = wr_cmd_be & {64{writes}};
+    assign wr_done = done;
+    assign free = !shown || rd_resp_ready;
     assign fetch = !fetched || free;
-    assign response_data = line;
-    assign response_valid = shown;
+    assign rd_resp_data = line;
+    assign rd_resp_valid = shown;
 
     always_ff @(posedge clk) begin
         // Writes.
@@ -61,11 +64,11 @@ module spinneret_ram_segment_128x64 (
         end
     end
 
-    spinneret_ram_bytes_128x64 u_memory (
+    spinneret_ram_block_bytes #(.DEPTH(128), .ADDRESS(7), .WIDTH(512), .BYTES(64)) u_memory (
         .clk(clk),
         .write_enable(memory_write_enable),
-        .write_addr(write_addr),
-        .write_data(write_data),
+        .write_addr(wr_cmd_addr),
+        .write_data(wr_cmd_data),
         .read_enable(fetch),
         .read_addr(reads_m_data),
         .read_data(memory_read_data)
@@ -76,9 +79,9 @@ module spinneret_ram_segment_128x64 (
     spinneret_ready_slice #(.WIDTH(7)) u_reads (
         .clk(clk),
         .rst(rst),
-        .s_data(read_addr),
-        .s_valid(read_valid),
-        .s_ready(read_ready),
+        .s_data(rd_cmd_addr),
+        .s_valid(rd_cmd_valid),
+        .s_ready(rd_cmd_ready),
         .m_data(reads_m_data),
         .m_valid(reads_m_valid),
         .m_ready(fetch)

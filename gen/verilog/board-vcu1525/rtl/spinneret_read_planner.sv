@@ -7,7 +7,7 @@
 // Data that atomic operations want goes the same way as reads that cannot be done, and before them.
 module spinneret_read_planner (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Reads, as `BurstFields` says.
     input  wire   [84:0] burst_data,
     input  wire          burst_valid,
@@ -50,80 +50,63 @@ module spinneret_read_planner (
         logic [11:0] start;
     } found_t;
 
-    logic move_on;
     logic take;
-    logic outside;
-    logic refused;
+    logic [11:0] start;
+    logic [51:0] page;
     logic [5:0] id;
     logic [7:0] length;
+    logic refused;
+    logic valid;
+    logic outside;
+    logic [5:0] stop_lane;
+    logic [5:0] stop_line;
     found_t found;
     logic [1:0] found_context; // The context that asks.
     logic found_valid = 1'b0;
-    logic found_valid_d;
-    logic [11:0] check_start;
-    logic [7:0] check_length;
-    logic [2:0] check_size;
     logic [11:0] check_last_byte;
     logic check_refused;
     logic guard_allowed;
     logic [106:0] planned_s_data;
+    logic planned_s_ready;
 
     burst_t burst_data_fields;
     atomic_t atomic_data_fields;
     assign burst_data_fields = burst_data;
     assign atomic_data_fields = atomic_data;
 
-    always_comb begin
-        found_valid_d = found_valid;
-        id = burst_data_fields.id;
-        length = check_length;
-        refused = check_refused;
-        burst_ready = take;
-        if (take) begin
-            found_valid_d = burst_valid;
-        end
-        if (atomic_valid) begin
-            burst_ready = 1'b0;
-            id = atomic_data_fields.id;
-            length = atomic_data_fields.length;
-            refused = 1'b1;
-            if (take) begin
-                found_valid_d = 1'b1;
-            end
-        end
-    end
-
-    assign take = !found_valid || move_on;
-
-    // First: which bytes, and can it be done?
-    assign check_start = burst_data_fields.address[11:0];
-    assign check_length = burst_data_fields.length;
-    assign check_size = burst_data_fields.size;
+    assign take = !found_valid || planned_s_ready;
+    assign start = burst_data_fields.address[11:0];
+    assign page = burst_data_fields.address[63:12];
+    assign id = atomic_valid ? atomic_data_fields.id : burst_data_fields.id;
+    assign length = atomic_valid ? atomic_data_fields.length : burst_data_fields.length;
     assign atomic_ready = take;
-
-    // Then: may it be done, and what does it need?
+    assign burst_ready = take && !atomic_valid;
+    assign refused = atomic_valid || check_refused;
+    assign valid = atomic_valid || burst_valid;
     assign outside = !guard_allowed && !found.refused;
-    assign planned_s_data = {found.stop[11:6] - found.start[11:6], found.stop - found.start, found.stop[5:0],
-        outside, found.id, found.size, found.length, found.refused, found.page, found.start};
+    assign stop_lane = found.stop[5:0];
+    assign stop_line = found.stop[11:6];
+    assign planned_s_data = {stop_line - found.start[11:6], found.stop - found.start, stop_lane, outside,
+        found.id, found.size, found.length, found.refused, found.page, found.start};
 
     always_ff @(posedge clk) begin
         if (take) begin
-            found <= {check_last_byte, id, check_size, length, refused, burst_data_fields.address[63:12],
-                check_start};
+            found_valid <= valid;
+            found <= {check_last_byte, id, burst_data_fields.size, length, refused, page, start};
         end
         if (take) begin
             found_context <= burst_data_fields.asker;
         end
-        found_valid <= found_valid_d;
         if (rst) begin
             found_valid <= 1'b0;
         end
     end
 
+    // First: which bytes, and can it be done?
     spinneret_burst_check_6 u_check (
-        .start(check_start),
-        .length(check_length),
-        .size(check_size),
+        .start(start),
+        .length(burst_data_fields.length),
+        .size(burst_data_fields.size),
         .kind(burst_data_fields.kind),
         .last_byte(check_last_byte),
         .refused(check_refused)
@@ -142,12 +125,13 @@ module spinneret_read_planner (
         .allowed(guard_allowed)
     );
 
+    // Then: may it be done, and what does it need?
     spinneret_skid_buffer #(.WIDTH(107)) u_planned (
         .clk(clk),
         .rst(rst),
         .s_data(planned_s_data),
         .s_valid(found_valid),
-        .s_ready(move_on),
+        .s_ready(planned_s_ready),
         .m_data(plan_data),
         .m_valid(plan_valid),
         .m_ready(plan_ready)

@@ -8,7 +8,7 @@
 // AWLEN alone says where a burst ends: a WLAST elsewhere is marked as a fault of the burst.
 module spinneret_run_splitter (
     input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+    input  wire          rst, // Synchronous reset, active high.
     // Bursts, as `BurstFields` says.
     input  wire   [90:0] burst_data,
     input  wire          burst_valid,
@@ -42,26 +42,22 @@ module spinneret_run_splitter (
         logic [8:0] position;
         logic [63:0] strobes;
     } beat_t;
-    typedef struct packed {
-        logic [7:0] length;
-        logic [5:0] id;
-    } atomic_t;
 
-    logic [63:0] strobes;
-    logic [63:0] starts;
-    logic [63:0] ends;
-    logic left;
-    logic found;
-    logic several;
-    logic whole;
-    logic [11:0] place_now;
-    logic [7:0] number_now;
     logic [11:0] mask;
+    logic [63:0] strobes;
+    logic [11:0] start;
+    logic [11:0] place_now; // Place and number of the beat.
+    logic [7:0] number_now;
+    logic [11:0] beat_end; // Place of its last byte.
     logic last;
     logic fault;
-    logic room;
+    logic [63:0] starts; // Where the runs of the beat that are left start, and where they end.
+    logic [63:0] ends;
+    logic whole; // The item is the last of its beat.
+    logic room; // The register of the item is free, or empties in this cycle.
     logic there;
-    logic wants_data;
+    logic wants_data; // Loads, swaps and comparisons give data; a comparison as much as it compares, half of AWLEN.
+    logic compares;
     logic go;
     logic again = 1'b0; // After the first item of a beat with several runs.
     logic [63:0] starts_left;
@@ -71,81 +67,42 @@ module spinneret_run_splitter (
     logic [11:0] place; // Place of the beat in its 4 KiB.
     logic [104:0] item;
     logic item_valid = 1'b0;
-    logic [11:0] check_start;
-    logic [7:0] check_length;
-    logic [2:0] check_size;
     logic check_refused;
+    logic first_lane_found;
     logic [5:0] first_lane_number;
     logic [5:0] last_lane_number;
 
     burst_t burst_data_fields;
     beat_t beat_data_fields;
-    atomic_t atomic_data_fields;
     assign burst_data_fields = burst_data;
     assign beat_data_fields = beat_data;
-    assign atomic_data = atomic_data_fields;
 
-    // The burst.
-    assign check_start = burst_data_fields.address[11:0];
-    assign check_length = burst_data_fields.length;
-    assign check_size = burst_data_fields.size;
+    assign start = burst_data_fields.address[11:0];
+    assign place_now = in_burst ? place : start;
+    assign number_now = in_burst ? number : 8'd0;
 
     always_comb begin
-        // Where the beat is, and whether it is the last.
         mask = 12'd0;
-        for (int i = 0; i < 6; i++) begin
-            if (check_size > 3'(i)) begin
-                mask[i] = 1'b1;
-            end
+        for (int unsigned i = 0; i < 6; i++) begin
+            mask[i] = burst_data_fields.size > 3'(i);
         end
     end
 
-    always_comb begin
-        if (in_burst) begin
-            place_now = place;
-            number_now = number;
-        end else begin
-            place_now = check_start;
-            number_now = 8'd0;
-        end
-    end
-
-    assign last = number_now == check_length;
+    assign beat_end = place_now | mask;
+    assign last = number_now == burst_data_fields.length;
     assign fault = last != beat_data_fields.last;
-
-    // The next run of the beat.
     assign strobes = beat_data_fields.strobes;
-    assign left = |starts_left;
-
-    always_comb begin
-        if (again) begin
-            starts = starts_left;
-            ends = ends_left;
-        end else begin
-            starts = strobes & ~(strobes << 1'd1);
-            ends = strobes & ~(strobes >> 1'd1);
-        end
-    end
-
-    assign several = beat_data_fields.several;
-    assign whole = !several || (again && !left);
-
-    // One item a clock.
+    assign starts = again ? starts_left : (strobes & ~(strobes << 1'd1));
+    assign ends = again ? ends_left : (strobes & ~(strobes >> 1'd1));
+    assign whole = !beat_data_fields.several || (again && !(|starts_left));
     assign room = !item_valid || run_ready;
     assign there = room && burst_valid && beat_valid;
-
-    // Loads, swaps and comparisons give data; a comparison as much as it compares, half of AWLEN.
     assign wants_data = burst_data_fields.atop[5] && whole && last;
-    assign go = there && (!wants_data || atomic_ready);
     assign atomic_valid = there && wants_data;
-
-    always_comb begin
-        atomic_data_fields = {check_length, burst_data_fields.id};
-        if (burst_data_fields.atop == 6'h31) begin
-            atomic_data_fields.length = check_length >> 1'd1;
-        end
-    end
-
+    assign compares = burst_data_fields.atop == 6'h31;
+    assign atomic_data = {compares ? (burst_data_fields.length >> 1'd1) : burst_data_fields.length,
+        burst_data_fields.id};
+    assign go = there && (!wants_data || atomic_ready);
     assign beat_ready = go && whole;
     assign burst_ready = go && whole && last;
     assign run_data = item;
@@ -156,8 +113,8 @@ module spinneret_run_splitter (
             item_valid <= go;
             item <= {burst_data_fields.asker, burst_data_fields.id, burst_data_fields.address[63:12],
                 beat_data_fields.position, starts[0] && (|beat_data_fields.position[6:0]), fault, whole &&
-                last, whole, check_refused, found, last_lane_number, first_lane_number, place_now[5:0] |
-                mask[5:0], place_now};
+                last, whole, check_refused, first_lane_found, last_lane_number, first_lane_number,
+                beat_end[5:0], place_now};
         end
         if (go) begin
             again <= !whole;
@@ -166,7 +123,7 @@ module spinneret_run_splitter (
             if (whole) begin
                 in_burst <= !last;
                 number <= number_now + 8'd1;
-                place <= (place_now | mask) + 12'd1;
+                place <= beat_end + 12'd1;
             end
         end
         if (rst) begin
@@ -177,9 +134,9 @@ module spinneret_run_splitter (
     end
 
     spinneret_burst_check_6 u_check (
-        .start(check_start),
-        .length(check_length),
-        .size(check_size),
+        .start(start),
+        .length(burst_data_fields.length),
+        .size(burst_data_fields.size),
         .kind(burst_data_fields.kind),
         .last_byte(),
         .refused(check_refused)
@@ -187,7 +144,7 @@ module spinneret_run_splitter (
 
     spinneret_lowest_one_64 u_first_lane (
         .word(starts),
-        .found(found),
+        .found(first_lane_found),
         .number(first_lane_number)
     );
 

@@ -118,7 +118,6 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         early_2 <= early_1;
         early_3 <= early_2;
         early_4 <= early_3;
-        // Slots that go to the cluster take a parallel path, and come there first.
         trusted_0 <= free_trusted;
         trusted_1 <= trusted_0;
         trusted_2 <= trusted_1;
@@ -150,6 +149,7 @@ module spinneret_slot_pool_256x1536_1024x128_tracked (
         end
     end
 
+    // Slots that go to the cluster take a parallel path, and come there first.
     spinneret_slot_finder_256x1536 u_find_large_handed (
         .clk(clk),
         .address(handed_address),

@@ -6,7 +6,7 @@
 //
 module spinneret_statistics_reporter (
     input  wire           clk, // Clock.
-    input  wire           rst, // Synchronous reset.
+    input  wire           rst, // Synchronous reset, active high.
     input  wire  [1791:0] counters, // The counters side by side, counter 0 in the lowest bits.
     // Increments.
     output logic   [23:0] m_axis_stat_tdata,
@@ -15,24 +15,20 @@ module spinneret_statistics_reporter (
     input  wire           m_axis_stat_tready
 );
 
-    logic [31:0] chosen;
-    logic ready;
+    logic ready; // Reported values are cleared first.
+    logic [2:0] member;
+    logic [2:0] of_group;
     logic stays;
+    logic beyond;
     logic [6:0] cleared = 7'd0; // Entries that are not cleared yet, counted upwards; the highest bit says that all are.
     logic [5:0] number = 6'd0;
-    logic [2:0] step = 3'd0; // The operation on the counter in this clock, one of the constants below.
-    logic [31:0] group_0; // The counters in groups of eight, of which the number chooses one each.
-    logic [31:0] group_1;
-    logic [31:0] group_2;
-    logic [31:0] group_3;
-    logic [31:0] group_4;
-    logic [31:0] group_5;
-    logic [31:0] group_6;
-    logic [31:0] now;
-    logic [31:0] base; // The value that was reported.
-    logic [31:0] growth;
+    logic [2:0] step = 3'd0; // Step of the work on a counter, of eight.
+    logic [223:0] group; // Of each group of counters the one that the number chooses, side by side.
     logic [23:0] increment;
     logic valid = 1'b0;
+    logic [31:0] base; // The value that was reported.
+    logic [31:0] now;
+    logic [31:0] growth;
     logic [6:0] cleared_d;
     logic reported_write_enable;
     logic [5:0] reported_write_addr;
@@ -53,78 +49,25 @@ module spinneret_statistics_reporter (
         end
     end
 
-    // Reported values are cleared first.
     assign ready = cleared[6];
-
-    always_comb begin
-        chosen = group_0;
-        if (number[5:3] == 3'd1) begin
-            chosen = group_1;
-        end
-        if (number[5:3] == 3'd2) begin
-            chosen = group_2;
-        end
-        if (number[5:3] == 3'd3) begin
-            chosen = group_3;
-        end
-        if (number[5:3] == 3'd4) begin
-            chosen = group_4;
-        end
-        if (number[5:3] == 3'd5) begin
-            chosen = group_5;
-        end
-        if (number[5:3] == 3'd6) begin
-            chosen = group_6;
-        end
-    end
-
+    assign member = number[2:0];
+    assign of_group = number[5:3];
+    assign stays = step == 3'd6 && valid && !m_axis_stat_tready;
+    assign beyond = |growth[31:24];
     assign m_axis_stat_tdata = increment;
     assign m_axis_stat_tid = {6'd0, number} + 12'h800;
     assign m_axis_stat_tvalid = valid;
-    assign stays = step == 3'd6 && valid && !m_axis_stat_tready;
 
     always_ff @(posedge clk) begin
-        // The counter of this number, in two stages.
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_0 <= counters[i*32 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_1 <= counters[i*32 + 256 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_2 <= counters[i*32 + 512 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_3 <= counters[i*32 + 768 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_4 <= counters[i*32 + 1024 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_5 <= counters[i*32 + 1280 +: 32];
-            end
-        end
-        for (int i = 0; i < 8; i++) begin
-            if (number[2:0] == 3'(i)) begin
-                group_6 <= counters[i*32 + 1536 +: 32];
-            end
-        end
-        now <= chosen;
         base <= reported_read_data;
+        // The counter of this number, in two stages.
+        for (int unsigned i = 0; i < 7; i++) begin
+            group[i*32 +: 32] <= 32'(counters[i*256 +: 256] >> {member, 5'd0});
+        end
+        now <= 32'(group >> {of_group, 5'd0});
         growth <= now - base;
         if (step == 3'd5) begin
-            increment <= growth[23:0] | {24{|growth[31:24]}};
+            increment <= growth[23:0] | {24{beyond}};
             valid <= (|growth) && (number < 6'hd || number >= 6'h11);
         end else if (m_axis_stat_tready) begin
             valid <= 1'b0;
@@ -132,10 +75,7 @@ module spinneret_statistics_reporter (
         if (ready && !stays) begin
             step <= step + 3'd1;
             if (step == 3'd7) begin
-                number <= number + 6'd1;
-                if (number == 6'h37) begin
-                    number <= 6'd0;
-                end
+                number <= (number == 6'h37) ? 6'd0 : (number + 6'd1);
             end
         end
         cleared <= cleared_d;
