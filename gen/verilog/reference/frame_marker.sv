@@ -10,7 +10,7 @@
 module frame_marker (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high.
-    // What each frame is compared with, as `plan` says.
+    // The plan of each frame, as `plan` says.
     input  wire   [91:0] plan_data,
     input  wire          plan_valid,
     output logic         plan_ready,

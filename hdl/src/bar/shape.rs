@@ -118,7 +118,7 @@ impl BarShape {
     }
 }
 
-/// What an address of the BAR reaches.
+/// The target of an address of the BAR.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reached {
     /// It is in the window of the control registers.

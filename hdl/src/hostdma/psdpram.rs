@@ -125,7 +125,7 @@ impl PsdpramShape {
         }
     }
 
-    /// Widths of the ports of a segment by itself, whose addresses count its lines.
+    /// Widths of the ports of a segment alone, whose addresses count its lines.
     fn segment_ports(self) -> RamShape {
         RamShape {
             segments: 1,

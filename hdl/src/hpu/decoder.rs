@@ -82,7 +82,7 @@ pub struct HpuDecoder {
     pub clk: Signal<In, Clock>,
     /// The instruction, from bit 0; of one of 16 bits the upper ones are ignored.
     pub word: Wire<In, 32>,
-    /// What it is.
+    /// Its fields.
     pub m: Decoded,
 }
 

@@ -25,8 +25,11 @@ pub(crate) const REGISTERS: Entry = Entry::part(
     "hpu_registers",
     "registers of all threads",
     |_| vec![THREADS.parameter(8)],
-    |values| Ok(Box::new(HpuRegisters::new(THREADS.of(values)))),
+    |values| Ok(Box::new(HpuRegisters::new(THREADS.of(values))?)),
 );
 
 /// Models for the testbenches.
-pub(crate) const SIMULATED: &[Variant] = &[DECODER.model("hpu_decoder", &[]), REGISTERS.model("hpu_registers", &[])];
+pub(crate) const SIMULATED: &[Variant] = &[
+    DECODER.model("hpu_decoder", &[]),
+    REGISTERS.model("hpu_registers", &[]),
+];

@@ -1,17 +1,25 @@
 //! The registers of all threads.
 
+use super::THREADS;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// 31 registers a thread, and x0, which is 0: one write and two reads a clock.
 ///
 /// A read gives its word one clock later: the one before a write in the same clock. At power-up all are 0.
-#[module(no_clock, threads: usize, address = address_width(32 * threads))]
+#[module(
+    no_clock,
+    threads: usize,
+    error = ParameterError,
+    _ = THREADS.check("hpu_registers", threads)?,
+    address = address_width(32 * threads),
+)]
 pub struct HpuRegisters {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// {thread, register} of both reads, the first in the lowest bits.
     pub read: [Wire<In, { address }>; 2],
-    /// What they hold.
+    /// The words that were read.
     pub value: [Wire<Out, 32>; 2],
     /// A register is written; x0 keeps its 0.
     pub write: Wire<In, bool>,

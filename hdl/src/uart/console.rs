@@ -42,7 +42,7 @@ const COUNT: usize = 4;
 /// Bits of the counter that the lowest LEDs show.
 const COUNTER: usize = 4;
 
-/// What the console does.
+/// States of the console.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum Phase {
     /// Waits for a frame.

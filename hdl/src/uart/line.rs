@@ -11,7 +11,7 @@ const STOP: u64 = 9;
 /// Bits of a byte on the line.
 const FRAME: u64 = STOP + 1;
 
-/// What a receiver does.
+/// States of a receiver.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum Reception {
     /// The line is idle; a low level starts a byte.

@@ -9,7 +9,39 @@ mod store;
 
 pub use console::UartMatch;
 pub use shape::{ConsoleShape, Timing};
-pub(crate) use shape::{ENTRY, SIMULATED};
+
+use crate::entry::{Entry, Parameters as _, Variant};
 
 /// Bits of a byte.
 const BYTE: usize = 8;
+
+/// The console.
+pub(crate) const ENTRY: Entry = Entry::part(
+    ConsoleShape::BLOCK,
+    "a matching engine behind a serial line, for small boards",
+    ConsoleShape::parameters,
+    |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(
+        ENTRY.name,
+        &[
+            ("clocks_per_bit", 16),
+            ("quiet_clocks", 1024),
+            ("heartbeat_bits", 10),
+        ],
+    ),
+    ENTRY.model(
+        "uart_match_small",
+        &[
+            ("rulesets", 1),
+            ("rules", 2),
+            ("inspected_bytes", 8),
+            ("clocks_per_bit", 4),
+            ("quiet_clocks", 80),
+            ("heartbeat_bits", 1),
+        ],
+    ),
+];

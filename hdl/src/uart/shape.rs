@@ -1,7 +1,6 @@
 //! Parameters of the console.
 
-use super::UartMatch;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _, Variant};
+use crate::entry::{Checked, ParameterError};
 use crate::ingress::pkt_match::MatchShape;
 use spinneret_verilog::prelude::*;
 
@@ -83,34 +82,3 @@ impl Timing {
         address_width(self.quiet_clocks)
     }
 }
-
-/// The console.
-pub(crate) const ENTRY: Entry = Entry::part(
-    ConsoleShape::BLOCK,
-    "a matching engine behind a serial line, for small boards",
-    ConsoleShape::parameters,
-    |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
-);
-
-/// Models for the testbenches.
-pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(
-        ENTRY.name,
-        &[
-            ("clocks_per_bit", 16),
-            ("quiet_clocks", 1024),
-            ("heartbeat_bits", 10),
-        ],
-    ),
-    ENTRY.model(
-        "uart_match_small",
-        &[
-            ("rulesets", 1),
-            ("rules", 2),
-            ("inspected_bytes", 8),
-            ("clocks_per_bit", 4),
-            ("quiet_clocks", 80),
-            ("heartbeat_bits", 1),
-        ],
-    ),
-];

@@ -1,4 +1,4 @@
-//! What the console holds for the matching engine: rules, and a packet.
+//! Rules and a packet that the console holds for the matching engine.
 
 use super::BYTE;
 use crate::ingress::pkt_match::MatchShape;

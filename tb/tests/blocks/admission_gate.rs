@@ -528,13 +528,13 @@ fn marks_describe_the_frame() {
 }
 
 #[test]
-fn costs_no_clock_while_the_queue_is_empty() {
+fn costs_one_clock_while_the_queue_is_empty() {
     case(0x0007_9a7e, dropping, |tb| {
         let start = tb.sim.cycle_count();
         tb.send(&full(3), 0);
         tb.sim.run(10);
         let cycles: Vec<u64> = tb.sink.receive_all().iter().map(|item| item.cycle).collect();
-        assert_eq!(cycles, [start, start + 1, start + 2]);
+        assert_eq!(cycles, [start + 1, start + 2, start + 3]);
         tb.meta_sink.receive_all();
     });
 }

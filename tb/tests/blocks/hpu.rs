@@ -1,24 +1,29 @@
-//! `HpuDecoder` against the decoder of the simulator: both come from the table of instructions.
+//! Parts of the HPU: the decoder against that of the simulator, both of which come from the table of instructions, and the registers.
 
 use spinneret_hdl::hpu::UNITS;
 use spinneret_isa::{Format, Instruction, Unit};
-use spinneret_models::HpuDecoder;
+use spinneret_models::{HpuDecoder, HpuRegisters};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 
 /// Clocks from a word to its fields.
 const LATENCY: usize = 2;
+/// Threads of the registers in the model.
+const THREADS: usize = 8;
 /// Random words of 32 bits, three quarters of them with the major opcode of an instruction.
 const RANDOM_WORDS: usize = 40_000;
 
-/// What the block shows of a word, by port.
+/// The block's outputs for a word, by port.
 fn expected(word: u32) -> Vec<(&'static str, u64)> {
     let instruction = Instruction::decode(word);
     let is_short = ("m_is_short", u64::from(instruction.is_compressed()));
     let Some(row) = instruction.op().row() else {
         return vec![is_short, ("m_unit", 0), ("m_rd", 0)];
     };
-    let unit = UNITS.iter().position(|unit| *unit == row.unit).expect("every unit has a bit");
+    let unit = UNITS
+        .iter()
+        .position(|unit| *unit == row.unit)
+        .expect("every unit has a bit");
     let has_function = !matches!(row.format, Format::U | Format::J);
     let digits: String = row.bits.chars().filter(|digit| *digit != '_').collect();
     let is_alternate = row.unit == Unit::Alu && digits.starts_with("01");
@@ -30,15 +35,21 @@ fn expected(word: u32) -> Vec<(&'static str, u64)> {
         ("m_rs2", instruction.rs2() as u64),
         ("m_imm", u64::from(instruction.imm() as u32)),
         ("m_has_imm", u64::from(!row.format.registers()[2])),
-        ("m_base", match row.name {
-            "lui" => 2,
-            "auipc" | "jal" => 1,
-            _ => 0,
-        }),
+        (
+            "m_base",
+            match row.name {
+                "lui" => 2,
+                "auipc" | "jal" => 1,
+                _ => 0,
+            },
+        ),
         ("m_alternate", u64::from(is_alternate)),
     ];
     if has_function && row.format != Format::None {
-        fields.push(("m_function", u64::from_str_radix(&digits[17..20], 2).expect("three digits")));
+        fields.push((
+            "m_function",
+            u64::from_str_radix(&digits[17..20], 2).expect("three digits"),
+        ));
     }
     fields
 }
@@ -53,7 +64,12 @@ fn decodes(run: &mut TestRun, words: impl Iterator<Item = u32>) {
         if inside.len() == LATENCY {
             let word = inside.pop_front().expect("two words are inside");
             for (port, value) in expected(word) {
-                assert_eq!(sim.get(port), value, "{port} of {word:#010x}, {}", Instruction::decode(word));
+                assert_eq!(
+                    sim.get(port),
+                    value,
+                    "{port} of {word:#010x}, {}",
+                    Instruction::decode(word)
+                );
             }
         }
     }
@@ -72,7 +88,9 @@ fn the_decoder_knows_every_instruction_of_16_bits() {
 fn the_decoder_knows_random_instructions_of_32_bits() {
     run_test(0x0002_0dec, |run| {
         let mut rng = run.rng("words");
-        let opcodes = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x0f, 0x73, 0x2f];
+        let opcodes = [
+            0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x0f, 0x73, 0x2f,
+        ];
         let mut words: Vec<u32> = vec![0x73, 0x0010_0073, 0x3020_0073, 0x1050_0073];
         for _ in 0..RANDOM_WORDS {
             let word = rng.random::<u32>() | 3;
@@ -87,5 +105,36 @@ fn the_decoder_knows_random_instructions_of_32_bits() {
             });
         }
         decodes(run, words.into_iter());
+    });
+}
+
+/// Two reads and a write of random registers in each clock, some of them of the same one.
+#[test]
+fn registers_hold_what_was_written_last() {
+    run_test(0x0003_0dec, |run| {
+        let mut rng = run.rng("registers");
+        let mut sim = run.simulation::<HpuRegisters>();
+        let mut words = vec![0_u32; 32 * THREADS];
+        for _ in 0..20_000 {
+            let place = |rng: &mut ChaCha8Rng| rng.random_range(0..words.len().min(40)) as u64;
+            let (reads, to) = ([place(&mut rng), place(&mut rng)], place(&mut rng));
+            let (write, value) = (rng.random_bool(0.6), rng.random::<u32>());
+            for (port, read) in reads.iter().enumerate() {
+                sim.set(&format!("read_{port}"), *read);
+            }
+            sim.set("write", write);
+            sim.set("write_to", to);
+            sim.set("write_value", value);
+            // A read in the clock of a write gives the word before it.
+            let expected = reads.map(|read| u64::from(words[read as usize]));
+            sim.cycle();
+            for (port, expected) in expected.iter().enumerate() {
+                assert_eq!(sim.get(&format!("value_{port}")), *expected);
+            }
+            if write && to % 32 != 0 {
+                words[to as usize] = value;
+            }
+        }
+        sim.finish();
     });
 }

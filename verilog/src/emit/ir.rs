@@ -4,6 +4,7 @@
 //! that the operation is done in, so that printing adds and removes no bits.
 
 use num_bigint::BigUint;
+use std::collections::BTreeSet;
 
 /// Number of a signal in the symbol table of its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -294,4 +295,37 @@ impl Stmt {
 pub(crate) struct TopStatement {
     pub(crate) comments: Vec<String>,
     pub(crate) stmt: Stmt,
+}
+
+/// What is checked in each clock outside of reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckKind {
+    /// The block promises it.
+    Assert,
+    /// The block relies on it.
+    Assume,
+    /// It can happen.
+    Cover,
+}
+
+/// A condition that is checked in each clock outside of reset.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) kind: CheckKind,
+    pub(crate) condition: Expr,
+    pub(crate) message: String,
+    /// The clock, and the reset, active high.
+    pub(crate) clock: SignalId,
+    pub(crate) reset: Option<SignalId>,
+}
+
+impl Check {
+    /// Signals that it reads, its clock and its reset.
+    pub(crate) fn reads(&self) -> BTreeSet<SignalId> {
+        let mut reads: BTreeSet<_> = self.reset.into_iter().collect();
+        self.condition.for_each_read(&mut |signal, _, _| {
+            reads.insert(signal);
+        });
+        reads
+    }
 }

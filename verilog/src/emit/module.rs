@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::with_doc;
 use super::instances::{self, Array};
-use super::ir::{ConstantId, Expr, Part, SignalId, Stmt, TopStatement};
+use super::ir::{CheckKind, ConstantId, Expr, Part, SignalId, Stmt, TopStatement};
 use super::loops;
 use super::marks::{self, literal};
 use super::metadata::Metadata;
@@ -12,7 +12,6 @@ use super::plan::{Clocked, Plan};
 use super::records::{View, Views};
 use super::symbols::{Child, Role, Signal, Symbols};
 use super::text::{Assignment, Writer, line};
-use crate::rtl::CheckKind;
 
 fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
     let space = if keyword.is_empty() { "" } else { " " };

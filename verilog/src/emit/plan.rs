@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::elaborate::Check;
 use super::group::{Group, access, group};
-use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
+use super::ir::{Check, Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
 use super::prune::is_hold;
 use super::symbols::{Role, Symbols};
 

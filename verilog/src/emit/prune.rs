@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fold;
 use super::group::access;
-use super::elaborate::Check;
-use super::ir::{Arm, DefaultArm, Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
+use super::ir::{Arm, Check, DefaultArm, Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
 use super::symbols::{Role, Symbols};
 
 /// Removes a default that the next statement to touch the signal overwrites on every path.

@@ -360,7 +360,11 @@ impl Printer<'_> {
                     .first()
                     .map_or("i", |(_, number)| variable(*number));
                 let count = self.formula(&numbers[0]).plus(0);
-                let kind = if shape == Shape::Loop { "int unsigned" } else { "genvar" };
+                let kind = if shape == Shape::Loop {
+                    "int unsigned"
+                } else {
+                    "genvar"
+                };
                 format!("for ({kind} {variable} = 0; {variable} < {count}; {variable}++) begin")
             }
         }

@@ -151,7 +151,7 @@ impl<E: Value> Memory<E> {
             true => (
                 "_bytes",
                 "    for (int i = 0; i < BYTES; i++) begin\n        \
-                 if (write_enable[i]) memory[write_addr][8*i +: 8] <= write_data[8*i +: 8];\n    end\n",
+                 if (write_enable[i]) begin\n            memory[write_addr][WIDTH/BYTES*i +: WIDTH/BYTES] <=\n                write_data[WIDTH/BYTES*i +: WIDTH/BYTES];\n        end\n    end\n",
             ),
             false => ("", "    if (write_enable) memory[write_addr] <= write_data;\n"),
         };
@@ -161,7 +161,11 @@ impl<E: Value> Memory<E> {
             None => Default::default(),
         };
         // SystemVerilog lets only one process write what `always_ff` writes.
-        let always = if contents.is_empty() { "always_ff" } else { "always" };
+        let always = if contents.is_empty() {
+            "always_ff"
+        } else {
+            "always"
+        };
         format!(
             "// module: ram_{style}{words}{reads}{name}\n\
              // doc: Memory of DEPTH words of WIDTH bits, one write port, {ports} ({style} RAM).\n\
@@ -171,7 +175,11 @@ impl<E: Value> Memory<E> {
              {contents}\
              {always} @(posedge clk) begin\n{write}end\n\n\
              {read}",
-            ports = if self.reads() > 1 { "READS read ports" } else { "one read port" },
+            ports = if self.reads() > 1 {
+                "READS read ports"
+            } else {
+                "one read port"
+            },
             parameters = self.parameters(),
             read = self.read_text(),
         )
@@ -201,17 +209,27 @@ impl<E: Value> Memory<E> {
     fn read_text(&self) -> String {
         let (enable, data, address) = match self.reads() {
             1 => ("read_enable", "read_data", "read_addr"),
-            _ => ("read_enable[i]", "read_data[WIDTH*i +: WIDTH]", "read_addr[ADDRESS*i +: ADDRESS]"),
+            _ => (
+                "read_enable[i]",
+                "read_data[WIDTH*i +: WIDTH]",
+                "read_addr[ADDRESS*i +: ADDRESS]",
+            ),
         };
         let read = match self.is_clocked() {
             true => format!("if ({enable}) {data} <= memory[{address}];"),
             false => format!("{data} = memory[{address}];"),
         };
-        let always = if self.is_clocked() { "always_ff @(posedge clk)" } else { "always_comb" };
+        let always = if self.is_clocked() {
+            "always_ff @(posedge clk)"
+        } else {
+            "always_comb"
+        };
         match (self.reads(), self.is_clocked()) {
             (1, false) => format!("assign {read}\n"),
             (1, true) => format!("{always} begin\n    {read}\nend\n"),
-            _ => format!("{always} begin\n    for (int i = 0; i < READS; i++) begin\n        {read}\n    end\nend\n"),
+            _ => format!(
+                "{always} begin\n    for (int i = 0; i < READS; i++) begin\n        {read}\n    end\nend\n"
+            ),
         }
     }
 }

@@ -6,8 +6,8 @@
 
 use super::handle::Bundle;
 use super::sig::{Operand, Sig, make, sig};
-use super::tree::{self, CheckKind, NodeId, Op, Statement};
-use crate::emit::ir::{Arithmetic, Relation};
+use super::tree::{self, NodeId, Op, Statement};
+use crate::emit::ir::{Arithmetic, CheckKind, Relation};
 use crate::lang::Word;
 use num_bigint::BigUint;
 use std::panic::Location;

@@ -10,6 +10,7 @@ mod sig;
 mod signed;
 pub(crate) mod tree;
 
+pub use crate::emit::ir::CheckKind;
 pub use handle::{
     Bundle, ByteRamPorts, Handle, Handshake, Maybe, Payload, PortOf, RamPorts, Table, below, in_domain,
 };
@@ -20,7 +21,7 @@ pub use sig::{
     wire_bit, word_of,
 };
 pub use signed::{OnSigned, Signed, SignedOperand};
-pub use tree::{BlockClock, CheckKind, Clocking};
+pub use tree::{BlockClock, Clocking};
 
 use crate::emit::Metadata;
 use crate::lang::Describe;

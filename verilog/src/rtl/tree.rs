@@ -4,7 +4,7 @@
 //! that do the same can be compared by their numbers.
 
 use crate::emit::Metadata;
-use crate::emit::ir::{Arithmetic, Direction, Reduction, Relation};
+use crate::emit::ir::{Arithmetic, CheckKind, Direction, Reduction, Relation};
 use crate::lang::Layout;
 use num_bigint::BigUint;
 use rust_hdl::prelude::Atom;
@@ -101,17 +101,6 @@ pub(crate) struct Local {
     pub(crate) width: usize,
     /// It is a register, with its value in reset.
     pub(crate) register: Option<Option<BigUint>>,
-}
-
-/// What is checked in each clock outside of reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckKind {
-    /// The block promises it.
-    Assert,
-    /// The block relies on it.
-    Assume,
-    /// It can happen.
-    Cover,
 }
 
 /// A condition that is checked.

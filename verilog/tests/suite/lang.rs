@@ -13,7 +13,7 @@ fn names(design: Design) -> String {
 }
 
 #[test]
-#[should_panic(expected = "a memory of 4 words of 0 bytes holds nothing")]
+#[should_panic(expected = "a memory of 4 words of 0 bits holds nothing")]
 fn byte_ram_has_bytes() {
     let _ = ByteRam::new(RamStyle::Block, 4, 0);
 }

@@ -23,7 +23,10 @@ module spinneret_ram_block_bytes #(
 
     always_ff @(posedge clk) begin
         for (int i = 0; i < BYTES; i++) begin
-            if (write_enable[i]) memory[write_addr][8*i +: 8] <= write_data[8*i +: 8];
+            if (write_enable[i]) begin
+                memory[write_addr][WIDTH/BYTES*i +: WIDTH/BYTES] <=
+                    write_data[WIDTH/BYTES*i +: WIDTH/BYTES];
+            end
         end
     end
 

@@ -27,7 +27,7 @@ pub struct StubMemory {
     ram: ByteRam<{ RamStyle::Block }, { shape.lines() }, { STROBES }>,
 }
 
-/// What the user whose turn it is asks for, or 0 if nobody asks: the first one that asks after the last one.
+/// The request of the user whose turn it is, the first one that asks after the last one; 0 if there is no request.
 #[kernel]
 fn in_turn(users: &[StreamInHandles], last: Sig) -> Sig {
     let chosen = wire(USER_BITS);

@@ -45,13 +45,12 @@ pub use bench::PspinWrapBench;
 pub use host::{HostCopy, HostFetch};
 pub use memory::StubMemory;
 pub use sequencer::HerSequencer;
-pub(crate) use shape::{BENCH_ENTRY, ENTRY, SIMULATED};
 pub use shape::{StubShape, operation};
 pub use slave::{StubBurst, StubReadPort, StubWritePort};
 
 use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, LENGTH_BITS, PSPIN_WRAP, UNPRIVILEGED};
 use crate::egress::CommandOut;
-use crate::entry::ParameterError;
+use crate::entry::{Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use sequencer::HerFields;
@@ -242,3 +241,29 @@ fn update() {
     pspin_active_o = busy;
     mpq_full_o = hers.almost_full.repeat(shape.queues);
 }
+
+/// The stand-in, with the name of the public design's cluster.
+pub(crate) const ENTRY: Entry = Entry::part(
+    StubShape::BLOCK,
+    "stand-in for the PsPIN cluster: memory, and fixed things that a packet is done with",
+    StubShape::parameters,
+    |values| Ok(Box::new(ClusterStub::new(StubShape::new(values)?)?)),
+);
+
+/// The stand-in with the port names that bus models expect.
+pub(crate) const BENCH_ENTRY: Entry = Entry::part(
+    "pspin_wrap_bench",
+    "pspin_wrap with the port names of AXI, for its testbench",
+    StubShape::parameters,
+    |values| Ok(Box::new(PspinWrapBench::new(StubShape::new(values)?)?)),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    BENCH_ENTRY.variant(BENCH_ENTRY.name, ""),
+    // So small that queues fill often, and addresses repeat.
+    BENCH_ENTRY.variant(
+        "pspin_wrap_bench_small",
+        "memory_bytes=16384 her_queue=2 stdout_words=4",
+    ),
+];

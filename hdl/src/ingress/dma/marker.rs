@@ -4,7 +4,7 @@ use super::DmaShape;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// What the beats of a frame are compared with: {the address is not that of a beat, one beat is all, strobes of the last beat,
+/// The plan that beats of a frame are compared with: {the address is not that of a beat, one beat is all, strobes of the last beat,
 /// beats after the first}; the last of no meaning if one beat is all.
 ///
 /// `address` are the bits of the slot's address within a beat, `length` is that of the frame in bytes.
@@ -31,7 +31,7 @@ pub(super) fn plan(shape: DmaShape, address: Sig, length: Sig) -> Sig {
 /// after the length only the last one passes.
 #[module(shape: DmaShape, beat = shape.beat(), keep = beat.keep.width)]
 pub struct FrameMarker {
-    /// What each frame is compared with, as `plan` says.
+    /// The plan of each frame, as `plan` says.
     pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
     pub s: StreamIn<{ shape.data + keep + 1 }>,

@@ -40,11 +40,10 @@ mod writer;
 pub use engine::{PacketJudge, WriteEngine};
 pub use marker::FrameMarker;
 pub use shape::{BeatFields, DmaShape};
-pub(crate) use shape::{ENGINE_ENTRY, ENTRY, SIMULATED};
 pub use writer::{FrameWriter, Window};
 
 use crate::axi::AxiMaster;
-use crate::entry::ParameterError;
+use crate::entry::{Config, Entry, ParameterError, Parameters as _, Values, Variant};
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice};
 use crate::{COUNTER_WIDTH, EventCounters};
 use engine::{BAD_FRAME, EVENTS, WRITE_ERROR};
@@ -156,4 +155,75 @@ fn update() {
     counters.events = engine.events;
     write_error_pkts_o = counters.counts[WRITE_ERROR];
     bad_frame_pkts_o = counters.counts[BAD_FRAME];
+}
+
+/// The ingress DMA.
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    DmaShape::BLOCK,
+    "writes packets into their slots, several in flight",
+    DmaShape::parameters,
+    |values| Ok(Box::new(PspinIngressDma::new(DmaShape::new(values)?)?)),
+)
+.derives(|values| {
+    let data = values.get("data_width").copied().unwrap_or(0);
+    vec![
+        ("AXIS_IF_KEEP_WIDTH", data / 8),
+        ("AXI_DATA_WIDTH", data),
+        ("AXI_STRB_WIDTH", data / 8),
+    ]
+});
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.variant(ENTRY.name, ""),
+    ENTRY.variant(
+        "pspin_ingress_dma_small",
+        "data_width=128 length_width=16 tag_width=32 burst_beats=8 bursts=4 her_queue=2 free_queue=2",
+    ),
+];
+
+/// [`WriteEngine`].
+pub(crate) const ENGINE_ENTRY: Entry = Entry::part(
+    "write_engine",
+    "writes marked beats into slots by AXI bursts, and tells which packets are written",
+    EngineShape::parameters,
+    build,
+);
+
+/// The parameters that matter inside; narrower than those of the blocks that are shipped, for small proofs.
+#[derive(Parameters)]
+#[parameters(block = ENGINE_ENTRY.name)]
+struct EngineShape {
+    /// Width of a beat in bits, a power of two.
+    #[parameter(512, range = 16..=1024, power_of_two, name = "data_width")]
+    data: usize,
+    /// Width of an address in bits.
+    #[parameter(32, range = 12..=64, name = "address_width")]
+    address: usize,
+    /// Width of a length in bits.
+    #[parameter(32, range = 1..=32, name = "length_width")]
+    length: usize,
+    /// Width of a tag in bits.
+    #[parameter(64, range = 1..=128, name = "tag_width")]
+    tag: usize,
+    /// Beats of a burst at most, a power of two.
+    #[parameter(2, range = 2..=16, power_of_two)]
+    burst_beats: usize,
+    /// Bursts that can wait for their response, a power of two.
+    #[parameter(64, range = 4..=1024, power_of_two)]
+    bursts: usize,
+}
+
+/// An engine of the reference's DMA with other widths and depths.
+fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+    let inner = EngineShape::new(values)?;
+    Ok(Box::new(WriteEngine::new(DmaShape {
+        data: inner.data,
+        address: inner.address,
+        length: inner.length,
+        tag: inner.tag,
+        burst_beats: inner.burst_beats,
+        bursts: inner.bursts,
+        ..DmaShape::new(&ENTRY.values(Config::Reference))?
+    })?))
 }

@@ -1,32 +1,9 @@
-//! Places of the slots in the packet buffer, the arithmetic between a slot's number and its address, and the slot pool's entry
-//! in the catalog, for proofs and figures of its own.
+//! Places of the slots in the packet buffer, the arithmetic between a slot's number and its address.
 
-use super::SlotPool;
-use crate::entry::{Checked, Entry, ParameterError, Parameters as _};
+use crate::entry::{Checked, ParameterError};
 use spinneret_regmap::pspin::{PACKET_BASE, PACKET_BYTES};
 use spinneret_verilog::prelude::*;
 use std::ops::RangeInclusive;
-
-/// [`SlotPool`].
-pub(crate) const ENTRY: Entry = Entry::part(
-    "slot_pool",
-    "holds the free slots of both classes, and judges frees",
-    PoolShape::parameters,
-    |values| {
-        let PoolShape { layout, tracked } = PoolShape::new(values)?;
-        Ok(Box::new(SlotPool::new(layout, tracked)?))
-    },
-);
-
-#[derive(Parameters)]
-#[parameters(block = ENTRY.name)]
-struct PoolShape {
-    #[parameters]
-    layout: PoolLayout,
-    /// 1: the cluster can free a slot only while it has it.
-    #[parameter(0)]
-    tracked: bool,
-}
 
 /// Sizes in bytes.
 const BYTES: RangeInclusive<u64> = 1..=1 << 32;
@@ -259,8 +236,9 @@ impl SlotClass {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, PoolLayout, SlotClass};
+    use super::{PoolLayout, SlotClass};
     use crate::entry::{Config, Parameters as _};
+    use crate::ingress::slots::ENTRY;
 
     #[test]
     fn small_slots_lie_behind_the_large_ones() {

@@ -5,10 +5,10 @@ mod layout;
 mod pool;
 
 pub use free_list::FreeList;
-pub(crate) use layout::ENTRY;
 pub use layout::{PoolLayout, SlotClass};
 pub use pool::{SlotFinder, SlotPool};
 
+use crate::entry::{Entry, Parameters as _};
 use spinneret_verilog::prelude::*;
 
 /// A value after 1, 2, ... `cycles` cycles, in a line of registers.
@@ -18,4 +18,25 @@ pub(super) fn delayed<T>(value: Sig<T>, cycles: usize, register: impl Fn(Sig<T>)
         Some(*last)
     };
     (0..cycles).scan(value, next).collect()
+}
+
+/// [`SlotPool`].
+pub(crate) const ENTRY: Entry = Entry::part(
+    "slot_pool",
+    "holds the free slots of both classes, and judges frees",
+    PoolShape::parameters,
+    |values| {
+        let PoolShape { layout, tracked } = PoolShape::new(values)?;
+        Ok(Box::new(SlotPool::new(layout, tracked)?))
+    },
+);
+
+#[derive(Parameters)]
+#[parameters(block = ENTRY.name)]
+struct PoolShape {
+    #[parameters]
+    layout: PoolLayout,
+    /// 1: the cluster can free a slot only while it has it.
+    #[parameter(0)]
+    tracked: bool,
 }

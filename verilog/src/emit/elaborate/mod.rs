@@ -15,7 +15,7 @@ use num_bigint::BigUint;
 use super::error::Error;
 use super::fold;
 use super::ir::{
-    Arm, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement,
+    Arm, Check, Comparison, DefaultArm, Expr, Kind, Part, Relation, SignalId, Stmt, Target, TopStatement,
 };
 use super::metadata::Metadata;
 use super::plain;
@@ -23,7 +23,7 @@ use super::records::Records;
 use super::select::{read, variable_write};
 use super::symbols::{Role, Symbols};
 use super::tables::Identifiers;
-use crate::rtl::tree::{At, CheckKind, Clocking, NodeId, Op, Place, Statement, Tree};
+use crate::rtl::tree::{At, Clocking, NodeId, Op, Place, Statement, Tree};
 
 /// A kernel in the intermediate form.
 #[derive(Debug, Default)]
@@ -33,28 +33,6 @@ pub(crate) struct Kernel {
     /// Signals whose fields are named.
     pub(crate) records: Records,
     pub(crate) checks: Vec<Check>,
-}
-
-/// A condition that is checked in each clock outside of reset.
-#[derive(Debug)]
-pub(crate) struct Check {
-    pub(crate) kind: CheckKind,
-    pub(crate) condition: Expr,
-    pub(crate) message: String,
-    /// The clock, and the reset, active high.
-    pub(crate) clock: SignalId,
-    pub(crate) reset: Option<SignalId>,
-}
-
-impl Check {
-    /// Signals that it reads, its clock and its reset.
-    pub(crate) fn reads(&self) -> BTreeSet<SignalId> {
-        let mut reads: BTreeSet<_> = self.reset.into_iter().collect();
-        self.condition.for_each_read(&mut |signal, _, _| {
-            reads.insert(signal);
-        });
-        reads
-    }
 }
 
 /// The kernel of a block, as statements over its symbols.
