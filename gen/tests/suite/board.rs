@@ -146,9 +146,7 @@ fn every_tool_reads_the_application_block_of_either_generation_without_a_warning
             25,
             "{crossings}"
         );
-        assert!(
-            crossings.contains("# link_reset app/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)")
-        );
+        assert!(crossings.contains("# link_reset app/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)"));
     }
 }
 
