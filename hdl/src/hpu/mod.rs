@@ -25,7 +25,10 @@ pub(crate) const REGISTERS: Entry = Entry::part(
     "hpu_registers",
     "registers of all threads",
     |_| vec![THREADS.parameter(8)],
-    |values| Ok(Box::new(HpuRegisters::new(THREADS.of(values))?)),
+    |values| {
+        let threads = THREADS.check("hpu_registers", THREADS.of(values))?;
+        Ok(Box::new(HpuRegisters::new(threads)))
+    },
 );
 
 /// Models for the testbenches.

@@ -1,19 +1,9 @@
-//! The registers of all threads.
-
-use super::THREADS;
-use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// 31 registers a thread, and x0, which is 0: one write and two reads a clock.
 ///
 /// A read gives its word one clock later: the one before a write in the same clock. At power-up all are 0.
-#[module(
-    no_clock,
-    threads: usize,
-    error = ParameterError,
-    _ = THREADS.check("hpu_registers", threads)?,
-    address = address_width(32 * threads),
-)]
+#[module(no_clock, threads: usize, address = address_width(32 * threads))]
 pub struct HpuRegisters {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -31,7 +21,7 @@ pub struct HpuRegisters {
     memory: Ram,
 }
 
-#[kernel(HpuRegisters, suffix = self._threads)]
+#[kernel(HpuRegisters, suffix = threads)]
 fn update() {
     memory.write(write && write_to.slice(0, 5).any(), write_to, write_value);
     for (port, (read, value)) in read.into_iter().zip(value).enumerate() {

@@ -17,8 +17,14 @@ const SOURCES: &[&str] = &[
     "host/rules/src",
     "host/slmp/src",
     "host/src",
+    "isa",
     "kernel",
+    "molly",
+    "mpi",
+    "python",
     "regmap",
+    "rpc",
+    "runtime",
     "sim/benches",
     "sim/cluster",
     "sim/fabric",
@@ -26,6 +32,7 @@ const SOURCES: &[&str] = &[
     "sim/fuzz",
     "sim/interop",
     "sim/models",
+    "sim/nic",
     "sim/packets",
     "sim/pci",
     "sim/src",
@@ -35,6 +42,7 @@ const SOURCES: &[&str] = &[
     "tools/policy",
     "tools/skip",
     "tools/vm",
+    "verilog",
 ];
 /// Words that begin a subject without a name.
 const SUBJECTS: [&str; 4] = ["What", "Who", "Whoever", "Whatever"];
