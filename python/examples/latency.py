@@ -1,5 +1,5 @@
 # %% [markdown]
-# How long the NIC takes to answer, by size of the packet: cells for an editor that knows notebooks, or
+# Reply latency of the NIC by packet size. Run the cells in an editor that supports notebooks, or run
 # `python latency.py OUT.svg`.
 
 # %%
@@ -14,14 +14,15 @@ PAUSE_NS = 100_000.0
 
 
 def datagram(size: int) -> bytes:
-    """A UDP packet by hand; packets of scapy would do as well."""
+    """Returns a UDP packet assembled from raw bytes; scapy packets work as well."""
     ethernet = bytes.fromhex("020000000002 020000000001 0800")
     ip = bytes.fromhex("4500") + (size - 14).to_bytes(2, "big") + bytes.fromhex("00000000 4011 0000 0a000001 0a000002")
     udp = bytes.fromhex("0fa0 2328") + (size - 34).to_bytes(2, "big") + bytes(2)
     return ethernet + ip + udp + bytes(size - 42)
 
 
-# %% A NIC that stays: the first packet brings the handler's instructions into the cluster's cache, and is not measured.
+# %% Both runs use one NIC. Its first packet loads the handler's instructions into the cluster's cache.
+# This packet is not measured.
 nic = spinneret.Nic(spinneret.example("udp_ping"))
 nic.run([datagram(64)])
 

@@ -2,7 +2,7 @@
 
 >>> import spinneret
 >>> nic = spinneret.Nic("hello")                    # a folder from `spinneret new hello`
->>> result = nic.run([packet, packet])              # bytes, or packets of scapy
+>>> result = nic.run([packet, packet])              # bytes, or scapy packets
 >>> result
 <Result of 2 packets: 2 replies>
 >>> result.replies[0].time_ns, bytes(result.replies[0])

@@ -91,7 +91,9 @@ class Nic:
         on_frame: Optional[Callable[[Frame], object]] = None,
         gbps: Optional[float] = None,
     ) -> Result:
-        """Runs until the NIC has processed all packets. An exception in `packets` or `on_frame` ends the run and is raised here.
+        """Runs until the NIC has processed all packets.
+
+        An exception in `packets` or `on_frame` ends the run and is raised here.
 
         Packets without a time arrive at `gbps`. Without `gbps` they arrive as fast as the NIC accepts them, and none is
         dropped. Warns with `DropWarning` if packets were dropped.
@@ -108,7 +110,8 @@ class Nic:
     def variable(self, name: str, format: str, *, context: int = 0) -> Any:
         """Reads a global variable of the handlers, as bytes or with a format of the module `struct`.
 
-        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. The default byte order is little-endian.
+        `variable("total", "I")` is a number, `variable("sizes", "4H")` a tuple. The default byte order is
+        little-endian.
         """
     @overload
     def set_variable(self, name: str, value: bytes, *, context: int = 0) -> None: ...

@@ -1,12 +1,12 @@
-//! The package for Python: its tests by pytest, and its types by mypy, in an environment of their own.
+//! Tests the Python package with pytest and checks its types with mypy, in a separate virtual environment.
 //!
-//! The module is the one that Cargo has built with this test, so nothing is compiled again. `pip install ./python` makes the
-//! same by maturin.
+//! The tests load the module that Cargo built with this test, so nothing is compiled again. `pip install ./python`
+//! builds the same module with maturin.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Packages of the tests, from the Python registry.
+/// Packages that the tests need, from the Python registry.
 const PACKAGES: [&str; 5] = [
     "pytest==9.2.0",
     "mypy==2.4.1",
@@ -19,7 +19,7 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder of what Cargo builds for this profile.
+/// Returns the folder with Cargo's build outputs for this profile.
 fn built() -> PathBuf {
     let test = std::env::current_exe().expect("tests are files");
     test.parent().expect("they are in a folder").to_owned()
@@ -44,7 +44,7 @@ fn succeeds(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Python with the packages, which is made once and kept.
+/// Returns the Python of a virtual environment with the packages, which is created once and reused.
 fn environment() -> Result<PathBuf, String> {
     let target = built()
         .ancestors()
@@ -66,7 +66,7 @@ fn environment() -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The package with the module, as it is installed.
+/// Copies the package with the module to `place`, as an installation has it.
 fn package(place: &Path) {
     let package = place.join("spinneret");
     let copied = Command::new("cp")
@@ -92,7 +92,7 @@ fn the_package_passes_its_tests_and_type_checks() {
     package(place.path());
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&python);
-        // Python looks for packages where it starts first, and there is one without a module in the checkout.
+        // Python searches the current folder for packages first, and the package in the checkout has no module.
         command
             .current_dir(place.path())
             .env("PYTHONPATH", place.path())

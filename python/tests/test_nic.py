@@ -1,4 +1,4 @@
-"""What the package promises, on the example that sends every UDP packet back."""
+"""Contract tests of the package, with the example that sends every UDP packet back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ping(port: int = 9000, size: int = 100) -> Ether:
 
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example in a folder of its own, so that nothing is written into the checkout."""
+    """Copy of the example in a separate folder, so that the build writes nothing into the checkout."""
     folder = tmp_path_factory.mktemp("handlers") / "udp_ping"
     source = spinneret.example("udp_ping")
     folder.mkdir()
@@ -80,7 +80,7 @@ def test_times_are_those_of_the_packets(echo: Path) -> None:
     result = nic.run((1e6 * number, bytes(ping())) for number in range(3))
     times = [frame.time_ns for frame in result.replies]
     assert [round(time / 1e6) for time in times] == [0, 1, 2]
-    # A second run begins with its own time and its own counters.
+    # Times and counters of a second run begin at 0.
     again = nic.run([bytearray(bytes(ping())), memoryview(bytes(ping()))])
     assert again.replies[0].time_ns < 1e5
     assert again.counters["ingress.matched"] == 2
@@ -94,7 +94,7 @@ def test_packets_without_times_come_as_fast_as_the_nic_takes_them(echo: Path) ->
         result = nic.run([ping()] * 500)
     assert (result.packets, result.dropped, len(result.replies)) == (500, 0, 500)
     assert repr(result) == "<Result of 500 packets: 500 replies>"
-    # At a rate that is faster than the handlers some are lost, and the result and a warning say how many.
+    # If packets arrive faster than the handlers process them, the NIC drops some. The result and a warning report how many.
     with pytest.warns(spinneret.DropWarning, match=r"of 500 packets were dropped \(overload \d+\)"):
         result = nic.run([ping()] * 500, gbps=100)
     lost = result.dropped
@@ -194,7 +194,7 @@ def test_ctrl_c_ends_a_run_that_has_no_end(echo: Path) -> None:
         while True:
             yield packet
 
-    # Where a shell has started the tests in the background, Ctrl-C is ignored.
+    # Tests that a shell starts in the background ignore Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()

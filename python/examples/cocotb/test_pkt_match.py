@@ -1,11 +1,11 @@
-"""The matching engine alone, in cocotb 2: IPv4 leaves at one output, all else at the other.
+"""A cocotb 2 testbench for the matching engine alone: IPv4 frames leave on one output, all others on the other.
 
     pip install cocotb pytest
     gen-verilog --module pspin_pkt_match --out match
     VERILOG=match pytest test_pkt_match.py
 
-Without VERILOG the text in gen/verilog/reference of the checkout is taken. SIM=icarus is the default; cocotb 2 takes Verilator from 5.036
-on, which is newer than that of Debian 12.
+Without VERILOG, the test builds the SystemVerilog in gen/verilog/reference of the checkout. SIM=icarus is the default.
+cocotb 2 supports Verilator from 5.036 on; Debian 12 has an older one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
 
 BEAT_BYTES = 64
 RULES = 4
-# Registers have the bytes of a word of the frame in reverse order.
+# The rule registers hold the bytes of a frame's word in reverse order.
 IPV4 = {"idx": 3, "mask": 0x0000FFFF, "start": 0x00000008, "end": 0x00000008}
 ALWAYS = {"idx": 0, "mask": 0, "start": 0, "end": 0}
 NEVER = {"idx": 0, "mask": 0, "start": 1, "end": 0}
@@ -37,7 +37,7 @@ def set_rules(dut: Any, rulesets: list[list[dict[str, int]]]) -> None:
 
 
 async def send(dut: Any, frame: bytes) -> None:
-    """A beat is taken at the edge at which valid and ready are both 1."""
+    """Sends a frame. A beat moves at the clock edge at which valid and ready are both 1."""
     for start in range(0, len(frame), BEAT_BYTES):
         beat = frame[start : start + BEAT_BYTES]
         dut.s_axis_nic_rx_tdata.value = int.from_bytes(beat, "little")
@@ -54,7 +54,7 @@ async def send(dut: Any, frame: bytes) -> None:
 
 
 async def receive(dut: Any, output: str, frames: list[bytes]) -> None:
-    """Collects what leaves at an output."""
+    """Appends the frames that leave on an output to `frames`."""
 
     def of(name: str) -> Any:
         return getattr(dut, f"{output}_{name}").value
@@ -100,7 +100,7 @@ async def ipv4_and_all_else(dut: Any) -> None:
 
 
 def test_pkt_match(tmp_path: Path) -> None:
-    """What pytest runs: builds the block and runs the test above in the simulator."""
+    """Entry point for pytest: builds the block and runs the test above in the simulator."""
     from cocotb_tools.runner import get_runner
 
     here = Path(__file__).resolve()
