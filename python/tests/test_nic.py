@@ -94,7 +94,8 @@ def test_packets_without_times_come_as_fast_as_the_nic_takes_them(echo: Path) ->
         result = nic.run([ping()] * 500)
     assert (result.packets, result.dropped, len(result.replies)) == (500, 0, 500)
     assert repr(result) == "<Result of 500 packets: 500 replies>"
-    # If packets arrive faster than the handlers process them, the NIC drops some. The result and a warning report how many.
+    # The NIC drops some packets if they arrive faster than the handlers process them.
+    # The result and a warning report how many.
     with pytest.warns(spinneret.DropWarning, match=r"of 500 packets were dropped \(overload \d+\)"):
         result = nic.run([ping()] * 500, gbps=100)
     lost = result.dropped
