@@ -66,7 +66,7 @@ impl Format {
     }
 }
 
-/// What executes an instruction, which decides what it costs.
+/// The unit that executes an instruction. It decides how many clocks the instruction takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The names say it.
 pub enum Unit {
@@ -93,9 +93,9 @@ pub struct Row {
     pub bits: &'static str,
     /// Its fields.
     pub format: Format,
-    /// What executes it.
+    /// The unit that executes it.
     pub unit: Unit,
-    /// What it does, in the notation of the manual: `x` are registers, `m` is memory.
+    /// Its effect, in the notation of the manual: `x` are registers, `m` is memory.
     pub does: &'static str,
 }
 

@@ -20,7 +20,7 @@ pub(crate) trait Tally {
     fn add(&self, port: u16, bytes: u32) -> Result<u64, Status>;
 }
 
-/// What the host keeps.
+/// The host's sums, by port.
 #[derive(Debug, Default)]
 pub(crate) struct Sums(RefCell<BTreeMap<u16, u64>>);
 

@@ -1,4 +1,4 @@
-//! What stands in the brackets of `#[module(...)]` and `#[interface(...)]`.
+//! The arguments of `#[module(...)]` and `#[interface(...)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     pub(crate) parameters: Vec<(Ident, Type)>,
     /// Values that follow from them and that the kernel has, too.
     pub(crate) kept: Vec<(Ident, Type)>,
-    /// What comes before the value of the struct.
+    /// The statements before the value of the struct.
     pub(crate) statements: Vec<TokenStream>,
     /// The error of a constructor that can fail.
     pub(crate) error: Option<Type>,

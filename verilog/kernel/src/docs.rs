@@ -23,7 +23,7 @@ pub(crate) fn attributes(expr: &Expr) -> &[Attribute] {
     }
 }
 
-/// The lines of documentation among attributes. What Rust's documentation links to is a name in the generated text.
+/// Returns the lines of documentation among attributes. Links become names in the generated text.
 pub(crate) fn doc_lines(attributes: &[Attribute]) -> impl Iterator<Item = String> {
     attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

@@ -71,7 +71,7 @@ fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStrea
     })
 }
 
-/// What it carries as one word: the place that it takes in a record.
+/// Generates `place`: the bundle's content as one word, as a record holds it.
 fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStream {
     let (name, visibility) = (&item.ident, &item.vis);
     let (generics, types, bounds) = item.generics.split_for_impl();
@@ -86,7 +86,7 @@ fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStre
     let of_type = arguments.error.is_none().then(|| {
         quote! {
             impl #generics #name #types #bounds {
-                /// What it carries as one word, the first port lowest, without `valid` and `ready`.
+                /// Its content as one word, the first port lowest, without `valid` and `ready`.
                 #[allow(dead_code)]
                 #visibility fn place(#(#parameters),*) -> #lang::Place {
                     #lang::Placed::place_of(&Self::new(#(#values),*))
@@ -106,7 +106,7 @@ fn place(arguments: &Arguments, item: &ItemStruct, ports: &[Ident]) -> TokenStre
     }
 }
 
-/// What rust-hdl wants of a bundle.
+/// Implements the traits that rust-hdl requires of a bundle.
 fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
     let name = &item.ident;
     let (generics, types, bounds) = item.generics.split_for_impl();

@@ -36,7 +36,7 @@ pub(crate) fn expand(
         return Ok(quote!(#[allow(clippy::all, unused_braces, unused_parens)] #function));
     };
     let handles = handles_name(kind);
-    // What the block's macro has listed are the variables that the kernel's own text means.
+    // The variables that the block's macro has listed are the ones that the kernel's own text names.
     let site = arguments
         .values
         .as_ref()

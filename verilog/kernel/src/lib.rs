@@ -47,8 +47,8 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Writes all that a block is beside its fields, which say all that it has to know: `new`, `clk` and `rst` unless the struct
-/// has a field of that name or `no_clock` stands among the arguments, and the handles that its kernel takes apart.
+/// Generates the rest of a block from its fields: `new`, `clk` and `rst`, and the handles that its kernel takes apart.
+/// It omits `clk` or `rst` if the struct has a field of that name, and both if `no_clock` is among the arguments.
 ///
 /// ```text
 /// /// Keeps a word, and counts how often.
@@ -65,7 +65,7 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Arguments are the parameters of `new`, `name: Type`, and values that follow from those before them, `name = expression`.
 /// A value with its type, `name: Type = expression`, is there for the kernel, as parameters are.
-/// What a parameter has to be stands in the struct's documentation, under a heading `# Parameters`.
+/// The struct's documentation states the limits of a parameter, under a heading `# Parameters`.
 /// With `error = Type`, `new` can fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.
 ///
 /// | field | in Rust | made by |
@@ -165,7 +165,7 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// The value is that of the reference configuration, `board` that of the board's where it is another one. A parameter is
 /// called after its field, or by `name`; `verilog` is its name in the public design. With `block`, the struct has
 /// `new(&Values)` and `BLOCK`, the name; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them. A field
-/// with `#[parameters]` brings the parameters of its type in its place.
+/// with `#[parameters]` is replaced by the parameters of its type.
 #[proc_macro_derive(Parameters, attributes(parameters, parameter))]
 pub fn derive_parameters(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

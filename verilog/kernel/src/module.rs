@@ -101,7 +101,7 @@ fn domains(fields: &mut FieldsNamed) -> syn::Result<Vec<Domain>> {
 }
 
 /// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel
-/// finds them: `_shape` is the parameter `shape`. What is borrowed cannot stay.
+/// finds them: `_shape` is the parameter `shape`. The block cannot keep borrowed values.
 fn block(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<(TokenStream, ItemStruct)> {
     if let Some(names) = &arguments.names {
         return Err(syn::Error::new(names.span(), "only an #[interface] has names"));

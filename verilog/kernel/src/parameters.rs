@@ -8,7 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, Ident, LitStr, Token, Type};
 
-/// What stands in `#[parameters(...)]` above the struct.
+/// The arguments of `#[parameters(...)]` above the struct.
 #[derive(Default)]
 struct Whole {
     /// The block that the parameters are of, if it is one only.
@@ -17,7 +17,7 @@ struct Whole {
     is_checked: bool,
 }
 
-/// What stands in `#[parameter(...)]` above a field.
+/// The arguments of `#[parameter(...)]` above a field.
 struct One {
     /// The value of the reference configuration.
     value: Expr,

@@ -1,4 +1,4 @@
-//! What the attribute accepts, and the exact words with which it refuses the rest.
+//! The inputs that the attribute accepts, and the exact errors with which it rejects the others.
 
 use crate::{interface, module};
 use quote::quote;

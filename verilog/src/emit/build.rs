@@ -28,7 +28,7 @@ use super::walk::Scope;
 /// The ports of a module, each with the comment above it.
 type Ports = Vec<(Port, Option<String>)>;
 
-/// What became of a scope.
+/// The result of building a scope.
 enum Built {
     /// It has neither ports nor logic.
     Nothing,
@@ -171,7 +171,7 @@ impl Builder<'_> {
         wrapper: bool,
         naming: &Naming<'_>,
     ) -> Result<(Built, Ports), Error> {
-        // What a wrapper holds in Rust is its simulation model only.
+        // The parts of a wrapper in Rust are its simulation model only.
         if !wrapper && let Some(child) = scope.children.first() {
             return Err(Error::Unsupported {
                 path: scope.path.clone(),
@@ -285,7 +285,7 @@ fn values(parameters: &[ModuleParameter]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What others are told of an instance.
+/// Describes an instance for the users of the design: its name, module and connections.
 fn child_of(symbols: &Symbols, plan: &Plan, child: &symbols::Child, name: String) -> Child {
     let signal_of = |(port, id): &(String, SignalId)| match plan.inputs.get(id)?.kind {
         Kind::Signal(signal) => Some((port.clone(), symbols.signal(signal).identifier.clone())),

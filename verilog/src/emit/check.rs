@@ -36,7 +36,7 @@ enum Assigned {
 
 struct Checker<'a> {
     symbols: &'a Symbols,
-    /// What is assigned: by the outermost block first, then by each nested branch on top of it.
+    /// Assigned signals: those of the outermost block first, then those of each nested branch on top of it.
     layers: Vec<BTreeMap<SignalId, Assigned>>,
     /// Signals with at least one assignment so far.
     written: BTreeSet<SignalId>,

@@ -1,4 +1,4 @@
-//! What the back-end hands out: designs, their modules and their ports.
+//! The output of the back-end: designs, their modules and their ports.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,7 +63,7 @@ pub struct Module {
     pub instances: Vec<String>,
     /// Name of the block that it was made of, whatever the parameters; empty if the block does not say.
     pub block: String,
-    /// What it instantiates, in the order of the text.
+    /// Its instances, in the order of the text.
     pub children: Vec<Child>,
 }
 

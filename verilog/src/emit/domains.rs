@@ -1,8 +1,8 @@
 //! Checks that a register takes from registers of other clocks only what is fit to cross.
 //!
-//! A register of another clock may change at any moment. It is fit if nothing can glitch on the way, so if it is taken as it
-//! is, and if it has an attribute, by which synthesis keeps it and constraints find it. Whether a handshake or a synchroniser
-//! follows is beyond this check, and so is what lies in other blocks.
+//! A register of another clock may change at any moment. It is fit if it is read directly, so that nothing can glitch
+//! on the way, and if it has an attribute, by which synthesis keeps it and constraints find it. This check does not
+//! cover whether a handshake or a synchroniser follows, nor registers in other blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     pub(crate) cores: Vec<String>,
 }
 
-/// What is known of a module beside its text.
+/// Data about a module, apart from its text.
 #[derive(Debug, Default)]
 pub(crate) struct Origin {
     /// The block that it was made of.
@@ -29,7 +29,7 @@ pub(crate) struct Origin {
     pub(crate) named: Vec<Named>,
 }
 
-/// What a module is made of.
+/// The content of a module: a translated body, or Verilog that is taken verbatim.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Content {
     Translated(Body),

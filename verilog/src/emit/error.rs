@@ -14,7 +14,7 @@ pub enum Error {
     Kernel {
         /// Path of the block.
         path: String,
-        /// What is wrong, and what to do.
+        /// The fault, and how to fix it.
         message: String,
         /// The line in the source, in parentheses; nothing if the kernel has none.
         line: String,
@@ -60,7 +60,7 @@ pub enum Error {
         path: String,
         /// The construct.
         construct: String,
-        /// What to do instead.
+        /// The alternative to use.
         advice: &'static str,
     },
     /// Nothing drives the clock of a register.

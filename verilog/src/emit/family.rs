@@ -57,7 +57,7 @@ impl<'a> Families<'a> {
         let mut families: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
         let mut order = Vec::new();
         for (number, entry) in self.entries.iter().enumerate() {
-            // What has no wish or names no numbers is a module by itself.
+            // An entry without a wish, or one that names no numbers, is a module of its own.
             let wish = entry.wish.as_deref().filter(|_| !entry.origin.named.is_empty());
             let key = wish.map_or((entry.name.as_str(), ""), |wish| {
                 (wish, entry.origin.block.as_str())

@@ -30,7 +30,7 @@ pub(crate) struct Body {
     pub(crate) content: String,
 }
 
-/// What is known of a module when all variants of it are.
+/// The parts of a module that are known once all its variants are.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     /// Numbers that its variants have in common by name.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ir::{SignalId, Stmt, TopStatement};
 
-/// What one statement, or one group, reads and writes.
+/// The signals that one statement, or one group, reads and writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Access {
     pub(crate) reads: BTreeSet<SignalId>,

@@ -22,7 +22,7 @@ pub(crate) struct Array {
     pub(crate) label: String,
     /// Declarations of the signals that stand for all nets of a port, by the net of the first instance.
     pub(crate) declarations: BTreeMap<SignalId, String>,
-    /// What each net is called in text.
+    /// The name of each net in the text.
     pub(crate) nets: BTreeMap<SignalId, String>,
 }
 

@@ -107,7 +107,7 @@ pub(crate) enum Direction {
     Right,
 }
 
-/// What an assignment writes.
+/// The target of an assignment.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Target {
     pub(crate) signal: SignalId,
@@ -297,7 +297,7 @@ pub(crate) struct TopStatement {
     pub(crate) stmt: Stmt,
 }
 
-/// What is checked in each clock outside of reset.
+/// The kind of a check. Each check runs in every clock outside of reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckKind {
     /// The block promises it.

@@ -1,7 +1,7 @@
 //! Numbers in the text of a module that is not finished yet.
 //!
-//! Whether a number is written as it is, as an expression of parameters, or follows the variable of a loop is only
-//! known when all variants of a module are. Until then it stands in the text as a mark: what it is for, and its value.
+//! A number is written as it is, as an expression of parameters, or as a function of a loop's variable. Which one is
+//! known only when all variants of a module are. Until then the text holds a mark with its purpose and value.
 //!
 //! ```text
 //! \u{1} shape : number , number \u{2}      number = base ; step @ loop ; ...
@@ -16,10 +16,10 @@ const CLOSE: char = '\u{2}';
 /// Before a line that is continued on the next one if it is too long.
 pub(crate) const WRAP: char = '\u{3}';
 
-/// What the numbers of a mark are for.
+/// The purpose of the numbers of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A number by itself.
+    /// A single number.
     Plain,
     /// The width of a declaration, whose range is left out for one bit.
     Range,
@@ -68,7 +68,7 @@ pub(crate) enum Piece {
     Module(String, Vec<(String, i64)>),
 }
 
-/// A number by itself.
+/// Returns the mark of a single number.
 pub(crate) fn plain(value: usize) -> String {
     mark(Shape::Plain, &[Some(value)]).unwrap_or_else(|| value.to_string())
 }

@@ -34,7 +34,7 @@ pub(crate) struct Metadata {
 }
 
 impl Metadata {
-    /// What is known of a block, with a suffix of its name and the numbers that its kernel names: name, value, formula.
+    /// The metadata of a block. `suffix` ends its name; the numbers that its kernel names are name, value, formula.
     pub(crate) fn of<T: Describe + ?Sized>(
         suffix: Option<String>,
         numbers: &[(&str, usize, Option<&str>)],
@@ -83,7 +83,7 @@ impl Metadata {
         all.find(|parameter| parameter.of.iter().any(|of| of == path || *of == whole))
     }
 
-    /// The documentation of a signal, register or instance. That of an array stands at its first element.
+    /// The documentation of a signal, register or instance. For an array, the first element holds it.
     pub(crate) fn doc(&self, path: &str) -> &str {
         let of_array = || {
             let indices = path.strip_prefix(&names::without_index(path))?;

@@ -301,7 +301,7 @@ impl Content<'_> {
         statements.into_iter().flat_map(texts).collect()
     }
 
-    /// What simulations and proofs check, and synthesis leaves out.
+    /// Returns the text of the checks, which simulations and proofs run and synthesis leaves out.
     fn checks(&self) -> String {
         let checks = &self.plan.checks;
         let Some(first) = checks.first() else {

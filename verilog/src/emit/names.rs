@@ -81,7 +81,7 @@ fn matching_bracket(text: &str, open: usize) -> Option<usize> {
 /// The value of `+ - * /` over literals and loop variables.
 fn evaluate_index(text: &str, loops: &[LoopVariable]) -> Option<u64> {
     let value = |text| evaluate_index(text, loops);
-    // What binds least, and stands last, is done last.
+    // Split at the last operator of the lowest precedence: it is evaluated last.
     for symbols in [['+', '-'], ['*', '/']] {
         if let Some(place) = text.rfind(symbols) {
             let (left, right) = (value(&text[..place])?, value(&text[place + 1..])?);

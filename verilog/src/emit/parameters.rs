@@ -191,7 +191,7 @@ fn with_offset(text: &str, offset: i64) -> String {
     }
 }
 
-/// What stands in the list of parameters.
+/// An entry of the list of parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Declared {
     Parameter(String, i64),

@@ -29,7 +29,7 @@ pub(crate) const FILE: &str = file!();
 /// The most turns of a loop, which is unrolled.
 const MAX_TURNS: u64 = 1 << 16;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 enum Named {
     Signal {
@@ -44,7 +44,7 @@ enum Named {
 }
 
 enum Value {
-    /// A literal, which takes the width of what stands beside it.
+    /// A literal, which takes the width of the other operand.
     Number(BigInt),
     Sized(Sig),
 }

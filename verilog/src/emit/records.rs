@@ -14,7 +14,7 @@ use super::symbols::{Role, Symbols};
 use super::tables::Identifiers;
 use crate::lang::{Layout, Place};
 
-/// What the kernel says of signals: one layout, or `None` after two that differ.
+/// The layouts that the kernel gives to signals: one each, or `None` after two that differ.
 #[derive(Debug, Default)]
 pub(crate) struct Records(BTreeMap<SignalId, Option<&'static Layout>>);
 
@@ -111,7 +111,7 @@ impl Views {
                 name: format!("{}.{}", layout.name, field.name),
             });
         }
-        // What is inside is declared first.
+        // Inner records are declared first.
         for inner in layout.fields.iter().filter_map(|field| field.place.inner) {
             self.type_of(inner, symbols, identifiers)?;
         }

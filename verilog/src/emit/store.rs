@@ -1,4 +1,4 @@
-//! What a library holds: the variants of all modules by name.
+//! The content of a library: the variants of all modules by name.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub(crate) struct Store {
     prefix: Prefix,
 }
 
-/// What is put before the names of sub-blocks, and which names need nothing before them.
+/// The prefix for the names of sub-blocks, and the names that get none.
 #[derive(Debug, Default)]
 struct Prefix {
     text: String,

@@ -23,13 +23,13 @@ pub(crate) struct Signal {
     pub(crate) path: String,
     pub(crate) identifier: String,
     pub(crate) width: usize,
-    /// The parameter that says so.
+    /// The parameter that gives the width.
     pub(crate) width_name: Option<String>,
     pub(crate) signed: bool,
     pub(crate) role: Role,
 }
 
-/// What a signal is to the module.
+/// The role of a signal in the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Input,
@@ -105,7 +105,7 @@ pub(crate) struct Symbols {
     pub(crate) enums: Vec<BTreeSet<usize>>,
     /// Signals by the identity of their atoms.
     pub(crate) atoms: BTreeMap<usize, SignalId>,
-    /// The first signal that is a clone of another one, which a kernel of handles cannot tell apart.
+    /// The first signal that is a clone of another one, which a kernel of handles cannot distinguish.
     pub(crate) cloned: Option<SignalId>,
     /// Values of enums by type and name; none where two types define one differently.
     values: BTreeMap<String, Option<ConstantId>>,

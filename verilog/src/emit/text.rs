@@ -109,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a part of a concatenation is written as: fields that lie side by side are one part.
+    /// Returns the text of a part of a concatenation. Adjacent fields are one part.
     fn concat_parts(&self, part: &Expr) -> Vec<String> {
         if let Kind::Select(base, low) = &part.kind
             && let Kind::Signal(id) = base.kind
@@ -140,7 +140,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An operand of `op`, without parentheses where nobody misreads it.
+    /// Returns the text of an operand of `op`, without parentheses where no reader can misread it.
     fn operand(&self, op: Arithmetic, expr: &Expr) -> String {
         let plain = match &expr.kind {
             Kind::Not(_) => true,

@@ -1,6 +1,6 @@
 //! Modules of one block that differ in numbers only become one module with parameters.
 //!
-//! Each variant of a block comes as unfinished text ([`super::marks`]). Variants whose texts are the same but for numbers are
+//! Each variant of a block comes as unfinished text ([`super::marks`]). Variants whose texts differ in numbers only are
 //! put together as long as every number that differs is an expression of the numbers that the kernel names
 //! ([`super::parameters`]). So the text of a variant is what the module's text says with that variant's numbers.
 
@@ -165,8 +165,8 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// The list of parameters: those that its text needs, and then the numbers that follow from them. What all variants have
-    /// in common is a number in a formula, for the text is made for that one.
+    /// The list of parameters: those that its text needs, and then the numbers that follow from them. A value that
+    /// all variants share is a number in a formula, because the text is generated for that value.
     pub(crate) fn declared(&self) -> Vec<Declared> {
         let first = &self.variants[0];
         let mut needed: Vec<String> = self
@@ -208,7 +208,7 @@ impl<'a> Group<'a> {
             .any(|variant| value(variant) != value(&self.variants[0]))
     }
 
-    /// What instances of a variant set.
+    /// Returns the parameters that instances of a variant set.
     pub(crate) fn settings(&self, variant: &[Named]) -> Vec<(String, i64)> {
         let declared = self.declared();
         let is_set = |named: &&Named| {
@@ -302,7 +302,7 @@ impl Printer<'_> {
             .filter(|_| number.steps.is_empty())
     }
 
-    /// The text of a number by itself.
+    /// Returns the text of a single number.
     fn number(&self, number: &Affine) -> String {
         let mut text = String::new();
         for (place, variable_number) in &number.steps {

@@ -22,7 +22,7 @@ pub(crate) struct Scope {
     pub(crate) atoms: Vec<AtomInfo>,
     pub(crate) children: Vec<Scope>,
     pub(crate) code: Verilog,
-    /// What the kernel has built, unless it is one in plain rust-hdl.
+    /// The tree that the kernel has built; none if the kernel is plain rust-hdl.
     pub(crate) tree: Option<Tree>,
     pub(crate) timing: Vec<TimingInfo>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct AtomInfo {
     pub(crate) name: String,
     /// Its identity, which handles of kernels name.
     pub(crate) id: usize,
-    /// What the text calls it.
+    /// Its name in the text.
     pub(crate) identifier: String,
     pub(crate) kind: AtomKind,
     pub(crate) width: usize,

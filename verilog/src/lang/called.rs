@@ -1,22 +1,22 @@
-//! Bundles whose ports are called otherwise than their fields.
+//! Bundles whose ports have other names than their fields.
 
 use super::only_shown;
 use rust_hdl::prelude::{Atom, Block, Logic, Probe, Verilog};
 use std::ops::Deref;
 
-/// How the ports of a bundle are called in the generated text, where they are not called as their fields.
+/// The names of a bundle's ports in the generated text, where they differ from the names of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// What stands behind the bundle's own name.
+    /// The text after the bundle's own name.
     pub own: &'static str,
-    /// What stands between the parts of a name within the bundle.
+    /// The separator between the parts of a name within the bundle.
     pub between: &'static str,
-    /// What stands behind inputs.
+    /// The suffix of inputs.
     pub input: &'static str,
-    /// What stands behind outputs.
+    /// The suffix of outputs.
     pub output: &'static str,
-    /// The order of the ports, by their names within the bundle with spaces between them and nothing behind them; empty: that
-    /// of the fields.
+    /// The order of the ports: their names within the bundle without suffixes, separated by spaces. Empty: the order of
+    /// the fields.
     pub order: &'static str,
 }
 

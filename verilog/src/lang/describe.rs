@@ -1,6 +1,6 @@
 //! Names and documentation of blocks, carried from Rust into the generated text.
 
-/// What `#[module]` knows about a block.
+/// The description of a block that `#[module]` provides.
 pub trait Describe {
     /// Name of the module: the name of the struct in snake case.
     const NAME: &'static str;

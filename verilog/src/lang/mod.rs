@@ -1,7 +1,7 @@
-//! What blocks are made of, on top of rust-hdl.
+//! The parts of blocks, on top of rust-hdl.
 //!
-//! Blocks are rust-hdl blocks; this module adds widths that are run-time numbers ([`Word`], [`Wire`]), registers with reset
-//! ([`Reg`]), memories ([`Ram`], [`ByteRam`]), and what holds parts that come in numbers, by names or only sometimes.
+//! Blocks are rust-hdl blocks. This module adds widths that are run-time numbers ([`Word`], [`Wire`]), registers with
+//! reset ([`Reg`]), memories ([`Ram`], [`ByteRam`]), and containers for arrays, named parts and optional parts.
 
 mod called;
 mod describe;
@@ -14,7 +14,7 @@ mod reg;
 mod wire;
 mod word;
 
-/// What rust-hdl asks of blocks that run in Rust: these are only shown to the back-end.
+/// The methods that rust-hdl requires of blocks that run in Rust. These blocks are only shown to the back-end.
 macro_rules! only_shown {
     () => {
         fn connect_all(&mut self) {}

@@ -17,7 +17,7 @@ pub struct Field {
     pub(crate) layout: &'static Layout,
 }
 
-/// What the generated text calls a record and its fields.
+/// The names of a record and its fields in the generated text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Name of the Rust struct.
@@ -36,7 +36,7 @@ pub(crate) struct Named {
     pub(crate) place: Place,
 }
 
-/// What a field holds: bits, or another record.
+/// The content of a field: bits, or another record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// How many bits.
@@ -80,7 +80,7 @@ impl<P: Placed> Placed for Called<P> {
 static LAYOUTS: Mutex<Vec<&'static Layout>> = Mutex::new(Vec::new());
 
 fn layouts() -> std::sync::MutexGuard<'static, Vec<&'static Layout>> {
-    // A list that only grows is whole even if somebody panicked over it.
+    // A list that only grows is consistent even if a thread panicked while it held the lock.
     LAYOUTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

@@ -10,7 +10,7 @@ use rust_hdl::prelude::{
     Atom, AtomKind, Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo, TypeDescriptor, VCDValue,
 };
 
-/// What synthesis is told about a register, as an attribute in the text.
+/// A register's attribute in the text, for synthesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegAttribute {
     /// `ASYNC_REG`: a stage of a synchroniser, which is placed next to the others and never becomes part of
@@ -47,7 +47,7 @@ pub struct Reg<T: Value = Word> {
     /// Output.
     pub q: Wire<Out, T>,
     reset_value: Option<ResetValue<T>>,
-    /// Whether there is a reset beside the value at power-up.
+    /// Whether there is a reset in addition to the value at power-up.
     resets: bool,
     attribute: Option<RegAttribute>,
 }

@@ -11,7 +11,7 @@ use rust_hdl::prelude::{
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// What a wire can carry: every type that rust-hdl can synthesise, and [`Word`].
+/// A type that a wire can carry: every type that rust-hdl can synthesise, and [`Word`].
 pub trait Value: Clone + PartialEq + Debug {
     /// Width in bits.
     fn width(&self) -> usize;

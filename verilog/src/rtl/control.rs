@@ -1,4 +1,4 @@
-//! What `#[kernel]` turns `if`, `match`, `=`, comparisons and `let` into.
+//! The functions into which `#[kernel]` turns `if`, `match`, `=`, comparisons and `let`.
 //!
 //! Each works on signals and on values of the generator, and the type decides which is meant. Rust picks the method whose
 //! receiver needs fewer references, so the traits for signals are implemented for `It<'_, Sig>` and those for everything else
@@ -308,7 +308,7 @@ impl Branch {
 #[derive(Debug)]
 pub struct Both<A, B>(pub Option<A>, pub Option<B>);
 
-/// What an `if` over a signal can give.
+/// A type of value that an `if` over a signal can return.
 pub trait Merge {
     /// One value of two.
     #[track_caller]

@@ -241,7 +241,7 @@ pub trait Bundle {
     /// Adds its ports to a list; `path` is its own within the bundle.
     fn ports(&self, path: &str, found: &mut Vec<PortOf>);
 
-    /// Name of the record that its ports are as one word; none of a port by itself.
+    /// Name of the record that its ports form as one word; empty for a single port.
     fn record(&self) -> &'static str {
         ""
     }

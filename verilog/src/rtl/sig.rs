@@ -44,7 +44,7 @@ pub(super) fn make<T>(op: Op, operands: &[NodeId], width: usize) -> Sig<T> {
     sig(tree::with(|tree| tree.add(op, operands.to_vec(), width)))
 }
 
-/// A value beside a signal of type `T`: a signal, or a constant that takes its width from the signal.
+/// The other operand of a signal of type `T`: a signal, or a constant that takes its width from the first one.
 pub trait Operand<T> {
     /// The value as `width` bits.
     fn operand(&self, width: usize, at: At) -> Sig<T>;
@@ -466,7 +466,7 @@ pub fn sum(words: impl IntoIterator<Item = Sig<Word>>, width: usize) -> Sig<Word
         .unwrap_or_else(|| constant(Word::zero(width)))
 }
 
-/// The value beside the first condition that holds, or else the last.
+/// Returns the value of the first condition that is 1, or `otherwise` if none is.
 pub fn first<T>(choices: &[(Sig<bool>, Sig<T>)], otherwise: Sig<T>) -> Sig<T> {
     let choose = |rest: Sig<T>, (test, value): &(Sig<bool>, Sig<T>)| {
         make(Op::Choose, &[test.id, value.id, rest.id], rest.width())

@@ -20,7 +20,7 @@ impl Sig<Word> {
     }
 }
 
-/// A value beside a signed word: another one, or a number, which may be negative.
+/// The other operand of a signed word: a signed word, or a number, which may be negative.
 pub trait SignedOperand {
     /// The value as `width` bits.
     fn bits(&self, width: usize, at: tree::At) -> Sig;
@@ -114,7 +114,7 @@ impl Merge for Signed {
     }
 }
 
-/// What `#[kernel]` turns comparisons and `let`s of signed words into.
+/// The operations into which `#[kernel]` turns comparisons and `let`s of signed words.
 pub trait OnSigned {
     /// `==`
     fn eq_(&self, other: &impl SignedOperand) -> Sig<bool>;

@@ -111,7 +111,7 @@ pub(crate) struct Check {
     pub(crate) message: String,
 }
 
-/// What is wrong with a kernel, and the line.
+/// A fault in a kernel, and its line.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -127,7 +127,7 @@ pub struct Clocking {
     pub(crate) reset: Option<usize>,
     /// Input and output of a register.
     pub(crate) hold: Option<(usize, usize)>,
-    /// What drives them, if it is not the block's own clock and reset.
+    /// The clock that drives them, if it is not the block's own clock and reset.
     pub(crate) domain: Option<BlockClock>,
 }
 
@@ -352,7 +352,7 @@ impl Tree {
         Some(self.add(Op::Signal(place), Vec::new(), 1))
     }
 
-    /// Joins two ports; one by itself is 0 if it may be assigned.
+    /// Joins two ports. A port without a partner is 0 if it may be assigned.
     pub(crate) fn join(&mut self, left: NodeId, right: Option<NodeId>, at: At) {
         let (a, b) = (self.width(left), right.map(|right| self.width(right)));
         if let Some(b) = b.filter(|b| *b != a) {

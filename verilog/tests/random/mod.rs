@@ -17,7 +17,7 @@ use support::vectors;
 const KERNELS_PER_RUN: usize = 300;
 /// Before a merge; `./dev nightly` asks for more. The C++ compiler takes half a second for each.
 const KERNELS: usize = 50;
-/// What random text says and a person would not: comparisons that have one result only, and bits that lie outside.
+/// Waivers for text that only a generator writes: comparisons with a constant result, and selects out of range.
 const WAIVERS: &[&str] = &["-Wno-CMPCONST", "-Wno-UNSIGNED", "-Wno-SELRANGE"];
 
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
@@ -27,7 +27,7 @@ enum Phase {
     Third,
 }
 
-/// What a kernel has, as widths.
+/// The widths of a kernel's ports and registers.
 #[derive(Clone, Debug)]
 struct Shape {
     inputs: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Kernels that are executed once: what their text does against models in Rust, and what they are told where they are wrong.
+//! Kernels that are executed once: compares their text with models in Rust, and checks the errors of wrong kernels.
 
 use crate::support::Suite;
 use num_bigint::BigUint;
@@ -196,7 +196,7 @@ fn update() {
     state = unit.word();
 }
 
-/// What the machine does: state, held address and flag, slots and the register behind the flags.
+/// A model of the machine: state, held address and flag, slots and the register after the flags.
 #[derive(Clone)]
 struct Model {
     width: u64,

@@ -172,7 +172,7 @@ fn elaborates(text: &str) {
     tools::lint(directory.path(), &[]);
 }
 
-/// Two sub-blocks beside one another, of four and of nine bits.
+/// Returns a block with two parallel sub-blocks, of four and of nine bits.
 fn beside(narrow: impl Block + 'static, wide: impl Block + 'static) -> Raw {
     let both = Raw::new(
         vec![input("a", 4), output("y", 4), input("b", 9), output("z", 9)],
@@ -542,7 +542,7 @@ fn large_kernels_take_well_under_a_second() {
     let design = generate(&block, "huge").expect("a design");
     let elapsed = start.elapsed();
     assert!(design.text().lines().count() > 50_000);
-    // Tests run without optimisation and beside others; released builds are several times faster.
+    // Tests run without optimisation and in parallel with others; release builds are several times faster.
     assert!(
         elapsed.as_millis() < 3_000,
         "{elapsed:?} for {} lines",

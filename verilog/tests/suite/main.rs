@@ -1,4 +1,4 @@
-//! The language, the text that is made of it, and the errors where there is none.
+//! Tests of the language: the text that is generated from it, and the errors where there is none.
 
 mod behaviour;
 mod elaborated;

@@ -329,7 +329,7 @@ impl Elaboration<'_> {
         Ok(true)
     }
 
-    /// What may be assigned, or why it may not.
+    /// Returns the signal at `place` if it may be assigned, or an error that says why not.
     fn target(&self, place: Place, at: At) -> Result<SignalId, Error> {
         let (_, id) = self.ends(place)?;
         let what = match self.symbols.signal(id).role {

@@ -113,7 +113,7 @@ fn update() {
     };
 }
 
-/// What memories do that are filled first: the read data of both styles.
+/// Models memories that are filled first: returns the read data of both styles.
 fn memories(depth: usize) -> impl FnMut(&[BigUint]) -> Vec<BigUint> {
     let mut memory: BTreeMap<BigUint, BigUint> = BTreeMap::new();
     let (mut filled, mut last) = (0, BigUint::ZERO);

@@ -1,4 +1,4 @@
-//! What blocks do against what their text does in Icarus Verilog and Verilator.
+//! The behaviour of blocks in Rust, compared with that of their text in Icarus Verilog and Verilator.
 //!
 //! Blocks share a test bench, because building a model with Verilator takes seconds.
 

@@ -100,7 +100,7 @@ fn update() {
     m.unpack(cat!(word.field(parcel.holder), several.pack_part(1, 2)));
 }
 
-/// What the block does: the place, the urgent bit, perhaps a remark, and the holder in three bits lie behind one another.
+/// Models the block. A word holds the place, the urgent bit, perhaps a remark, and three bits of holder, in this order.
 fn parcels(width: usize) -> impl FnMut(&[BigUint]) -> Vec<BigUint> {
     let mut held = 0_u64;
     let remark = width % 2;

@@ -12,7 +12,7 @@ use spinneret_verilog::{Design, Library, PortDirection, TopOptions};
 
 use vectors::{Vectors, hex};
 
-/// A block, the text made of it, and what it does in Rust.
+/// A block, the text that is generated from it, and its behaviour in Rust.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) design: Design,
@@ -156,7 +156,7 @@ impl Suite {
             bench.push_str(&case.bench(number));
         }
         write("bench.sv", &bench);
-        // For a look at the files of a failing test.
+        // Keeps the files of a failing test for debugging.
         if let Ok(copy) = std::env::var("SPINNERET_KEEP") {
             std::fs::create_dir_all(&copy).expect("the directory SPINNERET_KEEP");
             for file in std::fs::read_dir(directory.path())

@@ -1,4 +1,4 @@
-//! Blocks made of syntax trees by hand.
+//! Blocks from syntax trees that are written manually.
 
 use rust_hdl::core::ast::{
     Verilog, VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLiteral, VerilogOp,

@@ -28,7 +28,7 @@ fn must_succeed(directory: &Path, program: &str, arguments: &[&str]) -> String {
 /// Icarus 11 runs an `always_comb` again and again, without time passing, when it assigns a variable
 /// twice and reads it (IEEE 1800-2017, 9.2.2.2.1 excludes such variables from what wakes it up). It
 /// gets `always @*` instead, which does not hang; `bench.start` wakes every one up once, as
-/// `always_comb` does by itself.
+/// `always_comb` does automatically.
 pub(crate) fn icarus(directory: &Path) -> String {
     let text = std::fs::read_to_string(directory.join("dut.sv")).expect("dut.sv");
     std::fs::write(
@@ -79,7 +79,7 @@ pub(crate) fn verilator(directory: &Path) -> String {
 
 /// Reads the modules in yosys and checks that all instances exist and that nothing is driven twice.
 pub(crate) fn yosys(directory: &Path) {
-    // What is left of branches that are never taken is cleaned away before the check.
+    // `opt_clean` removes the rest of branches that are never taken before the check.
     let script = "read_verilog -sv dut.sv; hierarchy -check; proc; opt_clean; check -assert";
     must_succeed(directory, "yosys", &["-q", "-p", script]);
 }

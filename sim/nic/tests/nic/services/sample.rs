@@ -82,7 +82,7 @@ pub(crate) trait Sample {
     fn pour(&self, count: u32, #[len(count)] data: &[u8]);
 }
 
-/// What the host has seen.
+/// The calls that the host has received, and its state.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) texts: Vec<String>,
