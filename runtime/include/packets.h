@@ -1,8 +1,8 @@
 /*
  * Packet headers in wire format: multi-byte fields are big-endian, so access them with ntohs and ntohl.
  *
- * All structures are packed, because the IP header of a frame starts at byte 14; the compiler splits accesses to unaligned
- * fields. IP headers are assumed to have 20 bytes, unless a handler checks `ihl`.
+ * All structures are packed, because the IP header of a frame starts at byte 14; the compiler splits accesses to
+ * unaligned fields. IP headers are assumed to have 20 bytes, unless a handler checks `ihl`.
  */
 #ifndef PACKETS_H
 #define PACKETS_H
@@ -106,7 +106,7 @@ static inline uint32_t spin_bswap_32(uint32_t value) {
 typedef uint16_t __attribute__((may_alias)) spin_halfword_t;
 typedef uint32_t __attribute__((may_alias)) spin_word_t;
 
-/* From so many bytes on it pays to add words; one turn of the loop takes this many of them. */
+/* From SPIN_CHECKSUM_LONG bytes on, adding words is faster; one iteration adds SPIN_CHECKSUM_BLOCK words. */
 #define SPIN_CHECKSUM_LONG 128
 #define SPIN_CHECKSUM_BLOCK 16
 
@@ -162,8 +162,8 @@ static __attribute__((noinline, unused, aligned(4))) uint32_t ip_checksum_add(ui
 }
 
 /*
- * Folds the carries of a sum and inverts it, for a checksum field in memory order. Both halves are added to each other, so
- * the carry of the lower half goes into the upper half, which is the result.
+ * Folds the carries of a sum and inverts it, for a checksum field in memory order. Both halves are added to each other,
+ * so the carry of the lower half goes into the upper half, which is the result.
  */
 static inline uint16_t ip_checksum_finish(uint32_t sum) {
     sum += sum << 16 | sum >> 16;
@@ -171,8 +171,9 @@ static inline uint16_t ip_checksum_finish(uint32_t sum) {
 }
 
 /*
- * Returns the Internet checksum of `length` bytes at any address (RFC 1071), in network order. The sum does not depend on
- * the byte order. It starts at 0xffff, the other zero of one's complement, so that zeros have the checksum 0, not 0xffff.
+ * Returns the Internet checksum of `length` bytes at any address (RFC 1071), in network order. The sum does not depend
+ * on the byte order. It starts at 0xffff, the other zero of one's complement, so that zeros have the checksum 0, not
+ * 0xffff.
  */
 static inline uint16_t ip_checksum(void *data, size_t length) {
     return ip_checksum_finish(ip_checksum_add(0xffff, data, length));

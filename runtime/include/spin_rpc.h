@@ -6,13 +6,13 @@
  *     spin_rpc_recv(port, words, sizeof(words));
  *     spin_rpc_close(port);
  *
- * Every HPU has its own ports, so there is no locking and no search. A call whose last packet is sent and not received is
- * asynchronous: the next open of the port waits for it. Data to send or receive are in L1 or L2, and can be reused when the
- * function returns. A function returns false if the host has closed its services; then only close is allowed.
+ * Every HPU has its own ports, so there is no locking and no search. A call whose last packet is sent and not received
+ * is asynchronous: the next open of the port waits for it. Data to send or receive are in L1 or L2, and can be reused
+ * when the function returns. A function returns false if the host has closed its services; then only close is allowed.
  *
- * Waiting counts for the watchdog. A handler that ends in the middle of a call, by the watchdog or by a fault, leaves its port
- * unfinished. The next one on this HPU detects this, waits until the client owns the port, and begins with a new generation, so
- * that the server drops the old call.
+ * Waiting counts for the watchdog. A handler that ends in the middle of a call, by the watchdog or by a fault, leaves
+ * its port unfinished. The next one on this HPU detects this, waits until the client owns the port, and begins with a
+ * new generation, so that the server drops the old call.
  */
 #ifndef SPIN_RPC_H
 #define SPIN_RPC_H
@@ -32,7 +32,7 @@ typedef struct spin_rpc_port {
     uint32_t state;     /* SPIN_RPC_OWNS and others */
     volatile uint32_t *inbox; /* the copy, or NULL */
     uint32_t seen;      /* what the copy held when the port was seen to be ours */
-    uint32_t told;      /* what it holds, but for a value, once the host has answered */
+    uint32_t told;      /* content of the copy, except for a value, once the host has answered */
     uint32_t bit;       /* of the inbox in it */
     uint32_t session;   /* bits of the session in it */
     uint32_t value;     /* SPIN_RPC_COPY_HAS_VALUE if it may hold one */
@@ -52,11 +52,11 @@ static inline bool spin_rpc_has_value(const spin_rpc_port_t *port) { return (por
 #define SPIN_RPC_RECEIVED 4u   /* the last thing was a receive */
 #define SPIN_RPC_OPEN 8u       /* a call is under way */
 #define SPIN_RPC_BEGUN 16u     /* and its first packet is sent */
-#define SPIN_RPC_TICKET 32u    /* somebody will ask for the answer of the last call (spin_service.h) */
+#define SPIN_RPC_TICKET 32u    /* the caller will ask for the answer of the last call (spin_service.h) */
 
 /*
- * The fast path for most calls: sends one packet of at most 64 bytes, and receives the first word of the answer. With NULL for
- * the answer it waits for the end of the call only.
+ * The fast path for most calls: sends one packet of at most 64 bytes, and receives the first word of the answer. With
+ * NULL for the answer it waits for the end of the call only.
  */
 bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer);
 

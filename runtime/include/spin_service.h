@@ -1,9 +1,9 @@
 /*
- * Support for the stubs of typed services (docs/host/services.md). Handlers call stubs; they use only statuses and tickets of this
- * header.
+ * Support for the stubs of typed services (docs/host/services.md). Handlers call stubs; they use only statuses and
+ * tickets of this header.
  *
- * A stub packs its parameters into one packet. Data of at most 48 bytes follow them, as far as there is room; longer data are
- * copied to the port's part of the context's host memory, and back.
+ * A stub packs its parameters into one packet. Data of at most 48 bytes follow them, as far as there is room; longer
+ * data are copied to the port's part of the context's host memory, and back.
  */
 #ifndef SPIN_SERVICE_H
 #define SPIN_SERVICE_H
@@ -23,8 +23,8 @@ static inline uint32_t spin_status_check(spin_status_t status) { return status &
 static inline uint32_t spin_status_number(spin_status_t status) { return status >> 8; }
 
 /*
- * A ticket for a pending answer. An HPU has at most as many as ports. If a call needs a port and all have tickets, one answer is
- * dropped, and its ticket returns SPIN_SERVICE_DROPPED. So tickets need not be released.
+ * A ticket for a pending answer. An HPU has at most as many as ports. If a call needs a port and all have tickets, one
+ * answer is dropped, and its ticket returns SPIN_SERVICE_DROPPED. So tickets need not be released.
  */
 typedef struct {
     spin_rpc_port_t *port;
@@ -67,7 +67,7 @@ struct spin_service {
 #define SPIN_SERVICE_PLACE(packet, member, at) \
     _Static_assert(offsetof(__typeof__(packet), member) == (at), "the host looks for it elsewhere")
 
-/* A product, or a length that nobody has room for. */
+/* Returns the product, or UINT32_MAX, a length that never fits, if it overflows. */
 static inline uint32_t spin_service_times(uint32_t one, uint32_t other) {
     uint32_t product;
     return __builtin_mul_overflow(one, other, &product) ? UINT32_MAX : product;
@@ -76,7 +76,7 @@ static inline uint32_t spin_service_times(uint32_t one, uint32_t other) {
 /* A whole call of one packet that gives nothing but its status. */
 spin_status_t spin_service_short(uint32_t opcode, const void *packet, uint32_t bytes);
 
-/* Begins a call whose request and answer have so many bytes without data. */
+/* Begins a call. `request` and `answer` are the bytes of each, without data. */
 void spin_service_begin(struct spin_service *call, uint32_t opcode, void *packet, uint32_t request, uint32_t answer);
 
 /* Data that go to the host, that come back, and both; a string with its NUL. */
@@ -85,7 +85,7 @@ struct spin_slice spin_service_out(struct spin_service *call, const void *data, 
 struct spin_slice spin_service_inout(struct spin_service *call, const void *data, uint32_t bytes);
 struct spin_slice spin_service_text(struct spin_service *call, const char *text, uint32_t cap);
 
-/* Sends, and waits for the answer, which lies in the packet then. */
+/* Sends the request, and waits for the answer, which is in the packet then. */
 spin_status_t spin_service_end(struct spin_service *call);
 
 /* Takes data that have come back, in the order in which their slices were made. */
@@ -94,7 +94,7 @@ void spin_service_take(struct spin_service *call, struct spin_slice slice, void 
 /* Sends only. */
 spin_ticket_t spin_service_start(struct spin_service *call);
 
-/* Waits for the answer of a ticket, of so many bytes. */
+/* Waits for the answer of a ticket, which has `bytes` bytes. */
 spin_status_t spin_service_wait(spin_ticket_t *ticket, void *packet, uint32_t bytes);
 
 #endif

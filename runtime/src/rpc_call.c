@@ -1,17 +1,17 @@
 /*
- * Whole calls: one packet there, and one back if somebody wants it.
+ * Whole calls: one packet to the host, and one back if the caller wants an answer.
  *
- * The usual way is straight and keeps nothing on the stack, so whatever else may be is the end of a function. An instruction is one
- * clock, a branch that is taken three.
+ * The fast path is straight-line code and keeps nothing on the stack, so all other cases come at the end of a function.
+ * An instruction takes one clock, a taken branch three.
  */
 #include "rpc_client.h"
 
 #define LIKELY(condition) __builtin_expect(condition, 1)
 
-/* Clocks from the mailbox to the first look at the copy: the host is never quicker, and a look in vain costs 28. */
+/* Clocks from the mailbox to the first poll of the copy: the host is never faster, and a failed poll costs 28. */
 #define FIRST_LOOK 40
 
-/* Looks after the first one before everything else is thought of that may be: as many as answers take while all HPUs call. */
+/* Polls after the first one before the slow path: as many as an answer takes while all HPUs call. */
 #define FIRST_LOOKS 6
 
 /* The next port, if it is idle, of this context, and the host has a header with this opcode. */
@@ -75,8 +75,8 @@ static inline bool take_answer(spin_rpc_port_t *port, int64_t *answer) {
 }
 
 /*
- * Waits for an answer that takes longer, or is at the host. If the session was over, the call begins anew: in the next session its
- * packet had an empty header, so no service got it.
+ * Waits for an answer that takes longer, or is in host memory. If the session was over, the call starts again: in the
+ * next session its packet had an empty header, so no service received it.
  */
 __attribute__((noinline)) static bool finish_slowly(spin_rpc_port_t *port, const void *data, uint32_t bytes, int64_t *answer) {
     uint32_t opcode = port->header[OPCODE];
@@ -109,7 +109,7 @@ __attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, cons
     return finish_slowly(port, data, bytes, answer);
 }
 
-/* The usual way of a call. Whether there are bytes is known where it is made, so that nobody has to look. */
+/* The fast path of a call. Each call site knows at compile time whether there are bytes, so no code has to test it. */
 static inline __attribute__((always_inline)) bool call(uint32_t opcode, const void *data, uint32_t bytes,
                                                        int64_t *answer) {
     spin_rpc_port_t *port = idle_port(opcode);
@@ -195,8 +195,8 @@ __attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32
 }
 
 /*
- * Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done by
- * now.
+ * Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done
+ * by now.
  */
 __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, uint32_t opcode) {
     spin_cmd_t looked;
@@ -227,7 +227,7 @@ bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
         return post_slowly(opcode, data, bytes);
     }
     spin_cmd_t sent = begin_packet(port, data, bytes);
-    /* A look at the next port tells of the session as well, and the packet is on its way meanwhile. */
+    /* A poll of the next port also shows whether the session is over. Meanwhile the packet is in flight. */
     if (!LIKELY(look_at(port->next))) {
         end_write(bytes, sent);
         port->state = SPIN_RPC_OWNS;

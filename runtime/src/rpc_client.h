@@ -1,4 +1,4 @@
-/* What the files of the client of the host's services share: spin_rpc.h says what it is for. */
+/* Shared by the files of the client of the host's services; spin_rpc.h documents the client. */
 #ifndef SPIN_RPC_CLIENT_H
 #define SPIN_RPC_CLIENT_H
 
@@ -11,7 +11,7 @@
 /* A variable of an HPU whose address the linker knows, so that no file loads it from a table. */
 #define OF_HPU(type, name) extern __thread type name __attribute__((tls_model("local-exec")))
 
-/* What an HPU knows: of the services of one context, that of its last call. It is lost when another context calls. */
+/* An HPU's state for the services of one context, that of its last call. A call by another context overwrites it. */
 typedef struct {
     volatile struct spin_rpc_place *place;
     uint32_t session;
@@ -52,7 +52,7 @@ static inline void read_host(uint64_t address, volatile void *data, uint32_t byt
     spin_cmd_wait(command);
 }
 
-/* Begins to write the packet of a port. One without bytes is what stands there already. */
+/* Begins to write the packet of a port. Without bytes, the port's packet in host memory stays as it is. */
 static inline spin_cmd_t begin_write(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
     spin_cmd_t sent = 0;
     if (bytes != 0) {
@@ -79,7 +79,7 @@ static inline bool is_answered(const spin_rpc_port_t *port, uint32_t seen) {
     return ((seen ^ port->told) & port->bit) == 0;
 }
 
-/* Waits at host memory. Whether there are services yet is looked at now and then. */
+/* Waits by polling host memory. Checks now and then whether there are still services. */
 bool spin_rpc_wait_at_host(spin_rpc_port_t *port);
 
 /* Finds out where the ports of this HPU are, and how they were left. */

@@ -1,11 +1,11 @@
-/* What stubs of typed services share: spin_service.h says what each function is for. */
+/* Functions that stubs of typed services share; spin_service.h documents them. */
 #include "spin_service.h"
 
 #include <string.h>
 
 #include "handler.h"
 
-/* What copies in host memory begin at multiples of. */
+/* Alignment of copies in host memory, in bytes. */
 #define LINE 64
 
 /* Of an answer: its status and its result, which every answer has room for. */
@@ -28,7 +28,7 @@ void spin_service_begin(struct spin_service *call, uint32_t opcode, void *packet
     call->status = call->port != NULL ? SPIN_SERVICE_DONE : SPIN_SERVICE_GONE;
 }
 
-/* Whether so many bytes fit behind what stands in a packet already. */
+/* Returns whether `bytes` fit into a packet after the first `used` bytes. */
 static inline bool fits(uint32_t used, uint32_t bytes) {
     return bytes <= SPIN_SLICE_INLINE_BYTES && align(used, sizeof(uint32_t)) + bytes <= SPIN_RPC_PACKET_BYTES;
 }
@@ -60,7 +60,7 @@ static void copy_to_host(struct spin_service *call, uint32_t at, const void *dat
     call->is_copying = true;
 }
 
-/* Puts data behind what stands in the packet. */
+/* Appends data to the packet. */
 static void append(struct spin_service *call, const void *data, uint32_t bytes) {
     uint32_t at = align(call->request, sizeof(uint32_t));
     spin_rpc_copy(call->packet + at, data, bytes);
@@ -117,7 +117,7 @@ struct spin_slice spin_service_text(struct spin_service *call, const char *text,
     return spin_service_in(call, text, call->status == SPIN_SERVICE_DONE ? length + 1 : 0);
 }
 
-/* Sends the request if nothing was refused so far. The packet goes beside the last copy. */
+/* Sends the request if nothing was refused so far. The packet goes in parallel with the last copy. */
 static bool send(struct spin_service *call) {
     if (call->status == SPIN_SERVICE_DONE) {
         bool is_sent = call->is_copying

@@ -26,7 +26,7 @@ __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
     read_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
     read_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES);
     if (port->out > 1) {
-        /* Somebody else has written there. The server passes over such a port, so it is ours. */
+        /* A writer other than this client has changed the mailbox. The server skips such a port, so it is ours. */
         spin_cmd_t command;
         read_host(port->inbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
         write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, &command);
@@ -40,7 +40,7 @@ __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
     return spin_rpc_wait(port);
 }
 
-/* Where a port's answers are told, and how. */
+/* Sets where a port's answers arrive, and in which form. */
 static void attach_inbox(spin_rpc_port_t *port, uint32_t index) {
     volatile struct spin_rpc_place *place = spin_rpc_client.place;
     uint32_t copies = place->copies, hpus = place->hpus, hpu = index % hpus;

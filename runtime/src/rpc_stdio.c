@@ -75,7 +75,7 @@ size_t spin_fread(void *data, size_t size, size_t count, SPIN_FILE *stream) {
     uint64_t words[] = {bytes, number(stream)};
     bool has_come = spin_rpc_send(port, words, sizeof(words)) && spin_rpc_recv_n(port, data, bytes, &had);
     int64_t read = answer(port, has_come, 0);
-    /* What did not come was not read, whatever the host says. */
+    /* Bytes that did not arrive do not count as read, whatever number the host returns. */
     return (size_t)MIN((uint64_t)read, bytes) / size;
 }
 
@@ -131,7 +131,7 @@ int spin_rename(const char *from, const char *to) {
     return (int)answer(port, spin_rpc_send_string(port, from, true) && spin_rpc_send_string(port, to, true), -1);
 }
 
-/* The host answers before it is told the status, so it has everything that was written before. */
+/* The host answers before it receives the status, so it has everything that was written before. */
 static void end(uint32_t opcode, int status) {
     spin_rpc_port_t *port = spin_rpc_open(opcode);
     if (port != NULL) {

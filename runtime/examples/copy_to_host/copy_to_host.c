@@ -36,7 +36,7 @@ __handler__ void copy_to_host_ph(handler_args_t *args) {
                          NULL);
     }
 
-    /* The acknowledgement takes the place of the headers, which nobody needs any more; the copy reads the payload. */
+    /* The acknowledgement overwrites the headers, which are no longer needed; the copy reads the payload only. */
     if (SYN(ntohs(packet->slmp_hdr.flags))) {
         spin_slmp_reply(packet, MKACK, 0);
         spin_send_packet(packet, sizeof(*packet), NULL);

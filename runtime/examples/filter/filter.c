@@ -2,7 +2,7 @@
  * A filter in the wire: UDP packets to blocked ports disappear, all others are sent on as they are. The table has one
  * bit for each of the 65536 ports, so a packet costs one load, however many ports are blocked.
  *
- * The table lies in the section l2_handler_data, in L2 handler memory: it comes with the program, all HPUs read it, and
+ * The table is in the section l2_handler_data, in L2 handler memory: it comes with the program, all HPUs read it, and
  * the host can change it at any time under the name `blocked_ports`.
  */
 #include <handler.h>

@@ -1,6 +1,6 @@
 /*
  * Answers pings. The request becomes its own reply: in the packet's copy in L1 the addresses change places, the type
- * changes, and the very same bytes go back to the wire.
+ * changes, and the same bytes go back to the wire.
  */
 #include <handler.h>
 #include <packets.h>

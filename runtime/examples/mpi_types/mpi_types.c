@@ -1,6 +1,7 @@
 /*
- * Receives messages of MPI's datatypes over SLMP: each segment goes where it belongs, from its offset alone, in any order
- * and on many HPUs. The host says beforehand which message is to come, from whom, how long, and where its bytes belong.
+ * Receives messages of MPI's datatypes over SLMP: each segment goes where it belongs, from its offset alone, in any
+ * order and on many HPUs. The host says beforehand which message is to come, from whom, how long, and where its bytes
+ * belong.
  */
 #include "../slmp/segment.h"
 
@@ -8,7 +9,7 @@
 
 typedef struct mpi_types_memory memory_t;
 
-/* Nobody else adds to this HPU's counters, so it takes no atomic operation. */
+/* Only this HPU adds to its counters, so no atomic operation is needed. */
 static __attribute__((noinline, cold)) void count(memory_t *memory, enum mpi_types_counter counter, uint32_t more) {
     uint32_t hpu = rt_cluster_id() * NB_CORES + rt_core_id();
     volatile uint32_t *word = &memory->counters[hpu % MPI_TYPES_HPUS * MPI_TYPES_COUNTERS + counter];

@@ -1,6 +1,6 @@
 /*
- * From a segment's offset to places in host memory, and the copies there: a division for each level, then a few additions
- * for each run.
+ * From a segment's offset to places in host memory, and the copies there: a division for each level, then a few
+ * additions for each run.
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -15,7 +15,7 @@ typedef struct {
     uint32_t left; /* bytes of it */
 } payload_t;
 
-/* What all commands have in common is written once: registers keep it. */
+/* Writes the words that all commands share once: registers keep them. */
 static inline void begin_copies(void) {
     MMIO_WRITE(CMD_WORD4, 1);
     MMIO_WRITE(CMD_INFO, CMD_INFO_HOST_COPY);
@@ -43,7 +43,7 @@ static inline void wait_for_copies(uint32_t open) {
     asm_mem_fence();
 }
 
-/* Runs in so many levels of strides; the number of levels is known when this is compiled. */
+/* Runs in `levels` levels of strides; the number of levels is known at compile time. */
 static inline __attribute__((always_inline)) uint32_t place_strided(const struct mpi_types_request *request,
                                                                     payload_t payload, uint32_t offset,
                                                                     const uint32_t levels) {
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) uint32_t place_strided(const struct
 /* Runs of a table that are copied to L1 at once. */
 #define CHUNK 24
 
-/* Runs of a table, which lies in L2: it is read in parts, by copies into L1. */
+/* Runs of a table in L2, which is copied into L1 in parts. */
 static __attribute__((noinline)) uint32_t place_table(const struct mpi_types_request *request, payload_t payload,
                                                       uint32_t offset, const uint8_t *memory) {
     struct mpi_types_run part[CHUNK + 1];

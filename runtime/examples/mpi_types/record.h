@@ -1,24 +1,24 @@
 /*
- * What each cluster keeps of a message in its L1, so that a segment touches no word of L2: a copy of the host's request, and
- * a bit for each segment that its own HPUs have placed.
+ * Each cluster's data about a message in its L1: a copy of the host's request, and a bit for each segment that its own
+ * HPUs have placed. So a segment touches no word of L2.
  *
- * Nobody claims segments: who finds one twice writes the same bytes to the same place. So a message is complete when all
- * bits are there, of one cluster or the other, and *nobody is writing any more*. For that each HPU shows in `active` what it
- * works on:
+ * HPUs do not claim segments: if two HPUs get the same one, both write the same bytes to the same place. So a message
+ * is complete when each bit is set in one cluster or the other, and *no HPU is still writing*. For that, each HPU shows
+ * in `active` its current message:
  *
- *  1. An HPU writes the message's id to its own word of `active`, and looks then whether the message is closed. If it is,
- *     the HPU writes nothing to the host.
+ *  1. An HPU writes the message's id to its own word of `active`, and then checks whether the message is closed. If it
+ *     is, the HPU writes nothing to the host.
  *  2. When its copies are done it sets the segment's bit, counts it if it was not set, and clears `active`.
- *  3. Who has placed the last segment of the message (by its index) says so in the records of all clusters. From then on
- *     everybody who has counted looks whether all segments are there: counts first, and then the bits.
- *  4. Of those who find that, one claims it. It closes the message in the records of all clusters, and waits until nobody is
- *     active for it. Then it tells the host.
+ *  3. The HPU that has placed the last segment of the message (by its index) notes that in the records of all clusters.
+ *     From then on each HPU that has counted checks whether all segments are there: first the counts, then the bits.
+ *  4. Of the HPUs that find all segments, one claims the message. It closes it in the records of all clusters, waits
+ *     until no HPU is active for it, and then informs the host.
  *
- * An HPU's accesses are answered one after the other. So an HPU that found the message open had shown itself before it was
- * closed, and is waited for; and of the one who says that the last segment is there, and another who counts, at least one
- * sees what the other has written. Ids are never used twice while the host is there (28 bits that count from a random
- * number), so that words which hold an id are never cleared, and mean nothing for other messages; what an earlier host has
- * left in L1 is taken for a message of this one with a probability of some 2^-28 for each message.
+ * An HPU's accesses are answered one after the other. So an HPU that found the message open had set `active` before the
+ * message was closed, and the closing HPU waits for it. And of the HPU that notes the last segment, and another one
+ * that counts, at least one sees the other's write. Ids are never used twice while the host is there (28 bits that
+ * count from a random number). So words that hold an id are never cleared, and mean nothing for other messages. An id
+ * that an earlier host left in L1 is treated as one of this host's with a probability of some 2^-28 for each message.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -26,7 +26,7 @@
 #include <handler.h>
 #include <mpi_types.h>
 
-/* Messages of a slot whose late segments are still acknowledged, beside the one in the record. */
+/* Messages of a slot whose late segments are still acknowledged, in addition to the one in the record. */
 #define PAST_MESSAGES 5
 
 /* A message that is complete, and whose it was. */
@@ -39,9 +39,9 @@ typedef struct {
 typedef struct {
     struct mpi_types_request request;
     volatile uint32_t id;     /* the message that all of this is of, 0 while it is being prepared */
-    volatile uint32_t lock;   /* the last message that somebody has begun to prepare it for */
+    volatile uint32_t lock;   /* the last message for which an HPU has begun to prepare it */
     volatile uint32_t count;  /* segments with a bit */
-    volatile uint32_t ended;  /* the message whose last segment somebody has placed */
+    volatile uint32_t ended;  /* the message whose last segment an HPU has placed */
     volatile uint32_t closed; /* the message that is complete */
     volatile uint32_t wants[2]; /* a byte of each HPU: whether it wants to change the record, or just does */
     volatile uint32_t asked;    /* whether its end asks to be acknowledged */
@@ -56,7 +56,7 @@ typedef struct {
 static_assert(sizeof(record_t) == MPI_TYPES_LOCAL_BYTES, "the host asks for so much");
 static_assert(NB_CORES <= 8, "an HPU has a byte and a word in the record");
 
-/* How often somebody else is looked at before he is given up: some 10000 clocks. His message is never completed then. */
+/* Polls of another HPU before this one gives up: some 10000 clocks. The message is never completed then. */
 #define LOOKS 2048
 
 static inline uint32_t divide(uint32_t number, uint32_t reciprocal, uint32_t shift) {
@@ -75,8 +75,8 @@ static inline record_t *record_of(const task_t *task, uint32_t cluster, uint32_t
 static inline uint32_t count_clusters(void) { return MIN(rt_cluster_count(), SPIN_TASK_CLUSTERS); }
 
 /*
- * Waits until no other HPU of the cluster wants to change the record. Of two that see each other the one with the higher number
- * takes its flag away and waits. A flag that stays up is that of somebody who was ended.
+ * Waits until no other HPU of the cluster wants to change the record. Of two that see each other, the one with the
+ * higher number takes its flag down and waits. A flag that stays up is that of a task that was ended.
  */
 static __attribute__((noinline, cold)) void wait_for_flags(volatile uint32_t *wants, uint32_t hpu) {
     volatile uint8_t *flag = (volatile uint8_t *)wants;
@@ -100,7 +100,7 @@ static __attribute__((noinline, cold)) void wait_for_flags(volatile uint32_t *wa
     }
 }
 
-/* How often an HPU looks again by itself before it gets into line: a change of the record takes some ten clocks. */
+/* How often an HPU tries again before it waits in line: a change of the record takes some ten clocks. */
 #define TRIES 32
 
 /* Raises the flag: whether it is the only one. If it is not, the sum is another one. */
@@ -125,7 +125,7 @@ static __attribute__((noinline, cold)) void try_again(volatile uint32_t *wants, 
     wait_for_flags(wants, hpu);
 }
 
-/* Lets nobody else in who has a flag among these, until the flag is taken away. */
+/* Takes the lock of these flags: excludes all others with a flag among them until the flag is taken down. */
 static inline void lock_flags(volatile uint32_t *wants, uint32_t own) {
     if (!is_alone(wants, own)) {
         try_again(wants, own);
@@ -151,7 +151,7 @@ static inline void set_bit(record_t *record, uint32_t hpu, uint32_t index) {
     unlock_record(record, hpu);
 }
 
-/* Whether all segments have a bit in some cluster. Nobody else has work then, so this is made to be fast, not small. */
+/* Returns whether all segments have a bit in some cluster. Other HPUs are idle then, so this is fast, not small. */
 static __attribute__((noinline)) bool is_whole(const task_t *task, uint32_t slot, uint32_t id, uint32_t last) {
     const volatile uint32_t *bits[SPIN_TASK_CLUSTERS];
     uint32_t count = 0, clusters = count_clusters(), there = 0;
@@ -181,9 +181,9 @@ static __attribute__((noinline)) bool is_whole(const task_t *task, uint32_t slot
 }
 
 /*
- * Whether this HPU is the one that completes a message: the first of its cluster, and of those the first one. It takes flags in
- * L1, since an atomic operation on L2 goes through the runtime's guard, some 1000 clocks with two who want it and none of its
- * code in the cache, while nobody else has work.
+ * Returns whether this HPU completes a message: the first of its cluster, and then the first of the clusters. Uses
+ * flags in L1, because an atomic operation on L2 goes through the runtime's guard: some 1000 clocks if two HPUs want it
+ * and its code is not in the cache, while the other HPUs are idle.
  */
 static inline bool claim(const task_t *task, uint32_t slot, uint32_t id) {
     uint32_t cluster = rt_cluster_id(), hpu = rt_core_id();
@@ -223,7 +223,7 @@ static inline const past_t *find_past(const record_t *record, uint32_t id) {
     return NULL;
 }
 
-/* Closes the message, so that nobody writes to the host for it any more: whether all have ended who did. */
+/* Closes the message, so that no HPU starts writing to the host for it. Returns whether all writers have ended. */
 static inline bool close_all(const task_t *task, uint32_t slot, uint32_t id) {
     const record_t *own = record_of(task, rt_cluster_id(), slot);
     uint32_t clusters = count_clusters(), source = own->request.source, port = own->request.port;
@@ -258,14 +258,14 @@ static inline void tell_end(const task_t *task, uint32_t slot, uint32_t id, bool
     }
 }
 
-/* What came of a look for a message. */
+/* The result of a search for a message. */
 typedef enum {
     READY,   /* the record is its */
-    NOBODY,  /* nobody awaits it */
-    WAITING, /* somebody prepares the record, and does not get on */
+    NOBODY,  /* the host does not await it */
+    WAITING, /* another HPU prepares the record, and makes no progress */
 } awaited_t;
 
-/* Makes the own record the message's, if the host awaits it, or waits until somebody else has done that. */
+/* Prepares this cluster's record for the message, if the host awaits it, or waits until another HPU has done that. */
 static __attribute__((noinline, cold)) awaited_t prepare(record_t *record, struct mpi_types_request *shared,
                                                          uint32_t id, uint32_t hpu) {
     volatile struct mpi_types_request *request = shared;
@@ -290,7 +290,7 @@ static __attribute__((noinline, cold)) awaited_t prepare(record_t *record, struc
     record->count = 0;
     spin_dma_wait(copy);
     asm_mem_fence();
-    /* What the host has changed meanwhile may have been copied by half. */
+    /* If the host has changed the request meanwhile, the copy may be half old and half new. */
     if (record->request.id != id || request->id != id || record->request.last >= MPI_TYPES_MAX_SEGMENTS) {
         record->lock = 0;
         return NOBODY;

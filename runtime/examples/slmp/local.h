@@ -1,36 +1,37 @@
 /*
- * What each cluster keeps of a message for itself: a record in its L1, with a bit for each segment.
+ * Each cluster's own data about a message: a record in its L1, with a bit for each segment.
  *
- * HPUs of one cluster lock their record for the few clocks of a change, which needs no atomic operation: those with a
- * result take long. Each cluster claims segments in its own record, and looks into those of the others. Who wants a segment
+ * HPUs of one cluster lock their record for the few clocks of a change. The lock needs no atomic operation: those with
+ * a result take long. Each cluster claims segments in its own record, and reads the records of the others. To claim a
+ * segment, an HPU takes these steps:
  *
- *  1. writes its number to his own word of `deciding`, and sets its bit in his cluster's record. If it was set, somebody
- *     of his cluster was first: he has a duplicate, when that one has decided.
- *  2. looks at the bit in the records of all other clusters. If it is set in one with a lower number, he withdraws: takes
- *     his own bit away again, and has a duplicate. If it is set in one with a higher number he waits until that one has
- *     decided: either it has withdrawn, or it has the segment and he withdraws.
- *  3. has the segment. Whatever came of it, he clears `deciding`.
+ *  1. It writes the segment's number to its own word of `deciding`, and sets the segment's bit in its cluster's record.
+ *     If the bit was set, another HPU of the cluster was first: this HPU has a duplicate once that one has decided.
+ *  2. It reads the bit in the records of all other clusters. If the bit is set in one with a lower number, the HPU
+ *     withdraws: it clears its own bit again, and has a duplicate. If the bit is set in one with a higher number, the
+ *     HPU waits until that cluster has decided: either it has withdrawn, or it has the segment and this HPU withdraws.
+ *  3. Otherwise it has the segment. In all cases it clears `deciding` at the end.
  *
- * Exactly one gets it. Not two of one cluster, since who has it never clears its bit, and the other finds it set. Not
- * two of two clusters: an HPU's accesses are answered one after the other, and both have written before they looked,
- * so at least one saw the other's bit. If the higher one did, it withdrew. If only the lower one did, the higher one
- * had set its bit before and keeps it, so the lower one waits until that has decided, and withdraws. And not nobody:
- * clusters wait for higher ones only, so one of those who wait can always go on, and of those who are there at the
- * same time the lowest one does not withdraw for another's claim, only for another's segment.
+ * Exactly one HPU gets a segment. Two of one cluster cannot: the one that has it never clears the bit, and the other
+ * one finds the bit set. Two of two clusters cannot: an HPU's accesses are answered one after the other, and both wrote
+ * before they read, so at least one saw the other's bit. If the one in the higher cluster did, it withdrew. If only the
+ * lower one did, the higher one had set its bit before and keeps it, so the lower one waits until the higher one has
+ * decided, and withdraws. And at least one gets it: clusters wait for higher ones only, so one that waits can always go
+ * on. Of several at the same time, the lowest one withdraws only for a cluster that has the segment, not for a claim.
  *
- * A bit that is set is decided if nobody of its cluster is deciding about it. To see that takes several looks, and
- * meanwhile one may withdraw and another come, who is bound to withdraw as well; so `withdrawn` counts who does, before he
- * clears `deciding`, and the looks hold only if it has stayed as it was.
+ * A bit that is set is decided if no HPU of its cluster is deciding about it. Checking that takes several reads.
+ * Meanwhile one HPU may withdraw and another one come, which has to withdraw as well. So each HPU that withdraws adds 1
+ * to `withdrawn` before it clears `deciding`, and the reads are valid only if `withdrawn` has not changed.
  *
- * What lies in L1 before the host opens its receiver is unknown, and the host cannot clear it. So a record says for
- * which `generation` of its place it is: a number that begins at random, and grows with each message. Whoever comes
- * first makes the record that generation's. He clears the bits, then tells all other clusters that there is something
- * to look at (`ready`), and then lets others of his cluster in. Who finds that a cluster is not ready has set his own
- * bit before, and somebody of that cluster looks for it after he has said that he is ready. So the argument holds for
- * them as well.
+ * The content of L1 before the host opens its receiver is unknown, and the host cannot clear it. So a record holds the
+ * `generation` of its place that it is for: a number that begins at random, and grows with each message. The first HPU
+ * of a cluster prepares the record for a generation. It clears the bits, then informs all other clusters that the
+ * record can be read (`ready`), and then lets other HPUs of its cluster in. An HPU that finds a cluster not ready has
+ * set its own bit before, and an HPU of that cluster reads this bit after it has set `ready`. So the argument is true
+ * for these two as well.
  *
- * `ready` and `ended` are written by others, possibly before the record belongs to the message, and are never cleared:
- * what they say of an earlier generation says nothing.
+ * Other clusters write `ready` and `ended`, possibly before the record belongs to the message, and never clear them:
+ * values of an earlier generation mean nothing.
  */
 #ifndef LOCAL_H
 #define LOCAL_H
@@ -40,7 +41,7 @@
 /* A message's record in one cluster. */
 typedef volatile struct {
     uint32_t generation; /* the message that the bits are for */
-    uint32_t lock;       /* the last generation for which somebody has begun to clear them */
+    uint32_t lock;       /* the last generation for which an HPU has begun to clear them */
     uint32_t start;      /* since when `used` and `clean` can be believed: the place's `start` */
     uint32_t used;       /* words that may hold bits */
     uint32_t clean;      /* words that hold nothing else than bits and 0 */
@@ -67,9 +68,9 @@ typedef struct {
 } local_t;
 
 /*
- * How often somebody else is looked at before he is given up: 10000 clocks and more, in which everybody does the few things
- * that are waited for. Only who was ended in the middle of them takes longer. His message is not completed: the segment
- * that he has claimed does not arrive, whatever is said of it to those who send it again.
+ * Polls of another HPU before this one gives up: 10000 clocks and more, enough for the few steps that it waits for.
+ * Only an HPU whose task was ended in the middle of these steps takes longer. Its message is not completed: the segment
+ * that it has claimed does not arrive, whatever a sender that repeats it gets as an answer.
  */
 #define LOOKS 1024
 
@@ -85,7 +86,7 @@ static inline local_t records_of_place(const task_t *task, uint32_t cluster, uin
     return local;
 }
 
-/* Whether a cluster has memory for so many records. */
+/* Returns whether a cluster has memory for `count` records. */
 static inline bool has_records(const task_t *task, uint32_t cluster, uint32_t count) {
     return likely(cluster < SPIN_TASK_CLUSTERS) && likely(task->scratchpad_size[cluster] >= count * sizeof(record_t));
 }
@@ -95,7 +96,7 @@ static inline volatile uint8_t *flag_of(record_t *record, uint32_t hpu) {
     return (volatile uint8_t *)record->wants + hpu;
 }
 
-/* Waits while flags are up under these masks. One that is up in all of so many looks is that of somebody who was ended. */
+/* Waits while flags are up under these masks. A flag that is up in all `looks` polls is that of an ended task. */
 static inline void wait_for_flags(record_t *record, uint32_t low_mask, uint32_t high_mask, uint32_t looks) {
     for (;;) {
         uint32_t low_stuck = low_mask, high_stuck = high_mask;
@@ -116,9 +117,9 @@ static inline void wait_for_flags(record_t *record, uint32_t low_mask, uint32_t 
 }
 
 /*
- * Waits for others that want the record as well: without the own flag for HPUs before this one, and with it for those
- * behind it. So of two that see each other one waits. Who waits with his flag up is through before those who wait for
- * him take him for ended.
+ * Waits for other HPUs that want the record: with its own flag down for HPUs with lower numbers, and with the flag up
+ * for those with higher ones. So of two that see each other one waits. An HPU that waits with its flag up finishes
+ * before those that wait for it treat its task as ended.
  */
 static inline void wait_for_record(record_t *record, uint32_t hpu, uint32_t own) {
     uint32_t low_before = hpu < 4 ? own - 1 : ~0u, high_before = hpu < 4 ? 0 : own - 1, behind = ~(2 * own - 1);
@@ -160,7 +161,7 @@ static inline void withdraw(record_t *record, uint32_t word, uint32_t bit) {
     unlock_record(record, hpu);
 }
 
-/* Tells that there may be bits in so many words. */
+/* Records that there may be bits in the first `words` words. */
 static inline void note_used(record_t *record, uint32_t words) {
     uint32_t hpu = lock_record(record);
     record->used = MAX(record->used, words);
@@ -195,9 +196,9 @@ static inline void clear_words(record_t *record, uint32_t from, uint32_t to) {
 }
 
 /*
- * Makes the own record this message's, of at most so many segments, or waits until somebody else has done that:
- * whether it is. Nobody else changes the record meanwhile, since all who have worked on the place's earlier message
- * have left.
+ * Prepares this cluster's record for the message, of at most `segments` segments, or waits until another HPU has done
+ * that. Returns whether the record is ready. No other HPU changes the record meanwhile, because all that worked on the
+ * place's earlier message have left.
  */
 static __attribute__((noinline, cold)) bool prepare_record(const local_t *local, uint32_t message_id,
                                                            uint32_t segments) {
@@ -229,14 +230,14 @@ static __attribute__((noinline, cold)) bool prepare_record(const local_t *local,
     return true;
 }
 
-/* What came of a claim. */
+/* The result of a claim. */
 typedef enum {
     WON,
-    LOST,    /* somebody else has the segment */
-    UNKNOWN, /* somebody else wants it, and has not got on for too long */
+    LOST,    /* another HPU has the segment */
+    UNKNOWN, /* another HPU wants it, and has made no progress for too long */
 } claim_t;
 
-/* Whether somebody of the record's cluster is deciding about a segment. */
+/* Returns whether an HPU of the record's cluster is deciding about a segment. */
 static inline bool is_deciding(record_t *record, uint32_t index) {
     for (uint32_t hpu = 0; hpu < NB_CORES; ++hpu) {
         if (record->deciding[hpu] == index + 1) {
@@ -260,13 +261,13 @@ static claim_t wait_for(record_t *record, uint32_t index) {
     return UNKNOWN;
 }
 
-/* Waits for somebody of the same cluster who wants the segment, too. If he withdraws, it is another cluster's. */
+/* Waits for an HPU of the same cluster that wants the segment, too. If that one withdraws, it is another cluster's. */
 static __attribute__((noinline, cold)) claim_t wait_for_own(record_t *own, uint32_t index) {
     own->deciding[rt_core_id()] = 0;
     return wait_for(own, index) == UNKNOWN ? UNKNOWN : LOST;
 }
 
-/* Decides a claim that somebody of another cluster has made as well. */
+/* Decides a claim that an HPU of another cluster has made as well. */
 static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uint32_t index) {
     record_t *own = local->own;
     uint32_t word = index / 32, bit = 1u << index % 32;
@@ -331,7 +332,7 @@ static inline bool has_bits_from(record_t *record, uint32_t index) {
     return false;
 }
 
-/* Whether somebody has, or wants, a segment at `index` or behind it. */
+/* Returns whether an HPU has, or wants, a segment at `index` or after it. */
 static __attribute__((noinline, cold)) bool has_segments_from(const local_t *local, uint32_t index) {
     record_t *own = local->own;
     if (own->generation == local->generation && has_bits_from(own, index)) {

@@ -1,18 +1,18 @@
 /*
  * Places of messages in handler memory: how a segment's message is found there, and how a new one gets a place.
  *
- * Handlers on all HPUs do this at once, and the host takes messages and gives them up meanwhile. Three rules keep them
- * apart:
+ * Handlers on all HPUs do this at once, and meanwhile the host takes messages and gives them up. Three rules prevent
+ * conflicts:
  *
- *  1. Who works on a place has added 1 to `users`, and has seen afterwards that its state is open, complete or
- *     released, and that it has the segment's key. The host waits for `users` to be 0 after it has closed a place, and
- *     a released place is only closed for another message, and taken, if `users` is 0 then. Each side writes first and
- *     then looks, so at least one of them sees the other, and a place never changes its message under a handler.
- *  2. A place gets its key under the lock, and its state last. So there is one place for a message, and who sees the
- *     state sees the key.
- *  3. Nobody waits for the lock while it works on a place, and who has the lock waits for nobody. So all go on.
+ *  1. An HPU that works on a place has added 1 to `users`, and has seen afterwards that its state is open, complete or
+ *     released, and that it has the segment's key. After the host has closed a place it waits for `users` to be 0. A
+ *     released place is only closed for another message, and taken, if `users` is 0 then. Each side writes first and
+ *     then reads, so at least one of them sees the other, and a place never changes its message under a handler.
+ *  2. A place gets its key under the lock, and its state last. So there is one place for a message, and an HPU that
+ *     sees the state sees the key.
+ *  3. No HPU waits for the lock while it works on a place, and the lock's holder waits for no HPU. So all continue.
  *
- * `users` is only ever added to, because somebody may look at a place, and go away again, at any time.
+ * `users` only changes by additions, because any HPU may check a place, and leave it again, at any time.
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -50,8 +50,9 @@ static inline bool has_key(place_t *place, const segment_t *segment) {
 }
 
 /*
- * What a place says, copied to L1: all of it comes in the time of two words that are read from L2. It is used for what
- * does not change while one works on the place, and for what changes once, from 0: who finds 0 takes care of that.
+ * A copy of a place in L1: all of it arrives in the time of reading two words from L2. Handlers use it for fields that
+ * do not change while they work on the place, and for fields that change once, from 0. A handler that finds 0 takes
+ * care of that.
  */
 typedef const struct slmp_place line_t;
 #define LINE_BYTES sizeof(struct slmp_place)
@@ -124,8 +125,8 @@ static inline bool is_given_up(places_t places, const segment_t *segment) {
 }
 
 /*
- * Chooses a place for a new message, under the lock, and leaves in `state` what it was: free, or closed by us so that
- * nobody enters any more. A released place in which somebody still answers a duplicate is not taken.
+ * Chooses a place for a new message, under the lock, and stores its earlier state in `state`: free or released. Closes
+ * a released place, so that no HPU enters any more, and does not take it while an HPU still answers a duplicate in it.
  */
 static inline place_t *choose_place(places_t places, const segment_t *segment, uint32_t *state) {
     static const uint32_t wanted[] = {SLMP_FREE, SLMP_RELEASED};
@@ -159,7 +160,7 @@ static inline uint32_t reciprocal_of(uint32_t bytes) { return UINT32_MAX / bytes
 static_assert((uint64_t)SLMP_MAX_SEGMENTS * SLMP_MAX_PAYLOAD < UINT32_MAX, "the reciprocal is exact enough");
 
 /*
- * Gives the place to the segment's message, and enters it. `users` may count somebody who is about to go away. Clusters
+ * Gives the place to the segment's message, and enters it. `users` may count an HPU that is about to leave. Clusters
  * clear their records when they see the new generation.
  */
 static inline void begin_message(place_t *place, const segment_t *segment) {

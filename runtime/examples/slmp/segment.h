@@ -9,8 +9,8 @@
 #include <slmp.h>
 
 /*
- * The frame as it lies in L1. Frames begin at a multiple of 4 there, so every field has its natural alignment, and is
- * read by one load; the structures of packets.h may be anywhere, and are read byte by byte. Fields are in network order.
+ * The frame's layout in L1. Frames begin at a multiple of 4 there, so every field has its natural alignment and takes
+ * one load. The structures of packets.h may be at any address and are read byte by byte. Fields are in network order.
  */
 typedef struct {
     uint16_t to[3];
@@ -107,8 +107,8 @@ static inline bool is_well_formed(const frame_t *frame, uint32_t frame_bytes, ui
 }
 
 /*
- * Reads what is needed to find a frame's message: SLMP_ACCEPTED, or why it is no segment. A UDP checksum takes so long that
- * it is looked at before anything else begins.
+ * Reads the fields that identify a frame's message. Returns SLMP_ACCEPTED, or why the frame is no segment. A UDP
+ * checksum takes so long that it is checked before anything else begins.
  */
 static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, uint32_t frame_bytes) {
     if (!likely(frame_bytes >= sizeof(frame_t))) {

@@ -2,20 +2,21 @@
  * Receives SLMP messages into host memory: several at once, each on many HPUs, segments in any order and any number of
  * times. The host finds a message where slmp.h says, after all of it has arrived.
  *
- * There is one handler, for all packets; what it knows of a message lies in handler memory (place.h). A segment's life:
+ * One handler takes all packets. It keeps its data about a message in handler memory (place.h). A segment's life:
  *
  *   read, check -> find or open its message -> claim its bit -> copy to the host, acknowledge meanwhile -> count it
  *
- * Of several HPUs with the same segment one gets its bit and copies, and the others have a duplicate (local.h). It is
- * counted after its copy; whoever sees then that all are there tries to complete the message, and one does. A sender that
- * contradicts itself in two segments at the same time may have both accepted; its message is complete only if all of it
- * has been written, and no other message is touched.
+ * Of several HPUs with the same segment, one gets its bit and copies, and the others have a duplicate (local.h). The
+ * HPU counts the segment after its copy. Each HPU that sees then that all are there tries to complete the message, and
+ * one does. If a sender contradicts itself in two segments at the same time, both may be accepted. Its message is
+ * complete only if all of it has been written, and no other message is touched.
  *
- * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in between.
+ * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in
+ * between.
  */
 #include "position.h"
 
-/* What `confirm` in the shared memory says: EOM is acknowledged when the host has stored the message. */
+/* Value of `confirm` in the shared memory: EOM is acknowledged when the host has stored the message. */
 #define CONFIRM_STORED 1
 
 /* The context's host memory. */
@@ -66,9 +67,9 @@ static place_t *place_message(const task_t *task, places_t places, const segment
 }
 
 /*
- * Finds the segment's message, or opens it, and enters its place; NULL and the cause if that is not possible. Another
- * HPU may have opened it since this one has looked, so it is looked for again, under the lock. Who finds no room does
- * not take the lock, to not keep others from it.
+ * Finds the segment's message, or opens it, and enters its place. Returns NULL and the cause if that is not possible.
+ * Another HPU may have opened the message since the first search, so this function searches again, under the lock. An
+ * HPU that finds no room does not take the lock, so that it does not delay others.
  */
 static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places,
                                                              const segment_t *segment, line_t *line,
@@ -113,9 +114,9 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
 }
 
 /*
- * Takes the end of the message: whether nobody else has it. The offset is written after the others, and `done` says
- * that it is there: who sees it sees the others. All clusters are told then, and look at `done` from now on. Another end
- * that comes in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
+ * Takes the end of the message. Returns whether no other HPU has it. Writes the offset after the other fields, then the
+ * flag in `done`: an HPU that sees the flag sees the fields. Then informs all clusters, which check `done` from now on.
+ * Another end in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
  */
 static __attribute__((noinline, cold)) bool claim_end(const segment_t *segment, place_t *place, const local_t *local) {
     if ((amo_or(&place->end_taken, SLMP_END_TAKEN) & SLMP_END_TAKEN) != 0) {
@@ -141,8 +142,8 @@ static __attribute__((noinline, cold)) bool claim_unit(place_t *place, uint32_t 
 }
 
 /*
- * Takes the segment's bit: SLMP_ACCEPTED if nobody else has it. If somebody wants it and does not get on, the sender is not
- * told that the segment is there, so that it comes again.
+ * Takes the segment's bit. Returns SLMP_ACCEPTED if no other HPU has it. If another HPU wants it and makes no progress,
+ * the segment is not acknowledged, so that the sender repeats it.
  */
 static inline enum slmp_cause claim(segment_t *segment, place_t *place, const local_t *local, position_t *at) {
     if (!likely(!segment->is_end)) {
@@ -174,15 +175,15 @@ static inline enum slmp_cause claim(segment_t *segment, place_t *place, const lo
 }
 
 /*
- * Whether the sender may know that the whole message is here. The state is looked at again, as the message may just
- * have become complete; if it was released that stays so, though somebody may have closed the place to see who is in it.
+ * Returns whether the whole message may be acknowledged. Reads the state again, because the message may just have
+ * become complete. A released message stays released, though another HPU may have closed the place to check `users`.
  */
 static bool is_delivered(memory_t *memory, place_t *place, line_t *line) {
     uint32_t state = line->state == SLMP_RELEASED ? SLMP_RELEASED : place->state;
     return state == SLMP_RELEASED || (state == SLMP_COMPLETE && memory->confirm != CONFIRM_STORED);
 }
 
-/* Nobody else adds to this HPU's counters, so it takes no atomic operation. */
+/* Only this HPU adds to its counters, so no atomic operation is needed. */
 static void count(memory_t *memory, enum slmp_cause cause) {
     uint32_t hpu = rt_cluster_id() * NB_CORES + rt_core_id();
     volatile uint32_t *counter = &memory->counters[hpu % SLMP_HPUS * SLMP_COUNTERS + cause];
@@ -190,9 +191,9 @@ static void count(memory_t *memory, enum slmp_cause cause) {
 }
 
 /*
- * All is in host memory: tells the host, and the sender. The host may take the message, and say so, as soon as the
- * completion is there; it may also have given the message up in between. States are numbered so that a maximum leaves
- * what it said. For a message that was given up, the sender learns nothing.
+ * Completes a message that is entirely in host memory: informs the host, and acknowledges to the sender. The host may
+ * take the message and change its state as soon as the completion is there. It may also have given the message up in
+ * between. States are numbered so that a maximum keeps the host's state. A message given up is not acknowledged.
  */
 static __attribute__((noinline, cold)) void complete(const task_t *task, memory_t *memory, place_t *place,
                                                      segment_t *segment, uint32_t end) {
@@ -224,8 +225,8 @@ static __attribute__((noinline, cold)) void complete_if_last(memory_t *memory, p
 }
 
 /*
- * Counts a segment whose copy is done. Who has the end tells all clusters so, before he counts it and looks at the number.
- * So whoever counts after that looks at it as well, and whoever counts before that is seen by him.
+ * Counts a segment whose copy is done. The HPU that has the end informs all clusters before it counts the end and reads
+ * the number. So each HPU that counts later reads the number as well, and the HPU with the end sees all earlier counts.
  */
 static inline void count_segment(memory_t *memory, place_t *place, const local_t *local, const segment_t *segment) {
     add(&place->done, 1);
@@ -270,15 +271,15 @@ static inline enum slmp_cause take(const local_t *local, host_t host, memory_t *
 
 /*
  * Receives a segment, and counts it. Its message is nearly always where the search for it begins, and what is not
- * needed to find it is read while the place's line is copied. Only copies of the segment leave this function, so that it
- * can stay in registers.
+ * needed to find it is read while the place's line is copied. Only copies of the segment leave this function, so that
+ * it can stay in registers.
  */
 static inline __attribute__((always_inline)) void receive(const task_t *task, places_t places, segment_t *segment) {
     memory_t *memory = places.memory;
     uint32_t number = first_place(places, segment);
     place_t *place = &memory->place[number];
     local_t local = records_of_place(task, rt_cluster_id(), number);
-    /* Aligning it by hand is shorter than having the whole stack aligned. */
+    /* Aligning it manually takes less code than aligning the whole stack. */
     uint8_t space[2 * LINE_BYTES];
     line_t *line = (line_t *)(((uintptr_t)space + LINE_BYTES) & ~(LINE_BYTES - 1));
     /* The own L1 says it in a clock if the cluster has worked on the message before. */
@@ -329,7 +330,7 @@ __handler__ void slmp_ph(handler_args_t *args) {
     if (there < offsetof(struct slmp_memory, place)) {
         return;
     }
-    /* There are as many places as there is room for; that the host thinks so, too, is looked at when a message begins. */
+    /* There are as many places as fit. When a message begins, the handler checks that the host assumes that, too. */
     uint32_t room = (there - offsetof(struct slmp_memory, place)) / sizeof(struct slmp_place);
     places_t places = {.memory = memory, .count = MIN(room, SLMP_PLACES)};
     if (!likely(places.count != 0) || !has_records(task, rt_cluster_id(), places.count)) {

@@ -13,7 +13,7 @@ static uint8_t *payload(const task_t *task) { return (uint8_t *)task->pkt_mem + 
 
 static uint32_t payload_bytes(const task_t *task) { return task->pkt_mem_size - sizeof(pkt_hdr_t); }
 
-/* Counts packets in its handler memory, and says so. */
+/* Counts packets in its handler memory, and prints the number. */
 __handler__ void count_ph(handler_args_t *args) {
     uint32_t before = (uint32_t)amo_add((volatile int32_t *)args->task->handler_mem, (int32_t)step);
     amo_send_add((volatile int32_t *)&total, 1);

@@ -1,6 +1,6 @@
 /*
- * Every way in which a handler can go wrong, chosen by the first byte of the packet. For tests of the cluster: each
- * must end this task alone, with the cause that is written beside it.
+ * All faults that a handler can cause, chosen by the first byte of the packet. For tests of the cluster: each fault
+ * must end this task alone, with the cause in the comment next to it.
  */
 #include <handler.h>
 
@@ -28,7 +28,7 @@ __handler__ void faults_ph(handler_args_t *args) {
     uint32_t value = 0;
     ++tasks_here;
     switch (packet[0]) {
-    case 0: /* nobody stays in the guard */
+    case 0: /* no HPU stays in the guard */
         amo_add(&tasks, 1);
         printf("no fault %u\n", (unsigned)tasks_here);
         return;

@@ -1,7 +1,7 @@
 /* Room for any instructions at all, and a handler by which it is seen whether all else still works. */
 #include <handler.h>
 
-/* 1024 bytes, which somebody else fills. */
+/* 1024 bytes, which the test overwrites. */
 __attribute__((naked)) __handler__ void hole_ph(handler_args_t *args __attribute__((unused))) {
     asm volatile(".option push\n"
                  ".option norvc\n"

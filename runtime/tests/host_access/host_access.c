@@ -1,11 +1,11 @@
 /*
- * Writes and reads host memory wherever the packet says, which no real handler must do. For tests of the windows of host
- * memory: what is outside of the context's own must stay as it is, and must not be seen.
+ * Writes and reads host memory wherever the packet says, which no real handler must do. For tests of the windows of
+ * host memory: what is outside of the context's own must stay as it is, and must not be seen.
  */
 #include <handler.h>
 #include <packets.h>
 
-/* What follows the headers: what to do, where, and the bytes to write or the room for what is read. */
+/* The packet with its payload: the operation, the address, and the bytes to write or the room for the bytes read. */
 typedef struct {
     pkt_hdr_t headers;
     uint8_t what;

@@ -33,7 +33,7 @@ static void read_both(void) {
     spin_rw_lock_r_unlock(&rw_lock);
 }
 
-/* Public handlers begin with 32 readers that nobody is: writers must not wait for these to leave. */
+/* Public handlers begin with a count of 32 readers that do not exist: writers must not wait for these to leave. */
 static void count_habit(void) {
     spin_rw_lock_r_lock(&habit_lock);
     spin_rw_lock_r_unlock(&habit_lock);

@@ -1,6 +1,6 @@
 /*
- * MPI from handlers, a message for each packet: one rank puts -i into its first, its middle and its last word, and the other looks. The
- * payload is what is to be done; it comes back with a status and whether all was right.
+ * MPI from handlers, a message for each packet: one rank puts -i into its first, its middle and its last word, and the
+ * other looks. The payload is what is to be done; it comes back with a status and whether all was right.
  */
 #include <handler.h>
 #include <packets.h>
@@ -53,13 +53,13 @@ static void requests(struct request *request, int32_t *data) {
     while (request->status == SPIN_SERVICE_DONE && !is_out) {
         request->status = spin_mpi_test(out, 0, data, &ignored, &nobody, &nobody, &is_out);
     }
-    /* A request that has ended is gone. */
+    /* The handle of a request that has ended is invalid. */
     bool is_gone = spin_mpi_test(in, 0, data, &ignored, &nobody, &nobody, &is_in) == SPIN_SERVICE_HANDLE;
     bool is_whole = bytes == 4 * request->words && from == 0 && with == request->i;
     request->right = is_gone && is_whole && has(data, request->words, request->i);
 }
 
-/* What all ranks do together. */
+/* Runs the collective calls, which all ranks make together. */
 static void together(struct request *request, int32_t *data) {
     uint32_t rank = 9, size = 0;
     request->status = spin_mpi_comm_rank(SPIN_MPI_COMM_WORLD, &rank);
@@ -74,7 +74,7 @@ static void together(struct request *request, int32_t *data) {
     request->right = is_right && has(data, request->words, (int32_t)(size * (size + 1) / 2));
 }
 
-/* Begins to receive what nobody sends, and does not live to see an answer. */
+/* Begins to receive a message that no rank sends, and ends before an answer comes. */
 static void receive_in_vain(void) {
     uint32_t words[] = {SPIN_SERVICE_NOBODY, 1, SPIN_MPI_DATATYPE_INT32, SPIN_SLICE_INLINE, 4, -1u, 1000000, SPIN_MPI_COMM_WORLD};
     spin_rpc_port_t *port = spin_rpc_open(0x73020003);

@@ -1,7 +1,7 @@
 /*
- * Calls to the host, one kind for each packet, for tests and measurements. The payload is a kind and two numbers; it comes
- * back with results in place of them, or not at all if the handler has ended before. The kind's upper half is the message's
- * number, by which the cluster is chosen.
+ * Calls to the host, one kind for each packet, for tests and measurements. The payload is a kind and two numbers; it
+ * comes back with results in place of them, or not at all if the handler has ended before. The kind's upper half is the
+ * message's number, by which the cluster is chosen.
  */
 #include <handler.h>
 #include <packets.h>
@@ -141,7 +141,7 @@ static int print_long(void) {
     return spin_printf("%s %d %s %d %s %.5s\n", text, 1, "short", 2, text, "cut here");
 }
 
-/* What became of each step of a session with a file. */
+/* Records the result of each step of a session with a file. */
 static void file_session(struct request *request) {
     char line[32] = "";
     SPIN_FILE *file = spin_fopen("log.txt", "w+");
@@ -203,8 +203,9 @@ static uint64_t ask_unknown(void) {
 }
 
 /*
- * Any call: `count` is the opcode. The low bytes of `number` are the steps, from the lowest bit on, 1 a send and 0 a receive,
- * the highest byte is how many. What is sent begins as the packet said, and is then what came back.
+ * Any call: `count` is the opcode. The low bytes of `number` are the steps, from the lowest bit on, 1 a send and 0 a
+ * receive, the highest byte is how many. The first send carries the packet's data, later ones carry the last received
+ * data.
  */
 static void any_call(struct request *request) {
     spin_rpc_port_t *port = spin_rpc_open(request->count);

@@ -1,6 +1,6 @@
 /*
- * Makes one access to an address that the packet names, and sends back what was read: to learn what answers where. An
- * access that is refused ends the task with its cause, and one that nobody answers holds the HPU for ever.
+ * Makes one access to an address that the packet names, and sends the read value back, to find out what answers where.
+ * An access that is refused ends the task with its cause, and an access without an answer stalls the HPU for ever.
  *
  * Payload of the UDP packet, words in network order: +0 kind of access, +4 address, +8 value (written; then what was
  * read). The packet +12 on is left as it is.

@@ -1,6 +1,6 @@
 /*
- * Every form of a typed call: one kind for each packet, whose payload is a kind, two numbers and words. It comes back with results in
- * place of them. Constants are those of the test that answers (sim/nic/tests/services/typed.rs).
+ * Every form of a typed call: one kind for each packet, whose payload is a kind, two numbers and words. It comes back
+ * with results in place of them. Constants are those of the test that answers (sim/nic/tests/services/typed.rs).
  */
 #include <handler.h>
 #include <packets.h>
@@ -61,7 +61,7 @@ static void sum(struct request *request) {
     memcpy(&request->rest[1], &result, sizeof(result));
 }
 
-/* Bytes that nobody should write to. */
+/* Bytes after a buffer, which the call must not write. */
 #define BEHIND 8
 
 static void fill(struct request *request) {
