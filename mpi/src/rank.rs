@@ -1,7 +1,7 @@
 //! A rank of a program of MPI, which has its own NIC.
 //!
-//! MPI itself is asked before time begins on the NIC only: who waits inside of MPI lets no simulated time pass, so another rank
-//! that needs some of it would never come. Whatever ranks have to agree on later goes over their NICs.
+//! Ranks call MPI itself only before time begins on the NIC. A rank that waits inside MPI lets no simulated time pass,
+//! so another rank that needs some of it would never arrive. Later, ranks agree on everything over their NICs.
 
 use crate::layout::Layout;
 use crate::library::{Buffer, Config, Copies, Error, From, Library, NOBODY, Request, To};
@@ -37,7 +37,7 @@ impl Rank {
     /// If there is no such NIC, that of another rank has no address, or there is no room for the library.
     pub fn open(name: &str, program: &Program, comm: &Comm, config: Config) -> Result<Self, Error> {
         let device = OpenDevice::open(name);
-        // A rank that has failed takes part all the same, so that the others hear of it and do not wait.
+        // A rank that has failed takes part all the same, so that the others learn of it and do not wait.
         let address = device.as_ref().ok().and_then(Device::address);
         let all = comm.allgather(&octets(address))?;
         let device = device.map_err(|source| Error::Open(Box::new(source)))?;

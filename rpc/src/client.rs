@@ -103,7 +103,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
         Cut::new(bytes).try_for_each(|packet| self.send(&packet.0))
     }
 
-    /// Receives a stream of bytes, `recv_n`, and gives its length. What does not fit is received and forgotten.
+    /// Receives a stream of bytes, `recv_n`, and returns its length. Bytes that do not fit are received and dropped.
     ///
     /// # Errors
     /// As [`Process::try_own`].
@@ -123,7 +123,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
         }
     }
 
-    /// Closes the port: a server gives back what it still has.
+    /// Closes the port: a server returns a port that it still has.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -151,7 +151,8 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
 impl<M: Memory, const IS_SERVER: bool> Drop for Port<'_, M, IS_SERVER> {
     #[inline]
     fn drop(&mut self) {
-        // Errors are ignored: after `close` nothing is outstanding, or the memory is unreachable and nobody can handle the error.
+        // Errors are ignored: after `close` nothing is outstanding, or the memory is unreachable and no caller can
+        // handle the error.
         let _ = self.process.finish(&mut self.state);
         self.process.unlock(self.state.index());
     }

@@ -17,7 +17,7 @@ const INDEX_BITS: u32 = 8;
 const KIND_BITS: u32 = 4;
 pub(crate) const KIND_SHIFT: u32 = TAG_BITS + INDEX_BITS;
 
-/// A handle of a kind, as a typed service gets it: its kind was looked at, and not yet whether its entry is there.
+/// A handle of a kind, as a typed service gets it: its kind is checked, but not yet whether its entry exists.
 ///
 /// Predefined ones have generation 0, which no entry of a table ever has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

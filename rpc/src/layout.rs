@@ -2,15 +2,16 @@
 //!
 //! | part | offset | bytes | who writes |
 //! |---|---|---:|---|
-//! | doorbell, from LLVM 23 on | 0 | 64 | nobody: zeros, so no client rings |
+//! | doorbell, from LLVM 23 on | 0 | 64 | no side: zeros, so no client rings |
 //! | primary mailboxes, u32: the server's outbox, the client's inbox | D | 4 P | server |
 //! | secondary mailboxes, u32: the client's outbox, the server's inbox | D + 4 P | 4 P | client |
 //! | headers: u64 mask of lanes, u32 opcode, u32 generation | behind, at a multiple of 8 | 16 P | client |
 //! | packets: 8 words of u64 for each lane | behind, at a multiple of 8 | 64 P L | the owner |
 //!
-//! D is the size of the doorbell, P the number of ports, L the number of lanes. All is little-endian, starts as zeros, and its
-//! first byte lies at a multiple of 64. LLVM leaves the last four bytes of a header alone; a client of ours that may be
-//! restarted in the middle of a call writes a new number there whenever it opens a port, so the server drops what it had.
+//! D is the size of the doorbell, P the number of ports, L the number of lanes. All is little-endian, starts as zeros,
+//! and its first byte is at a multiple of 64. LLVM leaves the last four bytes of a header alone. Our clients that may
+//! be restarted in the middle of a call write a new number there whenever they open a port, so the server drops what it
+//! had.
 
 use core::fmt;
 
@@ -77,7 +78,7 @@ pub struct Layout {
 pub enum LayoutError {
     /// The number of ports.
     Ports {
-        /// What was asked for.
+        /// The number of ports that was asked for.
         ports: u32,
         /// Most that there can be.
         most: u32,
@@ -88,7 +89,7 @@ pub enum LayoutError {
     Version(u32),
     /// The offset of an [`Announcement`], which is no multiple of 64.
     Offset(u32),
-    /// The layout is longer than the memory that it is to lie in.
+    /// The layout is longer than the memory for it.
     Memory {
         /// Bytes of the memory.
         has: u32,
@@ -128,7 +129,7 @@ impl fmt::Display for LayoutError {
 impl core::error::Error for LayoutError {}
 
 impl Layout {
-    /// The layout of a number of ports with one lane each, as all of ours are.
+    /// The layout of a number of ports with one lane each, as in all our layouts.
     ///
     /// # Errors
     /// If there is no port, or there are more than the version can have.
@@ -224,8 +225,8 @@ pub struct Bulk {
     pub port_bytes: u32,
 }
 
-/// What a host writes beside a buffer, outside of it, before a client starts: four words of 32 bits that tell what LLVM's
-/// buffer does not.
+/// The words that a host writes next to a buffer, outside of it, before a client starts: four words of 32 bits that say
+/// what LLVM's buffer does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// How the buffer is laid out.
@@ -273,7 +274,7 @@ pub const FIRST_BYTES: usize = 56;
 /// Bytes of a stream in each other packet.
 pub const NEXT_BYTES: usize = 64;
 
-/// Where data of a typed call are said to be if they stand in its packet.
+/// The place that a typed call gives for data in its own packet.
 pub const INLINE: u32 = u32::MAX;
 /// Most bytes of such data.
 pub const INLINE_BYTES: u32 = 48;
@@ -294,7 +295,7 @@ impl Packet {
         packet
     }
 
-    /// Its bytes, as they lie in memory.
+    /// Its bytes, as memory holds them.
     pub fn to_bytes(self) -> [u8; NEXT_BYTES] {
         let mut bytes = [0; NEXT_BYTES];
         for (word, place) in self.0.iter().zip(bytes.as_chunks_mut().0) {
@@ -303,7 +304,7 @@ impl Packet {
         bytes
     }
 
-    /// A packet of bytes as they lie in memory.
+    /// A packet of bytes as memory holds them.
     pub fn from_bytes(bytes: &[u8; NEXT_BYTES]) -> Self {
         let mut packet = Self::default();
         for (word, place) in packet.0.iter_mut().zip(bytes.as_chunks().0) {

@@ -20,7 +20,7 @@ pub trait Memory {
     /// If the memory cannot be reached.
     fn load(&self, offset: u32) -> Result<u32, Self::Error>;
 
-    /// One access of exactly 32 bits, relaxed, at a multiple of 4. It touches no byte beside.
+    /// One access of exactly 32 bits, relaxed, at a multiple of 4. It touches no other byte.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -39,7 +39,7 @@ pub trait Memory {
     /// If the memory cannot be reached.
     fn write(&self, offset: u32, words: &[u64]) -> Result<(), Self::Error>;
 
-    /// Whatever was written before it has arrived before any store after it. A fence between threads; over a link that may
+    /// Every write before it has arrived before any store after it. A fence between threads; over a link that may
     /// reorder, it waits.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ pub trait Memory {
         Ok(())
     }
 
-    /// Whatever is read after it is as new as what was loaded before it.
+    /// Every read after it is as new as the loads before it.
     fn acquire(&self) {
         fence(Ordering::Acquire);
     }
@@ -70,7 +70,7 @@ const LOOKS_BEFORE_YIELD: u32 = 1 << 12;
 pub struct Words<'a>(&'a [AtomicU32]);
 
 impl<'a> Words<'a> {
-    /// Over words in the order of their addresses. For the layouts of this crate the first one lies at a multiple of 64.
+    /// Over words in the order of their addresses. For the layouts of this crate the first one is at a multiple of 64.
     ///
     /// # Panics
     /// If there are 4 GiB or more.
@@ -201,8 +201,8 @@ mod shared {
             Self::open(file)
         }
 
-        /// A file, from its beginning to its end. Who can make the file shorter can stop this process with a bus error, so map
-        /// files of others only if they are sealed, as those of [`create`](Self::create) are.
+        /// A file, from its beginning to its end. A process that can make the file shorter can stop this process with a
+        /// bus error, so map files of others only if they are sealed, as those of [`create`](Self::create) are.
         ///
         /// # Errors
         /// If the file is empty, has 4 GiB or more, or cannot be mapped.
@@ -218,7 +218,7 @@ mod shared {
                     io::Error::new(io::ErrorKind::InvalidInput, why)
                 })? as usize;
             let access = ProtFlags::READ | ProtFlags::WRITE;
-            // SAFETY: the system chooses where, so nothing of ours is covered.
+            // SAFETY: the system chooses the address, so the mapping covers no memory that is in use.
             let first = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, &file, 0) }?;
             let first = NonNull::new(first.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
             Ok(Self { first, bytes, file })
@@ -232,21 +232,22 @@ mod shared {
         /// As the protocol reaches it.
         pub fn words(&self) -> Words<'_> {
             let words = self.bytes / size_of::<AtomicU32>();
-            // SAFETY: the mapping has so many words, begins at a page, and lives as long as `self`; only atomic operations
-            // change words.
+            // SAFETY: the mapping has that many words, begins at a page, and lives as long as `self`; only atomic
+            // operations change words.
             Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words) })
         }
     }
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: `mmap` gave exactly this, and all that borrowed it is gone.
+            // SAFETY: `mmap` gave exactly this, and all its borrowers have ended.
             // It fails only for addresses that were never mapped.
             let _ = unsafe { munmap(self.first.as_ptr().cast(), self.bytes) };
         }
     }
 
-    /// What can be reached as [`Words`] is memory by itself, so that a server or a client can own it, or share it by `Arc`.
+    /// Implements [`Memory`] for types that can be reached as [`Words`], so that a server or a client can own them, or
+    /// share them by `Arc`.
     macro_rules! memory_by_words {
         ($($type:ty),*) => { $(
             impl Memory for $type {

@@ -135,7 +135,8 @@ pub const LIBC_CALLS: u32 = 30;
 
 // Statuses of typed calls, and faults of the protocol.
 
-/// What became of a typed call: its lowest byte says which check refused it, and above stands a number of the service's own.
+/// The outcome of a typed call: its lowest byte says which check refused it, the bits above are a number of the
+/// service's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Status(u32);
 
@@ -209,7 +210,7 @@ impl Status {
         self.0 >> CHECK_BITS & ((1 << NUMBER_BITS) - 1)
     }
 
-    /// As it stands in packets.
+    /// Its form in packets.
     pub const fn raw(self) -> u32 {
         self.0
     }

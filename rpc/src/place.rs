@@ -36,7 +36,7 @@ pub const COPIES: u32 = 8;
 /// The last session that there was.
 pub const SESSIONS: u32 = 9;
 
-/// Where data of calls that are too long for packets lie in host memory, those of the first port.
+/// Where host memory holds the data of calls that are too long for packets: the place of the first port's data.
 pub const BULK: u32 = 10;
 /// Bytes of each port's part of them.
 pub const BULK_BYTES: u32 = 11;
@@ -95,7 +95,8 @@ pub const COPY_INBOX: u32 = 1;
 pub const COPY_HAS_VALUE: u32 = 2;
 /// The lowest bit of the number.
 pub const COPY_SHIFT: u32 = 2;
-/// HPUs whose ports share a word, if inboxes are told by bits: first ports have its lowest bits, second ports those above.
+/// HPUs whose ports share a word, if inboxes are copied as bits: first ports have its lowest bits, second ports those
+/// above.
 pub const BITS_HPUS: u32 = 8;
 /// The lowest bit of the session in such a word.
 pub const BITS_SHIFT: u32 = BITS_HPUS * PORTS_PER_HPU;

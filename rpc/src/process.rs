@@ -1,7 +1,7 @@
 //! The state machines of client and server.
 //!
 //! Each port belongs to one side at a time: to the client while its outbox equals its inbox, else to the server. A side
-//! gives a port away by inverting its own outbox, which nobody else writes.
+//! gives a port away by inverting its own outbox, which only this side writes.
 //!
 //! | | what happens |
 //! |---|---|
@@ -333,7 +333,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         self.memory.store(self.outbox_place(state.index), state.out)
     }
 
-    /// Ends a call, without the lock: a server gives back what it still has.
+    /// Ends a call, without the lock: a server returns a port that it still has.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -346,7 +346,8 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         }
     }
 
-    /// Ends a call, and leaves a port that is this side's by now for the next one: whoever looks again finds it so.
+    /// Ends a call, and leaves a port that this side has by now for the next one: the next poll of the port finds it
+    /// so.
     #[cfg(feature = "server")]
     pub(crate) fn pass_on(&self, state: &mut State) {
         (state.receive, state.owns) = (false, false);
@@ -378,7 +379,7 @@ impl Locks {
         Self([const { AtomicU32::new(0) }; LOCK_WORDS])
     }
 
-    /// Takes a port if nobody has it. What its last owner did is then seen.
+    /// Takes a port if it is free. The new owner then sees all writes of the last one.
     #[inline]
     pub(crate) fn try_take(&self, port: u32) -> bool {
         let bit = 1 << (port % BITS);
@@ -396,7 +397,7 @@ impl Locks {
         self.0[(port / BITS) as usize].fetch_and(!(1 << (port % BITS)), Ordering::Relaxed);
     }
 
-    /// Whether somebody has a port.
+    /// Whether a port has an owner.
     pub(crate) fn is_taken(&self, port: u32) -> bool {
         self.0[(port / BITS) as usize].load(Ordering::Relaxed) & 1 << (port % BITS) != 0
     }

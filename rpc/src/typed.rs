@@ -204,7 +204,7 @@ impl Request {
         T::read(&self.bytes[at..at + T::BYTES])
     }
 
-    /// The string whose slice stands at an offset.
+    /// The string whose slice is at an offset.
     ///
     /// # Errors
     /// If it has more bytes than the cap, no NUL at its end, another one, or is no UTF-8.
@@ -220,7 +220,7 @@ impl Request {
         }
     }
 
-    /// The elements whose slice stands at an offset; their number is a product.
+    /// The elements whose slice is at an offset; their number is a product.
     ///
     /// # Errors
     /// If there are as many as that neither there, nor inside of the port's part of the bulk area.
@@ -239,7 +239,7 @@ impl Request {
         Ok((slice, vec![T::zero(); bytes as usize / T::BYTES]))
     }
 
-    /// The elements whose slice stands at an offset, and where they are to be written again.
+    /// The elements whose slice is at an offset, and where they are to be written again.
     ///
     /// # Errors
     /// As for [`input`](Self::input).
@@ -286,7 +286,7 @@ impl Request {
         self.call.send(&packet.0).await;
     }
 
-    /// The bytes of so many elements, if the slice at an offset has as many, and there is room for them.
+    /// The number of bytes of the elements, if the slice at an offset has as many, and there is room for them.
     fn expect<T: Word>(&self, at: u32, elements: &[i64]) -> Result<u32, Status> {
         let number = |number: &i64| u32::try_from(*number).ok();
         let bytes = elements
@@ -371,14 +371,14 @@ impl Reply {
     }
 }
 
-// Values of fixed width, as they lie in packets.
+// Values of fixed width, as packets hold them.
 
 /// A value of fixed width.
 pub trait Word: Copy {
     /// Its bytes.
     const BYTES: usize;
 
-    /// What a handler's variable holds before the host has said anything.
+    /// The value that a handler's variable holds before the host has answered.
     fn zero() -> Self;
 
     /// Reads as many bytes as it has, the lowest first.

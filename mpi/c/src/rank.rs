@@ -26,7 +26,7 @@ impl Kind for OpenRank {
 
 impl Object for OpenRank {}
 
-/// What a program has.
+/// The objects that a program holds.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) rank: Rank<OpenDevice>,
@@ -143,7 +143,7 @@ pub const SPINNERET_ERROR_TRUNCATED: c_int = -9;
 /// MPI refused something.
 pub const SPINNERET_ERROR_MPI: c_int = -10;
 
-/// What went wrong in a call, for `?`.
+/// The failure of a call, for `?`.
 pub(crate) struct Failed(pub(crate) Failure);
 
 impl From<Failure> for Failed {

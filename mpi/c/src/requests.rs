@@ -179,13 +179,13 @@ pub extern "C" fn spinneret_rank_free(rank: *mut spinneret_rank, request: u64) -
 /// A number can be written at the place.
 unsafe fn give(open: &mut Inner, made: Request, communicator: u32, place: *mut u64) -> Result<c_int, Failed> {
     let number = open.keep(made, communicator);
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe { put(place, "request", number) }?;
     Ok(SPINNERET_OK)
 }
 
-/// Where the bytes of elements lie, the memory in which they are, and where the address of the first is in it. What is for
-/// nobody lies nowhere.
+/// Where the bytes of elements are, the memory that holds them, and where the address of the first is in it. Elements
+/// for `MPI_PROC_NULL` are nowhere.
 ///
 /// # Safety
 /// It is a datatype of the MPI that runs, and this thread may call that.
@@ -198,7 +198,7 @@ unsafe fn elements(
 ) -> Result<(Layout, Buffer, i64), Failed> {
     let count = u64::try_from(count)
         .map_err(|_| Failure::argument(format!("MPI_ERR_COUNT: {count} elements; 0 is the least")))?;
-    // SAFETY: the caller says so; it is not kept.
+    // SAFETY: the caller guarantees it; the datatype is not kept.
     let datatype = unsafe { mpi()?.datatype(datatype) };
     let layout = Layout::of(&datatype.contents()?, count)?;
     if is_for_nobody {
@@ -235,7 +235,7 @@ fn rank_of(value: c_int, what: &str, wildcards: &Wildcards) -> Result<usize, Fai
     })
 }
 
-/// A tag; `or_any` says what else there may be in its place.
+/// A tag; `or_any` says which other value is allowed.
 fn tag_of(value: c_int, or_any: &str) -> Result<c_int, Failed> {
     match value {
         0.. => Ok(value),
@@ -268,7 +268,7 @@ pub(crate) unsafe fn leave(
             _ => ended.tag,
         },
     };
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { put(place, "status", status) }?)
 }
 
@@ -344,7 +344,7 @@ pub unsafe extern "C" fn spinneret_rank_wait_all(
 /// Requests with these numbers, and the places of their communicators.
 ///
 /// # Safety
-/// `place` is null, or so many numbers can be read there.
+/// `place` is null, or `count` numbers can be read there.
 unsafe fn numbered(
     open: &Inner,
     count: usize,
@@ -353,7 +353,7 @@ unsafe fn numbered(
     let length = count
         .checked_mul(size_of::<u64>())
         .ok_or_else(|| Failure::argument(format!("there are no {count} requests")))?;
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let (numbers, _) = unsafe { bytes(place.cast(), length) }?.as_chunks();
     let requests: Result<_, _> = numbers
         .iter()
@@ -364,7 +364,7 @@ unsafe fn numbered(
 }
 
 /// # Safety
-/// `place` is null, or so many statuses can be written there.
+/// `place` is null, or one status for each request can be written there.
 unsafe fn leave_all(
     open: &Inner,
     communicators: &[usize],

@@ -14,8 +14,8 @@ const INTRODUCTION: &str = "\
  * spinneret_type() make of it.
  */";
 
-/// What needs the user's own `mpi.h`: handles are numbers in some MPIs and pointers in others, and any source of one is nobody
-/// of another.
+/// The part that needs the user's own `mpi.h`: handles are numbers in some MPIs and pointers in others, and
+/// `MPI_ANY_SOURCE` of one is `MPI_PROC_NULL` of another.
 const HANDLES: &str = "
 /* Other names of MPI_ANY_SOURCE and MPI_ANY_TAG. */
 #define SPINNERET_ANY_SOURCE MPI_ANY_SOURCE

@@ -13,7 +13,7 @@
 enum { ROWS = 512, COLUMNS = 8, TAG = 7 };
 static const uint64_t SECOND = 1000000000;
 
-/* What an element of a column is in a step, as its rank fills it in. */
+/* The value of an element of a column in a step, as its rank fills it in. */
 static double value(int rank, int step, int row) { return 1000.0 * rank + step + row / 1024.0; }
 
 static void check(int result) {

@@ -135,7 +135,7 @@ impl Iterator for Pieces<'_> {
 /// Steps that are taken at most: some tens of milliseconds.
 const BUDGET: u64 = 1 << 22;
 
-/// What is known of bytes that belong to the same place.
+/// Whether several bytes belong to the same place, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overlap {
     /// There are none.

@@ -75,9 +75,9 @@ pub enum Error {
         sent: u32,
         /// Bytes of the receive.
         room: u64,
-        /// Who has sent it.
+        /// The rank that sent it.
         source_rank: usize,
-        /// With which tag.
+        /// Its tag.
         tag: i32,
     },
     /// The sender gave up.
@@ -110,7 +110,7 @@ pub enum Error {
     /// The device has no address in a network.
     #[error("the NIC has no network address, so it cannot send: use a NIC of a fabric")]
     NoAddress,
-    /// There is no NIC of that name, or somebody else has it.
+    /// There is no NIC of that name, or another process has it.
     #[error("{}", why_not_open(.0))]
     Open(Box<OpenError>),
     /// Another rank could not open its NIC.

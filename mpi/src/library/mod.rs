@@ -79,7 +79,7 @@ impl Default for Config {
     }
 }
 
-/// Memory that the NIC can write to. It is given back by [`Library::free_buffer`], or with the library.
+/// Memory that the NIC can write to. [`Library::free_buffer`] frees it, or the library when it is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     library: u64,
@@ -180,7 +180,8 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// Where a buffer begins in this process, for who wants no copies: its bytes, until it is freed or the library is dropped.
+    /// Where a buffer begins in this process, for zero-copy access: its bytes, until it is freed or the library is
+    /// dropped.
     /// The NIC writes to it while a receive is active.
     ///
     /// # Errors
@@ -229,7 +230,7 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// Checks that elements lie in a buffer, the first of which has its address at `origin`, which may be outside.
+    /// Checks that elements are in a buffer. The first has its address at `origin`, which may be outside.
     fn check_layout(&self, buffer: &Buffer, origin: i64, layout: &Layout) -> Result<(), Error> {
         let at = |offset: i64| offset.saturating_add(origin);
         self.check_range(buffer, at(layout.first()), at(layout.end()))

@@ -75,9 +75,9 @@ impl From {
 }
 
 impl<D: Device> Library<D> {
-    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled
-    /// of the type is kept; the type itself is
-    /// not needed any more. Nothing is asked of the NIC here, so no time passes.
+    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. The library keeps
+    /// what it compiles from the type, and does not need the type itself any more. This asks nothing of the NIC, so no
+    /// time passes.
     ///
     /// # Errors
     /// If the buffer is not of this library or too small, the type overlaps itself, or the message is too long for SLMP.
@@ -313,7 +313,8 @@ impl Inbox {
         }
     }
 
-    /// An announcement has come. MPI's messages do not overtake each other, so they are looked at in their order.
+    /// An announcement has arrived. MPI's messages do not overtake each other, so their announcements are checked in
+    /// order.
     pub(super) fn announce(&mut self, rank: usize, announcement: Announcement) {
         let from = &mut self.ranks[rank];
         let number = announcement.number;

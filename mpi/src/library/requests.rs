@@ -9,7 +9,7 @@ use crate::nic::memory::request;
 use spinneret_host::Device;
 use std::time::Duration;
 
-/// Between two looks of somebody who waits.
+/// Interval between two polls of a caller that waits.
 const LOOK: Duration = Duration::from_nanos(500);
 
 impl<D: Device> Library<D> {
@@ -152,7 +152,8 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// Whether all of these have ended. What stands behind one that has not is not looked at, unless somebody waits for a slot.
+    /// Whether all of these requests have ended. This stops at the first request that has not ended, and polls no
+    /// request after it, unless an announced message waits for a slot.
     fn look_at(&mut self, requests: &[Request]) -> Result<bool, Error> {
         if !self.inbox.unmatched.is_empty() {
             self.look_for_completions()?;
@@ -368,7 +369,7 @@ impl<D: Device> Library<D> {
         let start = i64::from(buffer.start) + origin;
         for piece in layout.place(0, message.len() as u64) {
             let part = &message[piece.offset as usize..][..piece.bytes as usize];
-            // The elements were found to lie in the buffer.
+            // A check has found that the elements are in the buffer.
             self.host.write((start + piece.start) as u32, part)?;
         }
         Ok(())

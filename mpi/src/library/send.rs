@@ -61,8 +61,8 @@ impl<D: Device> Library<D> {
         })
     }
 
-    /// Cuts the messages of a send into packets of so many bytes, from its next start on. HPUs take the runs of a
-    /// packet one after the other, so a message of many short runs is in place sooner if there is a packet for each
+    /// Cuts the messages of a send into packets of `segment_bytes` bytes, from its next start on. HPUs take the runs of
+    /// a packet one after the other, so a message of many short runs is in place sooner if there is a packet for each
     /// HPU.
     ///
     /// # Errors
@@ -287,7 +287,7 @@ impl Outbox {
 /// To whom a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct To {
-    /// The rank; [`NOBODY`](super::NOBODY) gets nothing.
+    /// The rank; [`super::NOBODY`] gets nothing.
     pub rank: usize,
     /// The tag.
     pub tag: i32,
@@ -433,7 +433,7 @@ impl Sending {
         let start = i64::from(self.buffer.start) + self.origin;
         for piece in self.layout.place(offset as u64, payload.len() as u64) {
             let at = piece.offset as usize - offset;
-            // The elements were found to lie in the buffer.
+            // A check has found that the elements are in the buffer.
             host.read(
                 (start + piece.start) as u32,
                 &mut payload[at..at + piece.bytes as usize],

@@ -193,7 +193,7 @@ impl Area {
         }
     }
 
-    /// The first place where so many bytes are free, which are taken then.
+    /// Takes the first place where that many bytes are free, and returns it.
     pub(super) fn take(&mut self, bytes: u64) -> Option<u32> {
         let bytes = u32::try_from(bytes.max(1)).ok()?.checked_next_multiple_of(LINE)?;
         let mut at = self.start;

@@ -59,7 +59,7 @@ pub struct Field {
     pub offset: usize,
     /// Number of words.
     pub words: usize,
-    /// What it holds.
+    /// Its content.
     pub about: &'static str,
 }
 
@@ -84,7 +84,7 @@ macro_rules! layout {
 }
 
 layout! {
-    /// What all messages share, at the start of the context's handler memory. The requests follow it, and behind them
+    /// Fields that all messages share, at the start of the context's handler memory. The requests follow them, and then
     /// tables of runs.
     common: 0x1040 bytes {
         MAGIC 0x000 1 "magic number";
@@ -139,7 +139,7 @@ macro_rules! numbered {
             /// All of them in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// What it means, in a few words.
+            /// Its meaning, in a few words.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$name => $about,)*
@@ -150,7 +150,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// What became of a segment, by the numbers of SLMP; and two counters more.
+    /// The outcome of a segment, by the numbers of SLMP; and two counters more.
     Counter {
         Accepted 0 "segments of messages that are complete, each once";
         Duplicate 1 "segments that were there already, or whose message is complete";
@@ -321,7 +321,7 @@ mod tests {
                 assert_eq!(usize::from(id.to_be_bytes()[0]) % SLOTS, slot);
             }
         }
-        // The lowest 28 bits of a generation make ids of their own, but for 0, which is taken for 1.
+        // The lowest 28 bits of a generation make distinct ids, except for 0, which is treated as 1.
         assert_eq!(message_id(0, 3), message_id(1, 3));
         assert_ne!(message_id(1, 3), message_id(1 << 27, 3));
     }

@@ -199,7 +199,7 @@ impl NicLayout {
         form
     }
 
-    /// Bytes of handler memory that it needs beside the request.
+    /// Bytes of handler memory that it needs in addition to the request.
     pub fn table_bytes(&self) -> usize {
         self.table.len() * RUN_BYTES + self.index.len() * 4
     }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What MPI says of a message. */
+/* The status that MPI gives for a message. */
 struct spinneret_mpi_status {
     int64_t bytes;     /* -1 if it cannot be said */
     int32_t source;    /* -1 if there is none */
@@ -65,7 +65,7 @@ int32_t spinneret_mpi_request_free(uint64_t *request);
 /* types.c: datatypes. Counts and displacements that do not fit into an int need an MPI of version 4. */
 int32_t spinneret_mpi_named(const uint8_t *name, uint64_t *type);
 int32_t spinneret_mpi_type_name(uint64_t type, uint8_t *text, int32_t capacity);
-/* Makes a type by a constructor, from the numbers that contents has for it: so many integers, and addresses and children */
+/* Makes a type by a constructor, from the numbers that contents returns: length integers, addresses and children */
 int32_t spinneret_mpi_make(int32_t combiner, int32_t length, const int64_t *integers, const int64_t *addresses, const uint64_t *children, uint64_t *type);
 int32_t spinneret_mpi_commit(uint64_t type);
 int32_t spinneret_mpi_type_free(uint64_t type);
@@ -79,17 +79,17 @@ int32_t spinneret_mpi_contents(uint64_t type, int32_t combiner, const int64_t *f
 int32_t spinneret_mpi_pack(uint64_t type, const uint8_t *memory, int32_t count, uint8_t *packed, int32_t size, int32_t *position);
 int32_t spinneret_mpi_unpack(uint64_t type, const uint8_t *packed, int32_t size, int32_t *position, uint8_t *memory, int32_t count);
 
-/* Numbers of ours for requests. */
+/* Our numbers for requests. */
 enum { SPINNERET_ISEND, SPINNERET_ISSEND, SPINNERET_IRECV, SPINNERET_SEND_INIT, SPINNERET_RECV_INIT };
 
-/* Numbers of ours for constructors. */
+/* Our numbers for constructors. */
 enum {
     SPINNERET_NAMED, SPINNERET_DUP, SPINNERET_CONTIGUOUS, SPINNERET_VECTOR, SPINNERET_HVECTOR, SPINNERET_INDEXED,
     SPINNERET_HINDEXED, SPINNERET_INDEXED_BLOCK, SPINNERET_HINDEXED_BLOCK, SPINNERET_STRUCT, SPINNERET_SUBARRAY,
     SPINNERET_DARRAY, SPINNERET_RESIZED
 };
 
-/* Numbers of ours for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
+/* Our numbers for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
 enum { SPINNERET_BLOCK, SPINNERET_CYCLIC, SPINNERET_NONE };
 
 /* Between handles of this MPI and 64 bits. */

@@ -209,7 +209,7 @@ int32_t spinneret_mpi_envelope(uint64_t type, int32_t *combiner, int64_t *four) 
     return code;
 }
 
-/* Numbers of ours in place of this MPI's. With large counts, sizes are not among the integers. */
+/* Our numbers in place of this MPI's. With large counts, sizes are not among the integers. */
 static void translate(int32_t combiner, const int64_t *four, int64_t *integers) {
     if ((combiner != SPINNERET_SUBARRAY && combiner != SPINNERET_DARRAY) || four[0] < 1)
         return;

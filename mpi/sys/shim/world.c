@@ -42,7 +42,7 @@ int32_t spinneret_mpi_init(void) {
     int provided = MPI_THREAD_SINGLE;
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     /* When one copy takes a message from process to process (4.1.4, cma), and it is longer than the area of its receive,
-     * Open MPI writes behind that area. With two copies it does not. Who has set this keeps it. */
+     * Open MPI writes behind that area. With two copies it does not. A value set by the user takes precedence. */
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
 #endif
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);

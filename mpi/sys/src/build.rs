@@ -162,7 +162,8 @@ impl Compiler {
             add(text.as_bytes());
         }
         add(self.path.as_os_str().as_bytes());
-        // What it would call, with the places of the library, and who it is. One that knows neither option says so here.
+        // The command that it would run, with the paths of the library, and its version. An `mpicc` that knows neither
+        // option reports that here.
         let shown = self.say("-show");
         add(&shown);
         add(&self.say("--version"));
@@ -238,8 +239,8 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
 
 // Where compiled layers are kept.
 //
-// A layer is `<cache>/spinneret/mpi/<key>/libspinneret_mpi.so`. It is made in a folder of its own beside that name, and
-// renamed: ranks that start together may all build it, and the last one replaces a file by an equal one.
+// A layer is `<cache>/spinneret/mpi/<key>/libspinneret_mpi.so`. It is made in a folder of its own next to that name,
+// and renamed: ranks that start together may all build it, and the last one replaces a file by an equal one.
 
 /// The name of the library in the folder of its key.
 const FILE: &str = "libspinneret_mpi.so";
@@ -259,7 +260,7 @@ fn user_cache() -> Option<PathBuf> {
 #[derive(Debug)]
 struct Place {
     file: PathBuf,
-    /// A folder that is removed with this, because nothing could be kept. What is loaded from it stays loaded.
+    /// A folder that is removed with this, because no layer could be kept. A library loaded from it stays loaded.
     _temporary: Option<TempDir>,
 }
 
@@ -268,7 +269,7 @@ impl Place {
         &self.file
     }
 
-    /// What was made before.
+    /// The layer that was built before.
     fn kept(cache: &Path, key: &str) -> Option<Self> {
         let file = folder(cache, key).join(FILE);
         file.is_file().then_some(Self {
@@ -314,7 +315,7 @@ fn folder(cache: &Path, key: &str) -> PathBuf {
     cache.join("spinneret").join("mpi").join(key)
 }
 
-/// A folder to work in, beside what will be there.
+/// A folder to work in, next to the future library.
 fn work_in(folder: &Path) -> io::Result<TempDir> {
     fs::create_dir_all(folder)?;
     tempfile::Builder::new().prefix("building-").tempdir_in(folder)

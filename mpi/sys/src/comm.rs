@@ -96,7 +96,7 @@ impl Drop for Comm {
     fn drop(&mut self) {
         // Freeing waits for the others in some MPIs, and a panic ends them.
         if self.is_owned && !thread::panicking() {
-            // SAFETY: the handle is alive, and used no more; an error has nobody to go to.
+            // SAFETY: the handle is alive, and not used again. There is no caller to return an error to.
             unsafe { (self.session.functions.comm_free)(self.raw) };
         }
     }
@@ -315,14 +315,14 @@ struct Memory {
     bytes: usize,
 }
 
-// SAFETY: it is bytes, which any thread may own; whoever accesses them guarantees that nobody else does.
+// SAFETY: it is bytes, which any thread may own; code that accesses them guarantees that no other code does.
 unsafe impl Send for Memory {}
 // SAFETY: a shared reference only gives the address and the size.
 unsafe impl Sync for Memory {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it was allocated with this layout, and nobody has it any more.
+        // SAFETY: it was allocated with this layout, and nothing uses it any more.
         unsafe { dealloc(self.allocated.as_ptr(), self.layout) };
     }
 }

@@ -102,7 +102,7 @@ pub enum Error {
     /// A number that MPI cannot be given.
     #[error("{what} is {value}, and MPI takes {limit} at most: use several smaller calls")]
     TooMany {
-        /// What it counts.
+        /// The quantity that it counts.
         what: &'static str,
         /// The number.
         value: u64,
@@ -114,7 +114,7 @@ pub enum Error {
     Argument {
         /// Our function.
         call: &'static str,
-        /// What is wrong, and what is right.
+        /// The fault, and the correct form.
         reason: String,
     },
 }

@@ -50,7 +50,7 @@ macro_rules! functions {
             pub(crate) unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
                 Ok(Self {
                     $(
-                        // SAFETY: the caller says so, and a test compares the signatures.
+                        // SAFETY: the caller guarantees it, and a test compares the signatures.
                         $name: unsafe { *library.get(concat!("spinneret_mpi_", stringify!($name)).as_bytes())? },
                     )*
                 })

@@ -16,11 +16,11 @@
 //! # }
 //! ```
 //!
-//! What holds everywhere:
+//! Rules that apply everywhere:
 //! - Only the thread that started MPI can use it: nothing here is [`Send`].
-//! - What fails is an [`Error`] with MPI's own words; MPI's handlers, which end the program, are switched off.
+//! - A failure is an [`Error`] with MPI's own words; MPI's handlers, which end the program, are switched off.
 //! - MPI ends when [`Mpi`] and all that came from it are dropped. A rank that panics or exits before that ends all ranks.
-//! - What MPI demands of all ranks together, such as equal lengths in a broadcast, is said at each function, and cannot be
+//! - Each function says what MPI demands of all ranks together, such as equal lengths in a broadcast. This cannot be
 //!   checked here.
 
 mod build;

@@ -30,8 +30,8 @@ pub struct Version {
     pub standard: (u32, u32),
 }
 
-/// The numbers that an MPI has for ranks and tags that are none: each has its own, and what is any source in one of them is
-/// nobody in another.
+/// The numbers that an MPI has for ranks and tags that are none. Each MPI has its own: `MPI_ANY_SOURCE` of one is
+/// `MPI_PROC_NULL` of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wildcards {
     /// `MPI_ANY_SOURCE`.
@@ -81,9 +81,9 @@ impl Mpi {
         }
     }
 
-    /// Uses MPI in a program that has started it, and ends it, by itself. What fails is returned as an error only for
-    /// communicators that are made here, by [`Comm::dup`]; for others, and for types, the program's own
-    /// handler is asked, which ends the program if it has set none.
+    /// Uses MPI in a program that has started MPI itself, and ends it itself. Only communicators that are made here, by
+    /// [`Comm::dup`], return failures as errors. For others, and for types, MPI calls the program's own handler, which
+    /// ends the program if it has set none.
     ///
     /// # Safety
     /// This is the thread that may call MPI by what the program has asked for at its start, and all that is made from this
@@ -121,11 +121,12 @@ impl Mpi {
         Comm::predefined(&self.session, self.session.functions.alone)
     }
 
-    /// A communicator that is somebody else's, such as the C program's around this one: the bytes of an `MPI_Comm`, the lowest
-    /// first, and zeros. It is not freed here, and its errors go to its own handler.
+    /// A communicator that other code owns, such as the C program around this one: the bytes of an `MPI_Comm`, the
+    /// lowest first, and zeros. It is not freed here, and its errors go to its own handler.
     ///
     /// # Safety
-    /// It is the handle of a communicator in the MPI that this is, and is not freed as long as what is given back is used.
+    /// It is the handle of a communicator in the MPI that this is, and is not freed as long as the returned value is
+    /// used.
     pub unsafe fn comm(&self, handle: u64) -> Comm {
         Comm::foreign(&self.session, handle)
     }

@@ -275,7 +275,7 @@ impl Comm {
         (peer, tag): (i32, i32),
     ) -> Result<u64, Error> {
         let (mut raw, begin) = (0, self.session.functions.begin);
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         let code = unsafe {
             begin(
                 kind as i32,
@@ -336,8 +336,8 @@ impl Request {
         Ok(())
     }
 
-    /// What a request that is done has received; zeros if it is no receive. Nothing if it is still in flight, was not started,
-    /// or was tested or waited for already.
+    /// The message that a request that is done has received; zeros if it is no receive. Nothing if it is still in
+    /// flight, was not started, or was tested or waited for already.
     ///
     /// # Errors
     /// If a message is longer than its memory, or MPI refuses. The request is done then.

@@ -62,7 +62,7 @@ impl Drop for Session {
             self.abort_by_panic();
         }
         if self.is_ours {
-            // SAFETY: MPI runs, and this is the last that could use it. An error has nobody to go to.
+            // SAFETY: MPI runs, and this is the last that could use it. There is no caller to return an error to.
             unsafe { (self.functions.finalize)() };
         }
     }

@@ -19,7 +19,7 @@ const NAME_BYTES: usize = 512;
 pub struct Tree {
     /// The constructor, which says what the numbers are.
     pub combiner: Combiner,
-    /// Counts and the like, in the constructor's order.
+    /// Counts and similar numbers, in the constructor's order.
     pub integers: Vec<i64>,
     /// Numbers in bytes, in the constructor's order.
     pub addresses: Vec<i64>,

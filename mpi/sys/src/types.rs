@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ffi::CString;
 use std::rc::Rc;
 
-/// A datatype. One that was made here is freed when it is dropped; types that were made of it stay as they are.
+/// A datatype. One that was made here is freed when it is dropped; types that were derived from it stay as they are.
 #[derive(Debug)]
 pub struct Datatype {
     pub(crate) session: Rc<Session>,
@@ -268,9 +268,9 @@ impl Drop for Datatype {
     }
 }
 
-/// Packing. Elements lie in an area of memory: the first has its address at `origin`, counted from the start of the area, and
-/// the others are extents away. An area that does not hold all their bytes is refused. That relies on the bounds that MPI
-/// gives; those of Open MPI 4.1.4 are wrong for types with a stride of exactly -1 byte.
+/// Packing. Elements are in an area of memory: the first has its address at `origin`, counted from the start of the
+/// area, and the others are extents away. An area that does not hold all their bytes is refused. That relies on the
+/// bounds that MPI gives; those of Open MPI 4.1.4 are wrong for types with a stride of exactly -1 byte.
 impl Datatype {
     /// Copies the bytes of `count` elements, one after the other, to `position` of `packed`, and advances `position`.
     ///
@@ -288,8 +288,8 @@ impl Datatype {
             return Ok(());
         };
         let mut moved = place.position;
-        // SAFETY: all bytes of the elements are in the memory, and so many fit behind the position. The address of the first
-        // may be none of ours, if its bytes are not where it is.
+        // SAFETY: all bytes of the elements are in the memory, and that many fit after the position. The address of the
+        // first element may be outside our memory, if its bytes are not where it is.
         let code = unsafe {
             let address = first(memory).wrapping_add(origin);
             let (to, pack) = (first_mut(packed), self.session.functions.pack);
@@ -328,7 +328,7 @@ impl Datatype {
         Ok(())
     }
 
-    /// Commits the type, checks that one element at byte `at` lies in the memory, and returns its packed size.
+    /// Commits the type, checks that one element at byte `at` is in the memory, and returns its packed size.
     pub(crate) fn check_in(&self, call: &'static str, memory: usize, at: usize) -> Result<usize, Error> {
         self.commit()?;
         let bounds = self.bounds()?;
@@ -382,7 +382,7 @@ fn packed_bytes(bounds: &Bounds, count: usize) -> usize {
     size.saturating_mul(count)
 }
 
-/// Checks that the elements lie in their memory.
+/// Checks that the elements are in their memory.
 fn check_reach(
     call: &'static str,
     bounds: &Bounds,

@@ -17,7 +17,7 @@ use std::process::Command;
 /// Random types for each MPI.
 const CASES: u32 = 400;
 
-/// Bytes of elements, and of the memory that they lie in, at most.
+/// Most bytes of elements, and of the memory that holds them.
 const MOST_BYTES: i64 = 1 << 16;
 const MOST_MEMORY: i64 = 1 << 22;
 
@@ -133,7 +133,7 @@ pub(crate) fn compare(made: &Datatype, tree: &Tree, count: usize, seed: u64) -> 
         let far = (count as i64 - 1) * tree.bounds.extent;
         lowest = tree.bounds.true_lower_bound + far.min(0);
         highest = tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0);
-        // What `pack` and `unpack` check relies on this. MPI's bounds may be further: MPICH's of some arrays are.
+        // The checks in `pack` and `unpack` rely on this. MPI's bounds may be further: MPICH's of some arrays are.
         proptest::prop_assert!(
             lowest <= layout.first() && layout.end() <= highest,
             "{:?}",
@@ -214,7 +214,7 @@ fn parts(layout: &Layout, seed: u64) -> Vec<Vec<Piece>> {
     parts
 }
 
-/// Checks the reported overlap against a look at each byte.
+/// Compares the reported overlap with a check of each byte.
 fn overlaps(layout: &Layout, whole: &[Piece]) -> Result<(), TestCaseError> {
     let mut bytes: Vec<i64> = whole
         .iter()

@@ -164,8 +164,8 @@ fn distributed() -> impl Strategy<Value = [i64; 4]> {
 pub(crate) struct Faults {
     /// A stride of exactly -1 byte gives wrong bytes and bounds.
     pub(crate) backward_bytes: bool,
-    /// Blocks of elements with a negative extent are taken for one long row if there are several of them: after the three of
-    /// contiguous(3) of extent -1, which has extent 1, the next lies at -3.
+    /// This MPI treats several blocks of elements with a negative extent as one long row: after the three of
+    /// contiguous(3) of extent -1, which has extent 1, the next is at -3.
     pub(crate) backward_extents: bool,
     /// Fields of no size move the bounds of a structure, but not the elements that are packed.
     pub(crate) empty_fields: bool,

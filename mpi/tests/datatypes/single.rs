@@ -94,7 +94,7 @@ fn one_form_for_one_meaning(mpi: &Mpi) {
     assert_eq!(*layout(&int.contiguous(0).unwrap(), 7).shape(), Shape::Empty);
 }
 
-/// Nothing is written out, and overlap is found without a look at each run.
+/// Nothing is written out, and overlap is found without checking each run.
 fn large_types_cost_little(mpi: &Mpi) {
     let double = mpi.named("MPI_DOUBLE").unwrap();
     let column = double.hvector(1 << 20, 1, 8 << 20).unwrap();
@@ -113,7 +113,7 @@ fn large_types_cost_little(mpi: &Mpi) {
     }
 }
 
-/// Elements that reach far over many others: a look at each run says whether they meet.
+/// Elements that reach far over many others: a check of each run shows whether they meet.
 fn elements_in_one_another(mpi: &Mpi) {
     let byte = mpi.named("MPI_BYTE").unwrap();
     let overlap = |elements: i64, far: i64| {

@@ -113,7 +113,7 @@ impl Stub<'_> {
         self.interface.opcode(self.function)
     }
 
-    /// What goes to the host, and what comes back, as parameters in C.
+    /// The values that go to the host, and those that come back, as parameters in C.
     fn parameters(&self, has_in: bool, has_out: bool) -> Vec<String> {
         let parameter = |one: &Parameter| {
             let name = &one.name;
@@ -358,7 +358,7 @@ impl Stub<'_> {
     }
 }
 
-/// What packets look like is part of the text: another number for another encoding.
+/// The encoding of packets is part of the text: another number for another encoding.
 const ENCODING: u32 = 1;
 
 /// All that both sides have to agree on, in one line.
@@ -401,7 +401,7 @@ pub(crate) fn canonical(interface: &Interface, function: &Function) -> String {
     )
 }
 
-/// 64 bits of a text: FNV-1a, which tells versions of one function apart. Nobody is to be kept out by it.
+/// 64 bits of a text: FNV-1a, which distinguishes versions of one function. It need not keep out attackers.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

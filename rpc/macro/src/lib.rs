@@ -64,7 +64,7 @@ pub(crate) struct Function {
     pub(crate) answer_bytes: u32,
 }
 
-/// A parameter, and where it stands in its packet.
+/// A parameter, and its place in its packet.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: Ident,
@@ -81,7 +81,7 @@ pub(crate) enum Form {
     Out(Word),
     /// A string of at most this many bytes with its NUL; the request has its slice.
     Text(u32),
-    /// Elements, as many as the length says; their slice stands in the request.
+    /// Elements, as many as the length says; their slice is in the request.
     Data(Scalar, Direction, Length),
 }
 
@@ -123,7 +123,7 @@ impl Function {
     }
 }
 
-// Where values stand in the packets of a function.
+// Places of values in the packets of a function.
 
 /// Bytes of a packet.
 const PACKET_BYTES: u32 = 64;

@@ -84,7 +84,7 @@ fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(is_text).cloned().collect()
 }
 
-/// What `#[call(NUMBER, ...)]` says.
+/// The arguments of `#[call(NUMBER, ...)]`.
 #[derive(Debug)]
 struct Named {
     number: u16,
@@ -208,7 +208,7 @@ fn name_of(input: &PatType) -> Result<&Ident> {
     }
 }
 
-/// What a parameter cannot be called in C: names of the stub's own, and words of the language that Rust does not have.
+/// Names that a parameter cannot have in C: names of the stub's own, and words of the language that Rust does not have.
 const TAKEN: [&str; 23] = [
     "packet", "call", "status", "result", "ticket", "auto", "case", "char", "default", "double", "float",
     "goto", "int", "long", "register", "short", "signed", "sizeof", "switch", "typedef", "union", "unsigned",
@@ -310,7 +310,7 @@ fn cap(attribute: &Attribute) -> Result<u32> {
     }
 }
 
-/// What is given back, and whether the host can refuse instead.
+/// The value that is returned, and whether the host can refuse instead.
 fn result(output: &ReturnType, handles: &[Kind]) -> Result<(Option<Word>, bool)> {
     let ReturnType::Type(_, type_) = output else {
         return Ok((None, false));

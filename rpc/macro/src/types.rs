@@ -60,7 +60,7 @@ const SCALARS: [Scalar; 11] = {
     ]
 };
 
-/// What has a fixed width: a number, or a handle of the kind with that index.
+/// A value of fixed width: a number, or a handle of the kind with that index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Scalar(Scalar),
@@ -100,7 +100,7 @@ impl Word {
         )
     }
 
-    /// What a type in Rust is.
+    /// Returns the word for a type in Rust.
     pub(crate) fn of(type_: &Type, handles: &[Kind]) -> Result<Self> {
         let refused = |why: String| Err(Error::new_spanned(type_, why));
         let name = match type_ {
@@ -151,9 +151,9 @@ pub(crate) fn kind_name(kind: &Kind) -> String {
     snake(&kind.name)
 }
 
-// What stands behind `#[service`: the number of the interface, the prefix of its functions in C, kinds of handles.
+// The arguments of `#[service`: the number of the interface, the prefix of its functions in C, kinds of handles.
 
-/// Most kinds of handles: what their bits can tell apart, without 0.
+/// Most kinds of handles: as many as their bits can distinguish, without 0.
 const KINDS: usize = 15;
 /// Most predefined handles of a kind.
 const PREDEFINED: usize = 256;
@@ -374,7 +374,7 @@ impl Length {
             .unwrap_or_default()
     }
 
-    /// As it stands in the canonical text.
+    /// Its form in the canonical text.
     pub(crate) fn text(&self) -> String {
         let factor = |factor: &Factor| match factor {
             Factor::Number(number) => number.to_string(),

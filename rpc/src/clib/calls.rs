@@ -20,7 +20,7 @@ use std::task::Poll;
 /// C's answer of failure where there is an integer, and `EOF`.
 const FAILED: u64 = u64::MAX;
 
-// Reading, writing and state of streams: `fread`, `fgets`, `fwrite`, `feof` and the like.
+// Reading, writing and state of streams: `fread`, `fgets`, `fwrite`, `feof` and similar.
 
 /// `> size, stream < S(bytes) < count`.
 pub(super) async fn read(libc: Rc<Libc>, mut call: Call) {
@@ -250,7 +250,7 @@ async fn text(libc: &Libc, call: &mut Call, packing: Packing) -> Option<Vec<u8>>
     text.ok()
 }
 
-/// The strings that are not null, in their order. Together they have at most so many bytes as are printed.
+/// The strings that are not null, in their order. Together they have at most as many bytes as are printed.
 async fn strings(libc: &Libc, call: &mut Call, items: &[Item<'_>]) -> Option<Vec<Vec<u8>>> {
     let (mut strings, mut left, mut is_whole) = (Vec::new(), libc.limits.stream, true);
     for item in items.iter().rev() {
@@ -272,7 +272,7 @@ async fn strings(libc: &Libc, call: &mut Call, items: &[Item<'_>]) -> Option<Vec
 
 // Files: `fopen`, `fclose`, `remove`, `rename`.
 
-/// What of a failure is counted; C's answers do not tell why.
+/// Counts the failure if it is a refusal; C's answers do not give the reason.
 fn count<T>(call: &Call, result: Result<T, Failure>) -> Option<T> {
     if let Err(Failure::Refused(refusal)) = result {
         call.refuse(refusal);
@@ -352,7 +352,7 @@ fn end(call: &Call, is_allowed: bool, end: End) {
     }
 }
 
-/// `> S(command) < status`. The command runs beside the server.
+/// `> S(command) < status`. The command runs in parallel with the server.
 pub(super) async fn system(libc: Rc<Libc>, mut call: Call) {
     let command = call.receive_stream(libc.limits.path).await;
     let status = match command {
@@ -456,7 +456,7 @@ impl Service for TestCalls {
     }
 }
 
-/// What one side does in [`TEST_INTERFACE`] after the flag, but for the last step, which the flag chooses.
+/// The steps of one side in [`TEST_INTERFACE`] after the flag, except for the last step, which the flag chooses.
 const STEPS: [Step; 8] = {
     use Step::{Receive, Send};
     [Receive, Send, Receive, Send, Receive, Receive, Send, Send]

@@ -21,7 +21,7 @@ const TAG: u64 = 3;
 /// Why a file is not opened, removed or renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// As the system says, which is no refusal of ours.
+    /// An error of the system, which is no refusal of the service.
     System,
     Refused(Refusal),
 }

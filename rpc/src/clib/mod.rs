@@ -7,8 +7,8 @@
 //!  stream   what C says of a stream: end, error, bytes that were pushed back
 //! ```
 //!
-//! What could harm the host is off unless [`Config`] allows it; what is refused is answered as a failure, so the handler goes
-//! on, and counted by one of the names in [`refused`].
+//! Everything that could harm the host is off unless [`Config`] allows it. The server answers a refused call with a
+//! failure, so the handler continues, and counts it by one of the names in [`refused`].
 
 use crate::layout::Version;
 #[cfg(feature = "nic")]
@@ -123,7 +123,7 @@ impl fmt::Debug for Libc {
     }
 }
 
-// What an application allows and provides.
+// Permissions and resources of an application.
 
 /// A function of the host that handlers call by its number. It gets the bytes of the arguments, runs on the server's thread,
 /// and its result goes back.
@@ -162,7 +162,7 @@ pub struct Permissions {
     pub abort: bool,
 }
 
-/// Most of what a call may have. What is above is refused before memory is taken.
+/// Limits of a call. The server refuses more than that before it allocates memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a path or a command, with its NUL.
@@ -211,9 +211,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// What `spinneret run --services` allows: files of a folder, if there is one, also to be written, renamed and
-    /// removed; `exit` and
-    /// `abort`; and text at standard error, as it is [`TerminalOutput`].
+    /// The permissions of `spinneret run --services`: files of a folder, if there is one, also to be written, renamed
+    /// and removed; `exit` and `abort`; and text at standard error, as [`TerminalOutput`] writes it.
     #[cfg(feature = "nic")]
     pub fn of_folder(folder: Option<PathBuf>) -> Self {
         let is_there = folder.is_some();

@@ -107,8 +107,8 @@ impl Stream {
         flushed.is_ok()
     }
 
-    /// Reads until there are so many bytes, or one that ends the reading, or no more. What is there is kept in `bytes` while
-    /// a call waits.
+    /// Reads until there are `wanted` bytes, or one that ends the reading, or no more. `bytes` keeps those that are
+    /// there while a call waits.
     pub(super) fn poll_read(
         &mut self,
         context: &mut Context<'_>,
@@ -260,9 +260,9 @@ fn read(mut reader: Reader) -> (Reader, io::Result<Vec<u8>>) {
 
 // Where text of handlers goes.
 
-/// Where standard output or standard error of handlers goes. Whatever is [`Write`] gets the bytes as they are, from all
-/// handlers as they come: right for a file or a pipe of one's own, and wrong for a terminal, which obeys some of them.
-/// [`TerminalOutput`](super::TerminalOutput) is for people.
+/// Where standard output or standard error of handlers goes. A type that is [`Write`] gets the bytes as they are, from
+/// all handlers as they come: right for a file or a pipe of one's own, and wrong for a terminal, which obeys some of
+/// them. [`TerminalOutput`](super::TerminalOutput) is for people.
 pub trait Output {
     /// Takes text of the handler that calls by a port, and says how many bytes were taken.
     ///

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Nothing of a client is used before it is checked, and no address of the device is ever one of the host: an [`Api`]
-//! gets the memory of a transfer for every pointer that leads into one. What cannot be done is answered by [`FAILURE`],
-//! with nothing in the memory that is sent back, and is counted by name.
+//! gets the memory of a transfer for every pointer that leads into one. The server answers a request that it cannot
+//! serve with [`FAILURE`], with nothing in the memory that it sends back, and counts it by name.
 
 use crate::opcode;
 use crate::server::{Answer, Call, CallMode, Refusal, Service};

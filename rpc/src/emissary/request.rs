@@ -121,8 +121,8 @@ impl Request {
         }
     }
 
-    /// What a pointer leads to, to the end of its transfer, unless it is null. A pointer to characters may have none:
-    /// the stub has sent them as a string.
+    /// The bytes at a pointer, to the end of its transfer, unless it is null. A pointer to characters may have no
+    /// transfer: the stub has sent them as a string.
     ///
     /// # Errors
     /// If the argument is no pointer, or leads to nothing that has come.
@@ -136,8 +136,8 @@ impl Request {
         }
     }
 
-    /// Where a pointer leads to that the device gets back, to the end of its transfer, unless it is null. What the
-    /// function does not write is what the device has sent from there, or 0.
+    /// The bytes at a pointer that the device gets back, to the end of its transfer, unless it is null. Bytes that the
+    /// function does not write are those that the device has sent from there, or 0.
     ///
     /// # Errors
     /// If the argument is no pointer, or leads to nothing that goes back.
@@ -272,13 +272,13 @@ impl Areas {
         area.map_or(&[], |area| &area.bytes[..area.filled])
     }
 
-    /// What came for an address, from there to the end of its transfer.
+    /// The bytes that came for an address, from there to the end of its transfer.
     pub(super) fn input(&self, address: u64) -> Option<&[u8]> {
         let (index, at) = self.find(address, |area| area.comes)?;
         self.areas[index].bytes.get(at..)
     }
 
-    /// What goes back to an address, from there to the end of its transfer.
+    /// The bytes that go back to an address, from there to the end of its transfer.
     pub(super) fn output(&mut self, address: u64) -> Option<&mut [u8]> {
         let (index, range) = self.going(address)?;
         self.areas[index].bytes.get_mut(range)

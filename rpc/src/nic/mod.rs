@@ -111,9 +111,9 @@ pub enum ServicesError {
          (make CLUSTERS=N)"
     )]
     Ports {
-        /// What is wanted.
+        /// The number of ports wanted.
         ports: u32,
-        /// What there is room for.
+        /// The number of ports that there is room for.
         room: u32,
     },
     /// Handlers still know another layout.
@@ -137,7 +137,7 @@ pub enum ServicesError {
     OtherCopies {
         /// The context.
         context: u32,
-        /// What is wanted.
+        /// The kind of copies wanted.
         wanted: Copies,
     },
     /// A handler's program knows another version of a call.
@@ -268,8 +268,8 @@ impl<D: Device> Services<D> {
         self.serve(|server| server.poll())
     }
 
-    /// The same for one port that has something to do. While others have, handlers may be told later, several by one word;
-    /// a caller that finds nothing to do [tells](Self::tell) them.
+    /// The same for one port that has something to do. While other ports have something to do, handlers may learn of it
+    /// later, from one word for several; a caller that finds nothing to do [tells](Self::tell) them.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -286,7 +286,7 @@ impl<D: Device> Services<D> {
         Ok(is_busy)
     }
 
-    /// Tells handlers on the NIC what they have not been told of their answers.
+    /// Informs handlers on the NIC of those of their answers that they do not know yet.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
@@ -432,9 +432,8 @@ impl<D: Device> BackgroundService<D> {
         Ok(services)
     }
 
-    /// Answers what is under way, and nothing after it: handlers find nobody who answers. Gives what was done, and how
-    /// a handler has
-    /// ended itself.
+    /// Answers the calls under way, and none after them: later calls find no server. Returns what was done, and how a
+    /// handler has ended itself.
     ///
     /// # Errors
     /// If the NIC does not answer.

@@ -15,7 +15,7 @@ use std::{mem, slice};
 /// Host memory of each HPU that the handshake of `spin_host.h` uses.
 const PAGE_BYTES: u32 = 4096;
 
-/// The buffer in the host memory of a context. What the server writes to its mailboxes is noted for copies on the NIC.
+/// The buffer in the host memory of a context. It notes the server's writes to mailboxes for copies on the NIC.
 #[derive(Debug)]
 pub struct Window {
     first: NonNull<AtomicU32>,
@@ -29,7 +29,7 @@ pub struct Window {
 #[derive(Debug)]
 struct InboxCopies {
     session: u32,
-    /// HPUs whose inboxes are told by bits; else each port has a word.
+    /// HPUs whose inboxes are copied as bits; otherwise each port has a word.
     hpus: Option<u32>,
     /// The packet that was written last, and its port.
     packet: Cell<Option<(u32, [u64; layout::WORDS])>>,
@@ -63,7 +63,7 @@ impl InboxCopies {
         let mut bits = self.bits.borrow_mut();
         let value = bits.entry(word).or_insert(self.session << place::BITS_SHIFT);
         *value = *value & !(1 << bit) | (inbox & 1) << bit;
-        // What was noted of this word is in the new one as well.
+        // The new word contains everything that was noted of this word.
         noted.retain(|(other, _)| *other != word);
         noted.push((word, *value));
     }
@@ -77,9 +77,8 @@ impl Window {
     /// The buffer at an address; the session, if there are copies on the NIC, and of how many HPUs if by bits.
     ///
     /// # Safety
-    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is
-    /// there, and this process
-    /// accesses them by atomic operations only.
+    /// There are `bytes` bytes, no fewer than the layout says, at a multiple of 64, for as long as the window exists,
+    /// and this process accesses them by atomic operations only.
     pub(super) unsafe fn new(
         first: NonNull<u8>,
         layout: Layout,
@@ -96,9 +95,8 @@ impl Window {
 
     fn words(&self) -> Words<'_> {
         let words = self.bytes / MAILBOX_BYTES;
-        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only
-        // atomic operations
-        // change them; the NIC and other processes are no part of this program.
+        // SAFETY: the code that made the window has promised that there are that many bytes in this alignment, and that
+        // only atomic operations change them; the NIC and other processes are no part of this program.
         Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
     }
 
@@ -151,7 +149,7 @@ impl Memory for Window {
     }
 }
 
-// What the stubs in a handler's program say of themselves, compared with what is offered.
+// Descriptions of the stubs in a handler's program, compared with what is offered.
 //
 // | in the section `.spin_services`, for each stub that is used | bytes |
 // |---|---|
@@ -302,7 +300,7 @@ impl<D: Device> Place<D> {
         };
         // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which
         // the server is.
-        // Only the library writes there by other means, and nobody asks it to while services are open.
+        // Only the library writes there by other means, and no caller asks it to while services are open.
         Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
     }
 

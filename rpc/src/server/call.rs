@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-/// What memory beside the buffer is reached in.
+/// Bytes of a word, the unit of accesses to memory next to the buffer.
 const WORD_BYTES: u32 = 8;
 
 /// The condition that a call waits for.
@@ -21,13 +21,13 @@ pub(crate) enum Want {
     Receive,
     /// Its packet can be sent.
     Send,
-    /// Words of memory beside the buffer, which are there in any case.
+    /// Words of memory next to the buffer, which are there in any case.
     Read,
     /// To write words there.
     Write,
 }
 
-/// Words of memory beside the buffer.
+/// Words of memory next to the buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
     pub(crate) offset: u32,
@@ -44,12 +44,12 @@ pub(crate) struct Slot {
 
 /// One call of a client, from its first packet to the last.
 ///
-/// Whatever is awaited parks the call: its port is passed over, and all others go on. The call is dropped where it waits if
-/// the client begins another one, so a service must be right after each `await`.
+/// Every `await` parks the call: the server passes over its port and continues with all others. If the client begins
+/// another call, the server drops this one where it waits, so a service must be right after each `await`.
 ///
-/// The last packet to the client has to be the last thing that is awaited with a `Call`. Whatever takes time afterwards goes
-/// on without it, after [`answer`](Self::answer) or a `drop`: the client may call again as soon as it has its answer, and
-/// clients of LLVM do not say that a packet begins another call of the same opcode.
+/// The last packet to the client has to be the last thing that is awaited with a `Call`. Work that takes time
+/// afterwards continues without it, after [`answer`](Self::answer) or a `drop`: the client may call again as soon as it
+/// has its answer, and clients of LLVM do not say that a packet begins another call of the same opcode.
 #[derive(Debug)]
 pub struct Call {
     slot: Rc<Slot>,
@@ -106,7 +106,7 @@ impl Call {
         kept
     }
 
-    /// Receives a stream, and keeps it if it has at most so many bytes; who is not to keep any says none.
+    /// Receives a stream, and keeps it if it has at most `most` bytes; `None` keeps no stream.
     pub(crate) async fn stream(&mut self, most: Option<u64>) -> Option<Vec<u8>> {
         let mut packet = self.receive().await;
         let is_kept = most.is_some_and(|most| packet.0[0] <= most);
@@ -134,8 +134,8 @@ impl Call {
         self.bulk.port_bytes
     }
 
-    /// Bytes that the client left in its port's part of the [bulk area](crate::layout::Layout::bulk), as a copy that nobody
-    /// changes any more. There are none if they do not lie inside, or do not begin at a multiple of 8.
+    /// Bytes that the client left in its port's part of the [bulk area](crate::layout::Layout::bulk), as a copy that no
+    /// client can change. There are none if they are not inside, or do not begin at a multiple of 8.
     pub async fn read_bulk(&mut self, at: u32, bytes: u32) -> Option<Vec<u8>> {
         let offset = self.place(at, bytes)?;
         let words = vec![0; bytes.div_ceil(WORD_BYTES) as usize];
@@ -235,6 +235,6 @@ pub trait Service {
     }
 
     /// Answers any other call. All of the client's packets have to be received and all that it waits for sent, also if the
-    /// call is refused. The last send is the last await, unless the [`Call`] is gone before: see there.
+    /// call is refused. The last send is the last `await`, unless the [`Call`] has ended before: see there.
     fn call(self: Rc<Self>, call: Call) -> Answer;
 }

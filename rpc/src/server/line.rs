@@ -14,7 +14,7 @@ use std::{fmt, mem};
 /// Packets of a port in one go. A client that sends as fast as the server receives must not keep it from others.
 const PACKETS_A_VISIT: u32 = 16;
 
-/// What no mailbox holds, but for one whose port is passed over in any case.
+/// A value that no mailbox holds, except for one whose port is passed over in any case.
 const NEVER_QUIET: u32 = u32::MAX;
 
 /// A call that is under way.
@@ -64,8 +64,8 @@ impl Line {
         }
     }
 
-    /// What the other side's mailbox holds as long as there is nothing to do. A parked call can go on by itself, so its port
-    /// is looked at in any case.
+    /// The value of the other side's mailbox as long as there is nothing to do. A parked call can continue without a
+    /// packet, so its port is checked in any case.
     pub(crate) fn quiet(&self) -> u32 {
         match self.state.owns() || self.is_parked() {
             true => NEVER_QUIET,
@@ -91,7 +91,7 @@ impl Line {
     }
 
     /// Whether a packet of a client with this header belongs to the call that is under way. LLVM's clients write no
-    /// generation, so of two calls in a row of the same opcode that cannot be told.
+    /// generation, so two calls in a row of the same opcode cannot be distinguished.
     pub(crate) fn goes_on(&self, header: &Header) -> bool {
         self.active
             .as_ref()
@@ -115,7 +115,7 @@ impl Line {
         Some(self.tail_of(active.answer))
     }
 
-    /// The call that has given up the port by itself, if one has since this was asked.
+    /// The call that has given up the port on its own, if one has since this was last called.
     pub(crate) fn take_tail(&mut self) -> Option<Tail> {
         self.tail.take()
     }

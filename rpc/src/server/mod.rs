@@ -10,9 +10,9 @@
 //!  tails: calls that have answered and go on without their port
 //! ```
 //!
-//! Nothing of a client can stop it: header and packet are copied before they are looked at, a call that does not go on
-//! only keeps its own port, and lengths are compared with limits before anything is kept. Nor can it keep the server from
-//! others by refusals, one after the other: each costs its port a rest.
+//! A client cannot stop the server. The server copies header and packet before it reads them, a call that makes no
+//! progress keeps only its own port, and lengths are compared with limits before anything is kept. Nor can a client
+//! keep the server from others by one refusal after the other: each costs its port a rest.
 
 mod call;
 mod line;
@@ -34,8 +34,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Rounds for which a port is passed over once something was refused: tens of microseconds. Who answers garbage as fast as it
-/// comes has neither time for other contexts nor room for their answers on the way to the NIC.
+/// Rounds for which the server passes over a port after it refused something: tens of microseconds. A server that
+/// answers garbage as fast as it arrives has neither time for other contexts nor room for their answers on the path to
+/// the NIC.
 const REST: u64 = 256;
 /// Calls that go on after their answer, at most; of more, the oldest is forgotten.
 const MOST_TAILS: usize = 256;
@@ -145,7 +146,7 @@ impl<M: Memory> Server<M> {
         self.watch.get_or_insert_default();
     }
 
-    /// What calls have begun and ended since the last time, in their order, if somebody [watches](Self::watch).
+    /// The calls that have begun and ended since the last time, in their order, if the caller [watches](Self::watch).
     pub fn take_moments(&mut self) -> Vec<Moment> {
         self.watch.as_mut().map_or_else(Vec::new, Watch::take)
     }
@@ -168,7 +169,7 @@ impl<M: Memory> Server<M> {
         Ok(is_busy)
     }
 
-    /// Whether a port has something to do, as far as a look at the mailboxes tells.
+    /// Whether a port has something to do, as far as a poll of the mailboxes shows.
     ///
     /// # Errors
     /// If the memory cannot be reached.
@@ -178,7 +179,7 @@ impl<M: Memory> Server<M> {
             return Ok(true);
         }
         for (quiet, port) in self.quiet.iter().zip(0..) {
-            // A parked call is looked at in every round, and is no reason for one.
+            // The server checks a parked call in every round; it is no reason for one.
             let line = &self.lines[port as usize];
             let inbox = self.process.inbox(port)?;
             let has_come = inbox != line.state.out() && inbox <= 1;
@@ -363,7 +364,7 @@ impl<M: Memory> Server<M> {
         self.judge(port, visited)
     }
 
-    /// A packet of the client has come, or it has acknowledged one of ours.
+    /// A packet of the client has arrived, or the client has acknowledged one from this server.
     fn take(&mut self, port: u32) -> Result<bool, M::Error> {
         let header = self.process.header(port)?;
         let line = &mut self.lines[port as usize];

@@ -26,7 +26,7 @@ type Done = (Counts, Option<End>);
 #[derive(Debug)]
 pub struct Running<E> {
     stop: Arc<AtomicBool>,
-    /// The client is gone, and the thread does not know yet.
+    /// The client has exited, and the thread does not know yet.
     is_gone: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<Done, E>>>,
 }
@@ -193,7 +193,7 @@ impl Refusal {
     pub const NO_LANE: Self = Self("no lane");
     /// A mailbox holds neither 0 nor 1. The port is passed over until it does.
     pub const MAILBOX: Self = Self("mailbox out of range");
-    /// The client began another call in the middle of one, or is gone: the call is forgotten.
+    /// The client began another call in the middle of one, or has exited: the server drops the call.
     pub const ABANDONED: Self = Self("call abandoned");
     /// A stream is longer than the call takes. It is received and forgotten.
     pub const TOO_LONG: Self = Self("too long");

@@ -41,7 +41,7 @@ fn with_headers(test: &str, run: impl Fn(&Path, Version)) {
     }
 }
 
-/// Compiles a program of ours with LLVM's headers.
+/// Compiles one of this project's programs with LLVM's headers.
 fn compile(headers: &Path, version: Version, name: &str, scratch: &Path) -> PathBuf {
     let program = scratch.join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -181,7 +181,7 @@ fn our_client_is_answered_by_llvms_server() {
     });
 }
 
-/// What LLVM 23's own handler answers, in the same packets as ours.
+/// The calls that LLVM 23's own handler answers, in the same packets as ours.
 fn calls_of_libc<M: spinneret_rpc::Memory<Error = std::convert::Infallible>>(
     handler: &Handler<'_, M>,
     folder: &Path,

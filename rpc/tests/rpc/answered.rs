@@ -211,7 +211,8 @@ fn calls_that_go_on_are_bounded() {
     });
 }
 
-/// A stream of 1000 bytes of which one packet comes, before the server looks or after: the next client begins afresh.
+/// A stream of 1000 bytes of which one packet comes, before the server polls or after: the next client starts from
+/// scratch.
 #[test]
 fn client_that_dies_mid_stream_does_not_affect_the_next() {
     for looks in [0, 1, 3] {
@@ -235,7 +236,7 @@ fn client_that_dies_mid_stream_does_not_affect_the_next() {
     }
 }
 
-/// If nobody says that the client is gone, another opcode tells it; of the same one, another generation.
+/// If nothing reports that the client has exited, another opcode shows it; of the same one, another generation.
 #[test]
 fn new_header_abandons_the_previous_call() {
     each_client(|peer, is_ours| {

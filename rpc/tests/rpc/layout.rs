@@ -143,7 +143,7 @@ fn packets_of_a_stream() {
     }
 }
 
-// What LLVM's own tests of its RPC check, with our client against our server: threads for threads of a GPU.
+// The checks of LLVM's own tests of its RPC, with our client against our server: threads for threads of a GPU.
 
 /// Runs `run` in `threads` threads, each with its number, against a server of each version.
 fn in_threads(ports: u32, threads: u64, run: impl Fn(&Bench, u64) + Sync) {

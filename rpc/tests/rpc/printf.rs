@@ -158,7 +158,7 @@ fn a_missing_argument_reads_as_minus_one() {
     assert_eq!((output.text().as_str(), end), ("7 -1 -1.0 ffffffff", [18, 0]));
 }
 
-// Text of handlers as people see it beside that of a program.
+// Text of handlers as people see it, next to that of a program.
 
 #[test]
 fn lines_have_the_name_of_their_hpu_and_no_characters_that_a_terminal_obeys() {
@@ -225,7 +225,7 @@ fn lines_of_several_handlers_are_joined_and_ended_each_for_itself() {
     assert_eq!(captured.text(), wanted);
 }
 
-/// By the calls of a handler, also if it is gone before its line ends.
+/// By the calls of a handler, also if it exits before its line ends.
 #[test]
 fn calls_of_libc_are_shown_and_nothing_is_lost() {
     let captured = Captured::default();

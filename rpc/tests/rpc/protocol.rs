@@ -280,7 +280,7 @@ struct Device {
     is_gone: Cell<bool>,
 }
 
-/// What it says then.
+/// The error that it returns then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gone;
 
@@ -358,7 +358,7 @@ const PORTS: u32 = 16;
 /// The status of a client that dies.
 const DIED: i32 = 9;
 
-/// What the client does in its process. In a run of all tests there is nothing to do.
+/// The part of the client in its process. In a run of all tests there is nothing to do.
 #[test]
 fn client_of_another_process() {
     let Ok(text) = std::env::var(VARIABLE) else {
@@ -375,7 +375,7 @@ fn client_of_another_process() {
     let mapping = Mapping::open(file).unwrap();
     let client = Client::new(mapping, Layout::new(version, PORTS).unwrap()).unwrap();
     if dies == "true" {
-        // As many packets as a server has taken for certain when the last one is sent.
+        // As many packets as a server has certainly taken when the last one is sent.
         let mut port = client.open(opcode::TEST_STREAM).unwrap();
         for packet in [1000, 1, 2] {
             port.send(&[packet]).unwrap();

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The class of these calls.
 const CLASS: u8 = b'u';
-/// Waits until somebody opens the gate, and answers with the number of calls that waited.
+/// Waits until another call opens the gate, and answers with the number of calls that waited.
 const WAIT: u32 = 0x7500_0001;
 /// Opens the gate, without an answer.
 const OPEN: u32 = 0x7500_0002;
@@ -261,7 +261,7 @@ fn one_parked_call_does_not_slow_the_others() {
             time
         })
     };
-    // Machines that do other things are noisy: what is slow by itself is slow each time.
+    // Machines with other work are noisy: calls that are slow without noise are slow each time.
     let is_fine = (0..10).any(|_| time(true) < 2 * time(false));
     assert!(is_fine, "calls beside a parked one take more than twice as long");
 }

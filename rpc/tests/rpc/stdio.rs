@@ -159,7 +159,7 @@ fn output_goes_to_the_configured_writers() {
         assert_eq!(handler.write(STDERR, b"wrong"), 5);
         let mut long = "long ".repeat(200);
         assert_eq!(handler.write(STDOUT, long.as_bytes()), 1000);
-        // By the tag, in calls that LLVM's server takes for addresses, and with what a device has above it.
+        // By the tag, in calls that LLVM's server treats as addresses, and with the bits that a device has above it.
         let mut port = bench.client.open(opcode::WRITE_TO_STREAM).unwrap();
         port.send(&[0xdead_beef_0000 | STDERR]).unwrap();
         port.send_stream(b"!").unwrap();

@@ -125,7 +125,7 @@ impl Drop for ChildProcess {
     }
 }
 
-/// A number of cases from the environment, so that tests can run for as long as one likes.
+/// A number of cases from the environment, so that tests can run for as long as you like.
 pub(crate) fn from_environment(name: &str, usual: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
@@ -369,7 +369,7 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
     }
 }
 
-/// What stands for the address of a string: its argument's place, in thousands.
+/// The number that stands for the address of a string: its argument's place, in thousands.
 pub(crate) const STRING_DISTANCE: u64 = 1000;
 
 /// Arguments as a device of 64 bits lays them out.

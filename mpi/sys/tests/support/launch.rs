@@ -30,7 +30,7 @@ pub(crate) fn each_mpi(test: &str, run: impl Fn(Installed)) {
 }
 
 impl Installed {
-    /// What it calls itself.
+    /// The name that it uses for itself.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenMpi => "Open MPI",

@@ -35,7 +35,7 @@ pub(crate) enum Piece<'f> {
 /// A conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spec<'f> {
-    /// As it stands in the format.
+    /// Its text in the format.
     pub(crate) text: &'f [u8],
     pub(crate) flags: Flags,
     pub(crate) width: Number,

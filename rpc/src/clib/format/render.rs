@@ -4,7 +4,7 @@ use super::{Item, Shape};
 
 /// Longest width or precision of a number.
 const MOST_DIGITS: u32 = 1 << 15;
-/// What a null string is printed as, if so many bytes may be.
+/// The text of a null string, if it is not longer than the limit.
 const NULL: &[u8] = b"(null)";
 
 /// Whose text a null pointer has.
@@ -20,8 +20,8 @@ pub(crate) enum Dialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooWide;
 
-/// Prints items, at most so many bytes. `strings` are those of the strings that are not null, in their order, each up to its
-/// first NUL.
+/// Prints items, at most `most` bytes. `strings` are those of the strings that are not null, in their order, each up to
+/// its first NUL.
 pub(crate) fn render(
     items: &[Item<'_>],
     strings: &[Vec<u8>],
@@ -266,7 +266,7 @@ fn hexadecimal(magnitude: f64, precision: Option<usize>, point: bool) -> String 
     format!("{leading:x}{dot}{fraction}p{sign}{}", exponent.unsigned_abs())
 }
 
-/// To so many digits of the fraction, halves to the even neighbour.
+/// Rounds to `digits` digits of the fraction, halves to the even neighbour.
 fn round(mantissa: u64, digits: usize) -> u64 {
     let dropped = 4 * FRACTION_DIGITS.saturating_sub(digits) as u32;
     if dropped == 0 {
@@ -361,12 +361,12 @@ mod tests {
         String::from_utf8(text).unwrap()
     }
 
-    /// What the C library makes of one value.
+    /// The text of the C library for one value.
     macro_rules! theirs {
         ($format:expr, $($value:expr),*) => {{
             let format = CString::new($format.as_str()).unwrap();
             let mut text = vec![0_u8; 1 << 12];
-            // SAFETY: the buffer has so many bytes, the format ends with a NUL and reads just these arguments.
+            // SAFETY: the buffer has `text.len()` bytes, the format ends with a NUL and reads just these arguments.
             let bytes = unsafe { ::libc::snprintf(text.as_mut_ptr().cast(), text.len(), format.as_ptr(), $($value),*) };
             text.truncate(bytes as usize);
             String::from_utf8(text).unwrap()

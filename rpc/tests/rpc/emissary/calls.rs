@@ -128,7 +128,8 @@ fn waiting_calls_do_not_block_others() {
     assert_eq!((counts.calls, counts.refusals.len()), (4, 0));
 }
 
-/// The proposal rebuilds the registers of a variadic call by hand, cuts strings, and takes a null string for the next one.
+/// The proposal rebuilds the registers of a variadic call manually, cuts strings, and treats a null string as the next
+/// one.
 #[test]
 fn strings_and_numbers_of_one_call() {
     let counts = with_bench(|client| {
@@ -156,7 +157,7 @@ fn strings_and_numbers_of_one_call() {
     assert_eq!(counts.refusals, BTreeMap::from([(refused::STRING, 1)]));
 }
 
-// What the tests register.
+// The functions that the tests register.
 
 /// The numbers of the proposal.
 pub(super) const MPI: u16 = 3;
@@ -166,7 +167,7 @@ pub(crate) const RESERVE: u16 = 5;
 pub(super) const FOO: u16 = 1;
 pub(super) const BAR: u16 = 2;
 
-/// Those of ours.
+/// The tests' own numbers.
 pub(super) const SUM: u16 = 10;
 pub(super) const TURN: u16 = 11;
 pub(super) const TEXT: u16 = 12;
@@ -174,7 +175,7 @@ pub(super) const TEXT: u16 = 12;
 /// Transfers of a call at most.
 pub(super) const MOST_BYTES: usize = 4096;
 
-/// Messages that nobody has received yet, and who waits for some: one process that sends to itself.
+/// Messages that are not received yet, and the calls that wait for some: one process that sends to itself.
 #[derive(Default)]
 pub(super) struct Mpi {
     messages: RefCell<BTreeMap<i64, Vec<u8>>>,
@@ -386,7 +387,8 @@ fn malformed_buffer_errors_name_the_byte() {
     assert_eq!(words(Head::read(&buffer).unwrap_err()), wanted);
 }
 
-/// Whatever stands in a buffer is answered, and the port can be used again. What a client sends behind it is what the id says.
+/// The server answers any content of a buffer, and the port can be used again. The id says what a client sends after
+/// it.
 #[test]
 fn arbitrary_buffers_are_answered() {
     let bench = bench();

@@ -186,7 +186,7 @@ fn errors(mpi: &Mpi) -> Result<(), Failure> {
         .map(|error| error.to_string());
     let words = "a rank is 18446744073709551615, and MPI takes 2147483647 at most: use several smaller calls";
     expect("a rank that is no number of MPI", lost.as_deref(), Some(words))?;
-    // Memory that is promised and never touched: what MPI cannot count is refused before it is looked at.
+    // Memory that is reserved and never touched: a message that MPI cannot count is refused before its bytes are read.
     let huge = vec![0; i32::MAX as usize + 1];
     let counted = world.send(&huge, rank, 1).err().map(|error| error.to_string());
     let words =
@@ -250,7 +250,7 @@ fn truncation(mpi: &Mpi) -> Result<(), Failure> {
 /// Something that a program should not do, by its name.
 type Misbehaviour = (&'static str, fn(&Mpi));
 
-/// What a program should not do while the other ranks wait for it.
+/// Actions that a program should not take while the other ranks wait for it.
 const MISBEHAVIOUR: &[Misbehaviour] = &[
     ("panic", |mpi| last(mpi, || panic!("out of luck"))),
     ("panic-in-flight", |mpi| {
