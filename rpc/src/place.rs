@@ -100,7 +100,7 @@ pub const COPY_SHIFT: u32 = 2;
 pub const BITS_HPUS: u32 = 8;
 /// The lowest bit of the session in such a word.
 pub const BITS_SHIFT: u32 = BITS_HPUS * PORTS_PER_HPU;
-/// The last session before the first one comes again: as many as both kinds of words have room for.
+/// The last session before the numbers begin again: both kinds of words have room for that many.
 pub const LAST_SESSION: u32 = u32::MAX >> BITS_SHIFT;
 
 /// A port's word: the inbox, and the packet, if the server has just written one that is a small number.

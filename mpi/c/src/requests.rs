@@ -173,10 +173,10 @@ pub extern "C" fn spinneret_rank_free(rank: *mut spinneret_rank, request: u64) -
     })
 }
 
-/// Gives a request a number, and the caller that.
+/// Gives a request a number, and writes the number to `place`.
 ///
 /// # Safety
-/// A number can be written at the place.
+/// A number can be written at `place`.
 unsafe fn give(open: &mut Inner, made: Request, communicator: u32, place: *mut u64) -> Result<c_int, Failed> {
     let number = open.keep(made, communicator);
     // SAFETY: the caller guarantees it.

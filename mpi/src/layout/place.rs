@@ -132,7 +132,7 @@ impl Iterator for Pieces<'_> {
 // people make. Runs of a table are sorted. If either takes more than [`BUDGET`] steps, all runs of the message are sorted;
 // only if those are too many, nothing is said.
 
-/// Steps that are taken at most: some tens of milliseconds.
+/// Most steps that are taken: some tens of milliseconds.
 const BUDGET: u64 = 1 << 22;
 
 /// Whether several bytes belong to the same place, as far as it is known.

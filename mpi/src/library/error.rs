@@ -57,7 +57,7 @@ pub enum Error {
         /// How many there are.
         ranks: usize,
     },
-    /// The request is none of this library, or was freed.
+    /// The request is that of another library, or was freed.
     #[error("the request was freed, or is that of another library")]
     NoRequest,
     /// The request was started, and has not ended.

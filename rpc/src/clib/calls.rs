@@ -234,7 +234,7 @@ fn short_text(libc: &Libc, bytes: &[u8], format_bytes: usize) -> Result<Vec<u8>,
     render(&items, &strings, libc.dialect, libc.limits.stream).map_err(|_| refused::WIDE)
 }
 
-/// Receives format, arguments and strings, and makes text of them. If one is refused, the others are received all the same.
+/// Receives format, arguments and strings, and renders them. If one is refused, this still receives the others.
 async fn text(libc: &Libc, call: &mut Call, packing: Packing) -> Option<Vec<u8>> {
     let format = call.receive_stream(libc.limits.format).await;
     let argument_bytes = argument_bytes(format.as_deref().unwrap_or_default(), packing);

@@ -132,7 +132,7 @@ impl Stream {
         Poll::Ready(())
     }
 
-    /// Reads ahead, and says whether there was anything.
+    /// Reads ahead, and returns whether there was anything.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         let read = match &mut self.kind {
             Kind::Input(source) => ready!(source.poll_read(context)),
@@ -151,7 +151,7 @@ impl Stream {
         Poll::Ready(!self.ahead.is_empty())
     }
 
-    /// `ungetc`: says whether there was room.
+    /// `ungetc`: returns whether there was room.
     pub(super) fn push_back(&mut self, byte: u8) -> bool {
         let can_be_read = !matches!(self.kind, Kind::Output(_));
         let has_room = can_be_read && self.pushed_back < PUSHED_BACK;

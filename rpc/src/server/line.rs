@@ -98,7 +98,8 @@ impl Line {
             .is_some_and(|active| (active.opcode, active.generation) == (header.opcode, header.generation))
     }
 
-    /// Forgets the call that is under way, and says whether there was one. Wakers of it that others still have wake nothing.
+    /// Drops the call that is under way, and returns whether there was one. Wakers of it that others still have wake
+    /// nothing.
     pub(crate) fn forget(&mut self) -> bool {
         let was_active = self.active.take().is_some();
         if was_active {

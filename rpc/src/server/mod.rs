@@ -38,7 +38,7 @@ use thiserror::Error;
 /// answers garbage as fast as it arrives has neither time for other contexts nor room for their answers on the path to
 /// the NIC.
 const REST: u64 = 256;
-/// Calls that go on after their answer, at most; of more, the oldest is forgotten.
+/// Most calls that continue after their answer. When there are more, the server drops the oldest.
 const MOST_TAILS: usize = 256;
 
 /// The side that answers, for one buffer. It belongs to one thread.

@@ -195,7 +195,7 @@ impl Refusal {
     pub const MAILBOX: Self = Self("mailbox out of range");
     /// The client began another call in the middle of one, or has exited: the server drops the call.
     pub const ABANDONED: Self = Self("call abandoned");
-    /// A stream is longer than the call takes. It is received and forgotten.
+    /// A stream is longer than the call takes. The server receives it and drops it.
     pub const TOO_LONG: Self = Self("too long");
 
     /// A refusal with a name of a few words.
