@@ -26,7 +26,7 @@ typedef struct {
         struct {
             uint8_t dma_id;  /* a new one for each request of an HPU */
             uint32_t len;    /* payload bytes */
-            uint16_t hpu_id; /* hpu_gid of who asks */
+            uint16_t hpu_id; /* hpu_gid of the HPU that asks */
         } __attribute__((packed));
         uint64_t data;
     };

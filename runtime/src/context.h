@@ -17,7 +17,7 @@
 #define GUARD_TURN 4     /* whose turn it is */
 #define GUARD_CLUSTERS 8 /* clusters that there are, which need not be NB_CLUSTERS */
 #define GUARD_WANTS 12   /* a byte of each HPU: whether it is about to take a ticket */
-#define GUARD_NUMBER 20  /* what each cluster says: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
+#define GUARD_NUMBER 20  /* state of each cluster: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
 #define GUARD_MAX_CLUSTERS 8
 #define GUARD_IDLE 0
 #define GUARD_CHOOSING 2

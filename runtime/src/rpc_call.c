@@ -109,7 +109,7 @@ __attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, cons
     return finish_slowly(port, data, bytes, answer);
 }
 
-/* The fast path of a call. Each call site knows at compile time whether there are bytes, so no code has to test it. */
+/* The fast path of a call. It is inlined where it is known whether there are bytes, so that no code tests it here. */
 static inline __attribute__((always_inline)) bool call(uint32_t opcode, const void *data, uint32_t bytes,
                                                        int64_t *answer) {
     spin_rpc_port_t *port = idle_port(opcode);
@@ -152,7 +152,7 @@ bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *a
 
 bool spin_rpc_call_empty(uint32_t opcode, int64_t *answer) { return call(opcode, NULL, 0, answer); }
 
-/* Looks at a port, and says whether the session goes on. */
+/* Polls a port. Returns whether the session continues. */
 static inline bool look_at(spin_rpc_port_t *port) {
     if (port->state != 0) {
         return is_same_session();
@@ -195,7 +195,7 @@ __attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32
 }
 
 /*
- * Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done
+ * Without a packet there is nothing to do meanwhile, so this polls the port itself, whose last call is mostly done
  * by now.
  */
 __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, uint32_t opcode) {

@@ -39,7 +39,7 @@ OF_HPU(spin_rpc_packet_t, spin_rpc_packet);
 #define OPCODE 2
 #define GENERATION 3
 
-/* Looks at an inbox in host memory between two looks at the session. */
+/* Polls of an inbox in host memory between two checks of the session. */
 #define LOOKS 256
 
 static inline void write_host(uint64_t address, const volatile void *data, uint32_t bytes, spin_cmd_t *command) {

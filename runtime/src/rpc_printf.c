@@ -146,7 +146,7 @@ static bool put_value(struct packed *packed, const struct conversion *conversion
         __builtin_memcpy(&bits, &value, sizeof(bits));
         return !conversion->is_long_double && put(packed, bits, sizeof(bits));
     }
-    /* Everything else is printed as it stands. */
+    /* Everything else is printed unchanged. */
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Standard input and output at the host: spin_stdio.h says what it is for. Packets of each call: docs/host/rpc.md. */
+/* Standard input and output at the host, documented in spin_stdio.h. Packets of each call: docs/host/rpc.md. */
 #include "spin_stdio.h"
 
 #include "pspin_rt.h"

@@ -43,7 +43,7 @@ __attribute__((noinline)) uint32_t spin_rpc_length(const char *text, uint32_t mo
     return MIN(length, most);
 }
 
-/* The first packet of a stream: its length, and what stands behind it in `packet`. */
+/* The first packet of a stream: its length, and the data after it in `packet`. */
 static bool send_first(spin_rpc_port_t *port, uint32_t bytes) {
     spin_rpc_packet.halves[0] = bytes;
     spin_rpc_packet.halves[1] = 0;

@@ -37,7 +37,7 @@ __handler__ void filter_ph(handler_args_t *args) {
         return;
     }
 
-    /* The packet is not changed, so it can be sent from L2, which leaves L1 to those who compute. */
+    /* The packet is not changed, so it can be sent from L2, which leaves L1 to handlers that compute. */
     spin_send_packet(task->l2_pkt_mem, bytes, NULL);
     push_counter(&__host_data.counters[PASSED], bytes);
 }

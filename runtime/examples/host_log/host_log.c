@@ -4,7 +4,7 @@
 #include <spin_reply.h>
 #include <spin_stdio.h>
 
-/* A line about a packet. Each HPU opens the file for itself, and what is appended in one call stays together. */
+/* A line about a packet. Each HPU opens the file for itself, and the bytes of one append stay together. */
 static long append(const pkt_hdr_t *packet, uint32_t bytes) {
     SPIN_FILE *log = spin_fopen("packets.log", "a");
     if (log == NULL) {

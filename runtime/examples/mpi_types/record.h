@@ -109,7 +109,7 @@ static inline bool is_alone(volatile uint32_t *wants, uint32_t hpu) {
     return wants[0] + wants[1] == 1u << hpu * 8 % 32;
 }
 
-/* Takes the flag away and looks again a little later, each HPU after another time. */
+/* Takes the flag down and tries again a little later, each HPU after a different time. */
 static __attribute__((noinline, cold)) void try_again(volatile uint32_t *wants, uint32_t hpu) {
     for (uint32_t tries = 0; tries < TRIES; ++tries) {
         ((volatile uint8_t *)wants)[hpu] = 0;

@@ -168,7 +168,7 @@ static inline void note_used(record_t *record, uint32_t words) {
     unlock_record(record, hpu);
 }
 
-/* Clusters that may have records; what a task says of the scratchpads of others means nothing. */
+/* Clusters that may have records; a task's values for the scratchpads of others mean nothing. */
 static inline uint32_t count_clusters(void) { return MIN(rt_cluster_count(), SPIN_TASK_CLUSTERS); }
 
 /* Tells all clusters that the message's end is known. */

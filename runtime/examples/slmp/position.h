@@ -45,7 +45,7 @@ static inline bool is_in_place(const segment_t *segment, place_t *place, positio
     } else if (bytes > SLMP_MAX_PAYLOAD) {
         return false;
     } else if (!segment->is_end) {
-        /* The first one that is not the last says how long all are; the last may have come before it. */
+        /* The first segment other than the last sets the length of all; the last may have come before it. */
         unit = bytes;
         if (unit == 0 || (at->end != 0 && !can_end(unit, at->end - 1, place->length - (at->end - 1)))) {
             return false;

@@ -1,5 +1,5 @@
 /*
- * One segment: what its frame says, whether that can be believed, and the answer to it.
+ * One segment: the fields of its frame, the checks of these fields, and the answer to it.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -50,7 +50,7 @@ static_assert(offsetof(frame_t, offset) == 48 && offsetof(frame_t, payload) == 5
 
 #define UDP_AND_SLMP_BYTES (sizeof(udp_hdr_t) + SLMP_HEADER_BYTES)
 
-/* Lays out the code for what is usual: a jump takes three clocks, going straight on takes one. */
+/* Lays out the code for the common case: a jump takes three clocks, straight-line code one. */
 #define likely(condition) __builtin_expect((condition), 1)
 
 /* A segment that was read: everything in host order but the source, which is only ever compared. */

@@ -282,7 +282,7 @@ static inline __attribute__((always_inline)) void receive(const task_t *task, pl
     /* Aligning it manually takes less code than aligning the whole stack. */
     uint8_t space[2 * LINE_BYTES];
     line_t *line = (line_t *)(((uintptr_t)space + LINE_BYTES) & ~(LINE_BYTES - 1));
-    /* The own L1 says it in a clock if the cluster has worked on the message before. */
+    /* If this cluster has worked on the message before, its own L1 shows in a clock that this is the place. */
     bool may_be_there =
         likely(local.own->message_id == segment->message_id) || place->message_id == segment->message_id;
     spin_dma_t copy = may_be_there ? enter(place, line) : 0;

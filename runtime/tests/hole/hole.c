@@ -1,7 +1,7 @@
-/* Room for any instructions at all, and a handler by which it is seen whether all else still works. */
+/* Room for arbitrary instructions, and a handler that shows whether everything else still works. */
 #include <handler.h>
 
-/* 1024 bytes, which the test overwrites. */
+/* 1024 bytes, which the fuzz target overwrites. */
 __attribute__((naked)) __handler__ void hole_ph(handler_args_t *args __attribute__((unused))) {
     asm volatile(".option push\n"
                  ".option norvc\n"
@@ -12,7 +12,7 @@ __attribute__((naked)) __handler__ void hole_ph(handler_args_t *args __attribute
                  ".option pop");
 }
 
-/* Sends its packet as it came. */
+/* Sends its packet back unchanged. */
 __handler__ void witness_ph(handler_args_t *args) {
     spin_cmd_t send;
     spin_send_packet(args->task->pkt_mem, args->task->pkt_mem_size, &send);

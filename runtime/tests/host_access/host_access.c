@@ -1,6 +1,6 @@
 /*
- * Writes and reads host memory wherever the packet says, which no real handler must do. For tests of the windows of
- * host memory: what is outside of the context's own must stay as it is, and must not be seen.
+ * Writes and reads host memory at any address that the packet names, which no real handler must do. For tests of the
+ * host windows: handlers must neither change nor read memory outside of the context's own window.
  */
 #include <handler.h>
 #include <packets.h>

@@ -1,6 +1,6 @@
 /*
  * MPI from handlers, a message for each packet: one rank puts -i into its first, its middle and its last word, and the
- * other looks. The payload is what is to be done; it comes back with a status and whether all was right.
+ * other checks them. The payload is the request; it comes back with a status and whether all was right.
  */
 #include <handler.h>
 #include <packets.h>

@@ -204,8 +204,8 @@ static uint64_t ask_unknown(void) {
 
 /*
  * Any call: `count` is the opcode. The low bytes of `number` are the steps, from the lowest bit on, 1 a send and 0 a
- * receive, the highest byte is how many. The first send carries the packet's data, later ones carry the last received
- * data.
+ * receive, the highest byte is how many. Sends carry the last received data, or the packet's data before the first
+ * receive.
  */
 static void any_call(struct request *request) {
     spin_rpc_port_t *port = spin_rpc_open(request->count);

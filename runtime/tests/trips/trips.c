@@ -12,7 +12,7 @@ volatile uint32_t bytes = sizeof(uint32_t);
 /* One packet is enough: the handlers of others end at once. */
 static volatile int32_t handlers;
 
-/* The last word says to which question it is the answer. */
+/* The last word is the number of the question that the page answers. */
 static uint32_t page[PAGE / sizeof(uint32_t)];
 
 __handler__ void trips_ph(handler_args_t *args) {

@@ -44,7 +44,7 @@ static void note(struct request *request) {
     request->rest[0] = sample_note(data.text);
 }
 
-/* Stores to L2 take their time, so what is long is made of blocks in L1. */
+/* Stores to L2 are slow, so long data is assembled from blocks in L1. */
 #define BLOCK 128
 
 static void sum(struct request *request) {

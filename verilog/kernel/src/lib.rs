@@ -116,7 +116,7 @@ pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Declares where the fields of a packed word lie.
+/// Declares the positions of the fields of a packed word.
 ///
 /// ```text
 /// /// A request as it waits.

@@ -52,7 +52,7 @@ fn macro_name(block: &Ident) -> Ident {
     format_ident!("__kernel_of_{block}")
 }
 
-/// The macro that lists the fields and parameters of a block for its kernel, which stands after it in the same file.
+/// The macro that lists the fields and parameters of a block for its kernel, which follows it in the same file.
 fn kernel_macro(item: &ItemStruct, parameters: &[(Ident, Type)]) -> TokenStream {
     let (block, name) = (&item.ident, macro_name(&item.ident));
     let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());

@@ -1,4 +1,4 @@
-//! `#[record(...)]`: where the fields of a packed word lie.
+//! `#[record(...)]`: the positions of the fields of a packed word.
 
 use crate::arguments::Arguments;
 use crate::initial::split;

@@ -1,4 +1,4 @@
-//! Checks that a register takes from registers of other clocks only what is fit to cross.
+//! Checks that a register reads from registers of other clocks only values that may cross.
 //!
 //! A register of another clock may change at any moment. It is fit if it is read directly, so that nothing can glitch
 //! on the way, and if it has an attribute, by which synthesis keeps it and constraints find it. This check does not

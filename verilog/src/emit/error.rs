@@ -169,7 +169,7 @@ pub enum Error {
     },
 }
 
-/// The error of a name that stands for two things in the top module.
+/// The error of a name with two meanings in the top module.
 pub(crate) fn clash(top: &str, name: &str) -> Error {
     Error::NameClash {
         path: top.to_owned(),

@@ -76,7 +76,7 @@ impl Metadata {
         true
     }
 
-    /// The parameter that says how wide a signal is.
+    /// The parameter that gives the width of a signal.
     pub(crate) fn parameter_of(&self, path: &str) -> Option<&ModuleParameter> {
         let whole = names::without_index(path);
         let mut all = self.parameters.iter();

@@ -67,7 +67,7 @@ pub(crate) fn initial_outputs(symbols: &Symbols) -> BTreeMap<String, String> {
     outputs.collect()
 }
 
-/// Writes the content of a module whose kernel was translated, and says what its instances are called.
+/// Writes the content of a module whose kernel was translated, and returns the names of its instances.
 pub(crate) fn content(
     symbols: &Symbols,
     docs: &Metadata,

@@ -165,7 +165,7 @@ fn is_empty(block: &[Stmt]) -> bool {
     block.iter().all(|stmt| matches!(stmt, Stmt::Comment(_)))
 }
 
-/// Whether a statement says only that a register keeps its value.
+/// Returns whether a statement only makes a register keep its value.
 pub(crate) fn is_hold(symbols: &Symbols, stmt: &Stmt) -> bool {
     let Stmt::Assign {
         target: Target {

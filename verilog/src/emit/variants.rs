@@ -2,7 +2,7 @@
 //!
 //! Each variant of a block comes as unfinished text ([`super::marks`]). Variants whose texts differ in numbers only are
 //! put together as long as every number that differs is an expression of the numbers that the kernel names
-//! ([`super::parameters`]). So the text of a variant is what the module's text says with that variant's numbers.
+//! ([`super::parameters`]). So the text of a variant is the module's text with that variant's numbers.
 
 use num_bigint::BigUint;
 
@@ -53,7 +53,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Variant<'a> {
-    /// Reads unfinished text; `settled` says what has become of a module.
+    /// Reads unfinished text; `settled` returns the result for a module.
     pub(crate) fn new(
         content: &str,
         ports: &'a [(Port, Option<String>)],
@@ -232,7 +232,7 @@ impl<'a> Group<'a> {
             .collect()
     }
 
-    /// The finished text; `name` says how the module of a group is called.
+    /// The finished text; `name` returns the name of a group's module.
     pub(crate) fn text(&self, name: impl Fn(usize) -> String) -> String {
         let printer = Printer {
             formulas: &self.formulas,

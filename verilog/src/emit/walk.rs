@@ -73,7 +73,7 @@ struct Names {
 }
 
 impl Names {
-    /// The name of a port within the bundle, without what says its direction.
+    /// The name of a port within the bundle, without the suffix for its direction.
     fn within(&self, path: &str) -> String {
         let parts = path.split('$').skip(self.depth);
         parts.collect::<Vec<_>>().join(&self.between)

@@ -12,7 +12,7 @@ use crate::lang::Word;
 use num_bigint::BigUint;
 use std::panic::Location;
 
-/// A value that a kernel looks at.
+/// A value that a kernel examines.
 #[derive(Debug)]
 pub struct It<'a, T: ?Sized>(pub &'a T);
 

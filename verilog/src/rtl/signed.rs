@@ -1,4 +1,4 @@
-//! Words in two's complement, whose comparisons, shifts and extensions look at the sign.
+//! Words in two's complement, whose comparisons, shifts and extensions depend on the sign.
 
 use super::control::{It, Merge};
 use super::sig::{Operand, Places, Sig};

@@ -226,7 +226,7 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
             continue;
         }
         let named = tree.names.get(&id);
-        // A signal of which no one reads some bits is what linters warn of.
+        // Linters warn of a signal with unread bits.
         let is_partial = selected[number].len() == uses[number] && !covers(&mut selected[number], node.width);
         let is_named = |(name, _): &&(String, _)| times.get(name.as_str()) == Some(&1) && !is_partial;
         if let Some((name, docs)) = named.filter(is_named) {
