@@ -4,7 +4,7 @@ use spinneret_molly_model::Geometry;
 use std::fmt;
 use std::time::Duration;
 
-/// What went wrong.
+/// An error of a run.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There is no plan.
@@ -32,7 +32,7 @@ pub enum Error {
     /// Another rank did not do its part of a call.
     #[error("{what}; rank {rank} is in {here}, and rank {peer} {}", said(.there.as_deref()))]
     Absent {
-        /// What was waited for, in words.
+        /// The event that the rank waited for, in words.
         what: String,
         /// The rank that waited,
         rank: usize,
@@ -86,7 +86,7 @@ pub enum Error {
     Start {
         /// The rank.
         rank: usize,
-        /// What the system said.
+        /// The system's message.
         what: String,
     },
     /// There is no memory for what a rank stores of a field.
@@ -98,23 +98,23 @@ pub enum Error {
         rank: usize,
         /// The field.
         field: String,
-        /// What it stores.
+        /// The number of elements that it stores.
         elements: i64,
     },
     /// MPI refused something.
     #[error("rank {rank}: {what}")]
     Mpi {
-        /// Where.
+        /// The rank.
         rank: usize,
-        /// What, in words.
+        /// The reason, in words.
         what: String,
     },
     /// A transport refused something.
     #[error("rank {rank}: {what}")]
     Transport {
-        /// Where.
+        /// The rank.
         rank: usize,
-        /// What, in words.
+        /// The reason, in words.
         what: String,
     },
     /// A message of another length than the plan says.
@@ -134,7 +134,7 @@ pub enum Error {
     Wrong {
         /// The rank.
         rank: usize,
-        /// What it gave.
+        /// The program, the grid, and the difference.
         what: String,
     },
     /// A field that lives on another grid of ranks.
@@ -146,7 +146,7 @@ pub enum Error {
         field: String,
         /// Where in the source it was made, and for which rank.
         made: String,
-        /// What was called, and where in the source.
+        /// The call, and its place in the source.
         call: String,
         /// The rank that runs it.
         here: String,
@@ -154,7 +154,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether all ranks come to it by themselves, before anything is sent: what was asked for cannot be.
+    /// Whether every rank finds the error on its own, before anything is sent: the request cannot be met.
     pub fn is_found_by_all(&self) -> bool {
         matches!(
             self,
@@ -177,5 +177,5 @@ fn said(call: Option<&str>) -> String {
     }
 }
 
-/// What was done, or what went wrong.
+/// The result of a call, or an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

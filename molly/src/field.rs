@@ -16,9 +16,9 @@ use std::panic::Location;
 #[derive(Debug, Clone)]
 pub struct Field<T, const D: usize> {
     shape: [i64; D],
-    /// What the rank owns: the first index and the size in each dimension.
+    /// The elements that the rank owns: the first index and the size in each dimension.
     home: ([i64; D], [i64; D]),
-    /// Who owns it: the grid and the rank.
+    /// The owner: the grid and the rank.
     owner: Option<(Geometry, usize)>,
     stored: [Span; D],
     data: Elements<T>,
@@ -115,12 +115,12 @@ impl<T, const D: usize> Field<T, D> {
         self.shape
     }
 
-    /// What this rank owns: the first index and the size in each dimension.
+    /// The elements that this rank owns: the first index and the size in each dimension.
     pub fn home(&self) -> ([i64; D], [i64; D]) {
         self.home
     }
 
-    /// What this rank owns, in the order of the indices.
+    /// The elements that this rank owns, in the order of the indices.
     pub fn owned(&self) -> Vec<T>
     where
         T: Element,

@@ -1,9 +1,10 @@
 //! Affine loops over distributed fields.
 //!
-//! A plain Rust function with loops over fields gets an attribute. It stays what it is, and runs serially; beside it there is
-//! a module of its name with `run`, which many ranks call together. Each rank executes the iterations whose results it owns,
-//! and what it needs of others comes in messages that an exact analysis of the loops has planned: one message for each
-//! neighbour and step, with exactly the elements that are needed.
+//! You put an attribute on a plain Rust function with loops over fields. The function stays as it is, and runs
+//! serially. The attribute adds a module of the same name with `run`, which many ranks call together. Each rank
+//! executes the iterations whose results it owns. The values that it needs of other ranks come in messages that an
+//! exact analysis of the loops has planned: one message for each neighbour and step, with exactly the elements that are
+//! needed.
 //!
 //! ```
 //! use molly::{Field, Geometry, Network};
@@ -36,12 +37,12 @@
 //! # }
 //! ```
 //!
-//! What the attribute accepts, and what a plan is, is in
-//! [docs/molly.md](https://github.com/spinneret-nic/spinneret/blob/main/docs/molly.md).
+//! [docs/molly.md](https://github.com/spinneret-nic/spinneret/blob/main/docs/molly.md) explains which loops the
+//! attribute accepts, and what a plan is.
 
 #![deny(unsafe_code)]
 
-// What the attribute writes names this crate as its users do.
+// The code that the attribute writes names this crate as its users do.
 extern crate self as molly;
 
 mod error;

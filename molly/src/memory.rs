@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 /// [`start`](Self::start) is always the same address, aligned for the elements of a field for which it was made, of
-/// [`bytes`](Self::bytes) bytes that have values and are nobody else's, but for pieces where a message was
-/// [expected](crate::Placing::expect) and has not come yet: the transport writes there. It may read where one was
+/// [`bytes`](Self::bytes) bytes that have values. This owns the bytes exclusively, except for pieces where a message
+/// was [expected](crate::Placing::expect) and has not come yet: the transport writes there. It may read where one was
 /// [sent from](crate::Placing::start_from).
 #[allow(unsafe_code)]
 pub unsafe trait Memory: fmt::Debug + Send + Sync {
@@ -46,7 +46,7 @@ pub(crate) fn has_room<T>(len: usize) -> bool {
 }
 
 impl<T: Element> Elements<T> {
-    /// So many zeros in some memory, or in memory of their own where the element `first` begins a line of caches.
+    /// `len` zeros in some memory, or in memory of their own where the element `first` begins a line of caches.
     pub(crate) fn zeros(len: usize, first: usize, memory: Option<Box<dyn Memory>>) -> Self {
         match memory {
             None => Self::on_line(len, first),
@@ -106,9 +106,9 @@ impl<T> Deref for Lent<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory holds so many elements, as `zeros` has seen, which makes them of plain old data only: any
-        // bytes are values. It is this field's alone, and nobody accesses pieces that the transport writes to before it
-        // is done.
+        // SAFETY: the memory holds `len` elements: `zeros` has checked it, and makes such memory for plain old data
+        // only, of which any bytes are values. It is this field's alone, and no code accesses pieces that the transport
+        // writes to before the transport is done.
         #[allow(unsafe_code)]
         unsafe {
             std::slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.len)
@@ -165,10 +165,11 @@ impl<T: fmt::Debug> fmt::Debug for Elements<T> {
     }
 }
 
-// What fields can have as elements.
+// Types of the elements of fields.
 
-/// What a field can have as elements: plain old data, of which any bytes are a value, as they travel between ranks as bytes. All
-/// types that are [`Pod`] are elements, and no others. It is a trait of its own for the sake of errors that say so.
+/// The type of a field's elements: plain old data, of which any bytes are a value, as they travel between ranks as
+/// bytes. All types that are [`Pod`] are elements, and no others. A separate trait makes the compiler's errors name the
+/// rule.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element of a field, as not all bytes are values of it",
     label = "write `u8` or another number, an array of numbers, or a struct that is `bytemuck::Pod`"

@@ -1,9 +1,9 @@
 //! Random programs: for tests, and for `molly check` on your own machine and MPI.
 //!
-//! A program is made of a seed: stencils in one to four dimensions, periodic or not, in place or not, with steps, conditions
-//! and loops backwards, some of them followed by a copy. Instead of computing, each instance writes its own number, and whoever
-//! reads looks whether it is that of the writer before it in a serial run. The serial run is a plain walk over all instances
-//! with a table of last writers, and knows nothing of sets.
+//! A seed determines a program: stencils in one to four dimensions, periodic or not, in place or not, with steps,
+//! conditions and loops backwards, some of them followed by a copy. Instead of computing, each instance writes its own
+//! number, and each reader checks that it reads the number of the last writer before it in a serial run. The serial run
+//! is a plain walk over all instances with a table of last writers, and uses no sets.
 
 use crate::{Error, Field, Rank, Result, Storage, Traffic, Work};
 use rand::{RngExt as _, SeedableRng as _};
@@ -30,7 +30,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The program of a seed, on so many ranks, or on any number of them up to 12.
+    /// The program of a seed, on `ranks` ranks, or on any number of them up to 12.
     pub fn new(seed: u64, ranks: Option<usize>) -> Self {
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
         let dims = [1, 2, 2, 2, 3, 3, 4][rng.random_range(0..7)];
@@ -112,11 +112,11 @@ impl Case {
         }
     }
 
-    /// Runs a rank's part, and looks at everything that is read, at what is left at the end, at what was executed, and whether
-    /// what was sent is what the plan says.
+    /// Runs a rank's part, and checks all reads, the values at the end, the executed instances, and that the messages
+    /// are those of the plan.
     ///
     /// # Errors
-    /// What is wrong, or if there is no plan, or another rank does not do its part.
+    /// If the rank differs from the serial run, there is no plan, or another rank does not do its part.
     pub fn check(&self, rank: &mut Rank) -> Result<Traffic> {
         match self.sizes.shapes[0].len() {
             1 => self.check_in::<1>(rank),
@@ -182,7 +182,7 @@ impl Case {
     /// Whether all ranks come to their end with any transport, and messages carry what is read, and nothing else.
     ///
     /// # Errors
-    /// What is wrong.
+    /// A description of the first fault.
     pub fn check_plan(&self, plan: &Plan) -> std::result::Result<(), String> {
         let wrong = |what: String| format!("{} on {}: {what}", self.program.name, self.grid);
         plan.check_progress(None)
@@ -275,10 +275,10 @@ impl Case {
 /// A body and the values of its loops' variables.
 type Instance = (usize, Vec<i64>);
 
-/// What a serial run does.
+/// The reads and writes of a serial run.
 #[derive(Debug, Default)]
 struct Serial {
-    /// What each instance writes, and has to read.
+    /// The number that each instance writes, and those that it must read.
     instances: HashMap<Instance, (u64, Vec<u64>)>,
     owners: BTreeMap<Instance, usize>,
     /// The value of each element that was written, who wrote it, and in which instance.
@@ -296,7 +296,7 @@ impl Serial {
     }
 }
 
-/// What an element is at the beginning: not the number of any instance.
+/// The initial value of an element: not the number of any instance.
 fn initial(field: usize, at: &[i64]) -> u64 {
     let place = at
         .iter()

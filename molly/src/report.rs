@@ -6,9 +6,9 @@ use std::fmt;
 /// A plan in numbers. As text it has the tables and sentences that `molly plan` prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// What is sent, in the order of the plan's channels.
+    /// The messages, in the order of the plan's channels.
     pub sent: Vec<Sent>,
-    /// What is stored of each field.
+    /// The storage of each field.
     pub stored: Vec<Stored>,
     /// Loops in which ranks take turns.
     pub turns: Vec<Turns>,
@@ -20,7 +20,7 @@ pub struct Report {
     pub executed: Executed,
 }
 
-/// What is sent of a field at one level.
+/// The messages of a field at one level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     /// The field.
@@ -33,7 +33,7 @@ pub struct Sent {
     pub bytes: u64,
 }
 
-/// What the rank that stores most has of a field.
+/// Storage of a field on the rank that stores most of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// The field.
@@ -58,7 +58,7 @@ pub struct Turns {
 }
 
 impl Report {
-    /// What a plan of a program comes to.
+    /// Sums up a plan of a program.
     pub fn new(program: &Program, plan: &Plan) -> Self {
         let name = |field: usize| program.fields[field].clone();
         let sent = |summary: Summary| Sent {
@@ -137,7 +137,7 @@ impl Report {
         format!("{table}\nAll chunks: {messages} messages, {elements} elements\n\n")
     }
 
-    /// What there is to say beside the messages, a line each.
+    /// Returns all of the report except the messages, as remarks of a line each.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for stored in &self.stored {

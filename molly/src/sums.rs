@@ -1,14 +1,14 @@
 //! Sums over all ranks: arguments of functions to which bodies only add.
 //!
-//! [`Sum`] has the same bits on any grid of ranks as in a serial run, as nothing is rounded before the end. [`FastSum`] adds in
-//! the type of its numbers, each rank its own part, so its last bits depend on the grid. In both cases each rank adds what
-//! lives on it, and all sums of a run are put together by one reduction.
+//! [`Sum`] has the same bits on any grid of ranks as in a serial run, as nothing is rounded before the end. [`FastSum`]
+//! adds in the type of its numbers, each rank its own part, so its last bits depend on the grid. In both cases each
+//! rank adds the elements that live on it, and one reduction combines all sums of a run.
 
 use crate::error::Result;
 use crate::rank::Rank;
 use std::ops::AddAssign;
 
-/// What a rank has added, as words.
+/// A rank's part of a sum, as words.
 pub trait Part {
     /// The words, as many on all ranks.
     fn words(&self) -> Vec<u64>;
@@ -94,7 +94,7 @@ impl<T: Summand> Sum<T> {
         Self(T::Exact::default())
     }
 
-    /// What was added: of floating-point numbers the nearest `f64` to the exact sum, of integers the sum.
+    /// The total: of floating-point numbers the nearest `f64` to the exact sum, of integers the sum.
     pub fn value(&self) -> T::Total {
         T::total(&self.0)
     }
@@ -120,7 +120,7 @@ impl<T: Summand> Part for Sum<T> {
     }
 }
 
-/// A sum in double precision that each rank makes of its own part, in the order of its plan. Its last bits depend on the grid.
+/// A sum in double precision: each rank adds its own part, in the order of its plan. Its last bits depend on the grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FastSum(f64);
 
@@ -130,7 +130,7 @@ impl FastSum {
         Self::default()
     }
 
-    /// What was added.
+    /// The total.
     pub fn value(&self) -> f64 {
         self.0
     }
@@ -157,10 +157,10 @@ impl Part for FastSum {
 }
 
 impl Rank {
-    /// Puts together what all ranks have added, so that each has the sum. All ranks call it, with as many parts.
+    /// Combines the parts of all ranks, so that each rank has the sum. All ranks call it, with as many parts.
     ///
-    /// Ranks stand in a tree: each takes the sums of those below it, in their order, and gives its own to the one above; then the
-    /// whole goes down again. These are two messages for each rank but the first.
+    /// Ranks form a tree: each takes the sums of those below it, in their order, and sends its own to the one above;
+    /// then the total goes down again. These are two messages for each rank except the first.
     ///
     /// # Errors
     /// If another rank does not call it.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// How threads' messages go.
+/// The simulated network between threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     /// Messages of a line that are taken from the sender although the receiver has no buffer for them. 0 is rendezvous: a
@@ -45,12 +45,12 @@ impl Default for Network {
     }
 }
 
-/// What all ranks share.
+/// State that all ranks share.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     lines: Mutex<HashMap<(usize, usize, usize), Arc<Shared>>>,
     failed: AtomicBool,
-    /// What each rank has called last.
+    /// The last call of each rank.
     calls: Mutex<HashMap<usize, String>>,
 }
 
@@ -63,7 +63,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Messages that nobody has received yet, and when they can be.
+    /// Messages that the receiver has not received yet, and when it can receive them.
     messages: VecDeque<(Instant, Vec<u8>)>,
     sent: usize,
     released: usize,
@@ -77,7 +77,7 @@ pub(crate) struct Threads {
     network: Network,
     delays: Option<ChaCha8Rng>,
     pub(crate) lines: Vec<Opened>,
-    /// What its fields have had of memory where messages are put.
+    /// Memory into which messages are put, of its fields and of earlier ones.
     pub(crate) memory: Vec<Heap>,
 }
 
@@ -192,7 +192,7 @@ impl Threads {
     }
 }
 
-/// A rank that panics says so by the hub; what it left in a line is whole.
+/// A rank that panics reports it through the hub; the data that it leaves in a line is consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -221,7 +221,7 @@ impl Transport for Threads {
 
     fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]> {
         let buffers = self.lines[line].line.buffers;
-        // A buffer is free when the message that was in it has gone into one of the receiver's, or was taken eagerly.
+        // A buffer is free when its message has moved into one of the receiver's buffers, or was taken eagerly.
         let room = 2 * buffers + self.network.eager;
         drop(self.until(line, "take", |state| state.sent < state.released + room)?);
         self.lines[line].buffer.resize(bytes, 0);
@@ -281,7 +281,7 @@ fn has_come(state: &State) -> bool {
 
 // Messages that are put into their place in fields, as a NIC does it.
 
-/// What is in the place of a message that is expected.
+/// The bytes in the place of a message that is expected.
 const NOTHING: u8 = 0xa5;
 
 /// A line of a cache: as fields want their memory.
@@ -314,7 +314,7 @@ impl Heap {
 
 impl Drop for Leaked {
     fn drop(&mut self) {
-        // SAFETY: `new` has leaked it, and nobody else frees it.
+        // SAFETY: `new` has leaked it, and no other code frees it.
         #[allow(unsafe_code)]
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
@@ -419,11 +419,11 @@ impl Placing for Threads {
 /// Ranks that [`threads`] runs at most.
 pub const MOST_THREADS: usize = 1024;
 
-/// Runs `each` on every rank of a grid, as threads, and gives what they gave, in their order.
+/// Runs `each` on every rank of a grid, as threads, and returns the results in the order of the ranks.
 ///
 /// # Errors
-/// [`Error::Threads`], before anything runs, if there are more than [`MOST_THREADS`] ranks; else the error of the first rank
-/// that failed by itself, or was not started; the others stop.
+/// [`Error::Threads`], before anything runs, if there are more than [`MOST_THREADS`] ranks; else the error of the first
+/// rank that failed for a reason of its own, or was not started; the others stop.
 pub fn threads<R: Send>(
     geometry: &Geometry,
     network: &Network,
@@ -483,7 +483,7 @@ pub fn threads<R: Send>(
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied())

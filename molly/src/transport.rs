@@ -14,7 +14,7 @@ pub struct Line {
     pub peer: usize,
     /// Whether they are sent, or received.
     pub is_send: bool,
-    /// What tells lines between the same ranks apart; the same number on both sides.
+    /// The number that distinguishes lines between the same ranks; the same one on both sides.
     pub tag: usize,
     /// Buffers on each side, at least 1.
     pub buffers: usize,
@@ -74,7 +74,7 @@ pub trait Transport {
     /// Notes what its rank has called, and where.
     fn enter(&mut self, _call: &str) {}
 
-    /// What another rank has noted last, if that can be known.
+    /// The call that another rank has noted last, if that can be known.
     fn last_call(&self, _peer: usize) -> Option<String> {
         None
     }
@@ -93,7 +93,7 @@ pub trait Transport {
     /// If the other rank cannot be reached.
     fn release(&mut self, line: usize) -> Result<()>;
 
-    /// What puts messages into their place in fields, or takes them there, if this transport can.
+    /// The part that puts messages into their place in fields, or takes them there, if this transport can.
     fn placing(&mut self) -> Option<&mut dyn Placing> {
         None
     }
@@ -110,8 +110,8 @@ pub struct Place {
 
 /// A zero-copy transport: it receives messages into their place in fields, and sends them from there.
 pub trait Placing {
-    /// Memory for a field, of so many bytes and all of them 0, where messages can be put. If it can be, the byte at `line`
-    /// begins a line of caches.
+    /// Memory of `bytes` bytes for a field, all of them 0, where messages can be put. The byte at `line` begins a line
+    /// of caches, if that is possible.
     ///
     /// # Errors
     /// If there is not enough.
@@ -120,18 +120,18 @@ pub trait Placing {
     /// Whether memory is of this transport.
     fn owns(&self, memory: &dyn Memory) -> bool;
 
-    /// Whether all messages of a line go straight into their place, or out of it, and none through a buffer. If they have the
-    /// same elements in all chunks, these take so many pieces of memory.
+    /// Whether all messages of a line go straight into their place, or out of it, and none through a buffer. `pieces`
+    /// is the number of their pieces of memory, if they have the same elements in all chunks.
     fn takes(&self, line: &Line, pieces: Option<usize>, columns: Columns) -> bool;
 
     /// Lets the next message of a line come into its place from now on, that is, the one after those that are expected
-    /// there already. Nobody accesses the place until [`Placing::placed`] says that it has come.
+    /// there already. The caller must not access the place until [`Placing::placed`] reports the message.
     ///
     /// # Errors
     /// If the place is not in memory of this transport, or the other rank cannot be reached.
     fn expect(&mut self, line: usize, place: &Place) -> Result<()>;
 
-    /// Waits until the message of a line that was expected first is in its place, and gives its bytes.
+    /// Waits until the message of a line that was expected first is placed, and returns its bytes.
     ///
     /// # Errors
     /// If it does not come, or none is expected.
@@ -143,8 +143,8 @@ pub trait Placing {
     /// If the place is not in memory of this transport, or the other rank cannot be reached.
     fn start_from(&mut self, line: usize, place: &Place) -> Result<()>;
 
-    /// Waits until the message of a line that was sent first from its place, of those that this has not said of yet, is
-    /// gone.
+    /// Waits until the message of a line that was sent first from its place has left; messages that this has reported
+    /// already do not count.
     ///
     /// # Errors
     /// If the receiver does not take it, or none was sent.

@@ -1,9 +1,9 @@
-/* A column of a field of single precision between two ranks, each to the other: by MPI's vector type, and packed by hand.
+/* Two ranks exchange a column of a field of single precision: with MPI's vector type, and packed manually.
  *
- * As in molly's fields a row has one element more than the column: those of neighbouring columns. If rows had a power of two of
- * bytes, all of a column would be in few sets of the caches, which doubles the time of packing.
+ * As in molly's fields a row has one element more than the column: those of neighbouring columns. If the bytes of a row
+ * were a power of two, all of a column would be in few sets of the caches, which doubles the time of packing.
  *
- * columns SIZE TURNS: prints the median time of an exchange in seconds, by the vector type and by hand. */
+ * columns SIZE TURNS: prints the median time of an exchange in seconds, with the vector type and packed manually. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

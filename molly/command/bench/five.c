@@ -1,6 +1,6 @@
-/* The program that molly is measured against: five points in single precision, written by hand for ranks along the first
- * dimension, with persistent requests, work on the interior while messages are under way, and an exchange of pointers. Fields
- * begin at a line of caches.
+/* The program that molly is measured against: five points in single precision, written manually for ranks along the
+ * first dimension, with persistent requests, work on the interior while messages are under way, and an exchange of
+ * pointers. Fields begin at a line of caches.
  *
  * mpirun -n RANKS five SIZE STEPS REPEATS prints the median time of a run in seconds, and the sum of all points. */
 

@@ -21,8 +21,8 @@ fn main() -> ExitCode {
         (true, init) => match init() {
             Err(error) => Err((true, Failure::usage(error))),
             Ok(mpi) => match work(&command, Some(&mpi)) {
-                // All ranks come to this by themselves, so one of them says it, before a launcher ends it for another's
-                // code.
+                // Every rank finds this error on its own, so one of them reports it, before a launcher ends that one
+                // because of another rank's exit code.
                 Err(failure @ Failure::Usage(_)) => {
                     let world = mpi.world();
                     if world.rank() == 0 {
@@ -65,7 +65,7 @@ fn work(command: &Command, mpi: Option<&Mpi>) -> Result<(), Failure> {
 /// Why the command did not succeed, by exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The work could not begin as asked; nothing was written. All ranks come to it by themselves.
+    /// The work could not begin as asked; nothing was written. Every rank finds this on its own.
     Usage(anyhow::Error),
     /// The work began and failed.
     Work(anyhow::Error),

@@ -14,7 +14,7 @@ const COLORS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888",
 ];
 
-/// Where ranks are drawn: two directions of the grid, and copies beside each other for the others.
+/// Where ranks are drawn: two directions of the grid, and copies side by side for the others.
 #[derive(Debug)]
 struct Sheet {
     rows: i64,
@@ -110,7 +110,7 @@ fn ranks(svg: &mut String, sheet: &Sheet, plan: &Plan) {
     }
 }
 
-/// One arrow for each message, beside those of other channels and of the other direction.
+/// Draws one arrow for each message, next to those of other channels and of the other direction.
 fn arrows(
     svg: &mut String,
     sheet: &Sheet,
@@ -128,7 +128,8 @@ fn arrows(
         let (dx, dy) = (x1 - x0, y1 - y0);
         let length = dx.hypot(dy);
         let (ux, uy) = (dx / length, dy / length);
-        // From border to border of the boxes, on the right-hand side of the way, one channel beside the other.
+        // From border to border of the boxes, on the right-hand side of the line between them, with channels side by
+        // side.
         let border = sheet.cell * 0.27 / ux.abs().max(uy.abs());
         let beside = sheet.cell * (0.05 + 0.16 * (number as f64 + 0.5) / channels as f64);
         let (ox, oy) = (-uy * beside, ux * beside);
@@ -152,7 +153,7 @@ fn arrows(
     }
 }
 
-/// What the colours mean, and what is stored.
+/// Writes the legend: the meaning of the colours, and the storage.
 fn words(svg: &mut String, view: &PlanView, top: f64) {
     let mut y = top;
     let mut line = |text: &str, color: Option<&str>| {

@@ -53,7 +53,7 @@ pub(crate) struct Ran {
     pub(crate) placed: Option<Placed>,
     /// All fields, on rank 0, as bytes.
     pub(crate) fields: Vec<Vec<u8>>,
-    /// What the program has added, on every rank.
+    /// The program's sums, on every rank.
     pub(crate) sums: Vec<Total>,
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn join(sizes: &[i64]) -> String {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// All memory of this machine, if it says so.
+/// All memory of this machine, if the system reports it.
 fn memory_bytes() -> Option<i128> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

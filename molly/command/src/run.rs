@@ -181,7 +181,7 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
 /// A builtin program.
 fn one(builtin: &Builtin, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
     let mut setup = arguments.asked.setup(builtin, builtin.small, mpi, true)?;
-    // What ranks have, what rank 0 gathers, the serial function's, and both of these as bytes.
+    // Fields of the ranks, fields that rank 0 gathers, fields of the serial function, and the last two again as bytes.
     setup.check_room(&(builtin.program)().element_bytes, 5, mpi)?;
     setup.nics = arguments.nics.setup(mpi)?;
     let sizes = (builtin.sizes)(&setup);

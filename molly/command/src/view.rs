@@ -20,7 +20,7 @@ pub(crate) struct PlanView {
     pub(crate) geometry: String,
     pub(crate) planning_s: f64,
     pub(crate) channels: Vec<ChannelView>,
-    /// What a rank in the middle receives.
+    /// Messages that a rank in the middle receives.
     pub(crate) halos: Vec<HaloView>,
     /// How its messages go under MPI.
     pub(crate) ways: Vec<TransportView>,
@@ -56,7 +56,7 @@ pub(crate) struct OverlapView {
     pub(crate) early: u64,
 }
 
-/// What is sent of a field at one level. Figures of a chunk are those of the one with most elements.
+/// Messages of a field at one level. Figures of a chunk are those of the one with most elements.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChannelView {
     pub(crate) field: String,
@@ -74,7 +74,7 @@ pub(crate) struct ChannelView {
     pub(crate) pairs: Vec<(usize, usize, u64)>,
 }
 
-/// What the rank that stores most has of a field.
+/// Storage of a field on the rank that stores most of it.
 #[derive(Debug, Serialize)]
 pub(crate) struct StorageView {
     pub(crate) field: String,
@@ -151,7 +151,7 @@ pub(crate) fn view(
 pub(crate) struct HaloView {
     pub(crate) field: String,
     pub(crate) when: String,
-    /// Who receives them, and from whom.
+    /// The rank that receives them, and the ranks that send them.
     pub(crate) rank: usize,
     pub(crate) from: Vec<usize>,
     /// Bytes of each, and of its neighbouring elements.
@@ -161,12 +161,12 @@ pub(crate) struct HaloView {
     pub(crate) host_us: f64,
     /// From its announcement until it is in place, computed for the simulated NIC.
     pub(crate) nic_us: f64,
-    /// What the host saves if its NIC does it.
+    /// Time that the host saves if its NIC receives the message.
     pub(crate) freed_us: f64,
     pub(crate) by: &'static str,
 }
 
-/// What a rank receives on each channel; of messages that differ from chunk to chunk, the longest.
+/// Messages that a rank receives on each channel; where they differ from chunk to chunk, the longest.
 fn halos(program: &Program, plan: &Plan, rank: usize) -> Vec<HaloView> {
     let mut longest: BTreeMap<(usize, usize), (u64, usize)> = BTreeMap::new();
     let mut is_known: HashMap<(usize, usize), bool> = HashMap::new();

@@ -64,7 +64,7 @@ fn the_documented_plan_is_what_is_printed() {
     let book = include_str!("../../../docs/molly.md");
     let (_, documented) = book.split_once("$ molly plan five --geometry 2\n").unwrap();
     let (documented, _) = documented.split_once("```").unwrap();
-    // But for times, which differ from run to run, and what follows from them.
+    // Except for times, which differ from run to run, and the figures that follow from them.
     let known = |text: &str| -> Vec<Vec<String>> {
         let is_time = |word: &&str| word.parse::<f64>().is_ok_and(|_| word.contains('.'));
         let words = |line: &str| {
@@ -139,7 +139,7 @@ fn a_plan_is_json_and_a_picture() {
     let picture = std::fs::read_to_string(&file).unwrap();
     // Four ranks and the background; an arrow for each message of both channels.
     assert_eq!(picture.matches("<title>").count(), 16, "{picture}");
-    // Rank 3 has a rank above and one to the left: a row, which nobody has to copy in pieces, and a column.
+    // Rank 3 has a rank above and one to the left: it receives a row, which needs no copy in pieces, and a column.
     let runs = |halo: &serde_json::Value| (halo["from"][0].as_u64(), halo["run_bytes"].as_f64());
     let halos: Vec<_> = plan["halos"].as_array().unwrap().iter().map(runs).collect();
     let [column, row] = [(Some(2), Some(1.0)), (Some(1), Some(511.0))];
@@ -303,8 +303,8 @@ fn programs_under_mpi_match_the_serial_run_bit_by_bit() {
     });
 }
 
-/// Columns, rows, faces and corners straight out of fields and into them: all programs, some of which are left packed, and
-/// messages that are too long to be sent before somebody takes them.
+/// Columns, rows, faces and corners straight out of fields and into them: all programs, some of which stay packed, and
+/// messages that are too long to be sent before the receiver takes them.
 #[test]
 fn zero_copy_messages_match_the_serial_run_bit_by_bit() {
     each_mpi("zero_copy_messages_match_the_serial_run_bit_by_bit", |mpi| {

@@ -4,7 +4,7 @@ use crate::ffi::{self, Context, Error, Given, Result, object};
 use crate::sets::{Set, UnionMap, Val};
 use std::ffi::CStr;
 
-/// What to do, in this order.
+/// Steps to execute, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ast {
     /// One after the other.
@@ -17,9 +17,9 @@ pub enum Ast {
         init: Expr,
         /// While this is not 0. Nothing for a loop of exactly one turn.
         condition: Option<Expr>,
-        /// What is added after each turn.
+        /// The number that each turn adds.
         step: i64,
-        /// What is repeated.
+        /// The repeated steps.
         body: Box<Ast>,
     },
     /// One of two.
@@ -107,7 +107,7 @@ pub fn loops(schedule: UnionMap, context: Set) -> Result<Ast> {
     node.read()
 }
 
-/// Functions that look at an object and give a part of it.
+/// Functions that read an object and return a part of it.
 macro_rules! parts {
     ($name:ident: $($method:ident -> $out:ident = $function:ident;)*) => {
         impl $name {

@@ -1,7 +1,7 @@
 //! Declarations of isl's functions (isl 0.25), and owners for its objects.
 //!
-//! What isl's headers call `__isl_take` is owned by isl afterwards, `__isl_keep` stays with the caller, `__isl_give` is the
-//! caller's from then on. All functions accept null for an object and answer null or an error then.
+//! isl's headers mark ownership: `__isl_take` passes an object to isl, `__isl_keep` leaves it with the caller, and
+//! `__isl_give` passes it to the caller. All functions accept null for an object, and then return null or an error.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong};
 use std::ptr::NonNull;
@@ -319,7 +319,7 @@ macro_rules! taking {
     };
 }
 
-/// Declares functions that look at objects and answer yes or no.
+/// Declares functions that read objects and answer yes or no.
 macro_rules! asking {
     ($name:ident: $($(#[$doc:meta])* $method:ident($($arg:ident: &$type:ty)?) = $function:ident;)*) => {
         impl $name {
@@ -392,7 +392,7 @@ impl Context {
         // SAFETY: the context is valid.
         unsafe {
             isl_options_set_on_error(raw.as_ptr(), ON_ERROR_CONTINUE);
-            // Fewer parts are no gain if their conditions have divisions that nobody wrote.
+            // Fewer parts are no gain if their conditions have divisions that the caller did not write.
             isl_options_set_coalesce_preserve_locals(raw.as_ptr(), 1);
         };
         Self(Rc::new(Owner { raw, limit: 0.into() }))
@@ -449,7 +449,7 @@ impl Context {
         unsafe { isl_ctx_set_max_operations(self.raw(), operations) };
     }
 
-    /// What an object of isl's `isl_size` or `isl_bool` means: negative is an error.
+    /// Converts an `isl_size` or `isl_bool` that isl returns for an object: negative is an error.
     pub(crate) fn number(&self, value: i32) -> Result<usize> {
         usize::try_from(value).map_err(|_| self.error())
     }

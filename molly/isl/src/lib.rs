@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! - What isl takes is taken by value, what it keeps is borrowed, what it gives is owned: isl's own rules as Rust's types.
+//! - isl's own rules as Rust's types: a taken object is passed by value, a kept one is borrowed, a given one is owned.
 //! - Each thread has one context, made when it is first needed. Objects stay on their thread and never meet another
 //!   context's.
 //! - Nothing aborts or prints. An answer that isl cannot give is an [`Error`]; [`limited`] bounds the work.

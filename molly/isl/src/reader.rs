@@ -1,8 +1,9 @@
 //! A fast parser for affine conditions.
 //!
-//! That makes a piecewise function of each name and number and adds them up, which takes longer than most of what is done with
-//! its answer. Here such a text becomes rows of coefficients, in a part for each case of its `or`. `mod`, `floor` and `exists`
-//! make hidden variables. Whatever has another form, such as `not`, `min` or parameters, is left to isl.
+//! isl makes a piecewise function of each name and number and adds them up, which takes longer than most uses of the
+//! answer. This parser turns such a text into rows of coefficients, in a part for each case of its `or`. `mod`, `floor`
+//! and `exists` make hidden variables. Texts of another form, such as those with `not`, `min` or parameters, are left
+//! to isl.
 
 use std::collections::HashMap;
 
@@ -30,8 +31,8 @@ pub(crate) struct Conjunction {
     pub(crate) not_negative: Vec<Linear>,
 }
 
-/// What a text says: one tuple of a set, two of a relation, and cases of conditions on all their coordinates. Variables from the
-/// number of coordinates on are hidden: there has to be some value of them.
+/// The content of a text: one tuple of a set, two of a relation, and cases of conditions on all their coordinates.
+/// Variables from the number of coordinates on are hidden: some value of them must exist.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) tuples: Vec<Tuple>,
@@ -135,7 +136,7 @@ struct Reader<'t> {
     /// Hidden variables so far; none can come before all coordinates are known.
     hidden: Option<usize>,
     tuples: Vec<Tuple>,
-    /// What has to be met beside the conditions that are being read.
+    /// Conditions that must hold in addition to those that are being read.
     met: Conjunction,
 }
 
@@ -145,7 +146,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// What begins the rest as long as it is of such characters; not if it is nothing.
+    /// Takes the longest beginning of the rest that consists of such characters; `None` if it is empty.
     fn word(&mut self, of: impl Fn(char) -> bool) -> Option<&'t str> {
         let text = self.rest.trim_start();
         let end = text.find(|letter| !of(letter)).unwrap_or(text.len());
@@ -323,7 +324,7 @@ impl<'t> Reader<'t> {
         Some(product)
     }
 
-    /// What `mod` is of comes right before it: `-2 * x mod 3` is `-2 * (x mod 3)`.
+    /// The operand of `mod` comes right before it: `-2 * x mod 3` is `-2 * (x mod 3)`.
     fn factor(&mut self) -> Option<Linear> {
         if self.take("-").is_some() {
             return Linear::default().plus(&self.factor()?, -1);

@@ -23,7 +23,7 @@ pub enum Kind {
 /// A condition on the coordinates of a point.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// What the sum has to be.
+    /// The condition on the sum.
     pub kind: Kind,
     /// The constant.
     pub constant: i64,
@@ -96,7 +96,7 @@ impl Set {
             is_exact: true,
         };
         let all = || equal.iter().chain(&not_negative);
-        // What isl divides by is in one condition only where that says that something is a multiple.
+        // A divisor of isl's is in one condition only if that condition says that something is a multiple.
         let appears = |hidden: usize| all().filter(|row| row[hidden] != 0).count();
         for (row, kind) in equal
             .iter()

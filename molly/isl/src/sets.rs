@@ -37,7 +37,7 @@ taking! { Set:
     subtract(other: Set) -> Set = isl_set_subtract();
     /// The same points with fewer conditions, where isl finds them.
     coalesce() -> Set = isl_set_coalesce();
-    /// What `map` relates the points to.
+    /// The points to which `map` relates these points.
     apply(map: Map) -> Set = isl_set_apply();
     /// With points more, if conditions have divisions: without these conditions.
     without_divisions() -> Set = isl_set_remove_divs();

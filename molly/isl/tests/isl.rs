@@ -87,7 +87,7 @@ fn conditions_are_numbers() {
         .map(|one| (one.kind == Kind::Zero, one.constant, one.coefficients))
         .collect();
     rows.sort();
-    // What the others say already is gone.
+    // Conditions that follow from the others are removed.
     assert_eq!(rows[..2], [(false, 0, vec![1, 0]), (false, 3, vec![-1, 0])]);
     assert_eq!((rows.len(), rows[2].2[0].abs(), rows[2].2[1].abs()), (3, 2, 1));
     let even = of("{ [x, y] : (x + y) mod 2 = 1 and 0 <= x < 8 and 0 <= y < 8 }").unwrap();

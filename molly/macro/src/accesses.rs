@@ -56,7 +56,7 @@ pub(crate) fn writes(statement: &Stmt, scope: &Scope) -> bool {
     find.writes
 }
 
-/// Whether a field or a sum is named, but for sizes of fields.
+/// Whether a field or a sum is named, except for sizes of fields.
 pub(crate) fn mentions(expr: &Expr, scope: &Scope) -> bool {
     let mut find = Find {
         scope,
@@ -184,7 +184,7 @@ impl Collect {
         }));
     }
 
-    /// A write; where nobody knows whether it happens, it is as if the old value were written.
+    /// A write; if the analysis does not know whether it happens, it counts as a write of the old value.
     fn write(&mut self, left: &Expr, reads: bool) {
         match self.scope.element(left) {
             Some((field, index)) => {
@@ -369,7 +369,7 @@ pub(crate) fn flat(tokens: TokenStream) -> Vec<TokenTree> {
     tokens.into_iter().flat_map(each).collect()
 }
 
-/// What a `let` of one name that never changes is bound to, if the analysis knows it.
+/// The value to which a `let` binds one name that never changes, if the analysis knows it.
 pub(crate) fn known_let(local: &Local, scope: &Scope) -> Option<Binding> {
     match (&local.pat, &local.init) {
         (Pat::Ident(pat), Some(init)) if pat.mutability.is_none() && init.diverge.is_none() => {

@@ -235,7 +235,7 @@ pub(crate) fn bounds(looped: &ExprForLoop, scope: &Scope) -> syn::Result<(Option
 
 // Names and what they stand for.
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Debug, Clone)]
 pub(crate) enum Binding {
     /// An integer that the analysis knows: the code that describes it, and whether it varies with a loop.

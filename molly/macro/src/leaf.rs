@@ -1,7 +1,7 @@
 //! Functions of bodies: a body's statements for rows of its instances, with elements taken from slices.
 //!
-//! What is read at `field[[x - 1, y + 1]]` in a loop over `y` is one slice for a whole row: its bounds are looked at once,
-//! and the loop over it is one that the compiler can make vectors of.
+//! A read of `field[[x - 1, y + 1]]` in a loop over `y` is one slice for a whole row: its bounds are checked once, and
+//! the compiler can vectorize the loop over it.
 
 use crate::accesses::{flat, operator, writes, written};
 use crate::affine::{Scope, condition, text};
@@ -333,7 +333,7 @@ impl VisitMut for Rewrite<'_> {
                 *expr = syn::parse_quote!(#element);
             }
         } else {
-            // What is behind a known condition, or in a loop, is not accessed by all of a row.
+            // Not all of a row accesses an element under a known condition, or in a loop.
             let is_inside = match expr {
                 Expr::If(branch) => condition(&branch.cond, self.scope).is_ok(),
                 Expr::ForLoop(_) => true,
@@ -429,7 +429,7 @@ pub(crate) fn number(ty: &Type) -> Option<String> {
     NUMBERS.contains(&&name[..]).then_some(name)
 }
 
-/// Refuses elements that are no plain old data, as far as their type's form says so.
+/// Refuses elements that are no plain old data, as far as the form of their type shows it.
 fn check_element(element: &GenericArgument) -> syn::Result<()> {
     let GenericArgument::Type(ty) = element else {
         return Ok(());

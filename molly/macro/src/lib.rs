@@ -1,5 +1,6 @@
-//! The attribute `#[molly::scop]`: describes the loops of a function to the analysis, and makes of each body a function that
-//! a rank calls for a row of instances. It looks at the form only; isl sees the program when sizes are numbers.
+//! The attribute `#[molly::scop]`: describes the loops of a function to the analysis, and turns each body into a
+//! function that a rank calls for a row of instances. It reads the form only; isl sees the program when sizes are
+//! numbers.
 
 mod accesses;
 mod affine;
@@ -14,10 +15,11 @@ use syn::{ItemFn, parse_macro_input};
 
 /// Makes a function with loops over fields runnable by many ranks.
 ///
-/// The function stays as it is. Beside it comes a module of its name with `run`, which takes a rank and then the arguments of
-/// the function, `program`, the description, and `serial`, the function itself. The function has to stand in a module, not in
-/// another function. Sums (`&mut Sum<T>`, `&mut FastSum`) are put together at its end. Functions that it calls must not
-/// depend on anything but their arguments.
+/// The function stays as it is. The attribute adds a module of the same name with `run`, which takes a rank and then
+/// the arguments of the function, `program`, the description, and `serial`, the function itself. The function must be
+/// in a module, not in another function. At the end of a run, the ranks combine their sums (`&mut Sum<T>`,
+/// `&mut FastSum`).
+/// Functions that it calls must depend on nothing but their arguments.
 #[proc_macro_attribute]
 pub fn scop(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let _nothing = parse_macro_input!(arguments as syn::parse::Nothing);

@@ -102,8 +102,8 @@ pub(crate) fn nodes(
     Ok(nodes)
 }
 
-/// What is done where a condition holds, or where it does not: nothing if that writes nothing. What was only computed before the
-/// condition is part of it.
+/// The nodes for a condition that holds, or for one that does not: none if the block writes nothing. Values that were
+/// only computed before the condition become part of it.
 fn branch(
     block: &Block,
     before: &[Stmt],

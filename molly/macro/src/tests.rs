@@ -224,7 +224,8 @@ fn each_type_of_elements_is_bound_once() {
     let text = "fn f(a: &mut Field<Cell, 2>, b: &Field<Cell, 2>, c: &mut Field<f64, 2>) { for x in 0..2 { a[[x, x]] = b[[x, 0]]; } }";
     let code = expand(&syn::parse_str(text).unwrap()).unwrap_or_else(|error| panic!("{error}"));
     let code = code.to_string().replace(' ', "");
-    // Of `run`, and of what it executes; where a bound is false the compiler says so once, and takes it for true inside.
+    // Of `run`, and of what it executes; if a bound is false, the compiler reports it once, and inside treats it as
+    // true.
     let bounds = "whereCell:::molly::Element,f64:::molly::Element{";
     assert_eq!(code.matches(bounds).count(), 2, "{code}");
     assert_eq!(code.matches(":::molly::Element").count(), 4, "{code}");
@@ -294,7 +295,7 @@ fn sizes_of_fields_are_known_in_conditions() {
             "{plain}"
         );
         assert_eq!(plain.matches("is_write:false").count(), 0, "{plain}");
-        // What is read before it is read behind it.
+        // A read before the condition becomes a read under it.
         let read = nest(&format!(
             "let v = b[[0, 0]]; if {condition} {{ {writes} a[[0, 1]] = v; }}"
         ));
@@ -324,7 +325,7 @@ fn sizes_of_fields_are_known_in_conditions() {
     // A name that shadows a parameter is no parameter.
     let shadowed = described("for x in 0..n { let n = b[[x, 0]] as i64; if x < n { a[[x, 0]] = w; } }");
     assert!(!shadowed.contains("Node::If("), "{shadowed}");
-    // What is behind a known condition in a loop without an effect is nothing.
+    // Code under a known condition in a loop without an effect becomes nothing.
     let nothing =
         described("for x in 0..n { let v = b[[x, 0]]; if x < a.len(0) { } else { a[[0, 0]] = v; } }");
     assert!(nothing.contains("vec![],vec![Node::Body("), "{nothing}");

@@ -17,7 +17,7 @@ const MOST_BUFFERS: usize = 16;
 pub struct Channel {
     /// The field.
     pub field: usize,
-    /// When.
+    /// When its values travel.
     pub level: Level,
     /// Numbers that name a chunk: a beginning of time.
     pub depth: usize,
@@ -32,7 +32,7 @@ pub struct Channel {
     pub contents: Points,
 }
 
-/// A channel and when ranks look at it: beginnings of time after which messages are sent, and chunks.
+/// A channel and the times at which ranks check it: beginnings of time after which messages are sent, and chunks.
 #[derive(Debug)]
 pub(crate) struct Messages {
     pub(crate) channel: Channel,
@@ -41,7 +41,7 @@ pub(crate) struct Messages {
     /// The same of each rank, `[q, u]` and `[p, k]`.
     pub(crate) sent_by: Set,
     pub(crate) received_by: Set,
-    /// What ranks receive: `[p, k, e]`.
+    /// Elements that ranks receive: `[p, k, e]`.
     pub(crate) received: Set,
 }
 
@@ -320,9 +320,8 @@ fn buffers(sends: &Map, names: &Names) -> Result<Option<usize>> {
         .intersect_range(chunks)?
         .lexmin()?;
     let Names { q, p, k, u, .. } = names;
-    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first
-    // of both at
-    // the same time.
+    // Pairs of a chunk and a time of sending that is before the chunk is received. Where ranks take turns, both can be
+    // at the same time, with the sender first.
     let before = if names.has_turns { "<<=" } else { "<<" };
     let message = [&q[..], p, k].concat().join(", ");
     let too_early = match k.is_empty() {

@@ -153,7 +153,7 @@ pub(crate) fn inside(shape: &[i64]) -> String {
 pub enum Value {
     /// A number.
     Number(i64),
-    /// What is in a slot: a parameter or a loop's variable.
+    /// The value of a slot: a parameter or a loop's variable.
     Slot(usize),
     /// An operation.
     Op(Op, Vec<Value>),

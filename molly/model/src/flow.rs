@@ -18,7 +18,7 @@ pub enum Level {
     Final,
 }
 
-/// What one access reads of what one access wrote.
+/// The values that one access reads and one access wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
     /// The field.
@@ -183,8 +183,8 @@ fn access(name: String) -> End {
     Some((body.parse().ok()?, at.parse().ok()?))
 }
 
-/// Whether an access is of nothing but elements that live where it is executed, as far as its form says so: it is the one that
-/// says where that is, or a read of the same indices.
+/// Whether an access is of nothing but elements that live where it is executed, as far as its form shows it: it is the
+/// access that determines where that is, or a read of the same indices.
 fn is_at_home(nest: &Nest<'_>, field: usize, end: End, is_write: bool) -> bool {
     let Some((body, at)) = end else {
         return true;
@@ -218,7 +218,7 @@ fn values(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Resul
         .flatten()?)
 }
 
-/// What of a flow goes to other ranks, and when it can.
+/// The part of a flow that goes to other ranks, and when it can go.
 fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) -> Result<Option<Remote>> {
     let (grid, time, dims) = (
         nest.geometry.extents().len(),
@@ -239,8 +239,8 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
     let (level, depth) = match (from, to) {
         (None, _) => (Level::Initial, 0),
         (_, None) => (Level::Final, 0),
-        // Values can travel together where what is written for a prefix of time all has a smaller one. What is read comes
-        // after what wrote it, so it is enough that no pair has the same.
+        // Values can travel together if all those that are written for a prefix of time have a smaller one. A read
+        // comes after its write, so it is enough that no pair has the same.
         _ => {
             let mut depth = 1;
             for pairs in pairs.values() {

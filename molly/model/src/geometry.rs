@@ -32,7 +32,7 @@ impl Geometry {
         }
     }
 
-    /// What a text such as `2x4` says.
+    /// Parses a text such as `2x4`.
     ///
     /// # Errors
     /// If it is no such text.

@@ -3,7 +3,7 @@
 //! carry. Nothing here reads, writes or sends anything.
 //!
 //! After Michael Kruse, "Introducing Molly: Distributed Memory Parallelization with LLVM" (2014), with merged messages,
-//! exact sets, and remote values beside a rank's own.
+//! exact sets, and remote values next to a rank's own.
 //!
 //! Why a plan is right, in three sentences. A channel's chunk is everything that is read where time begins with some prefix,
 //! and all of it was written where time begins with smaller ones. So when a chunk is received, each of its values is what the
@@ -62,7 +62,7 @@ pub enum Error {
     Sizes {
         /// The program.
         program: String,
-        /// What does not fit.
+        /// The part that does not fit.
         what: String,
     },
     /// A product of two variables, or a division by one or by what is not positive.
@@ -70,7 +70,7 @@ pub enum Error {
     NotAffine {
         /// The body it belongs to.
         site: Site,
-        /// What is not.
+        /// The expression that is not affine.
         what: String,
     },
     /// Coordinates that are no geometry.

@@ -1,12 +1,12 @@
-//! How long the place of a message in a field is the message's: from when on one that is received may come there, and until
-//! when one that is sent straight out of it has to be gone.
+//! How long a message owns its place in a field: from when on a received message may come there, and until when a
+//! message that is sent straight out of it must have left.
 //!
-//! A message may come as soon as nobody looks at what is there any more, and has to be gone before something is written
-//! there. One walk through the rank's order finds both: it notes for the place of each message to come the last row that
-//! accesses something in it, and for each message that has left the first row that writes something in it. Places and
-//! what rows access are boxes here. A box can be larger than what is in it, and then room is made later, and a message
-//! waited for earlier, than it could be, but never the other way round. Of very many different places those that come
-//! last have room when they are waited for.
+//! A message may come as soon as no row accesses the old values there any more, and must have left before a row writes
+//! there. One walk through the rank's order finds both. It notes for the place of each message to come the last row
+//! that accesses something in it, and for each message that has left the first row that writes something in it. Places
+//! and the accesses of rows are boxes here. A box can be larger than its content. Then the rank makes room later, and
+//! waits for a message earlier, than it could, but never the reverse. If there are very many different places, the last
+//! ones to come get room when the rank waits for them.
 
 use crate::plan::{Message, Plan};
 use crate::program::{Access, Program};
@@ -16,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::rc::Rc;
 
-/// Places that are looked at; a stencil has two for each neighbour, at the beginning and in each step.
+/// Places that the walk tracks; a stencil has two for each neighbour, at the beginning and in each step.
 const REGIONS: usize = 256;
 
 /// When the places of a rank's messages are theirs.
@@ -46,8 +46,8 @@ pub struct Departure {
     pub before: usize,
     /// The message.
     pub message: Message,
-    /// Whether the rank knows by then that the other one has it, because it has received what that sends only
-    /// afterwards. A rank that has done all rows needs not to know it: nobody waits for it any more.
+    /// Whether the rank knows by then that the other one has it, because it has received a message that the other one
+    /// sends only afterwards. A rank that has done all rows need not know it: no row waits for it any more.
     pub is_known: bool,
 }
 
@@ -70,7 +70,7 @@ type Received = (usize, usize, Vec<i64>);
 struct Walk<'p> {
     plan: &'p Plan,
     regions: Vec<Region>,
-    /// What messages cover, in the order in which they are sent and received.
+    /// The elements of each message, in the order in which messages are sent and received.
     covered: VecDeque<Rc<[Span]>>,
     /// Whether a message goes straight into its place or out of it.
     is_in_place: &'p dyn Fn(&Message) -> bool,
@@ -171,7 +171,8 @@ impl Walk<'_> {
         }
     }
 
-    /// After so many rows a part of a storage, or all of it, is written, so what was sent out of it has to be gone.
+    /// After `before` rows a part of a storage, or all of it, is written, so messages that were sent out of it must
+    /// have left.
     fn write(&mut self, storage: usize, span: Option<&[Span]>, before: usize) {
         let departures = &mut self.departures;
         self.leaving.retain(|leaving| {

@@ -1,8 +1,10 @@
-//! The instances of a program with its numbers: who executes them, when, and which elements they access, as relations.
+//! The instances of a program with its numbers: which ranks execute them, when, and which elements they access, as
+//! relations.
 //!
-//! Each access is a space of its own, `A{body}_{access}`, with the instances of its body. `I{field}` writes every element of
-//! a field before everything else, and `L{field}` reads it after everything, both where the element lives. Time has
-//! 2 d + 1 coordinates for bodies in d loops: place in the text and value of a loop's variable in turn.
+//! Each access is a space of its own, `A{body}_{access}`, with the instances of its body. `I{field}` writes every
+//! element of a field before everything else, and `L{field}` reads it after everything, both where the element lives.
+//! Time has 2 d + 1 coordinates for bodies in d loops, alternately the place in the text and the value of a loop's
+//! variable.
 
 use crate::expressions::{Writer, all, home, inside, names};
 use crate::geometry::Geometry;
@@ -131,7 +133,7 @@ impl<'a> Nest<'a> {
         )
     }
 
-    /// What a text says, which is read once.
+    /// Returns the relation that a text describes; parses each text only once.
     pub(crate) fn relation(&self, text: &str) -> Result<Map> {
         if let Some(known) = self.known.borrow().get(text) {
             return Ok(known.clone());
@@ -323,7 +325,7 @@ impl<'a> Nest<'a> {
         Ok(format!("{} and {home}", all(&statement.domain)))
     }
 
-    /// Who executes which instances of a body, `[p0, ..., i0, ...]`.
+    /// Which ranks execute which instances of a body, `[p0, ..., i0, ...]`.
     pub(crate) fn instances(&self, body: usize) -> Result<Set> {
         let space = [
             names("p", self.geometry.extents().len()),

@@ -1,9 +1,9 @@
 //! Bodies and messages in one order of time, loop by loop of the program.
 //!
-//! Where a loop has messages in it, it is a loop over all its values for which something happens, and what happens asks for
-//! itself whether it does. A nest without messages is one set of instances, whose parts are scanned one behind the other if
-//! their order does not matter. That is much less work than isl's code generation for all bodies and messages at once, and
-//! leaves fewer cases in the innermost loops.
+//! A loop that has messages in it becomes a loop over all its values for which something happens. Each step in it
+//! checks its own condition. A nest without messages is one set of instances, whose parts are scanned one after the
+//! other if their order does not matter. That is much less work than isl's code generation for all bodies and messages
+//! at once, and leaves fewer cases in the innermost loops.
 
 use crate::Result;
 use crate::channels::Messages;
@@ -85,7 +85,7 @@ struct Order<'a> {
     grid: usize,
 }
 
-/// What happens, one after the other; nothing if it cannot be said.
+/// Steps, one after the other; `None` if they cannot be expressed.
 type Trees = Result<Option<Vec<Tree>>>;
 
 impl Order<'_> {
@@ -96,9 +96,8 @@ impl Order<'_> {
         let variables = (0..statement.depth).map(|number| 2 * number + 1);
         let reversed: Vec<bool> = variables.map(|at| time[at].starts_with('-')).collect();
         let domain = self.nest.instances(body)?.disjoint()?;
-        // Parts that have no points in common, of all values of the loops' variables in bounds: conditions with
-        // divisions are left
-        // to the domain, as isl would cut parts along them.
+        // Parts that have no points in common, of all values of the loops' variables in bounds. Conditions with
+        // divisions stay with the domain, as isl would cut parts along them.
         let mut parts = vec![(domain.clone().without_divisions()?.disjoint()?, Vec::new())];
         for split in splits {
             let Some(border) = &split.border[body] else {
@@ -108,7 +107,7 @@ impl Order<'_> {
             for (part, early) in parts {
                 let sooner: Vec<usize> = [&early[..], &[split.depth]].concat();
                 let interior = part.clone().subtract(border.clone())?.coalesce()?;
-                // What is left around one part without holes are slices of which no two have a point in common.
+                // The slices that are left around one part without holes have no point in common.
                 let within = match interior.parts()?.len() {
                     0 | 1 => part.subtract(interior.clone())?,
                     _ => part.intersect(border.clone().disjoint()?)?,
@@ -182,8 +181,8 @@ impl Order<'_> {
         Ok(())
     }
 
-    /// What happens where time begins with `n` coordinates that are known: what comes before messages, messages to receive,
-    /// the rest, messages to send.
+    /// The steps for all times that begin with `n` known coordinates: work before messages, messages to receive, the
+    /// rest, messages to send.
     fn at(&self, n: usize, fragments: Vec<Fragment>) -> Trees {
         let (mut early, mut receives, mut rest, mut sends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for fragment in fragments {
@@ -234,7 +233,7 @@ impl Order<'_> {
         Ok(more.map(|more| [trees, more].concat()))
     }
 
-    /// A nest of one body without messages in it, if its parts can be scanned one behind the other.
+    /// A nest of one body without messages in it, if its parts can be scanned one after the other.
     fn nest_of(&self, n: usize, fragments: &[Fragment]) -> Trees {
         let first = &fragments[0];
         let Call::Body(body) = first.call else {
@@ -334,7 +333,7 @@ impl Order<'_> {
         Ok(Some(trees))
     }
 
-    /// The call of a fragment: bodies are told the values of loops' variables, all others the beginning of time.
+    /// The call of a fragment: bodies receive the values of loops' variables, all others the beginning of time.
     fn call(&self, fragment: &Fragment) -> Tree {
         let variable = |number: usize| match fragment.reversed[number] {
             true => Value::Op(Op::Neg, vec![Value::Slot(self.grid + number)]),

@@ -1,10 +1,10 @@
 //! Overlap of work and messages: instances of a chunk that can run before it is received.
 //!
-//! Those that access nothing that is received in the chunk, the interior, come first; then the chunk is waited for; then comes
-//! the rest, the border. That is right if no instance of the border has to come before one of the interior. So the border gets
-//! whatever depends on something of the border: what accesses, later in a serial run and on the same rank, an element that an
-//! instance of the border accesses too, if one of both writes it. It also gets all that comes after other messages of the same
-//! time, and after exchanges of fields.
+//! The interior, the instances that access no element that is received in the chunk, comes first. Then the rank waits
+//! for the chunk. Then comes the border, the other instances. That is right if no instance of the border has to come
+//! before one of the interior. So every instance that depends on the border joins it: it accesses, later in a serial
+//! run and on the same rank, an element that an instance of the border accesses too, and one of both writes it.
+//! Instances after other messages of the same time, and after exchanges of fields, join the border, too.
 
 use crate::Result;
 use crate::channels::Messages;
@@ -38,7 +38,7 @@ enum Order {
     Apart,
 }
 
-/// What a body reads, or writes, of a field.
+/// The accesses of a body to a field: its reads, or its writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Side {
     body: usize,
@@ -64,7 +64,7 @@ struct Instances<'a> {
     nest: &'a Nest<'a>,
     depth: usize,
     domains: Vec<Option<Set>>,
-    /// What [`Instances::elements`] has given.
+    /// Earlier answers of [`Instances::elements`].
     known: RefCell<HashMap<(usize, usize, usize), Map>>,
 }
 
@@ -144,7 +144,7 @@ impl Instances<'_> {
         [names("p", ranks), names("i", self.nest.statements[body].depth)].concat()
     }
 
-    /// What cannot be before the messages are received, by itself.
+    /// The instances that cannot run before the messages are received, whatever other instances do.
     fn first(&self, body: usize, domain: &Set, messages: &[Messages], exchanges: &[Exchange]) -> Result<Set> {
         let mut border = domain.clone().subtract(domain.clone())?;
         let here = messages.iter().filter(|messages| {
@@ -299,7 +299,8 @@ impl Instances<'_> {
                 {
                     continue;
                 }
-                // Mostly each instance writes elements of its own, and reads none that others of its kind write.
+                // Mostly each instance writes elements of its own, and reads none that other instances of the body
+                // write.
                 let is_own = from == to && first.clone().reverse()?.is_single_valued()?;
                 let meets = || {
                     first
@@ -366,7 +367,7 @@ impl Instances<'_> {
             if from.is_empty()? || domain.is_subset(to)? {
                 continue;
             }
-            // What is touched is so by instances only.
+            // Only instances touch elements.
             let touched = from.clone().apply(conflict.touch.clone())?;
             let later = match &conflict.later {
                 Some(later) => touched.apply(later.clone())?,

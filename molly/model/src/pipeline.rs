@@ -1,17 +1,18 @@
 //! Pipelined sweeps: loops in which one rank runs after the other, some rows at a time.
 //!
-//! In place, a sweep such as that of Gauss and Seidel reads what it has written, and what one rank writes, the next one needs in
-//! the same sweep, element by element. In turns each rank waits for all of it before its part of the sweep, and sends all of its
-//! own after it. Tiled of rows make such parts short, so that ranks work at the same time.
+//! A sweep in place, such as that of Gauss and Seidel, reads its own writes. The next rank needs the writes of a rank
+//! in the same sweep, element by element. If the ranks run one after the other, each one waits for all of these values
+//! before its part of the sweep, and sends all of its own after it. Tiles of rows make such parts short, so that ranks
+//! work at the same time.
 //!
-//! Each loop decides for itself, the outermost one first; inside of a loop that does not qualify, its inner loops are tried. So a
-//! sweep forwards and one backwards in the same function each have their turns. A loop qualifies if
-//! - all pairs of ranks that send within the sweep agree on an order of ranks: by one coordinate up or down, then by another one.
-//!   Order by beginning of time first and by that order of ranks second then has each message sent before it is received, and no
-//!   ranks wait in a circle;
-//! - a value that comes earlier than in a serial run is the only version of its element that the rank reads in that part of the
-//!   sweep, nothing overwrites it there, and the reader writes no version before it;
-//! - what waits for the end of the sweep to be sent with such values is not overwritten until then;
+//! Each loop decides for itself, the outermost one first; inside of a loop that does not qualify, its inner loops are
+//! tried. So a sweep forwards and one backwards in the same function each have their turns. A loop qualifies if
+//! - all pairs of ranks that send within the sweep agree on an order of ranks: by one coordinate up or down, then by
+//!   another one. If steps are ordered by beginning of time first and by that order of ranks second, each message is
+//!   sent before it is received, and no ranks wait in a circle;
+//! - a value that comes earlier than in a serial run is the only version of its element that the rank reads in that
+//!   part of the sweep, nothing overwrites it there, and the reader writes no version before it;
+//! - no value that is sent with such values at the end of the sweep is overwritten until then;
 //! - there are fewer messages.
 
 use crate::Result;
@@ -30,10 +31,10 @@ use std::ops::Range;
 pub enum Pipeline {
     /// They take no turns.
     Off,
-    /// After so many.
+    /// After this number of rows.
     Rows(NonZeroU32),
-    /// After as many as should take the least time, where a rank could execute so many instances of a body instead of sending a
-    /// message and receiving one.
+    /// After the number of rows that should take the least time, where a rank could execute this number of instances of
+    /// a body instead of sending a message and receiving one.
     Chosen(NonZeroU32),
 }
 
@@ -234,10 +235,9 @@ impl Sweep {
 
     /// How many rows are best, in time counted in instances.
     ///
-    /// In a sweep over R rows of w instances, in tiles of k rows, a rank has the messages of R / k tiles. And the next sweep
-    /// begins when all have ended this one, the last rank after as many tiles of k w instances as ranks stand before
-    /// it beside the
-    /// rows. The sum is least where both are the same.
+    /// In a sweep over R rows of w instances, in tiles of k rows, a rank has the messages of R / k tiles. The next
+    /// sweep begins when all ranks have ended this one. The last rank ends after as many tiles of k w instances as
+    /// there are ranks before it, in addition to the rows. The sum is least where both are the same.
     pub(crate) fn best_rows(&self, nest: &Nest<'_>, message: NonZeroU32) -> NonZeroU32 {
         let (mut rows, mut instances, mut ahead) = (1, 0, 0);
         for body in self.bodies.clone() {
@@ -397,7 +397,7 @@ impl Part<'_> {
         Ok(true)
     }
 
-    /// What the bodies of the sweep write of the field: the rank, the time, the element.
+    /// The writes of the sweep's bodies to the field: the rank, the time, the element.
     fn writes(&self) -> Result<Vec<Set>> {
         let nest = self.nest;
         let of_sweep = nest.accesses().filter(|(body, _, access)| {

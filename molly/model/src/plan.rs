@@ -15,16 +15,16 @@ use crate::versions::{Exchange, Group, exchanges};
 use crate::{Error, Result};
 use spinneret_isl::{Set, limited};
 
-/// What every rank does. One plan serves all of them.
+/// The work of every rank. One plan serves all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The grid of ranks.
     pub geometry: Geometry,
     /// The numbers it was made with.
     pub sizes: Sizes,
-    /// What is read of what.
+    /// Which reads need which writes.
     pub flows: Vec<Flow>,
-    /// What travels.
+    /// The messages between ranks.
     pub channels: Vec<Channel>,
     /// Loops in which ranks take turns.
     pub turns: Vec<Turns>,
@@ -32,7 +32,7 @@ pub struct Plan {
     pub exchanges: Vec<Exchange>,
     /// Fields that exchange what is stored of them.
     pub groups: Vec<Group>,
-    /// What a rank does. The parameters are its coordinates.
+    /// The steps of a rank. The parameters are its coordinates.
     pub tree: Tree,
     /// Messages only.
     events: Tree,
@@ -65,7 +65,7 @@ pub struct Message {
     pub chunk: Vec<i64>,
 }
 
-/// What a plan may do.
+/// The limit on isl's operations, and the optimizations that a plan may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Options {
     /// isl's operations; 0 is no limit.
@@ -93,7 +93,7 @@ impl Default for Options {
     }
 }
 
-/// What is done with messages under MPI, whose elements may lie apart in the memory of a field, as those of a column do.
+/// How MPI sends messages whose elements may be apart in the memory of a field, as those of a column are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Columns {
     /// They are copied to a buffer before they are sent, and out of one when they have come.
@@ -346,7 +346,7 @@ impl Plan {
     }
 }
 
-/// What a rank does, with work before messages are waited for if that is allowed, right, and found soon enough.
+/// The steps of a rank, with work before the wait for messages if that is allowed, right, and found soon enough.
 fn ordered(
     nest: &Nest<'_>,
     messages: &[Messages],

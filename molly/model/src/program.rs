@@ -212,7 +212,7 @@ impl Bounds {
 pub enum Node {
     /// A loop. Its variable is the next one of [`Expr::Loop`].
     Loop(Bounds, Vec<Node>),
-    /// What is done if a condition holds, and what otherwise.
+    /// Nodes for where a condition holds, and for where it does not.
     If(Cond, Vec<Node>, Vec<Node>),
     /// Statements that are executed as one.
     Body(Body),
@@ -282,7 +282,7 @@ pub struct Program {
     pub fields: Vec<String>,
     /// Bytes of an element of each field.
     pub element_bytes: Vec<usize>,
-    /// What it does.
+    /// Its steps.
     pub nodes: Vec<Node>,
 }
 

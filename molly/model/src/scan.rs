@@ -1,9 +1,9 @@
 //! Loops over the points of a convex set, straight from its conditions.
 //!
-//! Each coordinate runs between the bounds that the set has when all later ones are left out. These are not always exact, and
-//! need not be: what the set says of a coordinate is asked where the coordinate gets its value, so an outer loop may have turns
-//! with nothing in them, and no point is visited that is not in the set. isl's own code generation gives tidier loops for more
-//! sets, and takes a hundred times as long.
+//! Each coordinate runs between the bounds that the set has when all later ones are left out. These bounds are not
+//! always exact, and need not be: the conditions on a coordinate are checked where it gets its value. So an outer loop
+//! may have turns that visit nothing, and no point outside the set is visited. isl's own code generation gives tidier
+//! loops for more sets, and takes a hundred times as long.
 
 use crate::Result;
 use crate::expressions::{Op, Value};
@@ -208,7 +208,7 @@ fn one_of(op: Op, mut values: Vec<Value>) -> Value {
     }
 }
 
-/// What times `factor` has the rest 1, if something has.
+/// The number whose product with `factor` has the rest 1, if there is one.
 fn inverse(factor: i64, by: i64) -> Option<i64> {
     let (mut a, mut b) = ((factor.rem_euclid(by), 1), (by, 0));
     while a.0 != 0 {

@@ -10,8 +10,9 @@ use crate::tree::Tree;
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set, UnionMap, loops};
 
-/// Where time is cut: behind each prefix that some channel uses, one more coordinate says before (-1) or after (1) what
-/// has the prefix, and what of that comes even before (-2). The last coordinate tells channels of the same moment apart.
+/// Where time is cut: after each prefix that some channel uses. One more coordinate there is -1 for a moment before all
+/// that has the prefix, 1 for one after it, and -2 for the part of it that comes even before -1. The last coordinate
+/// distinguishes channels of the same moment.
 #[derive(Debug)]
 struct Clock {
     time: usize,
@@ -19,7 +20,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// A moment, as a point: coordinates of time, of which the rest is 0; a cut behind them; the channel.
+    /// A moment, as a point: coordinates of time, of which the rest is 0; a cut after them; the channel.
     fn moment(&self, time: &[String], cut: Option<i64>, channel: usize) -> String {
         self.point(time, channel, |at| cut.filter(|_| at == time.len()).unwrap_or(0))
     }
@@ -42,7 +43,7 @@ impl Clock {
     }
 }
 
-/// What a rank does; the parameters of the tree are its coordinates.
+/// The steps of a rank; the parameters of the tree are its coordinates.
 pub(crate) fn schedule(
     nest: &Nest<'_>,
     messages: &[Messages],

@@ -112,7 +112,7 @@ impl Plan {
 /// Instances of a row that is worth it.
 const LONG: i64 = 16;
 
-/// Rows that are looked at.
+/// Rows that are checked.
 const ROWS: usize = 256;
 
 impl Plan {

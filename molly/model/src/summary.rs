@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
 use std::fmt;
 
-/// What all ranks send on a channel.
+/// The messages of all ranks on a channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The field.
     pub field: usize,
-    /// When.
+    /// When its values travel.
     pub level: Level,
     /// Buffers of each pair of ranks.
     pub buffers: usize,
@@ -39,7 +39,7 @@ struct Chunk {
     pairs: BTreeMap<(usize, usize), u64>,
 }
 
-/// What a rank executes.
+/// The work of a rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Executed {
     /// Instances of bodies.
@@ -49,7 +49,7 @@ pub struct Executed {
 }
 
 impl Plan {
-    /// What a rank executes, and how much of it while it could as well wait.
+    /// Counts the instances that a rank executes, and those among them that it executes while it could as well wait.
     pub fn executed(&self, rank: usize) -> Executed {
         let (mut executed, mut since) = (Executed::default(), 0);
         let Ok(()) = self.tree.visit(&mut self.slots(rank), &mut |row| {
@@ -77,7 +77,7 @@ impl Plan {
         executed
     }
 
-    /// What all ranks send, channel by channel.
+    /// The messages of all ranks, channel by channel.
     pub fn summaries(&self) -> Vec<Summary> {
         let mut chunks: Vec<HashMap<Vec<i64>, Chunk>> =
             self.channels.iter().map(|_| HashMap::new()).collect();
@@ -135,7 +135,7 @@ impl Plan {
 
 // The time that a plan takes.
 
-/// What things cost, in seconds. The model is that of LogGP, with an overhead of 0 for messages whose cost is their latency.
+/// Costs in seconds. The model is LogGP, with an overhead of 0 for messages whose cost is their latency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// An instance of a body.
@@ -144,7 +144,7 @@ pub struct Costs {
     pub latency_s: f64,
     /// Each element of a message, on top of that.
     pub element_s: f64,
-    /// What sender and receiver are kept from work by a message.
+    /// Time for which a message keeps its sender and its receiver from work.
     pub overhead_s: f64,
 }
 
@@ -221,7 +221,7 @@ impl Plan {
         }
     }
 
-    /// What a rank does, in its order.
+    /// The steps of a rank, in its order.
     fn steps(&self, rank: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut known = HashMap::new();
@@ -288,12 +288,12 @@ struct Line {
 }
 
 impl Plan {
-    /// Runs all ranks' messages, without data, over a transport that takes a message only when the receiver has a buffer for
-    /// it, with `buffers` of them for each pair of ranks and channel, or those of the plan. What comes out does not depend on
-    /// who goes first, so if all come to their end here, they always do.
+    /// Runs all ranks' messages, without data, over a transport that takes a message only when the receiver has a
+    /// buffer for it, with `buffers` of them for each pair of ranks and channel, or those of the plan. The result does
+    /// not depend on which rank goes first, so if all ranks come to their end here, they always do.
     ///
     /// # Errors
-    /// Which ranks wait, if some do.
+    /// The ranks that wait, if some do.
     pub fn check_progress(&self, buffers: Option<usize>) -> Result<u64, Stuck> {
         let ranks = self.geometry.ranks();
         let mut todo: Vec<Vec<Message>> = vec![Vec::new(); ranks];

@@ -5,7 +5,7 @@ use crate::expressions::{Op, Value};
 use spinneret_isl::{Ast, Expr};
 use std::convert::Infallible;
 
-/// What is visited.
+/// The action of a visited row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Instances of a body.
@@ -46,7 +46,7 @@ pub enum Tree {
     Call(Call, Vec<Value>),
     /// A loop around one call in which only the last argument changes, always by the same.
     Row(LoopRange, Call, Vec<Value>),
-    /// A loop around a row that is the same each time but for one argument, which changes by the same.
+    /// A loop around a row that is the same each time except for one argument, which changes by the same.
     Rows(LoopRange, usize, Box<Tree>),
 }
 
@@ -220,7 +220,7 @@ impl Row<'_> {
     }
 }
 
-/// What isl's call is: `B` a body, `S` and `R` messages, `X` an exchange, `E` an element.
+/// Parses the name of a call of isl's: `B` a body, `S` and `R` messages, `X` an exchange, `E` an element.
 fn call(name: &str) -> Call {
     let number = || name[1..].parse().expect("calls are numbered here");
     match &name[..1] {

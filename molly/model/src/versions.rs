@@ -1,12 +1,12 @@
 //! Avoided copies: two fields swap their storage instead.
 //!
-//! In `for i { b = f(a); a = b }` the second nest only copies. Instead the fields exchange their storage, and versions of `a`
-//! are in two places in turn. That is right if
+//! In `for i { b = f(a); a = b }` the second nest only copies. Instead the fields exchange their storage, and the
+//! versions of `a` alternate between two places. That is right if
 //! - the copy is of the same elements in each iteration, and nothing else writes `a`,
-//! - no value of `b` is read that was written before the last exchange: what is in `b` then is an old version of `a`,
-//! - elements that are not copied are never written, and are looked at in one of the fields only: they are in all places.
+//! - no read of `b` needs a value that was written before the last exchange: after it `b` has an old version of `a`,
+//! - elements that are not copied are never written, and are read in one of the fields only: they are in all places.
 //!
-//! At the end `b` gets what it would have: elements that were copied from `a`, the others as they were.
+//! At the end `b` gets its values of a serial run: elements that were copied from `a`, the others as they were.
 
 use crate::Result;
 use crate::channels::elements;
@@ -37,13 +37,13 @@ pub struct Exchange {
 pub struct Group {
     /// The fields.
     pub fields: Vec<usize>,
-    /// The one whose elements are looked at that are never copied.
+    /// The field in which the elements are read that are never copied.
     pub border: usize,
     /// The elements that are copied.
     pub elements: Points,
 }
 
-/// A copy that may be left out, with the sets that say so.
+/// A copy that may be left out, with the sets that show it.
 #[derive(Debug)]
 struct Candidate {
     exchange: Exchange,
@@ -180,7 +180,7 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
         return Ok(None);
     }
     let elements = unnamed(nest, exchange.to, copied)?;
-    // What was in the first field at the beginning may be copied, if it is overwritten afterwards.
+    // The initial values of the first field may be copied, if they are overwritten afterwards.
     if flows
         .iter()
         .any(|flow| flow.to == Some((body, 0)) && flow.from.is_none())
@@ -226,7 +226,7 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
     Ok(Some(Candidate { exchange, elements }))
 }
 
-/// Fields whose copies are of the same elements, with one of them whose other elements are looked at.
+/// Fields whose copies are of the same elements, with the one of them in which the other elements are read.
 fn group(nest: &Nest<'_>, members: &[Candidate]) -> Result<Option<Group>> {
     let mut fields: Vec<usize> = members
         .iter()

@@ -1,8 +1,8 @@
-//! Molly's ranks, each with a NIC of its own: handlers put what comes from other ranks into its place in fields.
+//! Molly's ranks, each with a NIC of its own: handlers put values from other ranks into their place in fields.
 //!
 //! ```text
 //! rank that sends                          rank that receives
-//!   pack into a buffer                       nobody looks at the ghost cells any more: Placing::expect
+//!   pack into a buffer                       no row accesses the ghost cells any more: Placing::expect
 //!   start: announcement  ----------------->    a persistent receive whose layout is the plan's runs is started
 //!   <------------------------------- grant     by the library, which arms a slot of the NIC
 //!   segments of SLMP  ====================>    handlers put each run into the field's storage
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Fields live in host memory of the library's context ([`Library::pointer`](spinneret_mpi::Library::pointer)), so the
-//! host copies nothing. The grant is the credit without which a message does not come; when it is given is what
-//! [`Plan::lifetimes`](molly::Plan::lifetimes) found out.
+//! host copies nothing. The grant is the credit without which a message does not come.
+//! [`Plan::lifetimes`](molly::Plan::lifetimes) determines when a rank gives it.
 
 #![deny(unsafe_code)]
 
@@ -30,12 +30,12 @@ use transport::Nics;
 mod lines;
 mod transport;
 
-/// What a rank's host does beside its NIC.
+/// Timing of a rank's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Host {
     /// How long it waits for other ranks at most.
     pub patience: Duration,
-    /// How long an instance of a body takes on a simulated NIC's clock; on a card time passes by itself.
+    /// Time of an instance of a body on a simulated NIC's clock; on a card real time passes.
     pub instance: Duration,
 }
 
@@ -49,16 +49,16 @@ impl Default for Host {
     }
 }
 
-/// What a rank gave, and what its NIC did.
+/// The result of a rank, and the work of its NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended<R> {
-    /// What the program gave.
+    /// The result of the program.
     pub result: R,
-    /// What the NIC did for it.
+    /// The NIC's work for it.
     pub placed: Placed,
 }
 
-/// What a NIC did for its rank.
+/// The work of a NIC for its rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Placed {
     /// Messages that were put into their place in fields,
@@ -122,7 +122,7 @@ pub fn run<D: Device + 'static, R>(
     let result = each(&mut molly_rank);
     drop(molly_rank);
     if lent.is_in_use() {
-        // What is stored there stays readable: the memory is never given back.
+        // The values there stay readable: the memory is never freed.
         std::mem::forget(shared);
         return Err(Error::Transport {
             rank: number,
@@ -160,26 +160,25 @@ fn failed(rank: usize, error: &library::Error) -> Error {
     }
 }
 
-// What it takes to receive the messages of a channel.
+// The cost of receiving the messages of a channel.
 
-/// Clocks that an HPU takes for a packet without its runs, and for each run; measured on the simulated NIC
-/// (docs/host/mpi.md).
+/// Clocks of an HPU for a packet without its runs, and for each run; measured on the simulated NIC (docs/host/mpi.md).
 const PACKET_CLOCKS: f64 = 400.0;
 const RUN_CLOCKS: f64 = 30.0;
 /// Clocks of the cluster in a microsecond.
 const CLOCKS_A_US: f64 = 40.0;
-/// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an
-/// idle NIC in a fabric of 500 ns. The rest of the step times of Game of Life in docs/results/software.md.
+/// Time of a message without the work of HPUs: from its announcement to the word that reports its arrival, on an idle
+/// NIC in a fabric of 500 ns. The rest of the step times of Game of Life in docs/results/software.md.
 const MESSAGE_US: f64 = 45.0;
-/// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its
-/// word, and two words that are written to the NIC, of 100 ns each as stated in docs/results/README.md.
+/// The host's time for a message that its NIC puts in place: it reads the frame of the announcement and the message's
+/// word, and writes two words to the NIC, of 100 ns each as stated in docs/results/README.md.
 const HOST_US: f64 = 0.4;
 
 /// How long a host's copy is measured, and how many elements it has at most.
 const MEASURING: Duration = Duration::from_millis(2);
 const MOST_BYTES: usize = 1 << 24;
 
-/// What it takes to receive a message, in microseconds.
+/// The cost of receiving a message, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Halo {
     /// Bytes of neighbouring elements.
@@ -188,13 +187,13 @@ pub struct Halo {
     pub host_us: f64,
     /// The NIC, computed from what was measured on the simulated one.
     pub nic_us: f64,
-    /// What the host saves if its NIC does it; less than nothing if it has more to do then.
+    /// Time that the host saves if its NIC receives the message; negative if the host has more to do then.
     pub freed_us: f64,
-    /// Who should do it.
+    /// The better receiver.
     pub by: By,
 }
 
-/// Who receives messages.
+/// The receiver of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The host copies.
@@ -235,7 +234,7 @@ impl Halo {
 
 /// How long this machine takes to copy a message out of its buffer to pieces in different rows.
 fn host_us(run_bytes: usize, pieces: usize, row_bytes: usize) -> f64 {
-    // A longer run stands for one of so many bytes.
+    // A run of `MOST_BYTES` stands for longer ones.
     let (whole, run_bytes) = (run_bytes.max(1), run_bytes.clamp(1, MOST_BYTES));
     let row = row_bytes.clamp(run_bytes, MOST_BYTES);
     let rows = pieces.clamp(1, (MOST_BYTES / row).max(1));
@@ -269,7 +268,7 @@ mod tests {
         let (column, corner) = (Halo::of(16384, 4096, 16384), Halo::of(1, 1, 256));
         assert_eq!((column.run_bytes, column.by), (4.0, By::Nic));
         assert_eq!(corner.by, By::Host);
-        // What is longer than what is measured takes as much longer, and no memory.
+        // A run that is longer than the longest measured one takes proportionally longer, and no memory.
         let huge = Halo::of(1 << 40, 1, 1 << 50);
         assert!(huge.host_us > 1e4 * Halo::of(1 << 24, 1, 1 << 24).host_us / 2.0);
         assert!(corner.freed_us < 0.0 && corner.nic_us > corner.host_us);

@@ -57,10 +57,10 @@ pub(crate) struct Sending {
     prepared: Option<(Request, usize)>,
 }
 
-/// What receives messages.
+/// The receiver's end of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Receiving {
-    /// What was said of the message that comes first, if it has come.
+    /// The status of the message that comes first, if it has come.
     pub(crate) come: Option<Status>,
     /// A buffer for messages that are not put in place, and its request.
     whole: Option<(Buffer, Request)>,
@@ -175,7 +175,7 @@ impl Receiving {
         self.expected.front().copied()
     }
 
-    /// Whether the message that comes first has come; one that nobody expects comes into a buffer.
+    /// Whether the message that comes first has come; an unexpected one comes into a buffer.
     pub(crate) fn test<D: Device>(&mut self, rank: &mut Rank<D>, line: &Line) -> Result<bool, Error> {
         let first = match self.first() {
             Some(first) => first,
@@ -193,7 +193,7 @@ impl Receiving {
         self.come = None;
     }
 
-    /// Frees requests for a buffer that a field has given back.
+    /// Frees requests for a buffer that a field has returned.
     pub(crate) fn forget<D: Device>(&mut self, rank: &mut Rank<D>, buffer: &Buffer) -> Result<(), Error> {
         for (.., request) in self.prepared.extract_if(.., |(_, of, _)| of == buffer) {
             rank.library().free(request)?;

@@ -12,14 +12,15 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the other rank has not done when a message does not go or come.
+/// The call that the other rank has not made when a message does not leave or arrive.
 const TAKE: &str = "take";
 const SEND: &str = "send";
 
-/// Work for which time passes at once. Between two parts of it the library looks at what has come.
+/// Work for which time passes at once. Between two parts of it the library polls for arrivals.
 const WORK: Duration = Duration::from_micros(5);
 
-/// Messages over the NIC of a rank. A line that is opened anew, for longer messages, leaves its buffers to the library.
+/// Messages over the NIC of a rank. A line that is opened again, for longer messages, leaves its buffers to the
+/// library.
 #[derive(Debug)]
 pub(crate) struct Nics<D: Device> {
     nic: Rc<RefCell<Rank<D>>>,
@@ -29,7 +30,7 @@ pub(crate) struct Nics<D: Device> {
     owed: Duration,
     lines: Vec<Opened>,
     fields: Fields,
-    /// Memory that fields have given back while a message could come into it.
+    /// Memory that fields have returned while a message could come into it.
     returned: Vec<Buffer>,
     counts: Rc<Cell<Placed>>,
 }
@@ -48,12 +49,12 @@ impl<D: Device> Nics<D> {
         }
     }
 
-    /// What tells whether fields have memory of the NIC.
+    /// A handle that shows whether fields have memory of the NIC.
     pub(crate) fn lent(&self) -> Lent {
         self.fields.lent()
     }
 
-    /// What the NIC has done so far.
+    /// The work of the NIC so far.
     pub(crate) fn counts(&self) -> Rc<Cell<Placed>> {
         Rc::clone(&self.counts)
     }
@@ -69,7 +70,7 @@ impl<D: Device> Nics<D> {
         }
     }
 
-    /// What receives messages of a line.
+    /// The receiver's end of a line.
     fn receiving(&mut self, line: usize) -> Result<&mut Receiving> {
         match self.lines[line].ends {
             Ends::Receive(_) => {}
@@ -118,7 +119,7 @@ impl<D: Device> Nics<D> {
         Ok(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), bytes) })
     }
 
-    /// Gives back memory of fields to which no message can come any more.
+    /// Frees memory of fields to which no message can come any more.
     fn give_back(&mut self) -> std::result::Result<(), library::Error> {
         self.returned.extend(self.fields.returned());
         let mut nic = self.nic.borrow_mut();
@@ -304,7 +305,7 @@ pub(crate) struct Fields {
     lent: Lent,
 }
 
-/// What fields have of a library's memory; what they have given back comes in here.
+/// The memory of a library that fields have; they return it here.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lent(Arc<Mutex<Vec<Buffer>>>);
 
@@ -313,7 +314,7 @@ pub(crate) struct Lent(Arc<Mutex<Vec<Buffer>>>);
 struct Part {
     start: NonNull<u8>,
     buffer: Buffer,
-    /// Says that there is somebody who has it.
+    /// Shows that a field has the memory.
     lent: Lent,
 }
 
@@ -324,9 +325,9 @@ unsafe impl Send for Part {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Part {}
 
-// SAFETY: the library gives buffers to one owner each, in lines of 64 bytes of a mapping that begins at a page, and
-// this one is not given back before this is dropped; nor is the library dropped as long as one is lent. Handlers write
-// what a receive says that was started by `Placing::expect`, until it is complete.
+// SAFETY: the library lends each buffer to one owner, in lines of 64 bytes of a mapping that begins at a page. It frees
+// this one only after this is dropped, and the library is not dropped as long as one is lent. Handlers write the pieces
+// of a receive that `Placing::expect` has started, until it is complete.
 #[allow(unsafe_code)]
 unsafe impl Memory for Part {
     fn start(&self) -> NonNull<u8> {
@@ -346,7 +347,7 @@ impl Drop for Part {
 }
 
 impl Lent {
-    /// Whether fields have some, beside those who only count it: [`Fields`] and whoever asks.
+    /// Whether fields have some, apart from the holders that only count it: [`Fields`] and the caller.
     pub(crate) fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -374,7 +375,7 @@ impl Fields {
         }))
     }
 
-    /// What fields have given back, which is forgotten here.
+    /// Takes the buffers that fields have returned, and forgets them here.
     pub(crate) fn returned(&mut self) -> Vec<Buffer> {
         let mut returned = self.lent.0.lock().unwrap_or_else(PoisonError::into_inner);
         let returned = std::mem::take(&mut *returned);

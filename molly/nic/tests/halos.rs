@@ -38,11 +38,11 @@ fn is_whole() -> bool {
     std::env::var_os(STEPS_VARIABLE).is_some()
 }
 
-/// What ranks of a grid did.
+/// The work of the ranks of a grid.
 #[derive(Debug)]
 struct Done(Vec<(Traffic, Placed)>);
 
-/// What instances and acts of hosts take.
+/// The time of instances and of the hosts' actions.
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     instance: Duration,
@@ -107,7 +107,7 @@ impl Done {
         self.0.iter().map(of).sum()
     }
 
-    /// All messages were put in place by NICs, and nothing by hosts; there are so many.
+    /// NICs have put all messages in place, this number of them, and hosts none.
     fn is_placed(&self, messages: u64) {
         let [sent, placed] = [
             self.sum(|(traffic, _)| traffic.messages),
@@ -288,7 +288,7 @@ fn part(rank: &mut molly::Rank, points: Points, serial: &Field<u8, 3>) -> molly:
     Ok(traffic)
 }
 
-/// Runs it on a grid of ranks; each step has so many messages.
+/// Runs it on a grid of ranks; each step has `messages_a_step` messages.
 fn same_after_every_step(points: Points, grid: &str, faults: Faults, messages_a_step: u64) {
     let steps = steps();
     let serial = serial(points, steps);

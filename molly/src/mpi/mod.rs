@@ -1,9 +1,9 @@
 //! Ranks as processes under MPI.
 //!
-//! Each line of messages has persistent requests of its own: for messages that are packed, as many for receiving as a plan
-//! has buffers, which are started when the line is opened, and up to twice as many for sending, as the other rank may
-//! receive without buffers; for those that go straight, one for each place. All of molly's messages are on a communicator
-//! of their own.
+//! Each line of messages has its own persistent requests. For packed messages, it has as many receives as the plan has
+//! buffers, started when the line is opened, and up to twice as many sends, as the other rank may receive without
+//! buffers. For messages that go straight, it has one request for each place. All of molly's messages are on a
+//! communicator of their own.
 
 mod straight;
 
@@ -26,7 +26,7 @@ const GENERATIONS: usize = 64;
 /// Tests of a message before others get the processor: with as many ranks as processors that is never needed.
 const SPINS: u32 = 2000;
 
-/// What a rank asks another one, and what that answers: which call it is in.
+/// Tags of a question from another rank, and of its answer: the current call of the rank that is asked.
 const QUESTION: u32 = 0;
 const ANSWER: u32 = 1;
 
@@ -68,9 +68,9 @@ pub fn ranks<R>(
     each(&mut rank)
 }
 
-/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by
-/// themselves and rank
-/// 0 says. Anything else is said by the rank that has met it, which ends all of them with 1, as they would wait for it.
+/// Returns the exit code of a program after [`ranks`]: 0, or 2 if the request cannot be met. Every rank finds such an
+/// error on its own, and rank 0 reports it. Any other error is reported by the rank that meets it, which ends all ranks
+/// with 1, as they would wait for it.
 pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
     match result {
         Err(error) if error.is_found_by_all() => {
@@ -78,9 +78,8 @@ pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
             if world.rank() == 0 {
                 eprintln!("{error}");
             }
-            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever
-            // cannot wait
-            // for the others ends all the same.
+            // A launcher may end all ranks when one has exited with another code than 0, so rank 0 reports the error
+            // before that. A rank that cannot wait for the others exits all the same.
             let _ = world.barrier();
             ExitCode::from(2)
         }
@@ -105,7 +104,7 @@ struct Messages {
     comm: Rc<Comm>,
     /// For questions and answers.
     questions: Comm,
-    /// What this rank has called last.
+    /// The last call of this rank.
     call: String,
     patience: Duration,
     lines: Vec<Option<Opened>>,
@@ -119,7 +118,7 @@ struct Opened {
     line: Line,
     tag: u32,
     ends: Ends,
-    /// Messages started or received, or that are gone from their place.
+    /// Messages that were started, were received, or have left their place.
     count: usize,
     /// Bytes of the message that is filled or read.
     bytes: usize,
@@ -202,7 +201,7 @@ impl Messages {
         Ok(())
     }
 
-    /// What another rank says that it is in, if it looks for questions.
+    /// Asks another rank for its current call; `None` if it does not poll for questions.
     fn ask(&self, peer: usize) -> std::result::Result<Option<String>, spinneret_mpi_sys::Error> {
         self.questions.send(&[], peer, QUESTION)?;
         let begun = Instant::now();

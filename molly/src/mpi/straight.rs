@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
-/// Memory of one field. Messages that go there have a share of it, and so has whoever computes with the field.
+/// Memory of one field. The field and the messages that go there share it.
 #[derive(Debug)]
 struct Part(Arc<Shared>);
 
-// SAFETY: the memory stays where it is, its bytes have values, it is aligned for a field's elements (`memory` says how), and
-// nobody else has it but messages that were started by `expect` and `start_from`, which are only moved by calls that
-// take this rank's transport. A message that is still under way when a field leaves this memory keeps it.
+// SAFETY: the memory stays where it is, its bytes have values, and it is aligned for a field's elements (`memory` says
+// how). Nothing else accesses it except messages that were started by `expect` and `start_from`, which move only in
+// calls that take this rank's transport. A message that is still under way when a field leaves this memory keeps it.
 #[allow(unsafe_code)]
 unsafe impl Memory for Part {
     fn start(&self) -> NonNull<u8> {
@@ -74,7 +74,7 @@ impl Straight {
     }
 }
 
-/// What describes a place, and where in its memory that begins.
+/// The datatype of a place, and the offset in its memory where it begins.
 fn datatype(mpi: &Mpi, place: &Place) -> std::result::Result<(usize, Datatype), spinneret_mpi_sys::Error> {
     let byte = mpi.named("MPI_BYTE")?;
     let strides = strides(place.pieces.iter().cloned());

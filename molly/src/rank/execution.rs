@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What a rank did in one run of a function.
+/// The work of a rank in one run of a function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Messages that it sent.
@@ -73,11 +73,11 @@ struct Execution<'a> {
     contents: HashMap<End, Rc<Contents>>,
     /// Where these are stored; fields that exchange what is stored of them store the same.
     strides: HashMap<End, Rc<Vec<Stride>>>,
-    /// What was in the fields of groups that are not their border, where nothing is copied.
+    /// The old values in the fields of groups that are not their border, where nothing is copied.
     kept: HashMap<usize, Kept>,
-    /// When messages may come into their places, and when they have to be gone.
+    /// When messages may come into their places, and when they must have left.
     lifetimes: Rc<Lifetimes>,
-    /// Rows that were done, messages that have room, and messages that are gone.
+    /// Rows that were done, messages that have room, and messages that have left.
     rows: usize,
     expected: usize,
     departed: usize,
@@ -230,7 +230,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Lets messages come into their places that nobody accesses any more.
+    /// Lets messages come into their places once no row accesses these any more.
     fn expect(&mut self) -> Result<()> {
         let lifetimes = Rc::clone(&self.lifetimes);
         while let Some(Room {
@@ -344,7 +344,7 @@ impl Execution<'_> {
         if !straight.is_empty() {
             self.lifetimes = self.rank.lifetimes(self.program, plan, straight);
         }
-        // Nobody waits before a write for what he does not know to be taken: that could be a circle.
+        // Before a write, no rank waits for a message that it does not know to be taken: ranks could wait in a circle.
         for departure in self
             .lifetimes
             .departures

@@ -35,7 +35,7 @@ pub struct Rank {
     /// When messages that go straight are in their places, in each plan, and which ones go so.
     lifetimes: HashMap<Key, (BTreeSet<End>, Rc<Lifetimes>)>,
     options: Options,
-    /// What was called last, and where.
+    /// The last call, and its place in the source.
     call: String,
 }
 
@@ -208,7 +208,7 @@ impl Rank {
         Ok(words)
     }
 
-    /// The plan of a program with these numbers; one rank makes it, if nobody has yet.
+    /// The plan of a program with these numbers; one rank makes it, if no other has yet.
     ///
     /// # Errors
     /// If there is none.
@@ -272,7 +272,7 @@ impl Rank {
         execute(self, program, plan, work).map_err(|error| self.located(error))
     }
 
-    /// What plans may do.
+    /// The limit and the optimizations of plans.
     pub(crate) fn options(&self) -> Options {
         self.options
     }

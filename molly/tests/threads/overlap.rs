@@ -219,7 +219,7 @@ fn places_are_free_before_messages_are_waited_for() {
 /// Elements of storages, each with the first row after another one in which it is written.
 struct Written(HashMap<(usize, Vec<i64>), Vec<usize>>);
 
-/// What each row writes, found out element by element.
+/// The elements that each row writes, found one by one.
 fn written(
     program: &Program,
     plan: &Plan,
@@ -312,7 +312,7 @@ struct Needed {
 }
 
 impl Needed {
-    /// Lets a rank do so many of its messages, and others what they have to send for that.
+    /// Executes a rank's messages up to number `until`, and those of other ranks that these need.
     fn advance(&mut self, rank: usize, until: usize) {
         while self.done[rank] < until {
             let message = self.messages[rank][self.done[rank]].1.clone();
@@ -371,7 +371,7 @@ fn look(program: &Program, plan: &Plan) -> (usize, usize) {
                 row < &departure.before && departure.before <= first,
                 "{departure:?}: sent after {row} rows, written after {first}"
             );
-            // Whatever the others do not have to do by then, they have not done.
+            // The other ranks have done nothing that they do not have to do by then.
             let received = needed.messages[rank]
                 .iter()
                 .take_while(|(rows, _)| *rows < departure.before)

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 /// Geometries of two dimensions, some with ranks that own nothing.
 const GRIDS: [&str; 6] = ["1x1", "2x2", "3x2", "1x5", "4x3", "12x1"];
 
-/// What `one` gives on rank 0 is the serial field, on each grid.
+/// Checks that the result of `one` on rank 0 is the serial field, on each grid.
 fn same<const D: usize>(
     grids: &[&str],
     serial: &Field<f64, D>,

@@ -73,7 +73,7 @@ fn sums_have_the_same_bits_on_all_grids() {
     for grid in GRIDS {
         let all = molly::threads(&Geometry::parse(grid).unwrap(), &Network::default(), |rank| {
             let mut total = Sum::new();
-            // What was in it before is the same on all ranks, and counts once.
+            // The value that the sum has before is the same on all ranks, and counts once.
             total += 0.5;
             sum::run(rank, &mut rank.field([37, 23], wild), &mut total)?;
             Ok(total.value().to_bits())
@@ -154,7 +154,7 @@ fn a_sum_needs_no_messages_but_one_reduction() {
     assert!(whole.channels.is_empty(), "{:?}", whole.channels);
     let executed: u64 = (0..64).map(|rank| whole.executed(rank).instances).sum();
     assert_eq!(executed, 1024 * 1024);
-    // What lives elsewhere is sent to where it is multiplied.
+    // An element that lives elsewhere is sent to the rank that multiplies it.
     assert_eq!(plan(&product::program(), &[101], "4").channels.len(), 1);
 }
 

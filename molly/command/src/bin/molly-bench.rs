@@ -151,7 +151,7 @@ fn times(command: &mut Command) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// Seconds that molly takes for `five`.
+/// Seconds of molly's run of `five`.
 fn ours(arguments: &Arguments, size: &str, steps: &str, more: &[&str]) -> Result<f64> {
     let mut run = mpirun(&arguments.molly);
     let given = [

@@ -206,7 +206,7 @@ fn elimination_without_pivots() {
         BTreeMap::from([(16, 8), (11, 4)])
     );
     assert_eq!(sent(&update, Level::Time(1), &[0, 20]), (12, 172));
-    // Who divides needs the element on the diagonal as well.
+    // The rank that divides needs the element on the diagonal as well.
     let whole = plan(&elimination(64, true), "4x4");
     assert_eq!(
         lengths(&whole, Level::Time(1), &[0, 20]),

@@ -66,8 +66,8 @@ fn ranks_that_take_turns_work_at_the_same_time() {
         pace.work_s / pace.seconds
     };
     let (each, strips, whole) = (pace(0), pace(8), pace(2000));
-    // With strips of k of R rows all but about 1 / (1 + k / R) is work; whole sweeps take turns, and no rank works
-    // beside another.
+    // With strips of k of R rows all but about 1 / (1 + k / R) is work. With whole sweeps, ranks take turns, and no two
+    // of them work at the same time.
     assert!(
         strips > 0.85 && whole < 0.6 && each < strips,
         "{each} {strips} {whole}"
@@ -161,7 +161,7 @@ fn sweeps_of_both_directions_have_turns_of_their_own() {
         let nodes = vec![Node::Loop(Bounds::new(0, steps), nodes)];
         program("directions", &["u"], vec![vec![size; 2]], nodes)
     };
-    // What stands at the right border is read once at the beginning.
+    // The values at the right border are read once at the beginning.
     let both = repeated(vec![forwards(1), backwards(1)]);
     // A message for each row; for each of 17 strips; for each sweep; and, for rows of 64 points and messages of 2000, for two
     // strips of 65 rows.
@@ -215,7 +215,7 @@ fn wavefronts_in_all_directions_have_turns() {
         let (turns, plan) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, y]]), "2x3", Some(11));
         assert_eq!(plan.turns.len(), 1, "{backwards:?}");
         assert!(turns * 3 < each, "{backwards:?}: {turns}, {each}");
-        // Of what is behind it a point needs what was there before, which no order of ranks can give.
+        // A point needs an old value of a point after it, which no order of ranks can give.
         let (_, plan) = in_turns(&case(backwards, &[[x, 0], [0, y], [x, -y]]), "2x3", Some(11));
         assert_eq!(plan.turns, [], "{backwards:?}");
     }
