@@ -1,7 +1,7 @@
 /*
- * What a program of MPI uses a spinneret NIC with for its messages. Made from mpi/c; docs/host/mpi.md explains it.
+ * Messages of an MPI program over a spinneret NIC. Made from mpi/c; docs/host/mpi.md explains it.
  *
- * Calls give back what those of spinneret.h do. Those that take an MPI_Comm or an MPI_Datatype take what spinneret_comm() and
+ * Calls return the values of those of spinneret.h. Those that take an MPI_Comm or an MPI_Datatype take what spinneret_comm() and
  * spinneret_type() make of it.
  */
 
@@ -98,7 +98,7 @@ typedef struct spinneret_status {
      */
     uint32_t bytes;
     /**
-     * The other rank, in the communicator of the request; MPI_PROC_NULL if that was nobody.
+     * The other rank, in the communicator of the request; MPI_PROC_NULL if there was none.
      */
     int source;
     /**
@@ -124,7 +124,7 @@ int spinneret_rank_open(const char *name,
                         struct spinneret_rank **rank);
 
 /**
- * Closes a rank, once all others close theirs; its memory and requests are gone then. The handle is used up, even if something
+ * Closes a rank, once all others close theirs; its memory and requests are freed then. The handle is used up, even if something
  * fails.
  */
 int spinneret_rank_close(struct spinneret_rank *rank);
@@ -214,7 +214,7 @@ int spinneret_rank_start(struct spinneret_rank *rank, uint64_t request);
 
 /**
  * Whether a request has ended: 1 if it has, and can be started again, 0 if not. Time does not pass here on a simulated NIC.
- * What came of it is left at status, unless that is null.
+ * The result is stored at status, unless that is null.
  */
 int spinneret_rank_test(struct spinneret_rank *rank,
                         uint64_t request,
@@ -243,7 +243,7 @@ int spinneret_rank_free(struct spinneret_rank *rank, uint64_t request);
 /**
  * Starts count requests that are not active, each of which is there once. Nothing is started if that is not so. It takes less
  * of the host's time than as many calls of spinneret_rank_start.
- * So many numbers can be read at requests.
+ * That many numbers can be read at requests.
  */
 int spinneret_rank_start_all(struct spinneret_rank *rank,
                              size_t count,
@@ -252,7 +252,7 @@ int spinneret_rank_start_all(struct spinneret_rank *rank,
 /**
  * Whether all of these requests have ended: 1 if they have, and can be started again, 0 if not. Time does not pass here on a
  * simulated NIC.
- * So many numbers can be read at requests. What came of each is left at statuses, unless that is null: there is room for so
+ * That many numbers can be read at requests. The result of each is stored at statuses, unless that is null: it has room for that
  * many.
  */
 int spinneret_rank_test_all(struct spinneret_rank *rank,
@@ -277,7 +277,7 @@ int spinneret_rank_wait_all(struct spinneret_rank *rank,
 #endif  /* SPINNERET_RANK_H */
 
 
-/* What came of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would leave it. */
+/* Result of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would store it. */
 static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Status *status) {
     memset(status, 0, sizeof *status);
     status->MPI_SOURCE = ended->source;

@@ -138,7 +138,7 @@ const RUNTIME: &[(&str, &[(&str, u32)])] = &[
     ),
     ("L2 handler memory.", &[("L2_ADDR", pspin::HANDLER_BASE)]),
     (
-        "The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from wherever it is looked at.",
+        "The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from every place that accesses it.",
         &[("L1_ADDR", pspin::L1_BASE), ("L1_SHIFT", pspin::L1_SHIFT)],
     ),
     (

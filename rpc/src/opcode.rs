@@ -170,7 +170,7 @@ macro_rules! statuses {
 statuses! {
     /// It is done.
     DONE = 0, "done";
-    /// The host has no such function. A request begins with this, because it comes back as it is if nobody takes it.
+    /// The host has no such function. A request begins with this, because it returns unchanged if no service takes it.
     NOBODY = 1, "no such function";
     /// The host offers nothing, or not any more.
     GONE = 2, "services are closed";
@@ -182,7 +182,7 @@ statuses! {
     OFF = 5, "not allowed";
     /// A length is not what the parameters say, or no length.
     LENGTH = 6, "wrong length";
-    /// Data do not lie in the port's part of host memory.
+    /// Data are outside of the port's part of host memory.
     OUTSIDE = 7, "outside of the bulk area";
     /// A value that its type does not have.
     VALUE = 8, "no such value";

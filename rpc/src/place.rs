@@ -76,7 +76,7 @@ pub(crate) const FIELDS: [(&str, u32, &str); 12] = [
     (
         "bulk",
         BULK,
-        "where data too long for packets lie in host memory, those of port 0",
+        "host memory for data too long for packets, that of port 0",
     ),
     ("bulk_bytes", BULK_BYTES, "bytes of each port's part of them"),
 ];
@@ -192,13 +192,13 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
 
 /// Writes the statuses of typed calls, and predefined handles.
 fn statuses(out: &mut impl Write) -> fmt::Result {
-    out.write_str("\n/* What became of a typed call, in the lowest byte of its status. */\n")?;
+    out.write_str("\n/* Outcome of a typed call, in the lowest byte of its status. */\n")?;
     for (name, number, about) in opcode::STATUSES {
         writeln!(out, "#define SPIN_SERVICE_{name} {number}u /*{about} */")?;
     }
     writeln!(
         out,
-        "\n/* Where data are said to be that stand in the packet, and how many may. */\n\
+        "\n/* The address that means data in the packet, and how many bytes fit. */\n\
          #define SPIN_SLICE_INLINE {INLINE:#x}u\n#define SPIN_SLICE_INLINE_BYTES {INLINE_BYTES}"
     )?;
     let (kind, index) = (handle::KIND_SHIFT, handle::TAG_BITS);
@@ -211,7 +211,7 @@ fn statuses(out: &mut impl Write) -> fmt::Result {
 
 /// The struct of a place.
 fn place(out: &mut impl Write) -> fmt::Result {
-    out.write_str("/* What the host tells and gives a context, in L2. */\nstruct spin_rpc_place {\n")?;
+    out.write_str("/* The host's settings of a context, in L2. */\nstruct spin_rpc_place {\n")?;
     for (name, _, about) in FIELDS {
         writeln!(out, "    uint32_t {name}; /* {about} */")?;
     }

@@ -42,7 +42,7 @@ enum mpi_types_counter {
     MPI_TYPES_TOO_LONG = 7, /* segments that reach behind the end of the message */
     MPI_TYPES_FOREIGN = 8, /* segments of a message that is awaited, from another source */
     MPI_TYPES_UNKNOWN = 9, /* segments of no message that is awaited */
-    MPI_TYPES_STUCK = 10, /* segments that had to wait for a handler that does not get on */
+    MPI_TYPES_STUCK = 10, /* segments that had to wait for a handler that makes no progress */
     MPI_TYPES_ACKS_SENT = 11, /* acknowledgements of whole messages, and of what came twice */
     MPI_TYPES_COMPLETED = 12, /* messages that were completed */
 };

@@ -48,11 +48,11 @@ enum slmp_state {
     SLMP_FREE = 0, /* no message */
     SLMP_OPEN = 1, /* segments are missing */
     SLMP_COMPLETE = 2, /* the host has to take the message */
-    SLMP_RELEASED = 3, /* the host is done with it: may be used anew, duplicates are acknowledged until then */
+    SLMP_RELEASED = 3, /* the host is done with it: may be used again, duplicates are acknowledged until then */
     SLMP_CLOSED = 4, /* the host is taking it away */
 };
 
-/* What became of a segment, and the numbers of the counters. */
+/* Outcomes of a segment, and the numbers of the counters. */
 enum slmp_cause {
     SLMP_ACCEPTED = 0, /* data was new and was taken */
     SLMP_DUPLICATE = 1, /* was there already, or its message is complete */

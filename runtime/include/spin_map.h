@@ -22,7 +22,7 @@
 /* L2 handler memory. */
 #define SPIN_L2_ADDR 0x1c000000
 
-/* The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from wherever it is looked at. */
+/* The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from every place that accesses it. */
 #define SPIN_L1_ADDR 0x10000000
 #define SPIN_L1_SHIFT 22
 

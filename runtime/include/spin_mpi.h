@@ -25,7 +25,7 @@ typedef uint32_t spin_mpi_datatype_t;
 #define SPIN_MPI_DATATYPE_FLOAT SPIN_SERVICE_PREDEFINED(2, 5)
 #define SPIN_MPI_DATATYPE_DOUBLE SPIN_SERVICE_PREDEFINED(2, 6)
 
-/* Bytes of what it stands for; 0 for those that nobody knows, which the host refuses. */
+/* Bytes of the type that it names; 0 for unknown ones, which the host refuses. */
 static inline uint32_t spin_mpi_datatype_size(spin_mpi_datatype_t handle) {
     switch (handle) {
     case SPIN_MPI_DATATYPE_BYTE: return 1;
@@ -264,7 +264,7 @@ static inline spin_status_t spin_mpi_irecv(uint32_t room, int32_t source, int32_
     return status;
 }
 
-/* MPI_Test: whether the request has ended. If so, it is gone, and of a receive the message is given. */
+/* MPI_Test: whether the request has ended. If so, it is freed, and a receive returns its message. */
 static inline spin_status_t spin_mpi_test(spin_mpi_request_t request, uint32_t room, void *data,
         uint32_t *bytes, int32_t *from, int32_t *with, bool *result) {
     SPIN_SERVICE_USES(0x73020006, 0xb6910c412ce3dde1, "spin_mpi_test");

@@ -29,7 +29,7 @@
 #define SPIN_RPC_VERSION_23 0x52504317u
 #define SPIN_RPC_PORTS (SPIN_RPC_PORTS_PER_HPU * CORE_COUNT)
 
-/* What the host tells and gives a context, in L2. */
+/* The host's settings of a context, in L2. */
 struct spin_rpc_place {
     uint32_t version; /* SPIN_RPC_VERSION_22 or SPIN_RPC_VERSION_23 */
     uint32_t offset; /* where the buffer begins in host memory */
@@ -41,7 +41,7 @@ struct spin_rpc_place {
     uint32_t hpus; /* from an HPU's port to its next one */
     uint32_t copies; /* how `inbox` is written: SPIN_RPC_WORDS_COPIED, SPIN_RPC_BITS_COPIED, or 0 if it is not */
     uint32_t sessions; /* the last session that there was */
-    uint32_t bulk; /* where data too long for packets lie in host memory, those of port 0 */
+    uint32_t bulk; /* host memory for data too long for packets, that of port 0 */
     uint32_t bulk_bytes; /* bytes of each port's part of them */
     uint32_t reserved[4];
     uint32_t inbox[SPIN_RPC_PORTS]; /* the inboxes: by words SPIN_RPC_COPY_..., or by bits */
@@ -83,21 +83,21 @@ struct spin_rpc_place {
 #define SPIN_RPC_TEST_STREAM 0x63008002u /* Sends a stream back. */
 #define SPIN_RPC_PRINT 0x73010001u /* Text of `printf` with everything that it takes in one stream. */
 
-/* What became of a typed call, in the lowest byte of its status. */
+/* Outcome of a typed call, in the lowest byte of its status. */
 #define SPIN_SERVICE_DONE 0u /* It is done. */
-#define SPIN_SERVICE_NOBODY 1u /* The host has no such function. A request begins with this, because it comes back as it is if nobody takes it. */
+#define SPIN_SERVICE_NOBODY 1u /* The host has no such function. A request begins with this, because it returns unchanged if no service takes it. */
 #define SPIN_SERVICE_GONE 2u /* The host offers nothing, or not any more. */
 #define SPIN_SERVICE_DROPPED 3u /* The answer of a ticket is lost, because its port was needed for another call. */
 #define SPIN_SERVICE_ROOM 4u /* Data are longer than what packet and host memory have room for. */
 #define SPIN_SERVICE_OFF 5u /* The function is off. */
 #define SPIN_SERVICE_LENGTH 6u /* A length is not what the parameters say, or no length. */
-#define SPIN_SERVICE_OUTSIDE 7u /* Data do not lie in the port's part of host memory. */
+#define SPIN_SERVICE_OUTSIDE 7u /* Data are outside of the port's part of host memory. */
 #define SPIN_SERVICE_VALUE 8u /* A value that its type does not have. */
 #define SPIN_SERVICE_TEXT 9u /* A string that is too long, has no NUL at its end, or is no UTF-8. */
 #define SPIN_SERVICE_HANDLE 10u /* A handle of another kind, or of what is not there any more. */
 #define SPIN_SERVICE_FAILED 11u /* The host's function has refused, and may have given a number. */
 
-/* Where data are said to be that stand in the packet, and how many may. */
+/* The address that means data in the packet, and how many bytes fit. */
 #define SPIN_SLICE_INLINE 0xffffffffu
 #define SPIN_SLICE_INLINE_BYTES 48
 

@@ -87,7 +87,7 @@ fn enumerations(out: &mut impl Write) -> fmt::Result {
         constant(out, &format!("{state:?}"), *state as usize, state.about())?;
     }
     out.write_str(
-        "};\n\n/* What became of a segment, and the numbers of the counters. */\nenum slmp_cause {\n",
+        "};\n\n/* Outcomes of a segment, and the numbers of the counters. */\nenum slmp_cause {\n",
     )?;
     for cause in Cause::ALL {
         constant(out, &format!("{cause:?}"), *cause as usize, cause.about())?;

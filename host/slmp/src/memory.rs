@@ -146,7 +146,7 @@ numbered! {
         Free 0 "no message";
         Open 1 "segments are missing";
         Complete 2 "the host has to take the message";
-        Released 3 "the host is done with it: may be used anew, duplicates are acknowledged until then";
+        Released 3 "the host is done with it: may be used again, duplicates are acknowledged until then";
         Closed 4 "the host is taking it away";
     }
 }

@@ -273,7 +273,7 @@ fn config(options: spinneret_rank_options) -> Config {
     config
 }
 
-/// Closes a rank, once all others close theirs; its memory and requests are gone then. The handle is used up, even if something
+/// Closes a rank, once all others close theirs; its memory and requests are freed then. The handle is used up, even if something
 /// fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rank_close(rank: *mut spinneret_rank) -> c_int {

@@ -17,7 +17,7 @@ pub const SPINNERET_EQUAL_COPIES: u32 = 1;
 pub struct spinneret_status {
     /// Bytes of the message.
     pub bytes: u32,
-    /// The other rank, in the communicator of the request; `MPI_PROC_NULL` if that was nobody.
+    /// The other rank, in the communicator of the request; `MPI_PROC_NULL` if there was none.
     pub source: c_int,
     /// The tag; `MPI_ANY_TAG` if there was no message.
     pub tag: c_int,
@@ -115,7 +115,7 @@ pub extern "C" fn spinneret_rank_start(rank: *mut spinneret_rank, request: u64) 
 /// Whether a request has ended: 1 if it has, and can be started again, 0 if not. Time does not pass here on a simulated NIC.
 ///
 /// # Safety
-/// What came of it is left at `status`, unless that is null.
+/// The result is stored at `status`, unless that is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_rank_test(
     rank: *mut spinneret_rank,
@@ -278,7 +278,7 @@ pub(crate) unsafe fn leave(
 /// of the host's time than as many calls of `spinneret_rank_start`.
 ///
 /// # Safety
-/// So many numbers can be read at `requests`.
+/// That many numbers can be read at `requests`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_rank_start_all(
     rank: *mut spinneret_rank,
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn spinneret_rank_start_all(
 /// simulated NIC.
 ///
 /// # Safety
-/// So many numbers can be read at `requests`. What came of each is left at `statuses`, unless that is null: there is room for so
+/// That many numbers can be read at `requests`. The result of each is stored at `statuses`, unless that is null: it has room for that
 /// many.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_rank_test_all(

@@ -8,9 +8,9 @@ use spinneret_rank::{spinneret_rank_counts, spinneret_rank_options, spinneret_st
 
 const INTRODUCTION: &str = "\
 /*
- * What a program of MPI uses a spinneret NIC with for its messages. Made from mpi/c; docs/host/mpi.md explains it.
+ * Messages of an MPI program over a spinneret NIC. Made from mpi/c; docs/host/mpi.md explains it.
  *
- * Calls give back what those of spinneret.h do. Those that take an MPI_Comm or an MPI_Datatype take what spinneret_comm() and
+ * Calls return the values of those of spinneret.h. Those that take an MPI_Comm or an MPI_Datatype take what spinneret_comm() and
  * spinneret_type() make of it.
  */";
 
@@ -38,7 +38,7 @@ static inline uint64_t spinneret_type(MPI_Datatype type) {
 
 /// Elements of a message that is shorter than its receive are counted by MPI itself.
 const STATUS: &str = "
-/* What came of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would leave it. */
+/* Result of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would store it. */
 static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Status *status) {
     memset(status, 0, sizeof *status);
     status->MPI_SOURCE = ended->source;

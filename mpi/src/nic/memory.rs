@@ -162,7 +162,7 @@ numbered! {
         TooLong 7 "segments that reach behind the end of the message";
         Foreign 8 "segments of a message that is awaited, from another source";
         Unknown 9 "segments of no message that is awaited";
-        Stuck 10 "segments that had to wait for a handler that does not get on";
+        Stuck 10 "segments that had to wait for a handler that makes no progress";
         AcksSent 11 "acknowledgements of whole messages, and of what came twice";
         Completed 12 "messages that were completed";
     }

@@ -57,7 +57,7 @@ fn handle(text: &mut String, prefix: &str, kind: &Kind, number: u32) {
     }
     let _ = writeln!(
         text,
-        "\n/* Bytes of what it stands for; 0 for those that nobody knows, which the host refuses. */\n\
+        "\n/* Bytes of the type that it names; 0 for unknown ones, which the host refuses. */\n\
          static inline uint32_t {prefix}_{name}_size({prefix}_{name}_t handle) {{\n    switch (handle) {{"
     );
     for one in &kind.predefined {

@@ -103,7 +103,7 @@ pub trait Messages {
     #[call(5)]
     fn irecv(&self, room: u32, source: i32, tag: i32, comm: Comm) -> Result<Request, Status>;
 
-    /// MPI_Test: whether the request has ended. If so, it is gone, and of a receive the message is given.
+    /// MPI_Test: whether the request has ended. If so, it is freed, and a receive returns its message.
     #[call(6)]
     fn test(
         &self,

@@ -14,7 +14,7 @@ typedef uint32_t sample_unit_t;
 #define SAMPLE_UNIT_FOUR SPIN_SERVICE_PREDEFINED(1, 0)
 #define SAMPLE_UNIT_EIGHT SPIN_SERVICE_PREDEFINED(1, 1)
 
-/* Bytes of what it stands for; 0 for those that nobody knows, which the host refuses. */
+/* Bytes of the type that it names; 0 for unknown ones, which the host refuses. */
 static inline uint32_t sample_unit_size(sample_unit_t handle) {
     switch (handle) {
     case SAMPLE_UNIT_FOUR: return 4;
@@ -313,7 +313,7 @@ static inline spin_status_t sample_later_wait(spin_ticket_t *ticket, uint32_t *t
     return status;
 }
 
-/* What nobody should know.
+/* A secret.
  * It is off until the application allows it. */
 static inline spin_status_t sample_secret(uint32_t *result) {
     SPIN_SERVICE_USES(0x73410009, 0xc9c5f7fc855ed7d7, "sample_secret");

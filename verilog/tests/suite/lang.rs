@@ -18,7 +18,7 @@ fn byte_ram_has_bytes() {
     let _ = ByteRam::new(RamStyle::Block, 4, 0);
 }
 
-/// Counts, from a number that one of its variants can be told.
+/// Counts from a number, which is an input of one variant.
 #[module(with_offset: bool)]
 struct Preset {
     offset: Optional<Wire<In, 4>, { with_offset }>,

@@ -79,7 +79,7 @@ mod named {
         y = a;
     }
 
-    /// Passes what it gets on.
+    /// Passes its input on.
     #[module(no_clock, width: usize)]
     pub(super) struct Inner {
         a: Wire<In, { width }>,
@@ -91,7 +91,7 @@ mod named {
         y = a;
     }
 
-    /// Passes what it gets on through another block.
+    /// Passes its input on through another block.
     #[module(no_clock, width: usize)]
     pub(super) struct Outer {
         a: Wire<In, { width }>,

@@ -29,7 +29,7 @@ struct Adder {
     sum: Wire<Out, { width }>,
     /// The sum is complete.
     done: Wire<Out, bool>,
-    /// What is being done.
+    /// Current operation.
     #[new(Reg::reset_to(State::Idle))]
     state: Reg<State>,
     /// Sum so far.

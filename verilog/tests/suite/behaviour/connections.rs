@@ -4,7 +4,7 @@ use crate::support::Suite;
 use num_bigint::BigUint;
 use spinneret_verilog::prelude::*;
 
-/// What is said.
+/// A message.
 #[interface(WordsIn, width: usize, has_mark: bool)]
 struct WordsOut {
     /// Its words.
@@ -58,7 +58,7 @@ fn update() {
     count = asked;
 }
 
-/// Passes questions on to one who knows of marks or not.
+/// Passes questions on to a part with or without marks.
 #[module(width: usize, has_mark: bool, called: Names)]
 struct Talk {
     s: Called<ExchangeIn<{ width }, true>, { called }>,

@@ -4,7 +4,7 @@ use crate::support::Suite;
 use num_bigint::BigUint;
 use spinneret_verilog::prelude::*;
 
-/// What is wanted.
+/// A request.
 #[record(width: usize)]
 struct WishFields {
     /// Where.
@@ -20,7 +20,7 @@ struct WishFields {
 struct ParcelFields {
     /// The wish.
     wish: Field<{ WishFields::new(width) }>,
-    /// Who has it.
+    /// Its owner.
     holder: Field<3>,
 }
 
@@ -42,7 +42,7 @@ struct ParcelOut {
     ready: Wire<In, bool>,
     /// The wish.
     wish: WishOut<{ width }>,
-    /// Who has it.
+    /// Its owner.
     holder: Wire<Out, 3>,
 }
 
@@ -89,7 +89,7 @@ fn update() {
             place: place ^ held.field(parcel.wish).field(wish.place),
         }),
     });
-    /// What lies in two fields, and in part of one.
+    /// Two fields, and a part of one.
     parts = cat!(
         held.slice(width - 1, 3),
         held.field(parcel.wish).field(wish.place).slice(1, width - 1),

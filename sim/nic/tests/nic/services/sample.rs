@@ -56,7 +56,7 @@ pub(crate) trait Sample {
     #[call(8, ticket)]
     async fn later(&self, number: u32, twice: &mut u32) -> u32;
 
-    /// What nobody should know.
+    /// A secret.
     #[call(9, off)]
     fn secret(&self) -> u32;
 
