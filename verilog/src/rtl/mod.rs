@@ -5,6 +5,8 @@
 
 pub mod control;
 mod handle;
+mod merge;
+mod pattern;
 mod pipeline;
 mod sig;
 mod signed;

@@ -1,4 +1,4 @@
-//! Signed words and pipelines: what their text does against models in Rust.
+//! Signed words, pipelines, checks and memories: their text against models in Rust.
 
 use crate::support::Suite;
 use num_bigint::BigUint;
@@ -171,4 +171,85 @@ fn checks_are_in_the_text() {
         file.display()
     );
     assert_eq!(run("yosys", &["-q".as_ref(), "-p".as_ref(), script.as_ref()]), "");
+}
+
+/// A table with contents and two read ports, in block RAM or UltraRAM, and one whose bytes are written, in distributed RAM.
+#[module(style: RamStyle, squares: Vec<BigUint>)]
+struct Tables {
+    write: Wire<In, bool>,
+    bytes: Wire<In, 2>,
+    to: Wire<In, 2>,
+    data: Wire<In, 16>,
+    from: [Wire<In, 2>; 2],
+    read: [Wire<Out, 16>; 2],
+    merged: Wire<Out, 16>,
+    #[new(if style == RamStyle::Ultra {
+        Ram::new(style, 4, 16).with_reads(2)
+    } else {
+        Ram::new(style, 4, 16).with_reads(2).holding("squares", squares.clone())
+    })]
+    table: Ram,
+    by_bytes: ByteRam<{ RamStyle::Distributed }, 4, 2>,
+    /// A write of the word that is read came before, and reset is over.
+    known: [Reg<bool, Reset>; 4],
+    read_known: [Reg<bool, Reset>; 2],
+}
+
+#[kernel(Tables, suffix = format!("{style:?}").to_lowercase())]
+fn update() {
+    let has_contents = style != RamStyle::Ultra;
+    table.write(write, to, data);
+    by_bytes.write(bytes & write.repeat(2), to, data);
+    for (place, known) in known.iter().enumerate() {
+        if write && bytes.all() && to == place {
+            *known = true;
+        }
+    }
+    let is_known = |from: Sig| word_of(known.iter().copied())[from];
+    for (port, (from, read)) in from.iter().zip(read).enumerate() {
+        let word = table.read(port, *from);
+        table.enable(port) = true;
+        read_known[port] = if has_contents {
+            constant(lit(1, 1))[0]
+        } else {
+            is_known(*from)
+        };
+        read = word & read_known[port].repeat(16);
+    }
+    merged = by_bytes.read(0, to) & is_known(to).repeat(16);
+}
+
+#[test]
+fn memories_do_what_their_models_do() {
+    let mut suite = Suite::default();
+    for style in [RamStyle::Block, RamStyle::Ultra] {
+        let squares: Vec<_> = [1_u32, 4, 9].map(BigUint::from).to_vec();
+        // Contents, words that were written whole, the table by bytes, and the words that are read.
+        let (mut words, mut known, mut bytes, mut read) = ([1, 4, 9, 0], [false; 4], [0_u64; 4], [0; 2]);
+        let name = format!("tables_top_{}", format!("{style:?}").to_lowercase());
+        suite.model(&name, &Tables::new(style, squares), true, move |inputs| {
+            let number = |at: usize| inputs[at].iter_u64_digits().next().unwrap_or(0);
+            let [rst, write, enables, to, data] = [0, 1, 2, 3, 4].map(number);
+            let from = [number(5) as usize, number(6) as usize];
+            let byte = if known[to as usize] { bytes[to as usize] } else { 0 };
+            let outputs = [read[0], read[1], byte];
+            read = from.map(
+                |from| match rst == 0 && (style == RamStyle::Block || known[from]) {
+                    true => words[from],
+                    false => 0,
+                },
+            );
+            if write == 1 {
+                let mask = [0, 0xff, 0xff00, 0xffff][enables as usize];
+                words[to as usize] = data;
+                bytes[to as usize] = bytes[to as usize] & !mask | data & mask;
+                known[to as usize] |= enables == 3;
+            }
+            if rst == 1 {
+                known = [false; 4];
+            }
+            outputs.map(BigUint::from).to_vec()
+        });
+    }
+    suite.check();
 }
