@@ -1,0 +1,48 @@
+use spinneret_verilog::prelude::*;
+
+/// Bits of an address within a grain, which is the unit of a range.
+const GRAIN_BITS: usize = 6;
+const GRAIN: usize = 32 - GRAIN_BITS;
+
+/// Protection ranges: the memory that user mode of each thread may access.
+///
+/// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. The answer is there
+/// in the clock of the question. At power-up all ranges are empty; a reset keeps them.
+#[module(no_clock, threads: usize, count: usize, index: usize = address_width(threads))]
+pub struct HpuRanges {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// The thread that asks.
+    pub thread: Wire<In, { index }>,
+    /// The address.
+    pub address: Wire<In, 32>,
+    /// It is in one of the thread's ranges.
+    pub allowed: Wire<Out, bool>,
+    /// A range is set.
+    pub write: Wire<In, bool>,
+    /// Whose.
+    pub write_thread: Wire<In, { index }>,
+    /// Which.
+    pub write_number: Wire<In, { address_width(count) }>,
+    /// Its first grain.
+    pub write_first: Wire<In, 26>,
+    /// The grain behind its last one.
+    pub write_end: Wire<In, 26>,
+    #[new(Ram::new(RamStyle::Distributed, threads, 2 * GRAIN).holding("zero", Vec::new()))]
+    ranges: [Ram; count],
+}
+
+#[kernel(HpuRanges, suffix = format!("{threads}x{count}"))]
+fn update() {
+    let grain = address.slice(GRAIN_BITS, GRAIN);
+    let hits = ranges.iter().enumerate().map(|(number, range)| {
+        range.write(
+            write && write_number == number,
+            write_thread,
+            cat!(write_end, write_first),
+        );
+        let (first, end) = range.read(0, thread).split_at(GRAIN);
+        grain >= first && grain < end
+    });
+    allowed = word_of(hits).any();
+}
