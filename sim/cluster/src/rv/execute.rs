@@ -1,7 +1,7 @@
 //! Execution: integer instructions, control flow, memory accesses, atomics, CSR instructions.
 
 use super::hart::{Outcome, Stopped};
-use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width, csr};
+use super::{Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width, csr};
 use spinneret_isa::{Instruction, Op};
 
 impl Hart {
@@ -223,10 +223,11 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::LoadMisaligned, address));
         }
-        if bus.reserves(address) == Reservations::Refused {
+        let who = self.data_privilege();
+        if bus.reserves(address, who) == Reservations::Refused {
             return Err(self.trap(Trap::LoadFault, address));
         }
-        let access = bus.load(address, Width::Word, self.data_privilege());
+        let access = bus.load(address, Width::Word, who);
         let (value, clocks) = self.finish(access, Trap::LoadFault, address)?;
         self.reservation = Some(address);
         self.put(instruction, value, costs.atomic + clocks)
@@ -244,7 +245,8 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::StoreMisaligned, address));
         }
-        match bus.reserves(address) {
+        let who = self.data_privilege();
+        match bus.reserves(address, who) {
             Reservations::Kept => {}
             Reservations::Ignored => return self.modify(instruction, bus, |_, new| new, costs),
             Reservations::Refused => return Err(self.trap(Trap::StoreFault, address)),
@@ -253,7 +255,7 @@ impl Hart {
         let mut clocks = 0;
         if self.reservation == Some(address) {
             let value = self.x[instruction.rs2()];
-            let access = bus.store(address, Width::Word, value, self.data_privilege());
+            let access = bus.store(address, Width::Word, value, who);
             clocks = self.finish(access, Trap::StoreFault, address)?.1;
             failed = 0;
         }
@@ -384,9 +386,9 @@ impl Hart {
         self.jump(pc, costs.mret)
     }
 
-    /// Waits until [`Hart::wake`].
+    /// Waits until [`Hart::wake`]; our HPU does not.
     pub(super) fn wfi(&mut self, costs: &Costs) -> Outcome {
-        if !std::mem::take(&mut self.woken) {
+        if !std::mem::take(&mut self.woken) && self.csrs.set() != CsrSet::Hpu {
             return Err(self.wait());
         }
         self.pc = self.pc.wrapping_add(4);
@@ -396,6 +398,7 @@ impl Hart {
 
 /// The bits of an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
 fn encoding(instruction: &Instruction) -> u32 {
+    let (rd, rs1) = (instruction.rd() as u32, instruction.rs1() as u32);
     let funct3 = match instruction.op() {
         Op::Csrrw => 1,
         Op::Csrrs => 2,
@@ -405,6 +408,5 @@ fn encoding(instruction: &Instruction) -> u32 {
         Op::Csrrci => 7,
         _ => return 0x3020_0073,
     };
-    let operand = instruction.rs1() as u32 | instruction.csr_imm();
-    instruction.csr() << 20 | operand << 15 | funct3 << 12 | (instruction.rd() as u32) << 7 | 0x73
+    instruction.csr() << 20 | (rs1 | instruction.csr_imm()) << 15 | funct3 << 12 | rd << 7 | 0x73
 }
