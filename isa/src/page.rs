@@ -7,7 +7,7 @@ use std::fmt::Write;
 pub fn page() -> String {
     let mut text = String::from(
         "# Instructions\n\n\
-         RV32IMAC with Zicsr and Zifencei. `isa/src/` has the tables; the\n\
+         RV32IMAC with Zicsr and Zifencei, and `csum` for checksums, which RI5CY does not have. `isa/src/` has the tables; the\n\
          simulator, the disassembler, the decoder in hardware and this page are made from them. `./dev docs` writes the page.\n\n\
          ## 32 bits\n\n\
          | instruction | bits 31 to 0 | unit | what it does |\n|---|---|---|---|\n",

@@ -24,7 +24,7 @@ use spinneret_isa::{COMPRESSED, Format, Op, Row, Source, TABLE, Unit};
 use spinneret_verilog::prelude::*;
 
 /// Units, in the order of their bits.
-pub const UNITS: [Unit; 10] = [
+pub const UNITS: [Unit; 11] = [
     Unit::Alu,
     Unit::Multiply,
     Unit::Divide,
@@ -35,6 +35,7 @@ pub const UNITS: [Unit; 10] = [
     Unit::Atomic,
     Unit::Csr,
     Unit::System,
+    Unit::Custom,
 ];
 
 /// A format for each kind of immediate.

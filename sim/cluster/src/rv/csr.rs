@@ -25,8 +25,8 @@ pub enum CsrSet {
     /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine counters are stopped until `mcountinhibit`
     /// enables them (`riscv_cs_registers.sv`).
     Ri5cy,
-    /// Those of our HPU, [`spinneret_isa::CSRS`]: few that can be written, and `mtval` is 0 for illegal instructions. The `wfi` of a
-    /// hart with them does not wait.
+    /// Those of our HPU, [`spinneret_isa::CSRS`]: few that can be written, and `mtval` is 0 for illegal instructions. A hart with
+    /// them also has `csum`, and its `wfi` does not wait.
     Hpu,
 }
 

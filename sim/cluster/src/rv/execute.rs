@@ -42,6 +42,9 @@ impl Hart {
             Op::Rem => self.put(i, rem(a as i32, b as i32), costs.division(leading_signs(b))),
             Op::Remu => self.put(i, a.checked_rem(b).unwrap_or(a), costs.division(b.leading_zeros())),
 
+            Op::Csum if self.csrs.set() == CsrSet::Hpu => self.put(i, csum(a, b), costs.alu),
+            Op::Csum => Err(self.trap(Trap::Illegal, encoding(i))),
+
             Op::Jal => self.jump_and_link(i, self.pc.wrapping_add(imm), costs),
             Op::Jalr => self.jump_and_link(i, a.wrapping_add(imm) & !1, costs),
             Op::Beq => self.branch(i, a == b, costs),
@@ -142,6 +145,12 @@ fn rem(a: i32, b: i32) -> u32 {
     } else {
         a.wrapping_rem(b) as u32
     }
+}
+
+/// The ones' complement sum.
+fn csum(a: u32, b: u32) -> u32 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u32::from(carry)
 }
 
 /// How many leading bits of a signed divisor only repeat its sign.
@@ -396,10 +405,11 @@ impl Hart {
     }
 }
 
-/// The bits of an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
+/// The bits of `csum` or an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
 fn encoding(instruction: &Instruction) -> u32 {
     let (rd, rs1) = (instruction.rd() as u32, instruction.rs1() as u32);
     let funct3 = match instruction.op() {
+        Op::Csum => return (instruction.rs2() as u32) << 20 | rs1 << 15 | rd << 7 | 0x0b,
         Op::Csrrw => 1,
         Op::Csrrs => 2,
         Op::Csrrc => 3,

@@ -1,10 +1,11 @@
 //! Registers, traps and instructions of our HPU: `CsrSet::Hpu`.
 
 use crate::support::{
-    BASE, DATA, EBREAK, ECALL, HANDLER, LEN, MRET, WFI, World, amo, csr, i, jalr, lr, lw, s, sc, sw,
+    BASE, DATA, EBREAK, ECALL, HANDLER, LEN, MRET, WFI, World, amo, csr, i, jalr, lr, lw, r, s, sc, sw,
 };
 use spinneret_cluster::rv::{
-    Access, Bus, CsrSet, Fault, Hart, Misaligned, Privilege, Ram, Reservations, Step, Trap, Width,
+    Access, Bus, CsrSet, Fault, Hart, Instruction, Misaligned, Privilege, Ram, Reservations, Step, Trap,
+    Width,
 };
 
 const RW: u32 = 1;
@@ -150,6 +151,50 @@ fn does_not_wait_for_interrupts() {
         let mut world = world(mode, &[WFI]);
         world.retire();
         assert_eq!((world.hart.pc(), world.hart.retired()), (BASE + 4, 1));
+    }
+}
+
+fn csum(rd: u32, rs1: u32, rs2: u32) -> u32 {
+    r(0x0b, 0, 0, rd, rs1, rs2)
+}
+
+#[test]
+fn adds_with_the_carry_around_the_end() {
+    for (a, b, sum) in [
+        (0, 0, 0),
+        (1, 2, 3),
+        (u32::MAX, 0, u32::MAX),
+        (u32::MAX, 1, 1),
+        (u32::MAX, u32::MAX, u32::MAX),
+        (0x8000_0000, 0x8000_0000, 1),
+        (0xffff_0000, 0x0001_ffff, 0x0001_0000),
+    ] {
+        for (a, b) in [(a, b), (b, a)] {
+            let mut world = world(Privilege::User, &[csum(5, 6, 7)]).set(&[(6, a), (7, b)]);
+            assert_eq!(world.retire(), world.costs.alu);
+            assert_eq!(world.x(5), sum, "{a:#x} and {b:#x}");
+        }
+    }
+    assert_eq!(
+        Instruction::decode(csum(10, 11, 12)).to_string(),
+        "csum a0, a1, a2"
+    );
+}
+
+#[test]
+fn only_an_hpu_adds_so() {
+    let bits = csum(31, 17, 12);
+    for set in [CsrSet::All, CsrSet::Ri5cy] {
+        let mut world = World::new(&[bits]);
+        world.hart = Hart::new(0, BASE).with_csrs(set);
+        let Step::Trapped { trap, value, .. } = world.step() else {
+            panic!("{set:?} has csum");
+        };
+        assert_eq!((trap, value), (Trap::Illegal, bits), "{set:?}");
+    }
+    // Other functions of the major opcode.
+    for bits in [r(0x0b, 1, 0, 5, 6, 7), r(0x0b, 0, 1, 5, 6, 7), bits | 1 << 31] {
+        assert_eq!(step(&mut world(Privilege::Machine, &[bits])), ILLEGAL);
     }
 }
 
