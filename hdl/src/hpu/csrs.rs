@@ -21,11 +21,14 @@ struct Status {
 /// - Stages are those of the pipeline: the clock of a slot in which a port is read or valid.
 /// - **Registers:** those of [`CSRS`]. In `illegal` are those that do not exist, or not in the mode of the thread.
 /// - **Commit:** `retires`, `returns` and `traps` say in stage 7 what came of the slot; without any nothing changes.
-/// - **Reset:** machine mode, `mstatus` 0 but for `MPP`, and counters from 0 on; other registers keep their values.
+/// - **Reset:** machine mode, `mstatus` 0 but for `MPP`; `mcause` and the counters are 0, which the first slot of each thread
+///   after the reset sees to; other registers keep their values.
 #[module(threads: usize, index: usize = address_width(threads))]
 pub struct HpuCsrs {
     /// `mhartid` of thread 0; those of the others follow.
     pub hart_base: Wire<In, 32>,
+    /// The slot is the first one of its thread after a reset, in stage 6.
+    pub is_first: Wire<In, bool>,
     /// Thread, in stage 5.
     pub thread: Wire<In, { index }>,
     /// Number of the register, in stage 5.
@@ -175,7 +178,8 @@ fn update() {
     cycle = cycle + 1;
     let mepc_now = mepc.read(0, thread.at(6));
     let mtvec_now = mtvec.read(0, thread.at(6));
-    let retired = instret.read(0, thread.at(6));
+    let is_first = staged("is_first", 6, is_first);
+    let retired = instret.read(0, thread.at(6)) & (!is_first.at(6)).repeat(64);
     return_pc = mepc_now;
     handler = reg(mtvec_now);
     let zero = |width: usize| constant(lit(0, width));
@@ -233,16 +237,20 @@ fn update() {
         thread.at(8),
         if traps_8 { pc } else { new_8.slice(1, 31) },
     );
-    mcause.write(
-        traps_8 || (commits_8 && is_mcause.at(8)),
-        thread.at(8),
-        if traps_8 { cause } else { new_8.slice(0, 5) },
-    );
+    let cause = if traps_8 {
+        cause
+    } else {
+        new_8.slice(0, 5) & (!is_first.at(8)).repeat(5)
+    };
+    let changes_cause = traps_8 || is_first.at(8) || (commits_8 && is_mcause.at(8));
+    mcause.write(changes_cause, thread.at(8), cause);
     mtval.write(
         traps_8 || (commits_8 && is_mtval.at(8)),
         thread.at(8),
         if traps_8 { trap_value } else { new_8 },
     );
     let retired_7 = staged("retired", 7, reg(retired));
-    instret.write(reg_reset(retires, false), thread.at(8), retired_7.at(8) + 1);
+    let retires_8 = reg_reset(retires, false);
+    let counted = retired_7.at(8) + retires_8.word().resize(64);
+    instret.write(retires_8 || is_first.at(8), thread.at(8), counted);
 }

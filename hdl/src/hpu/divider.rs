@@ -27,7 +27,7 @@ pub struct HpuDivider {
     /// Divisor, in stage 5.
     pub y: Wire<In, 32>,
     /// Bit 0: unsigned; bit 1: the remainder is asked for. In stage 5.
-    pub funct3: Wire<In, 3>,
+    pub funct3: Wire<In, 2>,
     /// The slot goes on with a division, in stage 7.
     pub goes_on: Wire<In, bool>,
     /// The slot has no division to go on with, in stage 7.

@@ -120,19 +120,17 @@ pub(super) fn product(x: Sig, y: Sig, function: Sig) -> Sig {
     let function = staged("multiply", 5, function.slice(0, 2));
     let halves = |word: Sig, is_signed: Sig<bool>| {
         let (low, high) = word.split_at(16);
-        [
-            cat!(lit(0, 1), low).signed().resize(34),
-            cat!(is_signed && word[31], high).signed().resize(34),
-        ]
+        let extended = cat!(is_signed && word[31], high);
+        [cat!(lit(0, 1), low).signed(), extended.signed()]
     };
     let [x_low, x_high] = halves(x, function.at(5) == 1 || function.at(5) == 2);
     let [y_low, y_high] = halves(y, function.at(5) == 1);
-    let times = |a: Signed, b: Signed| reg((a * b).word());
-    let low = times(x_low, y_low);
-    let (cross_1, cross_2) = (times(x_low, y_high), times(x_high, y_low));
-    let high = times(x_high, y_high);
+    let times = |a: Signed, b: Signed, width: usize| reg((a.resize(width) * b.resize(width)).word());
+    let low = times(x_low, y_low, 32);
+    let (cross_1, cross_2) = (times(x_low, y_high, 34), times(x_high, y_low, 34));
+    let high = times(x_high, y_high, 32);
     let cross = reg(cross_1.sign_extend(35) + cross_2.sign_extend(35));
-    let outer = reg(cat!(high.slice(0, 32), low.slice(0, 32)));
+    let outer = reg(cat!(high, low));
     let upper = reg(outer.slice(16, 48) + cross.sign_extend(48));
     let lowest = reg(outer.slice(0, 16));
     if function.at(8).any() {

@@ -86,15 +86,6 @@ pub struct HpuPipeline {
     saved: Ram,
 }
 
-/// Bit of a unit.
-#[kernel]
-fn is_for(unit: Sig, wanted: Unit) -> Sig<bool> {
-    unit[UNITS
-        .iter()
-        .position(|unit| *unit == wanted)
-        .expect("every unit has a bit")]
-}
-
 /// A value some clocks later.
 #[kernel]
 fn later<T>(value: Sig<T>, clocks: usize) -> Sig<T> {
@@ -130,12 +121,21 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
-    let unit = staged("unit", 4, decoder.m.unit);
+    let units: Vec<_> = UNITS
+        .iter()
+        .enumerate()
+        .map(|(bit, unit)| staged(&format!("is_{unit:?}").to_lowercase(), 4, decoder.m.unit[bit]))
+        .collect();
+    let has_unit = staged("has_unit", 4, decoder.m.unit.any());
     let rd = staged("rd", 4, decoder.m.rd);
     let function = staged("function", 4, decoder.m.function);
-    let system = staged("system", 4, decoder.m.system);
+    let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
+        .map(|(name, bit)| staged(name, 4, decoder.m.system[bit]));
     let issued_now = staged("issued", 4, issued).reset_to(false);
-    let is = |stage: usize, wanted: Unit| is_for(unit.at(stage), wanted);
+    let is = |stage: usize, wanted: Unit| {
+        let bit = UNITS.iter().position(|unit| *unit == wanted);
+        units[bit.expect("every unit has a bit")].at(stage)
+    };
     let is_atomic = |stage: usize| is(stage, Unit::Atomic);
     let is_memory = |stage: usize| is(stage, Unit::Load) || is(stage, Unit::Store) || is(stage, Unit::Atomic);
 
@@ -175,7 +175,7 @@ fn update() {
         is_arithmetic: reg(decoder.m.alternate),
         is_unsigned: reg(decoder.m.is_unsigned),
     };
-    let imm = staged("imm", 4, imm);
+    let csr_imm = staged("csr_imm", 4, imm.slice(0, 17));
     let store_data = staged("store_data", 5, operands.y);
 
     // Stage 5: execute.
@@ -184,12 +184,13 @@ fn update() {
     divider.thread = thread.at(4);
     divider.x = operands.x;
     divider.y = operands.y;
-    divider.funct3 = function.at(5);
+    divider.funct3 = function.at(5).slice(0, 2);
     csrs.hart_base = hart_base;
+    csrs.is_first = staged("is_first", 0, !started).at(6);
     csrs.thread = thread.at(5);
-    csrs.number = imm.at(5).slice(0, 12);
+    csrs.number = csr_imm.at(5).slice(0, 12);
     csrs.operand = if function.at(5)[2] {
-        imm.at(5).slice(12, 5).resize(32)
+        csr_imm.at(5).slice(12, 5).resize(32)
     } else {
         operands.x
     };
@@ -203,7 +204,7 @@ fn update() {
     let crosses = staged("crosses", 6, lanes.slice(4, 4).any());
     let is_misaligned = is_atomic(6) && offset.any();
     ranges.thread = thread.at(6);
-    ranges.address = address.at(6);
+    ranges.grain = address.at(6).slice(6, 26);
     ranges.write = range_write;
     ranges.write_thread = range_thread;
     ranges.write_number = range_number;
@@ -217,8 +218,8 @@ fn update() {
         is(6, Unit::Load) || (is_atomic(6) && atomic.at(6) == LOAD_RESERVED),
     );
     let reads_it = is_read.at(6);
-    let is_none = !unit.at(6).any();
-    let [is_call, is_breakpoint, is_return] = [0, 1, 2].map(|bit| system.at(6)[bit]);
+    let is_none = !has_unit.at(6);
+    let is_return = returns.at(6);
     let is_illegal = is_none || (is(6, Unit::Csr) && csrs.illegal) || (is_return && csrs.is_user);
     let number = |cause: u64| constant(lit(cause, 5));
     let choose = |is_load: u64, is_store: u64| {
@@ -228,14 +229,14 @@ fn update() {
             number(is_store)
         }
     };
-    let stops = (stop >> thread.at(6))[0] && csrs.is_user;
+    let stops = stop[thread.at(6)] && csrs.is_user;
     let causes = [
         (stops, number(STOPPED)),
         (is_outside.at(6), number(OUTSIDE)),
         (is_illegal, number(ILLEGAL)),
-        (is_breakpoint, number(BREAKPOINT)),
+        (breaks.at(6), number(BREAKPOINT)),
         (
-            is_call,
+            calls.at(6),
             if csrs.is_user {
                 number(CALL)
             } else {
@@ -254,7 +255,7 @@ fn update() {
     let early_trap = reg_reset(issued_now.at(6) && fails_early, false);
     let early_cause = reg(cause_6);
     let names_address = staged("names_address", 6, !stops && !is_outside.at(6) && is_memory(6));
-    let names_pc = staged("names_pc", 6, !stops && (is_outside.at(6) || is_breakpoint));
+    let names_pc = staged("names_pc", 6, !stops && (is_outside.at(6) || breaks.at(6)));
 
     let is_jump =
         is(6, Unit::Jump) || (is(6, Unit::Branch) && execute::is_taken(found, function.at(6))) || is_return;
@@ -338,7 +339,7 @@ fn update() {
     trap_cause = cause;
     csrs.retires = retires;
     csrs.is_access = is(7, Unit::Csr);
-    csrs.returns = retires && system.at(7)[2];
+    csrs.returns = retires && returns.at(7);
     csrs.traps = traps;
     csrs.cause = cause;
     csrs.pc = pc_of.at(8);
@@ -395,7 +396,7 @@ fn update() {
         let insn = staged("insn", 2, program.word);
         let used = |has: Sig<bool>, number: Sig| number & has.repeat(5);
         let next = staged("next", 8, reg(if redirects { decided } else { next_pc.at(7) }));
-        let size = function.at(end).slice(0, 2);
+        let size = staged("size", load_stage, function.at(load_stage).slice(0, 2)).at(end);
         let mask = execute::strobes(constant(lit(0, 2)), size).slice(0, 4);
         let bits = cat_all(&[3, 2, 1, 0].map(|byte| mask[byte].repeat(8)));
         let reads = !trapped.at(end) && (is(end, Unit::Load) || is_atomic(end));

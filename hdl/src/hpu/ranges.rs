@@ -1,8 +1,7 @@
 use spinneret_verilog::prelude::*;
 
-/// Bits of an address within a grain, which is the unit of a range.
-const GRAIN_BITS: usize = 6;
-const GRAIN: usize = 32 - GRAIN_BITS;
+/// Bits of the number of a grain.
+const GRAIN: usize = 26;
 
 /// Protection ranges: the memory that user mode of each thread may access.
 ///
@@ -14,8 +13,8 @@ pub struct HpuRanges {
     pub clk: Signal<In, Clock>,
     /// The thread that asks.
     pub thread: Wire<In, { index }>,
-    /// The address.
-    pub address: Wire<In, 32>,
+    /// The grain of the address.
+    pub grain: Wire<In, 26>,
     /// It is in one of the thread's ranges.
     pub allowed: Wire<Out, bool>,
     /// A range is set.
@@ -34,7 +33,6 @@ pub struct HpuRanges {
 
 #[kernel(HpuRanges, suffix = format!("{threads}x{count}"))]
 fn update() {
-    let grain = address.slice(GRAIN_BITS, GRAIN);
     let hits = ranges.iter().enumerate().map(|(number, range)| {
         range.write(
             write && write_number == number,
