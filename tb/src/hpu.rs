@@ -7,7 +7,7 @@ pub use program::{Layout, random_program};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::rv::{
-    Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Step, Trap, Width,
+    Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Reservations, Step, Trap, Width,
 };
 use spinneret_sim::model::PortHandle;
 use spinneret_sim::prelude::*;
@@ -22,8 +22,8 @@ const PROGRAM_WORDS: usize = 8192;
 const GRAIN: u32 = 64;
 /// The cause of a thread that is stopped.
 const STOPPED: u64 = 24;
-/// Clocks from the read of a counter to the report of its instruction, with memory of one clock.
-const COUNTER_AGE: u64 = 3;
+/// Clocks from the read of a counter to the report of its instruction, without those of memory.
+const COUNTER_AGE: u64 = 2;
 
 /// Memories as the harts see them, and the ranges of each thread.
 #[derive(Clone, Debug)]
@@ -60,6 +60,14 @@ impl Bus for World {
             half(at + 2).map(|high| high << 16 | low).ok_or(Fault)
         } else {
             Ok(low)
+        }
+    }
+
+    /// A failing `sc.w` is refused as a store would be.
+    fn reserves(&self, address: u32, who: Privilege) -> Reservations {
+        match self.place(address, 4, who) {
+            Ok(_) => Reservations::Kept,
+            Err(Fault) => Reservations::Refused,
         }
     }
 

@@ -31,6 +31,10 @@ fn addi(rd: u32, rs1: u32, imm: u32) -> u32 {
     i(imm, rs1, 0, rd, 0x13)
 }
 
+fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
+    rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
+}
+
 fn lui(rd: u32, imm: u32) -> u32 {
     imm & 0xffff_f000 | rd << 7 | 0x37
 }
@@ -80,7 +84,7 @@ fn start(rng: &mut ChaCha8Rng) -> Vec<u32> {
         // x31 = body + thread * 1024
         i(10, 31, 1, 31, 0x13),
         lui(30, PROGRAM + BODY as u32),
-        30 << 20 | 31 << 15 | 31 << 7 | 0x33,
+        add(31, 31, 30),
         i(0, 31, 0, 0, 0x67),
     ]);
     code
@@ -97,11 +101,15 @@ fn handler() -> Vec<u32> {
         csrr(31, MINSTRET),
         i(7, 31, 1, 31, 0x13),
         csrrw(31, MSTATUS, 31),
+        // x31 = body + 2 * instructions % 2048 + 2048 * (instructions % 8)
         csrr(31, MINSTRET),
-        i(5, 31, 1, 31, 0x13),
+        i(7, 31, 7, 30, 0x13),
+        i(11, 30, 1, 30, 0x13),
+        i(1, 31, 1, 31, 0x13),
         i(0x7fe, 31, 7, 31, 0x13),
+        add(31, 31, 30),
         lui(30, PROGRAM + BODY as u32),
-        30 << 20 | 31 << 15 | 31 << 7 | 0x33,
+        add(31, 31, 30),
         csrrw(0, MEPC, 31),
         csrrw(31, MSCRATCH, 31),
         MRET,

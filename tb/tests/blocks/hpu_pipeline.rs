@@ -12,7 +12,7 @@ fn random<M: Model>(run: &mut TestRun, threads: usize, memory_clocks: usize, bus
     let program = random_program(&mut run.rng("program"), layout);
     let mut bench = Lockstep::<M>::new(run, threads, memory_clocks, &program, busy);
     bench.stops = stops;
-    bench.run(60_000);
+    bench.run(20_000);
     println!(
         "{} instructions in {} clocks, traps by cause {:?}",
         bench.retired,
@@ -24,7 +24,7 @@ fn random<M: Model>(run: &mut TestRun, threads: usize, memory_clocks: usize, bus
 
 #[test]
 fn eight_threads_are_right() {
-    for seed in 0..4 {
+    for seed in 0..12 {
         run_named(&format!("eight_threads_{seed}"), seed, |run| {
             random::<HpuPipeline8>(run, 8, 1, 20, 1)
         });
@@ -33,7 +33,7 @@ fn eight_threads_are_right() {
 
 #[test]
 fn four_threads_are_right() {
-    for seed in 0..4 {
+    for seed in 0..12 {
         run_named(&format!("four_threads_{seed}"), seed, |run| {
             random::<HpuPipeline4>(run, 4, 1, 20, 1)
         });
@@ -42,7 +42,7 @@ fn four_threads_are_right() {
 
 #[test]
 fn sixteen_threads_are_right() {
-    for seed in 0..4 {
+    for seed in 0..12 {
         run_named(&format!("sixteen_threads_{seed}"), seed, |run| {
             random::<HpuPipeline16>(run, 16, 2, 20, 1)
         });
