@@ -114,30 +114,39 @@ pub(super) fn custom_result(found: Found) -> Sig {
 
 /// Product of operands in stage 5; its lower or upper word in stage 8.
 ///
-/// Four products of 17 signed bits, each of which is one multiplier of an FPGA.
+/// Four products of 16 bits, each of which is one multiplier of an FPGA. A negative operand counts 2^32 too much, so the upper word
+/// is too large by the other operand.
 #[kernel]
 pub(super) fn product(x: Sig, y: Sig, function: Sig) -> Sig {
     let function = staged("multiply", 5, function.slice(0, 2));
-    let halves = |word: Sig, is_signed: Sig<bool>| {
-        let (low, high) = word.split_at(16);
-        let extended = cat!(is_signed && word[31], high);
-        [cat!(lit(0, 1), low).signed(), extended.signed()]
-    };
-    let [x_low, x_high] = halves(x, function.at(5) == 1 || function.at(5) == 2);
-    let [y_low, y_high] = halves(y, function.at(5) == 1);
-    let times = |a: Signed, b: Signed, width: usize| reg((a.resize(width) * b.resize(width)).word());
-    let low = times(x_low, y_low, 32);
-    let (cross_1, cross_2) = (times(x_low, y_high, 34), times(x_high, y_low, 34));
-    let high = times(x_high, y_high, 32);
-    let cross = reg(cross_1.sign_extend(35) + cross_2.sign_extend(35));
-    let outer = reg(cat!(high, low));
-    let upper = reg(outer.slice(16, 48) + cross.sign_extend(48));
-    let lowest = reg(outer.slice(0, 16));
+    let is_negative = |word: Sig, is_signed: Sig<bool>| (is_signed && word[31]).repeat(32);
+    let x_excess = y & is_negative(x, function.at(5) == 1 || function.at(5) == 2);
+    let y_excess = x & is_negative(y, function.at(5) == 1);
+    let excess = reg(x_excess + y_excess);
+    let ([x_low, x_high], [y_low, y_high]) = (halves(x), halves(y));
+    let times = |a: Sig, b: Sig| reg(a.resize(32) * b.resize(32));
+    let [low, cross_1, cross_2, high] = [
+        times(x_low, y_low),
+        times(x_low, y_high),
+        times(x_high, y_low),
+        times(x_high, y_high),
+    ];
+    let cross = reg(cross_1.resize(33) + cross_2.resize(33));
+    let upper = reg(cat!(high - excess, low.slice(16, 16)));
+    let lowest = staged("lowest", 7, reg(low.slice(0, 16)));
+    let total = reg(upper + cross.resize(48));
     if function.at(8).any() {
-        upper.slice(16, 32)
+        total.slice(16, 32)
     } else {
-        cat!(upper.slice(0, 16), lowest)
+        cat!(total.slice(0, 16), lowest.at(8))
     }
+}
+
+/// The lower and the upper half of a word.
+#[kernel]
+fn halves(word: Sig) -> [Sig; 2] {
+    let (low, high) = word.split_at(16);
+    [low, high]
 }
 
 /// Bytes of a word, from bit 0.
