@@ -27,7 +27,7 @@ struct Status {
 pub struct HpuCsrs {
     /// `mhartid` of thread 0; those of the others follow.
     pub hart_base: Wire<In, 32>,
-    /// The slot is the first one of its thread after a reset, in stage 6.
+    /// The slot is the first one of its thread after a reset, in stage 5.
     pub is_first: Wire<In, bool>,
     /// Thread, in stage 5.
     pub thread: Wire<In, { index }>,
@@ -176,10 +176,27 @@ fn update() {
         || (status_now.at(6).flag(f.mprv) && status_now.at(6).flag(f.mpp_user));
 
     cycle = cycle + 1;
+    let cycles = ["cycle", "time", "mcycle", "cycleh", "timeh", "mcycleh"];
+    let counts_cycles = is_one_of(number, &cycles);
+    let is_counter = staged(
+        "is_counter",
+        5,
+        counts_cycles || is_one_of(number, &["instret", "minstret", "instreth", "minstreth"]),
+    );
     let mepc_now = mepc.read(0, thread.at(6));
     let mtvec_now = mtvec.read(0, thread.at(6));
-    let is_first = staged("is_first", 6, is_first);
-    let retired = instret.read(0, thread.at(6)) & (!is_first.at(6)).repeat(64);
+    let is_first = staged("is_first", 5, is_first);
+    let retired = staged(
+        "retired",
+        5,
+        instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64),
+    );
+    let counter = match cat!(counts_cycles, number[7]) {
+        0 => retired.at(5).slice(0, 32),
+        1 => retired.at(5).slice(32, 32),
+        2 => cycle.slice(0, 32),
+        _ => cycle.slice(32, 32),
+    };
     return_pc = mepc_now;
     handler = reg(mtvec_now);
     let zero = |width: usize| constant(lit(0, width));
@@ -199,10 +216,7 @@ fn update() {
         (named(&["misa"]).at(6), constant(lit(MISA, 32))),
         (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),
-        (named(&["cycle", "time", "mcycle"]).at(6), cycle.slice(0, 32)),
-        (named(&["cycleh", "timeh", "mcycleh"]).at(6), cycle.slice(32, 32)),
-        (named(&["instret", "minstret"]).at(6), retired.slice(0, 32)),
-        (named(&["instreth", "minstreth"]).at(6), retired.slice(32, 32)),
+        (is_counter.at(6), reg(counter)),
     ];
     let read = choices.into_iter().map(|(is_it, word)| is_it.repeat(32) & word);
     value = reg(read.reduce(|a, b| a | b).expect("a register"));
@@ -249,8 +263,7 @@ fn update() {
         thread.at(8),
         if traps_8 { trap_value } else { new_8 },
     );
-    let retired_7 = staged("retired", 7, reg(retired));
     let retires_8 = reg_reset(retires, false);
-    let counted = retired_7.at(8) + retires_8.word().resize(64);
+    let counted = retired.at(8) + retires_8.word().resize(64);
     instret.write(retires_8 || is_first.at(8), thread.at(8), counted);
 }

@@ -1,22 +1,22 @@
 use spinneret_verilog::prelude::*;
 
 /// Bits of a quotient that a slot finds.
-const STEPS: usize = 4;
+const STEPS: usize = 2;
 /// The slot of a division that gives its result.
 const LAST: usize = 32 / STEPS;
 
-/// Divides: each thread on its own, four bits of the quotient in a slot, so no thread waits for another one.
+/// Divides: each thread on its own, two bits of the quotient in a slot, so no thread waits for another one.
 ///
 /// ```text
-///  stage 4        5               6      7      8      9        10
-///  read --> |x|, |y|, or --> step ---> step -> step -> step --> write
+///  stage 4        5               6      7      8
+///  read --> |x|, |y|, or --> step ---> step --> write
 ///           what was left            8: result
 /// ```
 ///
 /// # Contract
-/// - A division takes nine slots of its thread, with the same operands in each; the ninth has its `result`. Stages are those of the
+/// - A division takes 17 slots of its thread, with the same operands in each; the last has its `result`. Stages are those of the
 ///   pipeline: in which clock of a slot a port is read or valid.
-/// - A slot of the thread with `ends` before the ninth abandons the division, and one with neither leaves it as it is.
+/// - A slot of the thread with `ends` before the last one abandons the division, and one with neither leaves it as it is.
 /// - **Division by zero:** the quotient is all ones, the remainder the dividend. -2^31 / -1 is -2^31, the remainder 0.
 #[module(threads: usize, index: usize = address_width(threads))]
 pub struct HpuDivider {
@@ -37,7 +37,7 @@ pub struct HpuDivider {
     /// The result, in stage 8.
     pub result: Wire<Out, 32>,
     /// Slots that the division has had, in stage 5.
-    slots: Reg<4, Reset>,
+    slots: Reg<5, Reset>,
     /// {remainder, quotient} so far.
     #[new(Ram::new(RamStyle::Distributed, threads, 64))]
     left: Ram,
@@ -91,9 +91,9 @@ fn update() {
 
     is_last = had.at(7) == LAST;
     let next = if goes_on {
-        if is_last { lit(0, 4) } else { had.at(7) + 1 }
+        if is_last { lit(0, 5) } else { had.at(7) + 1 }
     } else if ends {
-        lit(0, 4)
+        lit(0, 5)
     } else {
         had.at(7)
     };

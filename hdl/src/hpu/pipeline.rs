@@ -44,9 +44,9 @@ pub struct HpuPipeline {
     /// Number of the range.
     pub range_number: Wire<In, { address_width(shape.ranges) }>,
     /// Its first grain of 64 bytes.
-    pub range_first: Wire<In, 26>,
+    pub range_first: Wire<In, 23>,
     /// The grain behind its last one.
-    pub range_end: Wire<In, 26>,
+    pub range_end: Wire<In, 23>,
     /// Loads, stores, atomic instructions.
     pub m: HpuData<{ threads }>,
     /// A thread entered its trap handler.
@@ -186,7 +186,7 @@ fn update() {
     divider.y = operands.y;
     divider.funct3 = function.at(5).slice(0, 2);
     csrs.hart_base = hart_base;
-    csrs.is_first = staged("is_first", 0, !started).at(6);
+    csrs.is_first = staged("is_first", 0, !started).at(5);
     csrs.thread = thread.at(5);
     csrs.number = csr_imm.at(5).slice(0, 12);
     csrs.operand = if function.at(5)[2] {
@@ -203,7 +203,7 @@ fn update() {
     let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
     let crosses = staged("crosses", 6, lanes.slice(4, 4).any());
     let is_misaligned = is_atomic(6) && offset.any();
-    ranges.thread = thread.at(6);
+    ranges.thread = thread.at(5);
     ranges.grain = address.at(6).slice(6, 26);
     ranges.write = range_write;
     ranges.write_thread = range_thread;
