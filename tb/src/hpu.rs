@@ -23,7 +23,7 @@ const GRAIN: u32 = 64;
 /// The cause of a thread that is stopped.
 const STOPPED: u64 = 24;
 /// Clocks from the read of a counter to the report of its instruction, without those of memory.
-const COUNTER_AGE: u64 = 2;
+const COUNTER_AGE: u64 = 3;
 
 /// Memories as the harts see them, and the ranges of each thread.
 #[derive(Clone, Debug)]
