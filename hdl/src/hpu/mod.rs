@@ -1,9 +1,11 @@
 //! The handler processing unit: the processor that runs handlers.
 
 mod decoder;
+mod ports;
 mod registers;
 
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
+pub use ports::{HpuData, HpuDataIn};
 pub use registers::HpuRegisters;
 
 use crate::entry::{Entry, Variant};
