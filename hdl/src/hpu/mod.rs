@@ -1,14 +1,16 @@
 //! The handler processing unit: the processor that runs handlers.
 
 mod decoder;
+mod memory;
 mod ports;
 mod registers;
 
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
+pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use ports::{HpuData, HpuDataIn};
 pub use registers::HpuRegisters;
 
-use crate::entry::{Entry, Variant};
+use crate::entry::{Entry, Parameters as _, Variant};
 use crate::limits::Limit;
 
 /// Threads of a pipeline.
@@ -33,8 +35,19 @@ pub(crate) const REGISTERS: Entry = Entry::part(
     },
 );
 
+/// [`HpuMemory`].
+pub(crate) const MEMORY: Entry = Entry::part(
+    "hpu_memory",
+    "data memory of a pipeline, with atomic operations and reservations",
+    MemoryShape::parameters,
+    |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
+);
+
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     DECODER.model("hpu_decoder", &[]),
     REGISTERS.model("hpu_registers", &[]),
+    MEMORY.model("hpu_memory", &[]),
+    // Whose every address bit counts.
+    MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),
 ];
