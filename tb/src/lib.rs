@@ -6,7 +6,11 @@ pub mod bench;
 pub mod egress;
 pub mod her_gen;
 pub mod hostdma;
+<<<<<<< HEAD
 pub mod hpu;
+=======
+pub mod hpu_memory;
+>>>>>>> hpu-B
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;
