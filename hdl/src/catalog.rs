@@ -76,11 +76,8 @@ const ENTRIES: &[Entry] = &[
     psdpram::ENTRY,
     hpu::DECODER,
     hpu::REGISTERS,
-<<<<<<< HEAD
     hpu::PIPELINE,
-=======
     hpu::MEMORY,
->>>>>>> hpu-B
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -4,13 +4,11 @@ pub mod app;
 pub mod bar;
 pub mod bench;
 pub mod egress;
+pub mod handlers;
 pub mod her_gen;
 pub mod hostdma;
-<<<<<<< HEAD
 pub mod hpu;
-=======
 pub mod hpu_memory;
->>>>>>> hpu-B
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;

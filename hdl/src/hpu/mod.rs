@@ -2,31 +2,23 @@
 
 mod csrs;
 mod decoder;
-<<<<<<< HEAD
 mod divider;
 mod execute;
+mod memory;
 mod pipeline;
 mod ports;
 mod program;
 mod ranges;
-=======
-mod memory;
-mod ports;
->>>>>>> hpu-B
 mod registers;
 
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
-<<<<<<< HEAD
 pub use divider::HpuDivider;
 pub use pipeline::HpuPipeline;
 pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
 pub use program::HpuProgram;
 pub use ranges::HpuRanges;
-=======
 pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
-pub use ports::{HpuData, HpuDataIn};
->>>>>>> hpu-B
 pub use registers::HpuRegisters;
 
 use crate::entry::{Entry, Parameters as _, Variant};
@@ -54,34 +46,30 @@ pub(crate) const REGISTERS: Entry = Entry::part(
     },
 );
 
-<<<<<<< HEAD
 /// [`HpuPipeline`].
 pub(crate) const PIPELINE: Entry = Entry::part(
     "hpu_pipeline",
     "processor of several threads, RV32IMAC",
     HpuShape::parameters,
     |values| Ok(Box::new(HpuPipeline::new(HpuShape::of("hpu_pipeline", values)?))),
-=======
+);
+
 /// [`HpuMemory`].
 pub(crate) const MEMORY: Entry = Entry::part(
     "hpu_memory",
     "data memory of a pipeline, with atomic operations and reservations",
     MemoryShape::parameters,
     |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
->>>>>>> hpu-B
 );
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     DECODER.model("hpu_decoder", &[]),
     REGISTERS.model("hpu_registers", &[]),
-<<<<<<< HEAD
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
-=======
     MEMORY.model("hpu_memory", &[]),
     // Whose every address bit counts.
     MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),
->>>>>>> hpu-B
 ];

@@ -1,11 +1,6 @@
-<<<<<<< HEAD
 //! Port bundles of the pipeline, and its parameters.
 
 use crate::entry::{Checked, ParameterError};
-=======
-//! Port bundles of the pipeline.
-
->>>>>>> hpu-B
 use spinneret_verilog::prelude::*;
 
 /// The data port of a pipeline.
@@ -37,7 +32,6 @@ pub struct HpuData {
     /// The word before the access, one or two clocks after it, as the memory has it; after `sc.w` 0 (stored) or 1.
     pub read_data: Wire<In, 32>,
 }
-<<<<<<< HEAD
 
 /// What an instruction did that retired or trapped, in the style of the RISC-V Formal Interface: one in a clock at most.
 ///
@@ -147,5 +141,3 @@ impl HpuShape {
         }
     }
 }
-=======
->>>>>>> hpu-B
