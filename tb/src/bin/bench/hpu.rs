@@ -1,0 +1,109 @@
+//! The pipeline: handlers of the runtime, with memories that answer at once.
+
+use crate::{Cell, Figures};
+use anyhow::{Context as _, Result, ensure};
+use spinneret_models::{HpuPipeline4, HpuPipeline8};
+use spinneret_packets::{echo_request, udp};
+use spinneret_program::Program;
+use spinneret_sim::prelude::*;
+use spinneret_tb::handlers::Handlers;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The UDP port that examples listen to.
+const PORT: u16 = 9330;
+/// Packets that each thread handles; the first of a thread includes its start, and is left out.
+const ROUNDS: usize = 6;
+/// The clock in MHz.
+const MHZ: f64 = 250.0;
+
+/// Builds an example of the runtime.
+fn example(name: &str) -> Result<Program> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../runtime/examples")
+        .join(name);
+    let out = PathBuf::from("target/bench/runtime").join(name);
+    let make = Command::new("make")
+        .args(["-s", "-C"])
+        .arg(&folder)
+        .arg(format!("BUILD={}", std::path::absolute(&out)?.display()))
+        .status()
+        .context("make cannot be run: ./dev setup installs what is needed")?;
+    ensure!(
+        make.success(),
+        "the example {name} cannot be built: ./dev setup installs the compiler"
+    );
+    Ok(Program::open(&out.join(name).with_extension("elf"))?)
+}
+
+fn row<M: Model>(
+    [threads, memory_clocks]: [usize; 2],
+    name: &'static str,
+    payload: usize,
+    cycles: &mut u64,
+) -> Result<Vec<Cell>> {
+    let data = vec![0x5a; payload];
+    let frame = if name == "icmp_ping" {
+        echo_request(1, &data)
+    } else {
+        udp(PORT, &data)
+    };
+    let mut bench = Handlers::new(M::with_seed(1), [threads, memory_clocks], example(name)?)?;
+    for packet in 0..ROUNDS * threads {
+        bench.push(packet, &frame)?;
+    }
+    bench.run()?;
+    *cycles += bench.clocks();
+    let ended = &bench.done;
+    ensure!(
+        ended.iter().all(|task| task.error == 0),
+        "{name}: a handler failed: {ended:?}"
+    );
+    let warm: Vec<_> = ended.iter().filter(|task| task.packet >= threads).collect();
+    let (clocks, instructions) = warm.iter().fold((0, 0), |(clocks, instructions), task| {
+        (clocks + task.clocks, instructions + task.instructions)
+    });
+    let packets = warm.len() as f64;
+    let slots = clocks as f64 / threads as f64 / instructions as f64;
+    let clocks = clocks as f64 / packets;
+    let rate = MHZ * threads as f64 / clocks;
+    Ok(vec![
+        Cell::plain("handler", "handler", name),
+        Cell::plain("frame, bytes", "bytes", frame.len()),
+        Cell::plain("threads", "threads", threads),
+        Cell::new(
+            "instructions",
+            format!("{:.0}", instructions as f64 / packets),
+            "instructions",
+            instructions as f64 / packets,
+        ),
+        Cell::new("slots an instruction", format!("{slots:.3}"), "slots", slots),
+        Cell::new("clocks a packet", format!("{clocks:.0}"), "clocks", clocks),
+        Cell::new(
+            "us at 250 MHz",
+            format!("{:.2}", clocks / MHZ),
+            "us",
+            clocks / MHZ,
+        ),
+        Cell::new("Mpps of a pipeline", format!("{rate:.2}"), "mpps", rate),
+    ])
+}
+
+/// Measures all examples on pipelines of 4 and 8 threads.
+pub(crate) fn handlers() -> Result<Figures> {
+    let (mut rows, mut cycles) = (Vec::new(), 0);
+    for (name, payload) in [
+        ("udp_ping", 22),
+        ("icmp_ping", 18),
+        ("icmp_ping", 56),
+        ("icmp_ping", 1458),
+        ("filter", 22),
+        ("tally", 22),
+    ] {
+        rows.push(row::<HpuPipeline4>([4, 1], name, payload, &mut cycles)?);
+        rows.push(row::<HpuPipeline8>([8, 1], name, payload, &mut cycles)?);
+    }
+    let explanation = "simulated; one pipeline, all threads busy; instructions and clocks from the first look at a task to its end, \
+                       those of the runtime included; all memories answer at once, without bank conflicts, copies and waits for L2";
+    Ok(Figures::new("hpu", Some(0), explanation, rows, cycles))
+}
