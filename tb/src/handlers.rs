@@ -2,6 +2,7 @@
 //!
 //! All memories answer at once. There are no bank conflicts and no copies: what is measured is the pipeline.
 
+use crate::hpu_memory::new_word;
 use anyhow::{Context as _, Result};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::{
@@ -70,7 +71,7 @@ pub struct Done {
 /// Ports that are used in every clock.
 #[derive(Debug)]
 struct Ports {
-    outputs: [PortHandle; 6],
+    outputs: [PortHandle; 7],
     inputs: [PortHandle; 3],
     retired: [PortHandle; 3],
 }
@@ -164,6 +165,7 @@ impl<M: Model> Handlers<M> {
                 find("m_is_write")?,
                 find("m_strobe")?,
                 find("m_data")?,
+                find("m_atomic")?,
             ],
             inputs: [find("m_ready")?, find("m_refused")?, find("m_read_data")?],
             retired: [find("rvfi_valid")?, find("rvfi_thread")?, find("rvfi_trap")?],
@@ -275,7 +277,7 @@ impl<M: Model> Handlers<M> {
     /// Serves the offer of this clock: ready, refused, and the word.
     fn serve(&mut self) -> (bool, bool, u32) {
         let dut = self.sim.dut.instance();
-        let [valid, thread, address, is_write, strobe, data] =
+        let [valid, thread, address, is_write, strobe, data, atomic] =
             self.ports.outputs.map(|port| dut.value(port) as u32);
         if valid == 0 {
             return (true, false, 0);
@@ -290,6 +292,9 @@ impl<M: Model> Handlers<M> {
                 {
                     *byte = data.to_le_bytes()[lane];
                 }
+            }
+            if atomic >> 5 == 1 {
+                word.copy_from_slice(&new_word(atomic as u8 & 31, old, data).to_le_bytes());
             }
             return (true, false, old);
         }
@@ -320,11 +325,6 @@ impl<M: Model> Handlers<M> {
         }
         self.sim.cycle();
         let dut = self.sim.dut.instance();
-        if std::env::var_os("DBG").is_some() && self.sim.cycle_count() > 300_000 && self.sim.cycle_count() < 300_400 {
-            let v = |n: &str| dut.value(dut.find(n).unwrap());
-            if v("rvfi_valid") == 1 { eprintln!("{} t{} {:08x} {:08x} trap {} cause {} rd {} {:08x} mem {:08x}", self.sim.cycle_count(), v("rvfi_thread"), v("rvfi_pc_rdata"), v("rvfi_insn"), v("rvfi_trap"), v("rvfi_cause"), v("rvfi_rd_addr"), v("rvfi_rd_wdata"), v("rvfi_mem_addr")); }
-            if v("m_valid") == 1 { eprintln!("   offer t{} {:08x}", v("m_thread"), v("m_address")); }
-        }
         let [valid, thread, _] = self.ports.retired.map(|port| dut.value(port) as usize);
         if valid == 1
             && let Some(task) = &mut self.running[thread]

@@ -98,7 +98,6 @@ pub(crate) fn handlers() -> Result<Figures> {
         ("icmp_ping", 56),
         ("icmp_ping", 1458),
         ("filter", 22),
-        ("tally", 22),
     ] {
         rows.push(row::<HpuPipeline4>([4, 1], name, payload, &mut cycles)?);
         rows.push(row::<HpuPipeline8>([8, 1], name, payload, &mut cycles)?);
