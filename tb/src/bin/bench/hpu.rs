@@ -3,7 +3,7 @@
 use crate::{Cell, Figures};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_models::{HpuPipeline4, HpuPipeline8};
-use spinneret_packets::{echo_request, udp};
+use spinneret_packets::{checksum, echo_request, udp};
 use spinneret_program::Program;
 use spinneret_sim::prelude::*;
 use spinneret_tb::handlers::Handlers;
@@ -17,16 +17,21 @@ const ROUNDS: usize = 6;
 /// The clock in MHz.
 const MHZ: f64 = 250.0;
 
-/// Builds an example of the runtime.
-fn example(name: &str) -> Result<Program> {
+/// Builds an example of the runtime, with the instruction `csum` or without.
+fn example(name: &str, csum: bool) -> Result<Program> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../runtime/examples")
         .join(name);
-    let out = PathBuf::from("target/bench/runtime").join(name);
+    let out = PathBuf::from("target/bench/runtime").join(if csum {
+        format!("{name}-csum")
+    } else {
+        name.to_owned()
+    });
     let make = Command::new("make")
         .args(["-s", "-C"])
         .arg(&folder)
         .arg(format!("BUILD={}", std::path::absolute(&out)?.display()))
+        .arg(format!("CSUM={}", u8::from(csum)))
         .status()
         .context("make cannot be run: ./dev setup installs what is needed")?;
     ensure!(
@@ -38,8 +43,7 @@ fn example(name: &str) -> Result<Program> {
 
 fn row<M: Model>(
     [threads, memory_clocks]: [usize; 2],
-    name: &'static str,
-    payload: usize,
+    (name, csum, payload): (&'static str, bool, usize),
     cycles: &mut u64,
 ) -> Result<Vec<Cell>> {
     let data = vec![0x5a; payload];
@@ -48,7 +52,7 @@ fn row<M: Model>(
     } else {
         udp(PORT, &data)
     };
-    let mut bench = Handlers::new(M::with_seed(1), [threads, memory_clocks], example(name)?)?;
+    let mut bench = Handlers::new(M::with_seed(1), [threads, memory_clocks], example(name, csum)?)?;
     for packet in 0..ROUNDS * threads {
         bench.push(packet, &frame)?;
     }
@@ -58,6 +62,21 @@ fn row<M: Model>(
     ensure!(
         ended.iter().all(|task| task.error == 0),
         "{name}: a handler failed: {ended:?}"
+    );
+    let is_reply = |reply: &Vec<u8>| match name {
+        "icmp_ping" => reply[..6] == frame[6..12] && reply[34] == 0 && checksum(&reply[34..]) == 0,
+        "udp_ping" => reply[34..36] == frame[36..38] && reply[42..] == frame[42..],
+        _ => true,
+    };
+    let answers = bench
+        .sent
+        .iter()
+        .filter(|reply| reply.len() == frame.len() && is_reply(reply))
+        .count();
+    ensure!(
+        name == "filter" || answers == ROUNDS * threads,
+        "{name}: {answers} right answers to {} packets",
+        ROUNDS * threads
     );
     let warm: Vec<_> = ended.iter().filter(|task| task.packet >= threads).collect();
     let (clocks, instructions) = warm.iter().fold((0, 0), |(clocks, instructions), task| {
@@ -69,6 +88,7 @@ fn row<M: Model>(
     let rate = MHZ * threads as f64 / clocks;
     Ok(vec![
         Cell::plain("handler", "handler", name),
+        Cell::new("csum", if csum { "yes" } else { "no" }, "csum", csum),
         Cell::plain("frame, bytes", "bytes", frame.len()),
         Cell::plain("threads", "threads", threads),
         Cell::new(
@@ -92,15 +112,17 @@ fn row<M: Model>(
 /// Measures all examples on pipelines of 4 and 8 threads.
 pub(crate) fn handlers() -> Result<Figures> {
     let (mut rows, mut cycles) = (Vec::new(), 0);
-    for (name, payload) in [
-        ("udp_ping", 22),
-        ("icmp_ping", 18),
-        ("icmp_ping", 56),
-        ("icmp_ping", 1458),
-        ("filter", 22),
+    for work in [
+        ("udp_ping", false, 22),
+        ("icmp_ping", false, 18),
+        ("icmp_ping", false, 56),
+        ("icmp_ping", true, 56),
+        ("icmp_ping", false, 1458),
+        ("icmp_ping", true, 1458),
+        ("filter", false, 22),
     ] {
-        rows.push(row::<HpuPipeline4>([4, 1], name, payload, &mut cycles)?);
-        rows.push(row::<HpuPipeline8>([8, 1], name, payload, &mut cycles)?);
+        rows.push(row::<HpuPipeline4>([4, 1], work, &mut cycles)?);
+        rows.push(row::<HpuPipeline8>([8, 1], work, &mut cycles)?);
     }
     let explanation = "simulated; one pipeline, all threads busy; instructions and clocks from the first look at a task to its end, \
                        those of the runtime included; all memories answer at once, without bank conflicts, copies and waits for L2";
