@@ -3,7 +3,7 @@
 //! All memories answer at once. There are no bank conflicts and no copies: what is measured is the pipeline.
 
 use crate::hpu_memory::new_word;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::{
     DMA_BASE, DRIVER_BASE, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, L1_BASE, L1_BYTES, L1_PACKETS,
@@ -12,6 +12,9 @@ use spinneret_regmap::pspin::{
 use spinneret_sim::model::PortHandle;
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
 
 /// Bytes between packets in L1 and in L2.
 const SLOT: u32 = 2048;
@@ -341,7 +344,7 @@ impl<M: Model> Handlers<M> {
     pub fn run(&mut self) -> Result<()> {
         let end = self.sim.cycle_count() + PATIENCE;
         while !self.waiting.is_empty() || self.running.iter().any(Option::is_some) {
-            anyhow::ensure!(
+            ensure!(
                 self.sim.cycle_count() < end,
                 "a handler has not ended after {PATIENCE} clocks"
             );
@@ -350,8 +353,45 @@ impl<M: Model> Handlers<M> {
         Ok(())
     }
 
+    /// Clocks per second of the model alone, with memory that always answers 0.
+    pub fn speed(&mut self, clocks: u64) -> f64 {
+        self.sim.set("m_ready", true);
+        self.sim.set("m_refused", false);
+        self.sim.set_cycle_limit(u64::MAX);
+        let start = Instant::now();
+        self.sim.run(clocks);
+        clocks as f64 / start.elapsed().as_secs_f64()
+    }
+
     /// Clocks so far.
     pub fn clocks(&self) -> u64 {
         self.sim.cycle_count()
     }
+}
+
+/// Builds an example of the runtime in a folder of its own below `out`, with the instruction `csum` or without.
+///
+/// # Errors
+/// If the compiler is missing or refuses it.
+pub fn example(name: &str, csum: bool, out: &Path) -> Result<Program> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../runtime/examples")
+        .join(name);
+    let out = out.join(if csum {
+        format!("{name}-csum")
+    } else {
+        name.to_owned()
+    });
+    let make = Command::new("make")
+        .args(["-s", "-C"])
+        .arg(&folder)
+        .arg(format!("BUILD={}", std::path::absolute(&out)?.display()))
+        .arg(format!("CSUM={}", u8::from(csum)))
+        .status()
+        .context("make cannot be run: ./dev setup installs what is needed")?;
+    ensure!(
+        make.success(),
+        "the example {name} cannot be built: ./dev setup installs the compiler"
+    );
+    Ok(Program::open(&out.join(name).with_extension("elf"))?)
 }
