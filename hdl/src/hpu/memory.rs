@@ -110,7 +110,7 @@ fn function_of(op: Op) -> u64 {
     u64::from_str_radix(&row.bits[..5], 2).expect("functions have no free bits")
 }
 
-/// What an atomic operation writes.
+/// The word that an atomic operation writes.
 #[kernel]
 fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
     let is = |op| function == function_of(op);
