@@ -38,9 +38,9 @@ pub struct CsrRow {
     pub mode: Mode,
     /// Effect of a write in machine mode.
     pub writes: Writes,
-    /// What it always reads, if it is a constant.
+    /// The constant that it reads, if it is one.
     pub value: Option<u32>,
-    /// What it holds.
+    /// Its contents, in words.
     pub is: &'static str,
     /// Mask and value of `bits`.
     pattern: (u32, u32),

@@ -98,7 +98,7 @@ pub struct Handlers<M: Model> {
 }
 
 impl<M: Model> Handlers<M> {
-    /// Loads a program and resets the pipeline of that many threads, with memories that answer after so many clocks.
+    /// Loads a program and resets the pipeline; its threads, and the clocks of its memories.
     ///
     /// # Errors
     /// If the model has not the ports of a pipeline.
