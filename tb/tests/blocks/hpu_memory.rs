@@ -292,7 +292,7 @@ fn reset_cancels_reservations_and_open_operations() {
     });
 }
 
-/// All threads count in turns as in a pipeline: an offer that is not taken is made again in the next turn.
+/// All threads count alternately as in a pipeline: an offer that is not taken is made again in the next turn.
 #[test]
 fn no_count_is_lost_between_the_stores_of_others() {
     const COUNTS: u32 = 200;
@@ -334,7 +334,7 @@ fn of_two_threads_with_a_reservation_one_succeeds() {
         let mut rng = run.rng("order");
         let mut bench = Bench::<HpuMemory>::new(run);
         bench.store(0, 0, 0);
-        // What each has loaded, and whether the other one has stored since then.
+        // The word that each has loaded, and whether the other one has stored since then.
         let mut loaded = [None; 2];
         let [mut stored, mut lost] = [0; 2];
         for _ in 0..4000 {
