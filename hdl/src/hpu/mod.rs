@@ -14,11 +14,11 @@ mod registers;
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
 pub use divider::HpuDivider;
+pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use pipeline::HpuPipeline;
 pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
 pub use program::HpuProgram;
 pub use ranges::HpuRanges;
-pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use registers::HpuRegisters;
 
 use crate::entry::{Entry, Parameters as _, Variant};
@@ -64,12 +64,12 @@ pub(crate) const MEMORY: Entry = Entry::part(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    DECODER.model("hpu_decoder", &[]),
-    REGISTERS.model("hpu_registers", &[]),
+    DECODER.variant("hpu_decoder", ""),
+    REGISTERS.variant("hpu_registers", ""),
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
-    MEMORY.model("hpu_memory", &[]),
+    MEMORY.variant("hpu_memory", ""),
     // Whose every address bit counts.
     MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),
 ];
