@@ -7,4 +7,5 @@ mod memory;
 mod privileged;
 mod programs;
 mod reference;
+mod rules;
 mod support;
