@@ -11,7 +11,7 @@
 //!
 //! An expression has the operators of Rust with their precedence, words of 32 bits, and `next pc`, the address of the
 //! instruction after this one. Adverbs hold for all of their value: `signed`, `the first signed` (of two factors), `the high
-//! word` (of a product), `sign-extended` (of memory), and without them everything is unsigned.
+//! word` (of a product), `plus the carry` (of a sum), `sign-extended` (of memory); without them everything is unsigned.
 
 use super::{COMPRESSED, Format, Row, Source, TABLE};
 use std::fmt::Write as _;
@@ -120,6 +120,7 @@ struct Adverbs {
     /// Of the left and right operand.
     signed: [bool; 2],
     high: bool,
+    carry: bool,
     extended: bool,
 }
 
@@ -280,6 +281,7 @@ impl Parser {
                     ["the", "first", "signed"] => adverbs.signed = [true, false],
                     ["the", "high", "word"] => adverbs.high = true,
                     ["the", "low", "word"] => {}
+                    ["plus", "the", "carry"] => adverbs.carry = true,
                     ["sign-extended"] => adverbs.extended = true,
                     _ => return Err(format!("`{}` is unknown", adverb.join(" "))),
                 }
@@ -320,6 +322,7 @@ impl Parser {
                 format!("$unsigned({signed_left} {operator} {signed_right})")
             }
             ">>" if is_signed => format!("$unsigned({signed_left} >>> {right})"),
+            "+" if self.adverbs.carry => format!("with_carry({left}, {right})"),
             "*" if self.adverbs.high => {
                 let [left, right] =
                     [(left, 0), (right, 1)].map(|(operand, side)| match self.adverbs.signed[side] {
@@ -436,6 +439,10 @@ mod tests {
             (
                 "if x[rs1] < x[rs2], signed { pc += imm }",
                 "if (|{31'd0, $signed(rs1_value) < $signed(rs2_value)}) begin next_pc = (pc + imm); end",
+            ),
+            (
+                "x[rd] = x[rs1] + x[rs2], plus the carry",
+                "rd_value = with_carry(rs1_value, rs2_value);",
             ),
             ("nothing: it is a remark", ""),
         ] {

@@ -57,6 +57,14 @@ module hpu_rules (
         end
     endfunction
 
+    function [31:0] with_carry(input [31:0] a, input [31:0] b);
+        reg [32:0] sum;
+        begin
+            sum = {1'b0, a} + {1'b0, b};
+            with_carry = sum[31:0] + {31'd0, sum[32]};
+        end
+    endfunction
+
     always @* begin
         casez (insn[15:0])
             16'b????_????_????_??11: word = insn;

@@ -40,6 +40,9 @@ pub struct Proof {
     pub block: &'static str,
     /// Parameter values; the harness sees each as a macro in capitals.
     pub settings: Vec<(&'static str, u64)>,
+    /// Choices of the harness, which sees each as the macro `NAME_VALUE`. `rules=UNIT` also gives it the module `hpu_rules`
+    /// with the effects of the instructions that this unit executes, from the table of instructions.
+    pub choices: Vec<(&'static str, &'static str)>,
     /// Proof method.
     pub method: Method,
     /// Whether it takes about a minute at most, so that `./dev test` runs it.
@@ -79,14 +82,19 @@ fn parse(paragraph: &'static str) -> Option<Proof> {
     let (method, cycles) = method.split_once(' ')?;
     let cycles = cycles.parse().ok()?;
     let shows = lines.next_back()?;
-    let settings = lines.flat_map(str::split_whitespace).map(|setting| {
+    let (mut settings, mut choices) = (Vec::new(), Vec::new());
+    for setting in lines.flat_map(str::split_whitespace) {
         let (name, value) = setting.split_once('=')?;
-        Some((name, value.parse().ok()?))
-    });
+        match value.parse() {
+            Ok(number) => settings.push((name, number)),
+            Err(_) => choices.push((name, value)),
+        }
+    }
     Some(Proof {
         name,
         block,
-        settings: settings.collect::<Option<_>>()?,
+        settings,
+        choices,
         method: match method {
             "induction" => Method::Induction(cycles),
             "bounded" => Method::Bounded(cycles),
@@ -107,11 +115,12 @@ mod tests {
             name: "fifo_2",
             block: "fifo",
             settings: vec![("width", 2), ("depth", 4), ("block", 1)],
+            choices: vec![("check", "order")],
             method: Method::Bounded(12),
             fast: false,
             shows: "order, no loss",
         };
-        let text = "fifo_2 of fifo\nbounded 12, slow\nwidth=2 depth=4\nblock=1\norder, no loss";
+        let text = "fifo_2 of fifo\nbounded 12, slow\nwidth=2 depth=4\ncheck=order block=1\norder, no loss";
         assert_eq!(parse(text), Some(proof));
         for wrong in [
             "",
