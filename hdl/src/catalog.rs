@@ -76,6 +76,7 @@ const ENTRIES: &[Entry] = &[
     psdpram::ENTRY,
     hpu::DECODER,
     hpu::REGISTERS,
+    hpu::PIPELINE,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -1,6 +1,6 @@
 //! Instructions as assembly.
 
-use super::{Format, Instruction, Op};
+use super::{CsrRow, Format, Instruction, Op};
 use std::fmt;
 
 #[rustfmt::skip]
@@ -11,33 +11,7 @@ const REGISTERS: [&str; 32] = [
 
 /// The name of a CSR, if it has one that people use.
 pub fn csr_name(number: u32) -> Option<&'static str> {
-    Some(match number {
-        0x300 => "mstatus",
-        0x301 => "misa",
-        0x304 => "mie",
-        0x305 => "mtvec",
-        0x306 => "mcounteren",
-        0x340 => "mscratch",
-        0x341 => "mepc",
-        0x342 => "mcause",
-        0x343 => "mtval",
-        0x344 => "mip",
-        0xb00 => "mcycle",
-        0xb02 => "minstret",
-        0xb80 => "mcycleh",
-        0xb82 => "minstreth",
-        0xc00 => "cycle",
-        0xc01 => "time",
-        0xc02 => "instret",
-        0xc80 => "cycleh",
-        0xc81 => "timeh",
-        0xc82 => "instreth",
-        0xf11 => "mvendorid",
-        0xf12 => "marchid",
-        0xf13 => "mimpid",
-        0xf14 => "mhartid",
-        _ => return None,
-    })
+    CsrRow::of(number).filter(|row| row.is_one()).map(|row| row.name)
 }
 
 /// An instruction at an address: targets of jumps and branches show as addresses.

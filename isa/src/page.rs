@@ -1,14 +1,14 @@
 //! The page of instructions.
 
-use super::{COMPRESSED, TABLE};
+use super::{COMPRESSED, CSRS, CsrRow, TABLE};
 use std::fmt::Write;
 
 /// The text of `docs/cluster/instructions.md`.
 pub fn page() -> String {
     let mut text = String::from(
         "# Instructions\n\n\
-         RV32IMAC with Zicsr and Zifencei. `isa/src/table.rs` is the table; the simulator, the disassembler and this page are made\n\
-         from it. `./dev docs` writes the page.\n\n\
+         RV32IMAC with Zicsr and Zifencei, and `csum` for checksums, which RI5CY does not have. `isa/src/` has the tables; the\n\
+         simulator, the disassembler, the decoder in hardware and this page are made from them. `./dev docs` writes the page.\n\n\
          ## 32 bits\n\n\
          | instruction | bits 31 to 0 | unit | what it does |\n|---|---|---|---|\n",
     );
@@ -34,7 +34,29 @@ pub fn page() -> String {
             row.bits.replace('_', " ")
         );
     }
+    text += "\n## Control and status registers\n\n\
+             Those of our HPU. The mode is the lowest one that may read; other numbers are illegal.\n\n\
+             | register | number | mode | writes | always reads | what it holds |\n|---|---|---|---|---|---|\n";
+    for row in CSRS {
+        let (mode, writes) = (format!("{:?}", row.mode), format!("{:?}", row.writes));
+        let _ = writeln!(
+            text,
+            "| `{}` | `{}` | {} | {} | {} | {} |",
+            row.name,
+            number(row),
+            mode.to_lowercase(),
+            writes.to_lowercase(),
+            row.value.map_or(String::new(), |value| format!("{value:#x}")),
+            row.is
+        );
+    }
     text
+}
+
+/// The number of a register; the bits of several.
+fn number(row: &CsrRow) -> String {
+    let digits = row.bits.replace('_', "");
+    u32::from_str_radix(&digits, 2).map_or(row.bits.replace('_', " "), |number| format!("{number:#x}"))
 }
 
 #[cfg(test)]

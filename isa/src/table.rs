@@ -1,4 +1,4 @@
-//! The table: RV32IMAC with Zicsr and Zifencei, machine and user mode.
+//! The table: RV32IMAC with Zicsr and Zifencei, machine and user mode, and `csum` for checksums.
 //!
 //! Source: The RISC-V Instruction Set Manual, volume I (20191213), chapters 2, 3, 7, 8, 9, 16 and 24, and volume II (20211203),
 //! section 3.3.
@@ -80,6 +80,7 @@ pub enum Unit {
     Atomic,
     Csr,
     System,
+    Custom,
 }
 
 /// An instruction of 32 bits.
@@ -172,6 +173,7 @@ instructions! {
     Divu      "divu"      "0000001_?????_?????_101_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = -1 } else { x[rd] = x[rs1] / x[rs2] }";
     Rem       "rem"       "0000001_?????_?????_110_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = x[rs1] } else { x[rd] = x[rs1] % x[rs2], signed }";
     Remu      "remu"      "0000001_?????_?????_111_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = x[rs1] } else { x[rd] = x[rs1] % x[rs2] }";
+    Csum      "csum"      "0000000_?????_?????_000_?????_0001011"       R       Custom   "x[rd] = x[rs1] + x[rs2], plus the carry";
     Fence     "fence"     "????????????_?????_000_?????_0001111"        Fence   System   "nothing: accesses are in order";
     FenceI    "fence.i"   "????????????_?????_001_?????_0001111"        None    System   "nothing: fetches see all stores";
     Ecall     "ecall"     "000000000000_00000_000_00000_1110011"        None    System   "if mode == user { trap 8 } else { trap 11 }";

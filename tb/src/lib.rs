@@ -6,6 +6,7 @@ pub mod bench;
 pub mod egress;
 pub mod her_gen;
 pub mod hostdma;
+pub mod hpu;
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;

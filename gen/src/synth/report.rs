@@ -26,7 +26,7 @@ pub struct Figures {
 }
 
 /// Headings of the table; the last four are LUT levels.
-pub const HEADINGS: [&str; 14] = [
+pub const HEADINGS: [&str; 15] = [
     "block",
     "LUT",
     "MUXF",
@@ -37,6 +37,7 @@ pub const HEADINGS: [&str; 14] = [
     "RAMB18",
     "RAMB36",
     "URAM",
+    "DSP",
     "reg to reg",
     "in to reg",
     "reg to out",
@@ -45,7 +46,7 @@ pub const HEADINGS: [&str; 14] = [
 
 impl Figures {
     /// The cells of the block's row, without its name; a path that does not exist is empty.
-    pub fn row(&self) -> [Option<u32>; 13] {
+    pub fn row(&self) -> [Option<u32>; 14] {
         let r = &self.resources;
         let d = &self.depth;
         let levels = |path: &Option<LongestPath>| path.as_ref().map(|path| path.levels);
@@ -59,6 +60,7 @@ impl Figures {
             Some(r.ramb18),
             Some(r.ramb36),
             Some(r.uram),
+            Some(r.dsp),
             levels(&d.between_registers),
             levels(&d.from_inputs),
             levels(&d.to_outputs),
@@ -68,10 +70,10 @@ impl Figures {
 }
 
 /// The row of the reference's block in the same columns.
-pub fn reference_row(r: Reference) -> [Option<u32>; 13] {
+pub fn reference_row(r: Reference) -> [Option<u32>; 14] {
     let none = None;
     [
-        r.lut, none, none, r.ff, r.lutram, none, r.ramb18, r.ramb36, none, r.levels, none, none, none,
+        r.lut, none, none, r.ff, r.lutram, none, r.ramb18, r.ramb36, none, none, r.levels, none, none, none,
     ]
 }
 
@@ -107,7 +109,7 @@ pub fn json(all: &[Figures]) -> Value {
     each.collect()
 }
 
-fn row(name: &str, numbers: [Option<u32>; 13]) -> Row {
+fn row(name: &str, numbers: [Option<u32>; 14]) -> Row {
     let mut cells = vec![Cell::new(name)];
     cells.extend(numbers.into_iter().map(number));
     Row::from(cells)
@@ -193,7 +195,7 @@ fn sum(whose: &str, rows: &[(String, String)], note: &str) -> Option<String> {
             *sum += cells.get(column)?.parse::<u32>().ok()?;
         }
     }
-    let mut numbers = [None; 13];
+    let mut numbers = [None; 14];
     for (sum, column) in sums.into_iter().zip([LUT_COLUMN, FF_COLUMN]) {
         // Of a line that begins with a bar, the first cell is empty and the second one the name.
         numbers[column - 2] = Some(sum);
@@ -208,7 +210,7 @@ fn sum(whose: &str, rows: &[(String, String)], note: &str) -> Option<String> {
 const LUT_COLUMN: usize = 2;
 const FF_COLUMN: usize = 5;
 
-fn line(name: &str, numbers: [Option<u32>; 13]) -> String {
+fn line(name: &str, numbers: [Option<u32>; 14]) -> String {
     let cells = numbers.map(|number| number.map(|n| n.to_string()).unwrap_or_default());
     format!("| {name} | {} |", cells.join(" | "))
 }
@@ -220,7 +222,7 @@ fn block_of(line: &str) -> Option<String> {
 }
 
 fn rows_of(figures: &Figures) -> impl Iterator<Item = String> {
-    let row = |note: &str, numbers: [Option<u32>; 13]| line(&format!("`{}`{note}", figures.block), numbers);
+    let row = |note: &str, numbers: [Option<u32>; 14]| line(&format!("`{}`{note}", figures.block), numbers);
     let ours = row("", figures.row());
     let theirs = reference(&figures.block).map(|r| row(REFERENCE_NOTE, reference_row(r)));
     [Some(ours), theirs].into_iter().flatten()

@@ -10,8 +10,9 @@
 //! Both steps are made from the table of instructions, [`spinneret_isa::TABLE`] and [`spinneret_isa::COMPRESSED`].
 //!
 //! # Contract
-//! - **Latency:** two clocks. **Throughput:** one instruction a clock.
-//! - **Registers:** a field for a register that the instruction does not use is 0, and so is `rd` of an illegal one.
+//! - **Latency:** one clock to `is_short` and the registers that are read, two to all others. **Throughput:** one
+//!   instruction a clock.
+//! - **Registers:** `rd` is 0 if the instruction writes none; `rs1` and `rs2` are registers only with `has_rs1` and `has_rs2`.
 //! - **Immediate:** sign-extended; of CSR instructions bits 11:0 are the register, bits 16:12 the operand.
 //! - **Function:** bits 14:12 of the instruction of 32 bits, 0 (addition) where these belong to the immediate;
 //!   `alternate` is bit 30 of the operations that it tells apart (`sub`, `sra`, `srai`).
@@ -24,7 +25,7 @@ use spinneret_isa::{COMPRESSED, Format, Op, Row, Source, TABLE, Unit};
 use spinneret_verilog::prelude::*;
 
 /// Units, in the order of their bits.
-pub const UNITS: [Unit; 10] = [
+pub const UNITS: [Unit; 11] = [
     Unit::Alu,
     Unit::Multiply,
     Unit::Divide,
@@ -35,10 +36,11 @@ pub const UNITS: [Unit; 10] = [
     Unit::Atomic,
     Unit::Csr,
     Unit::System,
+    Unit::Custom,
 ];
 
-/// A format for each kind of immediate.
-const FORMATS: [Format; 9] = [
+/// A format for each kind of immediate; atomic instructions add 0 to their address.
+const FORMATS: [Format; 8] = [
     Format::I,
     Format::Shift,
     Format::S,
@@ -47,7 +49,6 @@ const FORMATS: [Format; 9] = [
     Format::J,
     Format::Csr,
     Format::CsrImm,
-    Format::Atomic,
 ];
 
 /// A decoded instruction.
@@ -55,14 +56,12 @@ const FORMATS: [Format; 9] = [
 pub struct Decoded {
     /// The register that is written, or 0.
     pub rd: Wire<Out, 5>,
-    /// The first register that is read, or 0.
-    pub rs1: Wire<Out, 5>,
-    /// The second one, or 0.
-    pub rs2: Wire<Out, 5>,
     /// The immediate.
     pub imm: Wire<Out, 32>,
     /// The second operand is the immediate.
     pub has_imm: Wire<Out, bool>,
+    /// The adder adds the immediate: also in branches, stores and atomic instructions, which read rs2.
+    pub adds_imm: Wire<Out, bool>,
     /// The first operand: 0 rs1, 1 the program counter, 2 zero.
     pub base: Wire<Out, 2>,
     /// Bit n: unit n of [`UNITS`] executes it.
@@ -71,8 +70,12 @@ pub struct Decoded {
     pub function: Wire<Out, 3>,
     /// Subtraction instead of addition, signed instead of unsigned shift.
     pub alternate: Wire<Out, bool>,
-    /// It has 16 bits.
-    pub is_short: Wire<Out, bool>,
+    /// A comparison is unsigned.
+    pub is_unsigned: Wire<Out, bool>,
+    /// `ecall`, `ebreak`, `mret`.
+    pub system: Wire<Out, 3>,
+    /// Bits 31 to 27, which say what an atomic instruction does.
+    pub atomic: Wire<Out, 5>,
 }
 
 /// Decodes instructions of 16 and 32 bits.
@@ -82,6 +85,16 @@ pub struct HpuDecoder {
     pub clk: Signal<In, Clock>,
     /// The instruction, from bit 0; of one of 16 bits the upper ones are ignored.
     pub word: Wire<In, 32>,
+    /// It has 16 bits.
+    pub is_short: Wire<Out, bool>,
+    /// The first register that is read.
+    pub rs1: Wire<Out, 5>,
+    /// The second one.
+    pub rs2: Wire<Out, 5>,
+    /// The instruction reads the first one.
+    pub has_rs1: Wire<Out, bool>,
+    /// It reads the second one.
+    pub has_rs2: Wire<Out, bool>,
     /// Its fields.
     pub m: Decoded,
 }
@@ -142,10 +155,12 @@ fn expand(half: Sig) -> Sig {
 
 #[kernel(HpuDecoder)]
 fn update() {
-    let is_short = !word.slice(0, 2).all();
+    let is_short_word = !word.slice(0, 2).all();
     let long_form = expand(word.slice(0, 16));
-    let expanded = reg(if is_short { long_form } else { word });
-    let was_short = reg(is_short);
+    let expanded = reg(if is_short_word { long_form } else { word });
+    is_short = reg(is_short_word);
+    rs1 = expanded.slice(15, 5);
+    rs2 = expanded.slice(20, 5);
 
     let rows: Vec<(&Row, Sig<bool>)> = TABLE
         .iter()
@@ -162,21 +177,24 @@ fn update() {
         let hits = rows.iter().filter(|(row, _)| wanted(row)).map(|(_, hit)| *hit);
         hits.reduce(|a, b| a | b).expect("one instruction at least")
     };
-    /// Fields of registers, 0 where they are none.
-    let [has_rd, has_rs1, has_rs2] = [0, 1, 2].map(|number| one_of(&|row| row.format.registers()[number]));
+    let [has_rd, reads_rs1, reads_rs2] =
+        [0, 1, 2].map(|number| one_of(&|row| row.format.registers()[number]));
+    has_rs1 = reads_rs1;
+    has_rs2 = reads_rs2;
     m.rd = reg(expanded.slice(7, 5) & has_rd.repeat(5));
-    m.rs1 = reg(expanded.slice(15, 5) & has_rs1.repeat(5));
-    m.rs2 = reg(expanded.slice(20, 5) & has_rs2.repeat(5));
     /// The immediate of each format.
     let imms = FORMATS.map(|format| {
         let has_it = one_of(&|row| row.format.imm() == format.imm());
         gathered(&format.imm_bits(), expanded) & has_it.repeat(32)
     });
     m.imm = reg(either(imms));
-    m.has_imm = reg(!has_rs2);
+    m.has_imm = reg(!reads_rs2);
+    m.adds_imm = reg(one_of(&|row| {
+        !row.format.registers()[2] || matches!(row.unit, Unit::Branch | Unit::Store | Unit::Atomic)
+    }));
     m.base = reg(cat!(
         one_of(&|row| row.op == Op::Lui),
-        one_of(&|row| matches!(row.op, Op::Auipc | Op::Jal))
+        one_of(&|row| matches!(row.op, Op::Auipc | Op::Jal) || row.unit == Unit::Branch)
     ));
     m.unit = reg(word_of(UNITS.map(|unit| one_of(&|row| row.unit == unit))));
     /// Bits of an immediate are no function.
@@ -185,5 +203,11 @@ fn update() {
     let has_alternate =
         one_of(&|row| row.unit == Unit::Alu && matches!(row.format, Format::R | Format::Shift));
     m.alternate = reg(has_alternate && expanded[30]);
-    m.is_short = reg(was_short);
+    m.is_unsigned = reg(one_of(&|row| {
+        matches!(row.op, Op::Sltu | Op::Sltiu | Op::Bltu | Op::Bgeu)
+    }));
+    m.system = reg(word_of(
+        [Op::Ecall, Op::Ebreak, Op::Mret].map(|op| one_of(&|row| row.op == op)),
+    ));
+    m.atomic = reg(expanded.slice(27, 5));
 }

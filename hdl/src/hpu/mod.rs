@@ -1,12 +1,25 @@
 //! The handler processing unit: the processor that runs handlers.
 
+mod csrs;
 mod decoder;
+mod divider;
+mod execute;
+mod pipeline;
+mod ports;
+mod program;
+mod ranges;
 mod registers;
 
+pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
+pub use divider::HpuDivider;
+pub use pipeline::HpuPipeline;
+pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
+pub use program::HpuProgram;
+pub use ranges::HpuRanges;
 pub use registers::HpuRegisters;
 
-use crate::entry::{Entry, Variant};
+use crate::entry::{Entry, Parameters as _, Variant};
 use crate::limits::Limit;
 
 /// Threads of a pipeline.
@@ -31,8 +44,19 @@ pub(crate) const REGISTERS: Entry = Entry::part(
     },
 );
 
+/// [`HpuPipeline`].
+pub(crate) const PIPELINE: Entry = Entry::part(
+    "hpu_pipeline",
+    "processor of several threads, RV32IMAC",
+    HpuShape::parameters,
+    |values| Ok(Box::new(HpuPipeline::new(HpuShape::of("hpu_pipeline", values)?))),
+);
+
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     DECODER.model("hpu_decoder", &[]),
     REGISTERS.model("hpu_registers", &[]),
+    PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
+    PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
+    PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
 ];

@@ -17,7 +17,7 @@ pub struct HpuRegisters {
     pub write_to: Wire<In, { address }>,
     /// The word to write.
     pub write_value: Wire<In, 32>,
-    #[new(Ram::new(RamStyle::Distributed, 32 * threads, 32).with_reads(2).holding("zero", Vec::new()))]
+    #[new(Ram::new(RamStyle::Block, 32 * threads, 32).with_reads(2).holding("zero", Vec::new()))]
     memory: Ram,
 }
 
@@ -25,6 +25,7 @@ pub struct HpuRegisters {
 fn update() {
     memory.write(write && write_to.slice(0, 5).any(), write_to, write_value);
     for (port, (read, value)) in read.into_iter().zip(value).enumerate() {
-        value = reg(memory.read(port, read));
+        memory.enable(port) = true;
+        value = memory.read(port, read);
     }
 }

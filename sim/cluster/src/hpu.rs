@@ -364,7 +364,7 @@ impl Bus for View<'_> {
     /// Refused unless strict, because reservations are unreliable in the PULP cluster. L1 has none: `sc.w` always stores, and
     /// returns the old word. L2 keeps them by transaction id (`axi_riscv_lrsc.sv`), which does not identify the HPU
     /// (`axi_id_remap.sv` in `pe_noc.sv` uses the lowest free id), so competing HPUs overwrite each other.
-    fn reserves(&self, address: u32) -> Reservations {
+    fn reserves(&self, address: u32, _: Privilege) -> Reservations {
         let cluster = self.driver.cluster;
         match map::target(address, 4, cluster, self.world.memory.clusters()) {
             _ if !self.is_strict => Reservations::Refused,

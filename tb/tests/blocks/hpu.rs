@@ -16,9 +16,8 @@ const RANDOM_WORDS: usize = 40_000;
 /// The block's outputs for a word, by port.
 fn expected(word: u32) -> Vec<(&'static str, u64)> {
     let instruction = Instruction::decode(word);
-    let is_short = ("m_is_short", u64::from(instruction.is_compressed()));
     let Some(row) = instruction.op().row() else {
-        return vec![is_short, ("m_unit", 0), ("m_rd", 0)];
+        return vec![("m_unit", 0), ("m_rd", 0)];
     };
     let unit = UNITS
         .iter()
@@ -26,25 +25,43 @@ fn expected(word: u32) -> Vec<(&'static str, u64)> {
         .expect("every unit has a bit");
     let has_function = !matches!(row.format, Format::U | Format::J);
     let digits: String = row.bits.chars().filter(|digit| *digit != '_').collect();
+    let is_atomic = row.unit == Unit::Atomic;
+    let adds_to_rs1 = is_atomic || row.unit == Unit::Store;
     let is_alternate = row.unit == Unit::Alu && digits.starts_with("01");
     let mut fields = vec![
-        is_short,
         ("m_unit", 1 << unit),
         ("m_rd", instruction.rd() as u64),
-        ("m_rs1", instruction.rs1() as u64),
-        ("m_rs2", instruction.rs2() as u64),
-        ("m_imm", u64::from(instruction.imm() as u32)),
+        (
+            "m_imm",
+            if is_atomic {
+                0
+            } else {
+                u64::from(instruction.imm() as u32)
+            },
+        ),
         ("m_has_imm", u64::from(!row.format.registers()[2])),
         (
+            "m_adds_imm",
+            u64::from(!row.format.registers()[2] || adds_to_rs1 || row.unit == Unit::Branch),
+        ),
+        (
             "m_base",
-            match row.name {
-                "lui" => 2,
-                "auipc" | "jal" => 1,
+            match (row.name, row.unit) {
+                ("lui", _) => 2,
+                ("auipc" | "jal", _) | (_, Unit::Branch) => 1,
                 _ => 0,
             },
         ),
+        (
+            "m_is_unsigned",
+            u64::from(matches!(row.name, "sltu" | "sltiu" | "bltu" | "bgeu")),
+        ),
         ("m_alternate", u64::from(is_alternate)),
     ];
+    if is_atomic {
+        let which = u64::from_str_radix(&digits[..5], 2).expect("five digits");
+        fields.push(("m_atomic", which));
+    }
     if has_function && row.format != Format::None {
         fields.push((
             "m_function",
@@ -61,6 +78,19 @@ fn decodes(run: &mut TestRun, words: impl Iterator<Item = u32>) {
         sim.set("word", word);
         sim.cycle();
         inside.push_back(word);
+        let instruction = Instruction::decode(word);
+        assert_eq!(
+            sim.get("is_short"),
+            u64::from(instruction.is_compressed()),
+            "{instruction}"
+        );
+        for (port, has, register) in [
+            ("rs1", "has_rs1", instruction.rs1()),
+            ("rs2", "has_rs2", instruction.rs2()),
+        ] {
+            let read = if sim.get(has) == 1 { sim.get(port) } else { 0 };
+            assert_eq!(read, register as u64, "{port} of {instruction}");
+        }
         if inside.len() == LATENCY {
             let word = inside.pop_front().expect("two words are inside");
             for (port, value) in expected(word) {

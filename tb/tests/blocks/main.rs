@@ -5,6 +5,7 @@ mod admission_gate;
 mod axi_master;
 mod her_gen;
 mod hpu;
+mod hpu_pipeline;
 mod ingress_dma;
 mod pkt_alloc;
 mod pkt_match;

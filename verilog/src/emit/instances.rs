@@ -63,7 +63,7 @@ fn count(base: &str, children: &[Child]) -> usize {
         .count()
 }
 
-/// None if a name is taken, or a port has the form of a record.
+/// None if a name is taken, or a port has more than one bit: yosys 0.23 knows no packed arrays of words.
 fn array(
     symbols: &Symbols,
     views: &Views,
@@ -86,12 +86,11 @@ fn array(
             let (signal, name) = (symbols.signal(*id), format!("{field}_{port}"));
             let is_regular = signal.identifier == format!("{field}_{number}_{port}") && !signal.signed;
             let is_taken = symbols.signals.iter().any(|other| other.identifier == name);
-            if !is_regular || is_taken || views.get(*id).is_some() {
+            if !is_regular || is_taken || views.get(*id).is_some() || signal.width > 1 {
                 return None;
             }
             if number == 0 {
-                let ranges = marks::range(count) + &marks::range(signal.width);
-                array.declarations.insert(*id, format!("logic{ranges} {name}"));
+                array.declarations.insert(*id, format!("logic{} {name}", marks::range(count)));
             }
             array.nets.insert(*id, name + &marks::select(number, 1));
         }

@@ -89,8 +89,9 @@ pub trait Bus {
     /// Writes the low bits of `value`.
     fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault>;
 
-    /// Returns what `lr.w` and `sc.w` do at an address that can be read and written.
-    fn reserves(&self, _address: u32) -> Reservations {
+    /// Returns what `lr.w` and `sc.w` do at an address. Where it is [`Reservations::Refused`], `sc.w` traps even without a
+    /// reservation.
+    fn reserves(&self, _address: u32, _who: Privilege) -> Reservations {
         Reservations::Kept
     }
 

@@ -1,6 +1,7 @@
 //! Control and status registers, and causes of traps.
 
 use super::Privilege;
+use spinneret_isa::{CsrRow, Mode, Writes};
 use std::fmt;
 
 const MSTATUS_MIE: u32 = 1 << 3;
@@ -24,17 +25,34 @@ pub enum CsrSet {
     /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine counters are stopped until `mcountinhibit`
     /// enables them (`riscv_cs_registers.sv`).
     Ri5cy,
+    /// Those of our HPU, [`spinneret_isa::CSRS`]: few that can be written, and `mtval` is 0 for illegal instructions. A hart with
+    /// them also has `csum`, and its `wfi` does not wait.
+    Hpu,
 }
+
+/// Bits that `mcause` of our HPU holds.
+const HPU_CAUSE: u32 = 31;
 
 impl CsrSet {
     fn has(self, number: u32) -> bool {
-        self == Self::All
-            || matches!(
+        match self {
+            Self::All => true,
+            Self::Hpu => self.row(number).is_some(),
+            Self::Ri5cy => matches!(
                 number,
                 0x000 | 0x005 | 0x014 | 0x041 | 0x042 | 0x300 | 0x301 | 0x304..=0x306 | 0x320 | 0x323..=0x33f
                     | 0x340..=0x344 | 0x3a0..=0x3a3 | 0x3b0..=0x3bf | 0x7c0..=0x7c2 | 0x7c4..=0x7c6 | 0x7d0 | 0x7d1
                     | 0xb00 | 0xb02..=0xb1f | 0xb80 | 0xb82..=0xb9f | 0xc10 | 0xf11..=0xf14
-            )
+            ),
+        }
+    }
+
+    /// The row of a register; only our HPU has a table.
+    fn row(self, number: u32) -> Option<&'static CsrRow> {
+        match self {
+            Self::Hpu => CsrRow::of(number),
+            Self::All | Self::Ri5cy => None,
+        }
     }
 }
 
@@ -88,7 +106,7 @@ impl Csrs {
             mtval: 0,
             mcounteren: COUNTERS,
             inhibit: match set {
-                CsrSet::All => 0,
+                CsrSet::All | CsrSet::Hpu => 0,
                 CsrSet::Ri5cy => INHIBIT_CYCLE | INHIBIT_INSTRET,
             },
             cycle_offset: 0,
@@ -136,7 +154,10 @@ impl Csrs {
     pub(super) fn enter_trap(&mut self, trap: Trap, value: u32, pc: u32, from: Privilege) {
         self.mepc = pc;
         self.mcause = trap.cause();
-        self.mtval = value;
+        self.mtval = match (self.set, trap) {
+            (CsrSet::Hpu, Trap::Illegal) => 0,
+            _ => value,
+        };
         let enabled = self.mstatus & MSTATUS_MIE != 0;
         self.mstatus &= !(MSTATUS_MIE | MSTATUS_MPIE | MSTATUS_MPP);
         if enabled {
@@ -186,8 +207,12 @@ impl Csrs {
         if !self.set.has(number) || (who == Privilege::User && !self.user_may_read(number)) {
             return None;
         }
+        if let Some(value) = self.set.row(number).and_then(|row| row.value) {
+            return Some(value);
+        }
         let [mcycle, minstret] = self.counters(now, retired);
         Some(match number {
+            0x342 if self.set == CsrSet::Hpu => self.mcause & HPU_CAUSE,
             0x320 if self.set == CsrSet::Ri5cy => self.inhibit,
             0x343 if self.set == CsrSet::Ri5cy => 0,
             // Registers of user traps, hardware loops and more interrupts, which our programs do not use.
@@ -225,8 +250,11 @@ impl Csrs {
     }
 
     /// User mode reads the counters that `mcounteren` enables, and on RI5CY its hart id, its mode, and PULP's counters, so that
-    /// handlers that read those work in either mode.
+    /// handlers that read those work in either mode. On our HPU the table decides.
     fn user_may_read(&self, number: u32) -> bool {
+        if let Some(row) = self.set.row(number) {
+            return row.mode == Mode::User;
+        }
         match number {
             0x014 | 0xc10 | 0xcc0 | 0xcc1 => true,
             0xc00..=0xc1f | 0xc80..=0xc9f => self.mcounteren >> (number & 31) & 1 != 0,
@@ -248,6 +276,13 @@ impl Csrs {
     ) -> Option<()> {
         if !self.set.has(number) || number >> 10 == 3 || (number >> 8 & 3 != 0 && who == Privilege::User) {
             return None;
+        }
+        if self
+            .set
+            .row(number)
+            .is_some_and(|row| row.writes == Writes::Ignored)
+        {
+            return Some(());
         }
         let [mcycle, minstret] = self.counters(now, retired);
         match number {
@@ -325,7 +360,7 @@ pub enum Trap {
     InstructionMisaligned,
     /// No program may be fetched from here; the trap value is the address of the instruction.
     InstructionFault,
-    /// Not an instruction, or not allowed here; the trap value holds its bits.
+    /// Not an instruction, or not allowed here; the trap value holds its bits, `mtval` of our HPU is 0.
     Illegal,
     /// `ebreak`; the trap value is its address.
     Breakpoint,

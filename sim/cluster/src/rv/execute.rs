@@ -1,7 +1,7 @@
 //! Execution: integer instructions, control flow, memory accesses, atomics, CSR instructions.
 
 use super::hart::{Outcome, Stopped};
-use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width, csr};
+use super::{Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width, csr};
 use spinneret_isa::{Instruction, Op};
 
 impl Hart {
@@ -41,6 +41,9 @@ impl Hart {
             Op::Divu => self.put(i, a.checked_div(b).unwrap_or(u32::MAX), costs.division(b.leading_zeros())),
             Op::Rem => self.put(i, rem(a as i32, b as i32), costs.division(leading_signs(b))),
             Op::Remu => self.put(i, a.checked_rem(b).unwrap_or(a), costs.division(b.leading_zeros())),
+
+            Op::Csum if self.csrs.set() == CsrSet::Hpu => self.put(i, csum(a, b), costs.alu),
+            Op::Csum => Err(self.trap(Trap::Illegal, encoding(i))),
 
             Op::Jal => self.jump_and_link(i, self.pc.wrapping_add(imm), costs),
             Op::Jalr => self.jump_and_link(i, a.wrapping_add(imm) & !1, costs),
@@ -144,6 +147,12 @@ fn rem(a: i32, b: i32) -> u32 {
     }
 }
 
+/// The ones' complement sum.
+fn csum(a: u32, b: u32) -> u32 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u32::from(carry)
+}
+
 /// How many leading bits of a signed divisor only repeat its sign.
 fn leading_signs(b: u32) -> u32 {
     if (b as i32) < 0 {
@@ -223,10 +232,11 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::LoadMisaligned, address));
         }
-        if bus.reserves(address) == Reservations::Refused {
+        let who = self.data_privilege();
+        if bus.reserves(address, who) == Reservations::Refused {
             return Err(self.trap(Trap::LoadFault, address));
         }
-        let access = bus.load(address, Width::Word, self.data_privilege());
+        let access = bus.load(address, Width::Word, who);
         let (value, clocks) = self.finish(access, Trap::LoadFault, address)?;
         self.reservation = Some(address);
         self.put(instruction, value, costs.atomic + clocks)
@@ -244,7 +254,8 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::StoreMisaligned, address));
         }
-        match bus.reserves(address) {
+        let who = self.data_privilege();
+        match bus.reserves(address, who) {
             Reservations::Kept => {}
             Reservations::Ignored => return self.modify(instruction, bus, |_, new| new, costs),
             Reservations::Refused => return Err(self.trap(Trap::StoreFault, address)),
@@ -253,7 +264,7 @@ impl Hart {
         let mut clocks = 0;
         if self.reservation == Some(address) {
             let value = self.x[instruction.rs2()];
-            let access = bus.store(address, Width::Word, value, self.data_privilege());
+            let access = bus.store(address, Width::Word, value, who);
             clocks = self.finish(access, Trap::StoreFault, address)?.1;
             failed = 0;
         }
@@ -384,9 +395,9 @@ impl Hart {
         self.jump(pc, costs.mret)
     }
 
-    /// Waits until [`Hart::wake`].
+    /// Waits until [`Hart::wake`]; our HPU does not.
     pub(super) fn wfi(&mut self, costs: &Costs) -> Outcome {
-        if !std::mem::take(&mut self.woken) {
+        if !std::mem::take(&mut self.woken) && self.csrs.set() != CsrSet::Hpu {
             return Err(self.wait());
         }
         self.pc = self.pc.wrapping_add(4);
@@ -394,9 +405,11 @@ impl Hart {
     }
 }
 
-/// The bits of an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
+/// The bits of `csum` or an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
 fn encoding(instruction: &Instruction) -> u32 {
+    let (rd, rs1) = (instruction.rd() as u32, instruction.rs1() as u32);
     let funct3 = match instruction.op() {
+        Op::Csum => return (instruction.rs2() as u32) << 20 | rs1 << 15 | rd << 7 | 0x0b,
         Op::Csrrw => 1,
         Op::Csrrs => 2,
         Op::Csrrc => 3,
@@ -405,6 +418,5 @@ fn encoding(instruction: &Instruction) -> u32 {
         Op::Csrrci => 7,
         _ => return 0x3020_0073,
     };
-    let operand = instruction.rs1() as u32 | instruction.csr_imm();
-    instruction.csr() << 20 | operand << 15 | funct3 << 12 | (instruction.rd() as u32) << 7 | 0x73
+    instruction.csr() << 20 | (rs1 | instruction.csr_imm()) << 15 | funct3 << 12 | rd << 7 | 0x73
 }

@@ -21,7 +21,7 @@ pub enum Step {
         trap: Trap,
         /// The address of the instruction.
         pc: u32,
-        /// The value of `mtval`.
+        /// The address, or the bits of the instruction; `mtval` holds it if the set of registers keeps it.
         value: u32,
         /// The clocks it took.
         clocks: u32,

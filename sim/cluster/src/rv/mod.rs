@@ -1,4 +1,4 @@
-//! One RISC-V hart: RV32IMAC with Zicsr and Zifencei, machine and user mode, without interrupts.
+//! One RISC-V hart: RV32IMAC with Zicsr and Zifencei, machine and user mode, without interrupts. That of our HPU has `csum`.
 //!
 //! ```text
 //!            step(bus, costs, now)

@@ -3,6 +3,7 @@
 mod compressed;
 mod computation;
 mod cost;
+mod hpu;
 mod memory;
 mod privileged;
 mod programs;

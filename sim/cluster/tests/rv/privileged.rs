@@ -1,7 +1,7 @@
 //! CSRs, modes and traps.
 
 use crate::support::{BASE, DATA, EBREAK, ECALL, HANDLER, MRET, WFI, World, addi, csr, lw};
-use spinneret_cluster::rv::{Access, Bus, Costs, Fault, Hart, Privilege, Ram, Step, Trap, Width};
+use spinneret_cluster::rv::{Access, Bus, Costs, CsrSet, Fault, Hart, Privilege, Ram, Step, Trap, Width};
 
 const RW: u32 = 1;
 const RS: u32 = 2;
@@ -384,22 +384,25 @@ fn tells_the_bus_who_asks() {
         (Machine, 1 << 17 | 3 << 11, Machine), // MPRV, with machine mode before
         (User, 1 << 17 | 3 << 11, User),       // MPRV is for machine mode only
     ] {
-        let World { mut hart, ram, .. } = World::new(&[lw(5, 6, 0)]).set(&[(6, DATA)]);
-        hart.set_privilege(mode);
-        hart.set_csr(MSTATUS, mstatus, 0).unwrap();
-        let mut bus = Watched {
-            ram,
-            fetched: vec![],
-            loaded: vec![],
-        };
-        assert!(matches!(
-            hart.step(&mut bus, &Costs::default(), 0),
-            Step::Retired { .. }
-        ));
-        assert_eq!(
-            (bus.fetched, bus.loaded),
-            (vec![mode], vec![data]),
-            "{mode:?} {mstatus:#x}"
-        );
+        for set in [CsrSet::All, CsrSet::Ri5cy, CsrSet::Hpu] {
+            let World { hart, ram, .. } = World::new(&[lw(5, 6, 0)]).set(&[(6, DATA)]);
+            let mut hart = hart.with_csrs(set);
+            hart.set_privilege(mode);
+            hart.set_csr(MSTATUS, mstatus, 0).unwrap();
+            let mut bus = Watched {
+                ram,
+                fetched: vec![],
+                loaded: vec![],
+            };
+            assert!(matches!(
+                hart.step(&mut bus, &Costs::default(), 0),
+                Step::Retired { .. }
+            ));
+            assert_eq!(
+                (bus.fetched, bus.loaded),
+                (vec![mode], vec![data]),
+                "{set:?} {mode:?} {mstatus:#x}"
+            );
+        }
     }
 }

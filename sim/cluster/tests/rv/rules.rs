@@ -4,7 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::rv::{
-    Access, Bus, Costs, Fault, Hart, Instruction, Misaligned, Op, Privilege, Step, Width,
+    Access, Bus, Costs, CsrSet, Fault, Hart, Instruction, Misaligned, Op, Privilege, Step, Width,
 };
 use spinneret_isa::{COMPRESSED, Format, TABLE, rules};
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ fn line(word: u32, rng: &mut ChaCha8Rng) -> String {
         word
     };
 
-    let mut hart = Hart::new(0, 0);
+    let mut hart = Hart::new(0, 0).with_csrs(CsrSet::Hpu);
     let costs = Costs {
         misaligned: Misaligned::Split,
         ..Costs::unit()

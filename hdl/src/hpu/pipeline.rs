@@ -1,0 +1,440 @@
+use super::execute::{self, Operands};
+use super::{
+    HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape, UNITS,
+};
+use spinneret_isa::Unit;
+use spinneret_verilog::prelude::*;
+
+/// Causes of traps.
+const OUTSIDE: u64 = 1;
+const ILLEGAL: u64 = 2;
+const BREAKPOINT: u64 = 3;
+const LOAD_MISALIGNED: u64 = 4;
+const LOAD_REFUSED: u64 = 5;
+const STORE_MISALIGNED: u64 = 6;
+const STORE_REFUSED: u64 = 7;
+const CALL: u64 = 8;
+const STOPPED: u64 = 24;
+
+/// `lr.w` among the atomic instructions.
+const LOAD_RESERVED: u64 = 2;
+
+/// A pipeline of handler processing units: threads that take turns, one instruction a clock.
+#[module(
+    shape: HpuShape,
+    threads: usize = shape.threads,
+    index: usize = address_width(shape.threads),
+    place: usize = address_width(shape.program_words),
+)]
+pub struct HpuPipeline {
+    /// `mhartid` of thread 0; a multiple of the number of threads.
+    pub hart_base: Wire<In, 32>,
+    /// Bit n: thread n is stopped, if it is in user mode: a trap with cause 24.
+    pub stop: Wire<In, { threads }>,
+    /// The host writes a word of the program.
+    pub program_write: Wire<In, bool>,
+    /// Its place, in words.
+    pub program_addr: Wire<In, { place }>,
+    /// The word.
+    pub program_data: Wire<In, 32>,
+    /// A protection range is set; see [`HpuRanges`].
+    pub range_write: Wire<In, bool>,
+    /// Thread of the range.
+    pub range_thread: Wire<In, { index }>,
+    /// Number of the range.
+    pub range_number: Wire<In, { address_width(shape.ranges) }>,
+    /// Its first grain of 64 bytes.
+    pub range_first: Wire<In, 23>,
+    /// The grain behind its last one.
+    pub range_end: Wire<In, 23>,
+    /// Loads, stores, atomic instructions.
+    pub m: HpuData<{ threads }>,
+    /// A thread entered its trap handler.
+    pub trap: Wire<Out, bool>,
+    /// Which.
+    pub trap_thread: Wire<Out, { index }>,
+    /// Why.
+    pub trap_cause: Wire<Out, 5>,
+    /// What every instruction did, for proofs and tests.
+    pub rvfi: Optional<HpuRvfi<{ threads }>, { shape.trace }>,
+    /// Thread in stage 0.
+    slot: Reg<{ index }, Reset>,
+    /// All threads have had their first slot.
+    started: Reg<bool, Reset>,
+    /// Bits 31 to 1 of the address of the instruction in stage 0.
+    pc: Reg<31>,
+    /// The slot in stage 4 has an instruction to execute.
+    issued: Reg<bool, Reset>,
+    /// The instruction in stage 4 waits for the second half of its access.
+    second: Reg<bool, Reset>,
+    /// Result of the ALU in stage 8, and whether the instruction in stage 4 takes it as its first and second operand.
+    early: Reg<32>,
+    #[new(HpuProgram::new(shape.program_words, shape.program_base))]
+    program: HpuProgram,
+    #[new(HpuDecoder::new())]
+    decoder: HpuDecoder,
+    #[new(HpuRegisters::new(threads))]
+    registers: HpuRegisters,
+    #[new(HpuDivider::new(threads))]
+    divider: HpuDivider,
+    #[new(HpuCsrs::new(threads))]
+    csrs: HpuCsrs,
+    #[new(HpuRanges::new(threads, shape.ranges))]
+    ranges: HpuRanges,
+    /// The first word of an access in two parts.
+    #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
+    saved: Ram,
+}
+
+/// A value some clocks later.
+#[kernel]
+fn later<T>(value: Sig<T>, clocks: usize) -> Sig<T> {
+    (0..clocks).fold(value, |value, _| reg(value))
+}
+
+#[kernel(HpuPipeline, suffix = shape.suffix())]
+fn update() {
+    let predicts = shape.predicts();
+    let load_stage = 7 + shape.memory_clocks;
+
+    // Stages 0 to 2: fetch.
+    slot = slot + 1;
+    started = started || slot == threads - 1;
+    let thread = staged("thread", 0, slot);
+    let fetched_pc = if started {
+        pc
+    } else {
+        lit(shape.reset_vector() >> 1, 31)
+    };
+    let pc_of = staged("pc", 0, fetched_pc);
+    let fetched = staged("fetched", 0, constant(lit(1, 1))).reset_to(0);
+    program.pc = fetched_pc;
+    program.write = program_write;
+    program.write_to = program_addr;
+    program.write_value = program_data;
+    let is_outside = staged("outside", 2, program.outside);
+    decoder.word = program.word;
+
+    // Stage 3: decode and registers.
+    let length = cat!(!decoder.is_short, decoder.is_short);
+    let next_pc = staged("next_pc", 3, pc_of.at(3) + length.resize(31));
+    registers.read[0] = cat!(thread.at(3), decoder.rs1);
+    registers.read[1] = cat!(thread.at(3), decoder.rs2);
+    let rs1 = staged("rs1", 3, decoder.rs1);
+    let units: Vec<_> = UNITS
+        .iter()
+        .enumerate()
+        .map(|(bit, unit)| staged(&format!("is_{unit:?}").to_lowercase(), 4, decoder.m.unit[bit]))
+        .collect();
+    let has_unit = staged("has_unit", 4, decoder.m.unit.any());
+    let rd = staged("rd", 4, decoder.m.rd);
+    let function = staged("function", 4, decoder.m.function);
+    let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
+        .map(|(name, bit)| staged(name, 4, decoder.m.system[bit]));
+    let issued_now = staged("issued", 4, issued).reset_to(false);
+    let is = |stage: usize, wanted: Unit| {
+        let bit = UNITS.iter().position(|unit| *unit == wanted);
+        units[bit.expect("every unit has a bit")].at(stage)
+    };
+    let is_atomic = |stage: usize| is(stage, Unit::Atomic);
+    let is_memory = |stage: usize| is(stage, Unit::Load) || is(stage, Unit::Store) || is(stage, Unit::Atomic);
+
+    /// The instruction before of this thread, in stage 7, writes a register that this one, in stage 3, reads.
+    let writes = issued_now.at(7) && rd.at(7).any();
+    let takes_1 = writes && decoder.has_rs1 && rd.at(7) == decoder.rs1;
+    let takes_2 = writes && decoder.has_rs2 && rd.at(7) == decoder.rs2;
+    let is_late =
+        is(7, Unit::Load) || is(7, Unit::Multiply) || is(7, Unit::Divide) || is(7, Unit::Csr) || is_atomic(7);
+    let waits = predicts && (takes_1 || takes_2) && is_late;
+
+    // Stage 4: operands.
+    let [value_1, value_2] = [(takes_1, 0), (takes_2, 1)].map(|(takes, port)| {
+        if predicts && reg(takes) {
+            early
+        } else {
+            registers.value[port]
+        }
+    });
+    let second_now = staged("second", 4, second);
+    let imm = decoder.m.imm;
+    let adder_imm = cat!(imm.slice(2, 30) + second.word().resize(30), imm.slice(0, 2));
+    let first_term = match decoder.m.base {
+        0 => value_1,
+        1 => cat!(pc_of.at(4), lit(0, 1)),
+        _ => constant(lit(0, 32)),
+    };
+    let second_term = if decoder.m.adds_imm { adder_imm } else { value_2 };
+    let subtracts = decoder.m.alternate && decoder.m.function == 0;
+    let operands = Operands {
+        x: reg(value_1),
+        y: reg(if decoder.m.has_imm { imm } else { value_2 }),
+        a: reg(first_term),
+        b: reg(second_term ^ subtracts.repeat(32)),
+        subtracts: reg(subtracts),
+        function: function.at(5),
+        is_arithmetic: reg(decoder.m.alternate),
+        is_unsigned: reg(decoder.m.is_unsigned),
+    };
+    let csr_imm = staged("csr_imm", 4, imm.slice(0, 17));
+    let store_data = staged("store_data", 5, operands.y);
+
+    // Stage 5: execute.
+    let found = execute::execute(operands);
+    let product = execute::product(operands.x, operands.y, function.at(5));
+    divider.thread = thread.at(4);
+    divider.x = operands.x;
+    divider.y = operands.y;
+    divider.funct3 = function.at(5).slice(0, 2);
+    csrs.hart_base = hart_base;
+    csrs.is_first = staged("is_first", 0, !started).at(5);
+    csrs.thread = thread.at(5);
+    csrs.number = csr_imm.at(5).slice(0, 12);
+    csrs.operand = if function.at(5)[2] {
+        csr_imm.at(5).slice(12, 5).resize(32)
+    } else {
+        operands.x
+    };
+    csrs.action = function.at(5).slice(0, 2);
+    csrs.writes = function.at(5).slice(0, 2) == 1 || rs1.at(5).any();
+
+    // Stage 6: check.
+    let address = staged("address", 6, found.sum.slice(0, 32));
+    let offset = address.at(6).slice(0, 2);
+    let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
+    let crosses = staged("crosses", 6, lanes.slice(4, 4).any());
+    let is_misaligned = is_atomic(6) && offset.any();
+    ranges.thread = thread.at(5);
+    ranges.grain = address.at(6).slice(6, 26);
+    ranges.write = range_write;
+    ranges.write_thread = range_thread;
+    ranges.write_number = range_number;
+    ranges.write_first = range_first;
+    ranges.write_end = range_end;
+    let is_protected = is_memory(6) && csrs.is_data_user && !ranges.allowed;
+    let atomic = staged("atomic", 4, decoder.m.atomic);
+    let is_read = staged(
+        "reads",
+        6,
+        is(6, Unit::Load) || (is_atomic(6) && atomic.at(6) == LOAD_RESERVED),
+    );
+    let reads_it = is_read.at(6);
+    let is_none = !has_unit.at(6);
+    let is_return = returns.at(6);
+    let is_illegal = is_none || (is(6, Unit::Csr) && csrs.illegal) || (is_return && csrs.is_user);
+    let number = |cause: u64| constant(lit(cause, 5));
+    let choose = |is_load: u64, is_store: u64| {
+        if reads_it {
+            number(is_load)
+        } else {
+            number(is_store)
+        }
+    };
+    let stops = stop[thread.at(6)] && csrs.is_user;
+    let causes = [
+        (stops, number(STOPPED)),
+        (is_outside.at(6), number(OUTSIDE)),
+        (is_illegal, number(ILLEGAL)),
+        (breaks.at(6), number(BREAKPOINT)),
+        (
+            calls.at(6),
+            if csrs.is_user {
+                number(CALL)
+            } else {
+                number(CALL + 3)
+            },
+        ),
+        (is_misaligned, choose(LOAD_MISALIGNED, STORE_MISALIGNED)),
+    ];
+    let any_cause = causes
+        .iter()
+        .map(|(holds, _)| *holds)
+        .reduce(|a, b| a | b)
+        .expect("a cause");
+    let fails_early = any_cause || is_protected;
+    let cause_6 = first(&causes, choose(LOAD_REFUSED, STORE_REFUSED));
+    let early_trap = reg_reset(issued_now.at(6) && fails_early, false);
+    let early_cause = reg(cause_6);
+    let names_address = staged("names_address", 6, !stops && !is_outside.at(6) && is_memory(6));
+    let names_pc = staged("names_pc", 6, !stops && (is_outside.at(6) || breaks.at(6)));
+
+    let is_jump =
+        is(6, Unit::Jump) || (is(6, Unit::Branch) && execute::is_taken(found, function.at(6))) || is_return;
+    let jumps = reg(is_jump);
+    let jump_target = reg(if is_return {
+        csrs.return_pc
+    } else {
+        address.at(6).slice(1, 31)
+    });
+    let simple = if is(6, Unit::Jump) {
+        cat!(next_pc.at(6), lit(0, 1))
+    } else if is(6, Unit::Custom) {
+        execute::custom_result(found)
+    } else {
+        execute::alu_result(found, function.at(6))
+    };
+    let early_7 = reg(simple);
+    early = early_7;
+
+    // Stage 7: the offer to memory, and what comes of the slot.
+    let offers = reg_reset(issued_now.at(6) && is_memory(6) && !fails_early, false);
+    m.valid = offers;
+    m.thread = thread.at(7);
+    m.address = cat!(address.at(7).slice(2, 30), lit(0, 2));
+    m.is_write = reg(is(6, Unit::Store));
+    m.atomic = reg(cat!(is_atomic(6), atomic.at(6)));
+    m.strobe = reg(if second_now.at(6) {
+        lanes.slice(4, 4)
+    } else {
+        lanes.slice(0, 4)
+    });
+    m.data = reg(execute::rotated(store_data.at(6), offset));
+    m.is_user = reg(csrs.is_data_user);
+    let is_refused = offers && m.refused;
+    let is_first_half = crosses.at(7) && !second_now.at(7);
+    let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
+    let traps = early_trap || is_refused;
+    let replays = (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
+    let retires = issued_now.at(7) && !traps && !replays;
+    let decided = first(
+        &[(traps, cat!(csrs.handler, lit(0, 1))), (replays, pc_of.at(7))],
+        jump_target,
+    );
+    let redirects = traps || replays || (issued_now.at(7) && jumps);
+    let sequential = shape.sequential_stage();
+    let otherwise = if predicts && waits {
+        pc_of.at(sequential)
+    } else {
+        next_pc.at(sequential)
+    };
+    pc = later(
+        if redirects { decided } else { otherwise },
+        threads - 1 - sequential,
+    );
+    issued = if predicts {
+        fetched.at(3)[0] && !redirects && !waits
+    } else {
+        fetched.at(3)[0]
+    };
+
+    let is_half_done = offers && !m.refused && m.ready && is_first_half;
+    let second_next = if issued_now.at(7) {
+        is_half_done || (second_now.at(7) && replays)
+    } else {
+        second_now.at(7)
+    };
+    second = (0..threads - 4).fold(second_next, |value, _| reg_reset(value, false));
+    divider.goes_on = divides;
+    divider.ends = issued_now.at(7) && !divides;
+
+    // Stage 8: results, traps.
+    let refused_cause = if is_read.at(7) {
+        number(LOAD_REFUSED)
+    } else {
+        number(STORE_REFUSED)
+    };
+    let cause = reg(if is_refused { refused_cause } else { early_cause });
+    let traps_8 = reg_reset(traps, false);
+    trap = traps_8;
+    trap_thread = thread.at(8);
+    trap_cause = cause;
+    csrs.retires = retires;
+    csrs.is_access = is(7, Unit::Csr);
+    csrs.returns = retires && returns.at(7);
+    csrs.traps = traps;
+    csrs.cause = cause;
+    csrs.pc = pc_of.at(8);
+    let offset_8 = address.at(8).slice(0, 2) & (!second_now.at(8)).repeat(2);
+    let trap_value = if names_address.at(8) {
+        cat!(address.at(8).slice(2, 30), offset_8)
+    } else {
+        cat!(pc_of.at(8), lit(0, 1)) & names_pc.at(8).repeat(32)
+    };
+    csrs.trap_value = trap_value;
+    let csr_value = reg(csrs.value);
+    let other_8 = first(
+        &[
+            (is(8, Unit::Csr), csr_value),
+            (is(8, Unit::Multiply), product),
+            (is(8, Unit::Divide), divider.result),
+        ],
+        early,
+    );
+    let other = staged("other", 9, reg(other_8));
+    let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
+
+    // Stage of the load's data, and the one after it: the register is written.
+    saved.write(
+        staged("half_done", 8, reg_reset(is_half_done, false)).at(load_stage),
+        thread.at(load_stage),
+        m.read_data,
+    );
+    let saved_word = saved.read(0, thread.at(load_stage));
+    let load_function = function.at(load_stage);
+    let load_value = execute::loaded(
+        m.read_data,
+        saved_word,
+        second_now.at(load_stage),
+        address.at(load_stage).slice(0, 2) & is(load_stage, Unit::Load).repeat(2),
+        load_function,
+    );
+    let loaded = reg(load_value);
+    let end = load_stage + 1;
+    let result = if is(end, Unit::Load) || is_atomic(end) {
+        loaded
+    } else {
+        other.at(end)
+    };
+    registers.write = retired.at(end);
+    registers.write_to = cat!(thread.at(end), rd.at(end));
+    registers.write_value = result;
+
+    if shape.trace {
+        let (valid, trapped) = (
+            staged("done", 8, reg_reset(retires || traps, false)),
+            staged("trapped", 8, traps_8),
+        );
+        let insn = staged("insn", 2, program.word);
+        let used = |has: Sig<bool>, number: Sig| number & has.repeat(5);
+        let next = staged("next", 8, reg(if redirects { decided } else { next_pc.at(7) }));
+        let size = staged("size", load_stage, function.at(load_stage).slice(0, 2)).at(end);
+        let mask = execute::strobes(constant(lit(0, 2)), size).slice(0, 4);
+        let bits = cat_all(&[3, 2, 1, 0].map(|byte| mask[byte].repeat(8)));
+        let reads = !trapped.at(end) && (is(end, Unit::Load) || is_atomic(end));
+        let writes =
+            !trapped.at(end) && (is(end, Unit::Store) || (is_atomic(end) && atomic.at(end) != LOAD_RESERVED));
+        rvfi.valid = valid.at(end);
+        rvfi.thread = thread.at(end);
+        let is_short = staged("is_short", 3, decoder.is_short);
+        rvfi.insn = cat!(
+            insn.at(end).slice(16, 16) & (!is_short.at(end)).repeat(16),
+            insn.at(end).slice(0, 16)
+        );
+        rvfi.trap = trapped.at(end);
+        rvfi.cause = staged("cause", 8, cause).at(end);
+        rvfi.is_user = staged("is_user", 6, csrs.is_user).at(end);
+        rvfi.rs1_addr = staged("rs1_addr", 3, used(decoder.has_rs1, decoder.rs1)).at(end);
+        rvfi.rs2_addr = staged("rs2_addr", 3, used(decoder.has_rs2, decoder.rs2)).at(end);
+        rvfi.rs1_rdata = staged("rs1_rdata", 4, value_1 & reg(decoder.has_rs1).repeat(32)).at(end);
+        rvfi.rs2_rdata = staged("rs2_rdata", 4, value_2 & reg(decoder.has_rs2).repeat(32)).at(end);
+        rvfi.rd_addr = used(!trapped.at(end), rd.at(end));
+        rvfi.rd_wdata = result & (!trapped.at(end) && rd.at(end).any()).repeat(32);
+        rvfi.pc_rdata = cat!(pc_of.at(end), lit(0, 1));
+        rvfi.pc_wdata = cat!(next.at(end), lit(0, 1));
+        rvfi.mem_addr = if second_now.at(end) {
+            address.at(end) - 4
+        } else {
+            address.at(end)
+        };
+        rvfi.mem_rmask = mask & reads.repeat(4);
+        rvfi.mem_wmask = mask & writes.repeat(4);
+        let read_word = execute::loaded(
+            m.read_data,
+            saved_word,
+            second_now.at(load_stage),
+            address.at(load_stage).slice(0, 2),
+            constant(lit(2, 3)),
+        );
+        rvfi.mem_rdata = reg(read_word) & bits & reads.repeat(32);
+        rvfi.mem_wdata = store_data.at(end) & bits & writes.repeat(32);
+    }
+}

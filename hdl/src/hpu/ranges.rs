@@ -1,0 +1,48 @@
+use spinneret_verilog::prelude::*;
+
+/// Bits of the number of a grain below 512 MiB, where all memories of a NIC are.
+const GRAIN: usize = 23;
+
+/// Protection ranges: the memory that user mode of each thread may access.
+///
+/// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
+/// end below 0x2000_0000. The address comes
+/// one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset keeps them.
+#[module(no_clock, threads: usize, count: usize, index: usize = address_width(threads))]
+pub struct HpuRanges {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// The thread that asks.
+    pub thread: Wire<In, { index }>,
+    /// The grain of the address, one clock later.
+    pub grain: Wire<In, 26>,
+    /// It is in one of the thread's ranges.
+    pub allowed: Wire<Out, bool>,
+    /// A range is set.
+    pub write: Wire<In, bool>,
+    /// Whose.
+    pub write_thread: Wire<In, { index }>,
+    /// Which.
+    pub write_number: Wire<In, { address_width(count) }>,
+    /// Its first grain.
+    pub write_first: Wire<In, { GRAIN }>,
+    /// The grain behind its last one.
+    pub write_end: Wire<In, { GRAIN }>,
+    #[new(Ram::new(RamStyle::Distributed, threads, 2 * GRAIN).holding("zero", Vec::new()))]
+    ranges: [Ram; count],
+}
+
+#[kernel(HpuRanges, suffix = format!("{threads}x{count}"))]
+fn update() {
+    let (low, high) = grain.split_at(GRAIN);
+    let hits = ranges.iter().enumerate().map(|(number, range)| {
+        range.write(
+            write && write_number == number,
+            write_thread,
+            cat!(write_end, write_first),
+        );
+        let (first, end) = reg(range.read(0, thread)).split_at(GRAIN);
+        low >= first && low < end
+    });
+    allowed = word_of(hits).any() && !high.any();
+}
