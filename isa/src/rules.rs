@@ -316,7 +316,11 @@ impl Parser {
             true => format!("$signed({operand})"),
             false => operand.to_owned(),
         });
+        // A solver would take a remainder for a division.
+        let modulus = right.strip_prefix("32'd").and_then(|digits| digits.parse().ok());
+        let mask = modulus.filter(|number: &u32| number.is_power_of_two());
         match operator {
+            "%" if let Some(number) = mask => format!("({left} & 32'd{})", number - 1),
             "==" | "!=" | "<" | ">=" => format!("{{31'd0, {signed_left} {operator} {signed_right}}}"),
             "/" | "%" if is_signed => {
                 format!("$unsigned({signed_left} {operator} {signed_right})")
@@ -430,7 +434,7 @@ mod tests {
         for (does, expected) in [
             (
                 "x[rd] = x[rs1] >> x[rs2] % 32, signed",
-                "rd_value = $unsigned($signed(rs1_value) >>> (rs2_value % 32'd32));",
+                "rd_value = $unsigned($signed(rs1_value) >>> (rs2_value & 32'd31));",
             ),
             (
                 "x[rd] = m8[x[rs1] + imm], sign-extended",

@@ -1,7 +1,8 @@
 // HpuPipeline: one thread, which the solver chooses, does what its instructions say; all others are free.
 //
 // RULES_UNIT: an instruction of this unit does what the table of instructions says, or traps for a reason that it may have.
-// CHECK_...: below, each a proof of its own.
+// CHECK_REGISTERS: what an instruction reads is what the thread wrote last. CHECK_PC: the next instruction is the one at
+// pc_wdata. CHECK_CSR: registers of Zicsr, and the mode.
 //
 // Program memory and registers are cut off: the harness gives any words that a memory could give. Their own proofs show that
 // they are memories. Products and results of divisions are cut off in the same way: functions that the solver can compute stand
@@ -16,8 +17,8 @@ module hpu_pipeline_proof (
     input wire range_write,
     input wire [$clog2(`THREADS)-1:0] range_thread,
     input wire range_number,
-    input wire [25:0] range_first,
-    input wire [25:0] range_end,
+    input wire [22:0] range_first,
+    input wire [22:0] range_end,
     input wire m_ready,
     input wire m_refused,
     input wire [31:0] m_read_data,
@@ -56,14 +57,14 @@ module hpu_pipeline_proof (
         .rvfi_mem_rmask(mem_rmask), .rvfi_mem_wmask(mem_wmask), .rvfi_mem_rdata(mem_rdata), .rvfi_mem_wdata(mem_wdata)
     );
 
-    // Reset for the first four clocks.
-    reg [4:0] begun = 5'd0;
-    wire started = begun[4];
-    always @(posedge clk) begun <= {begun[3:0], 1'b1};
-    always @* assume (rst == !begun[3]);
+    // Reset for the first four clocks. What was in the pipeline before has left it ten clocks later.
+    reg [3:0] age = 4'd0;
+    wire started = age == 4'd14;
+    always @(posedge clk) if (!started) age <= age + 4'd1;
+    always @* assume (rst == (age < 4'd4));
 
     // The chosen thread retires an instruction, or traps.
-    wire done = started && rvfi_valid && rvfi_thread == chosen;
+    wire done = !rst && rvfi_valid && rvfi_thread == chosen;
     wire retires = done && !rvfi_trap;
     wire traps = done && rvfi_trap;
 
@@ -102,13 +103,15 @@ module hpu_pipeline_proof (
     (* internal = "dut.u_registers.write_to" *) wire [INDEX+4:0] write_to;
     reg [4:0] number_1, number_2, before_1, before_2;
     reg [31:0] value_before_1, value_before_2;
+    // A read sees writes of the clocks before it, and gives its word one clock later.
     reg written = 1'b1;
-    wire writes = write && write_to[INDEX+4:5] == chosen;
+    reg wrote = 1'b1;
 
     always @(posedge clk) begin
         number_1 <= decoded_1;
         number_2 <= decoded_2;
-        written <= (written && !in_operands) || writes;
+        wrote <= write && write_to[INDEX+4:5] == chosen;
+        written <= (written && !in_operands) || wrote;
         if (in_operands) begin
             before_1 <= number_1;
             before_2 <= number_2;
@@ -125,9 +128,52 @@ module hpu_pipeline_proof (
         end
     end
 
+`ifdef CHECK_REGISTERS
+    // One register: what the memory of registers gives for it. Of x0 that is 0.
+    (* anyconst *) wire [4:0] number;
+    (* internal = "dut.u_registers.write_value" *) wire [31:0] write_value;
+    reg [31:0] held, held_before, last;
+
+    always @(posedge clk) begin
+        if (write && write_to == {chosen, number}) held <= write_value;
+        held_before <= held;
+        if (done && rd_addr == number) last <= rd_wdata;
+    end
+    always @* begin
+        assume (number != 5'd0);
+        if (rst) assume (held == last);
+        if (in_operands && number_1 == number) assume (value_1 == held_before);
+        if (in_operands && number_2 == number) assume (value_2 == held_before);
+        if (started) holds_the_last: assert (held == last);
+        if (done && rs1_addr == number) reads_the_last_1: assert (rs1_rdata == last);
+        if (done && rs2_addr == number) reads_the_last_2: assert (rs2_rdata == last);
+        if (done && rs1_addr == 5'd0) x0_is_0: assert (rs1_rdata == 32'd0);
+        reads_it: cover (retires && rs1_addr == number && rs2_addr == number);
+    end
+`endif
+
+`ifdef CHECK_PC
+    // Stage 7 decides. What it has decided for a thread is out two clocks later, before it decides again.
+    (* internal = "dut.issued_7" *) wire issued_7;
+    (* internal = "dut.thread_7" *) wire [INDEX-1:0] thread_7;
+    (* internal = "dut.pc_7" *) wire [30:0] pc_7;
+    reg [31:0] next;
+
+    always @(posedge clk) begin
+        if (done) next <= pc_wdata;
+        if (rst) next <= 32'h1d000080;
+    end
+    always @* begin
+        if (started && issued_7 && thread_7 == chosen) executes_the_next: assert (pc_7 == next[31:1]);
+        if (!rst) is_even: assert (!next[0]);
+        if (done) follows: assert (pc_rdata == next);
+        jumps_back: cover (retires && pc_wdata < pc_rdata);
+    end
+`endif
+
     // Products and divisions.
-    (* internal = "dut.signal" *) wire [31:0] x_5;
-    (* internal = "dut.signal_1" *) wire [31:0] y_5;
+    (* internal = "dut.rs1_rdata_5" *) wire [31:0] x_5;
+    (* internal = "dut.rs2_rdata_5" *) wire [31:0] y_5;
     (* internal = "dut.function_5" *) wire [2:0] function_5;
     reg [31:0] stand_in_6, stand_in_7, stand_in_8;
     (* drives = "dut.product" *) wire [31:0] product = stand_in_8;
@@ -143,8 +189,8 @@ module hpu_pipeline_proof (
         stand_in_8 <= stand_in_7;
     end
 
-    (* internal = "dut.csrs_return_pc" *) wire [30:0] return_pc;
-
+`ifndef CHECK_REGISTERS
+`ifndef CHECK_PC
     wire legal, fits, rule_trap, next_reserved, writes_csr;
     wire [31:0] rule_word, rule_rd_value, rule_next_pc, rule_address, rule_wdata, next_csr;
     wire [4:0] rule_rd, rule_rs1, rule_rs2, rule_cause;
@@ -164,7 +210,18 @@ module hpu_pipeline_proof (
         .next_reserved(next_reserved), .csr_number(csr_number), .writes_csr(writes_csr), .next_csr(next_csr)
     );
 
-    wire does = retires && fits;
+    // The ALU takes the solver too long as a whole.
+    wire [2:0] funct3 = rule_word[14:12];
+`ifdef PART_SHIFT
+    wire is_part = funct3[1:0] == 2'd1 && !rule_word[2];
+`elsif PART_SUM
+    wire is_part = funct3 == 3'd0 || rule_word[2];
+`elsif PART_OTHER
+    wire is_part = funct3 != 3'd0 && funct3[1:0] != 2'd1 && !rule_word[2];
+`else
+    wire is_part = 1'b1;
+`endif
+    wire does = retires && fits && is_part;
     // Not stopped, and not outside of the program.
     wire fails = traps && fits && cause != 5'd24 && cause != 5'd1;
 
@@ -216,6 +273,8 @@ module hpu_pipeline_proof (
         if (traps) changes_nothing: assert (rd_addr == 5'd0 && rd_wdata == 32'd0 && mem_rmask == 4'd0 && mem_wmask == 4'd0);
         retires_one: cover (does);
     end
+`endif
+`endif
 endmodule
 
 `default_nettype wire

@@ -36,12 +36,13 @@ impl Method {
 pub struct Proof {
     /// Name, also of the folder that the proof leaves.
     pub name: &'static str,
-    /// Name of the block in the catalog; its harness is `tb/proofs/BLOCK.sv` with the module `BLOCK_proof`.
+    /// Name of the block in the catalog.
     pub block: &'static str,
     /// Parameter values; the harness sees each as a macro in capitals.
     pub settings: Vec<(&'static str, u64)>,
-    /// Choices of the harness, which sees each as the macro `NAME_VALUE`. `rules=UNIT` also gives it the module `hpu_rules`
-    /// with the effects of the instructions that this unit executes, from the table of instructions.
+    /// Choices, which the harness sees as macros `NAME_VALUE`. `harness=NAME` names another harness than that of the block,
+    /// `solver=NAME` another solver than z3. `rules=UNIT` gives the harness the module `hpu_rules` with the effects of the
+    /// instructions that this unit executes, from the table of instructions.
     pub choices: Vec<(&'static str, &'static str)>,
     /// Proof method.
     pub method: Method,
@@ -49,6 +50,24 @@ pub struct Proof {
     pub fast: bool,
     /// The proven property, in a few words.
     pub shows: &'static str,
+}
+
+impl Proof {
+    /// The value of a choice, if it is made.
+    pub(crate) fn choice(&self, name: &str) -> Option<&'static str> {
+        let mut choices = self.choices.iter();
+        choices.find(|choice| choice.0 == name).map(|choice| choice.1)
+    }
+
+    /// Name of the harness: `tb/proofs/NAME.sv` with the module `NAME_proof`.
+    pub(crate) fn harness(&self) -> &'static str {
+        self.choice("harness").unwrap_or(self.block)
+    }
+
+    /// The solver that yosys-smtbmc runs.
+    pub(crate) fn solver(&self) -> &'static str {
+        self.choice("solver").unwrap_or("z3")
+    }
 }
 
 /// The proof of that name.

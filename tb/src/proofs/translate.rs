@@ -106,7 +106,7 @@ pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");
     all.push_str(&effects(proof)?);
-    let own = format!("{}.sv", proof.block);
+    let own = format!("{}.sv", proof.harness());
     for file in SHARED.iter().copied().chain([own.as_str(), "free_clocks.v"]) {
         let path = harnesses.join(file);
         all.push_str(&fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -132,7 +132,7 @@ fn effects(proof: &Proof) -> Result<String> {
 /// refuses a harness that looks at something that is not there.
 fn script(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let harness = harnesses.join(format!("{}.sv", proof.block));
+    let harness = harnesses.join(format!("{}.sv", proof.harness()));
     let source =
         fs::read_to_string(&harness).with_context(|| format!("cannot read {}", harness.display()))?;
     let macros = macros(proof, inside);
@@ -144,7 +144,7 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
         write!(script, " \"{}\"", file.display())?;
     }
     writeln!(script, " \"{}\"", harness.display())?;
-    writeln!(script, "hierarchy -check -top {}_proof", proof.block)?;
+    writeln!(script, "hierarchy -check -top {}_proof", proof.harness())?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(|line| mark("drives", line)) {
         writeln!(script, "connect -nomap -set \\{signal} \\{wire}")?;
