@@ -158,7 +158,7 @@ fn returned(status: Sig) -> Sig {
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
-    let status_now = staged("status", 5, status);
+    let status_now = staged("status", 5, status).reset_to(0);
     let operand = staged("operand", 5, operand);
     let action = staged("action", 5, action);
     let writes_it = staged("writes", 5, writes);
@@ -185,7 +185,7 @@ fn update() {
     );
     let mepc_now = mepc.read(0, thread.at(6));
     let mtvec_now = mtvec.read(0, thread.at(6));
-    let is_first = staged("is_first", 5, is_first);
+    let is_first = staged("is_first", 5, is_first).reset_to(false);
     let retired = staged(
         "retired",
         5,
