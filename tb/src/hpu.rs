@@ -225,10 +225,10 @@ impl<M: Model> Lockstep<M> {
         sim.set("program_write", false);
         let ranges: Vec<Vec<(u32, u32)>> = (0..threads)
             .map(|_| {
-                (0..4)
+                (0..8)
                     .map(|_| {
                         let first = (DATA / GRAIN) + rng.random_range(0..1000);
-                        (first, first + rng.random_range(0..300))
+                        (first, first + rng.random_range(0..150))
                     })
                     .collect()
             })

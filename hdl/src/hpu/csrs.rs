@@ -51,9 +51,9 @@ pub struct HpuCsrs {
     pub vector: Wire<Out, 31>,
     /// A counter, if the access reads one, else 0, in stage 9.
     pub counter: Wire<Out, 32>,
-    /// The instruction is an access of these registers, in stage 6.
+    /// The instruction is an access of these registers, and was fetched from the program, in stage 6.
     pub is_access: Wire<In, bool>,
-    /// It is `mret`, in stage 6.
+    /// It is `mret`, and was fetched from the program, in stage 6.
     pub is_return: Wire<In, bool>,
     /// An instruction retires, in stage 7.
     pub retires: Wire<In, bool>,
@@ -81,13 +81,11 @@ pub struct HpuCsrs {
     instret: Ram,
 }
 
-/// The register is one of these.
+/// The register is one of those whose name is wanted.
 #[kernel]
-fn is_one_of(number: Sig, names: &[&str]) -> Sig<bool> {
-    let rows = CSRS.iter().filter(|row| names.contains(&row.name));
-    rows.map(|row| number.fits(row.bits))
-        .reduce(|a, b| a | b)
-        .expect("a register of that name")
+fn is_one_of(number: Sig, wanted: impl Fn(&str) -> bool) -> Sig<bool> {
+    let rows = CSRS.iter().filter(|row| wanted(row.name));
+    word_of(rows.map(|row| number.fits(row.bits))).any()
 }
 
 /// `mstatus` from its bits, and back.
@@ -99,8 +97,7 @@ fn mstatus_of(status: Sig) -> Sig {
         lit(0, 14),
         status.flag(f.mprv),
         lit(0, 4),
-        machine,
-        machine,
+        machine.repeat(2),
         lit(0, 3),
         status.flag(f.mpie),
         lit(0, 3),
@@ -160,13 +157,12 @@ fn update() {
     let operand = staged("operand", 5, operand);
     let action = staged("action", 5, action);
     let writes_it = staged("writes", 5, writes);
-    let named = |names: &[&str]| staged(&format!("is_{}", names[0]), 5, is_one_of(number, names));
+    let named = |names: &[&str]| {
+        let is_it = is_one_of(number, |name| names.contains(&name));
+        staged(&format!("is_{}", names[0]), 5, is_it)
+    };
 
-    let exists = CSRS
-        .iter()
-        .map(|row| number.fits(row.bits))
-        .reduce(|a, b| a | b)
-        .expect("a register");
+    let exists = is_one_of(number, |_| true);
     let is_refused = status_now.at(5).flag(f.is_user) && number.slice(8, 2).any();
     illegal = reg(!exists || is_refused || (writes && number.slice(10, 2).all()));
     is_user = status_now.at(6).flag(f.is_user);
@@ -182,7 +178,7 @@ fn update() {
     let is_vector = named(&["mtvec", "mepc"]);
     let is_word = named(&["mscratch", "mtval"]);
     let is_mcause = named(&["mcause"]);
-    // In machine mode neither `mret` nor an access of `mepc` traps, so both need no trap handler.
+    // In machine mode neither `mret` nor an access of `mepc` traps, so neither needs the trap handler.
     let takes_mepc = !is_user && (is_return.at(6) || (is_access.at(6) && is_mepc.at(6)));
     let vector_now = vectors.read(0, cat!(takes_mepc, thread.at(6)));
     vector = reg(vector_now);
@@ -214,11 +210,7 @@ fn update() {
         ],
         before,
     );
-    let mut ring = after;
-    for _ in 0..threads - 3 {
-        ring = reg_reset(ring, 0);
-    }
-    status = ring;
+    status = (3..threads).fold(after, |value, _| reg_reset(value, 0));
 
     let traps_8 = reg_reset(traps, false);
     let commits_8 = reg_reset(commits, false);
@@ -234,14 +226,11 @@ fn update() {
         cat!(traps_8 || is_mtval.at(8), thread.at(8)),
         new_8 | trap_value,
     );
+    let new_cause = new_8.slice(0, 5) & (!is_first.at(8)).repeat(5);
     mcause.write(
         traps_8 || is_first.at(8) || (commits_8 && is_mcause.at(8)),
         thread.at(8),
-        if traps_8 {
-            cause
-        } else {
-            new_8.slice(0, 5) & (!is_first.at(8)).repeat(5)
-        },
+        if traps_8 { cause } else { new_cause },
     );
 
     cycle = cycle + 1;

@@ -103,9 +103,5 @@ fn update() {
     } else {
         had.at(7)
     };
-    let mut ring = next;
-    for _ in 0..threads - 3 {
-        ring = reg_reset(ring, 0);
-    }
-    slots = ring;
+    slots = (3..threads).fold(next, |value, _| reg_reset(value, 0));
 }

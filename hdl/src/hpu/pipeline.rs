@@ -9,11 +9,6 @@ use spinneret_verilog::prelude::*;
 const OUTSIDE: u64 = 1;
 const ILLEGAL: u64 = 2;
 const BREAKPOINT: u64 = 3;
-const LOAD_MISALIGNED: u64 = 4;
-const LOAD_REFUSED: u64 = 5;
-const STORE_MISALIGNED: u64 = 6;
-const STORE_REFUSED: u64 = 7;
-const CALL: u64 = 8;
 const STOPPED: u64 = 24;
 
 /// `lr.w` among the atomic instructions.
@@ -87,12 +82,6 @@ pub struct HpuPipeline {
     /// The first word of an access in two parts.
     #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
     saved: Ram,
-}
-
-/// A value some clocks later.
-#[kernel]
-fn later<T>(value: Sig<T>, clocks: usize) -> Sig<T> {
-    (0..clocks).fold(value, |value, _| reg(value))
 }
 
 #[kernel(HpuPipeline, suffix = shape.suffix())]
@@ -217,56 +206,32 @@ fn update() {
     ranges.write_end = range_end;
     let is_protected = is_memory(6) && csrs.is_data_user && !ranges.allowed;
     let atomic = staged("atomic", 4, decoder.m.atomic);
-    let is_read = staged(
-        "reads",
-        6,
-        is(6, Unit::Load) || (is_atomic(6) && atomic.at(6) == LOAD_RESERVED),
-    );
-    let reads_it = is_read.at(6);
-    let is_none = !has_unit.at(6);
+    let reserves = is_atomic(6) && atomic.at(6) == LOAD_RESERVED;
+    let is_read = staged("is_read", 6, is(6, Unit::Load) || reserves);
     csrs.is_access = is(6, Unit::Csr) && !is_outside.at(6);
     csrs.is_return = returns.at(6) && !is_outside.at(6);
-    let is_illegal = is_none || (is(6, Unit::Csr) && csrs.illegal) || (returns.at(6) && csrs.is_user);
-    let number = |cause: u64| constant(lit(cause, 5));
-    let choose = |is_load: u64, is_store: u64| {
-        if reads_it {
-            number(is_load)
-        } else {
-            number(is_store)
-        }
-    };
+    let is_illegal = !has_unit.at(6) || (is(6, Unit::Csr) && csrs.illegal) || (returns.at(6) && csrs.is_user);
     let stops = stop[thread.at(6)] && csrs.is_user;
+    let number = |cause: u64| constant(lit(cause, 5));
+    // Causes 4 to 7 are loads and stores, misaligned and refused; 8 and 11 are calls of user and machine mode.
+    let access = |stage: usize, is_refused: u64| cat!(lit(1, 3), !is_read.at(stage), lit(is_refused, 1));
     let causes = [
         (stops, number(STOPPED)),
         (is_outside.at(6), number(OUTSIDE)),
         (is_illegal, number(ILLEGAL)),
         (breaks.at(6), number(BREAKPOINT)),
-        (
-            calls.at(6),
-            if csrs.is_user {
-                number(CALL)
-            } else {
-                number(CALL + 3)
-            },
-        ),
-        (is_misaligned, choose(LOAD_MISALIGNED, STORE_MISALIGNED)),
+        (calls.at(6), cat!(lit(2, 3), (!csrs.is_user).repeat(2))),
+        (is_misaligned, access(6, 0)),
     ];
-    let any_cause = causes
-        .iter()
-        .map(|(holds, _)| *holds)
-        .reduce(|a, b| a | b)
-        .expect("a cause");
-    let cause_6 = first(&causes, choose(LOAD_REFUSED, STORE_REFUSED));
-    let early_trap = reg_reset(
-        issued_now.at(6) && (any_cause || (is_protected && upper_now.at(6))),
-        false,
-    );
-    /// The upper half of the ranges is asked in the next slot.
+    let any_cause = word_of(causes.map(|(holds, _)| holds)).any();
+    let early_cause = reg(first(&causes, access(6, 1)));
+    /// A protected access asks the upper half of the ranges in the next slot, and traps then.
+    let fails = issued_now.at(6) && (any_cause || (is_protected && upper_now.at(6)));
+    let early_trap = reg_reset(fails, false);
     let asks_upper = reg_reset(
         issued_now.at(6) && !any_cause && is_protected && !upper_now.at(6),
         false,
     );
-    let early_cause = reg(cause_6);
     let names_address = staged("names_address", 6, !stops && !is_outside.at(6) && is_memory(6));
     let names_pc = staged("names_pc", 6, !stops && (is_outside.at(6) || breaks.at(6)));
 
@@ -276,19 +241,18 @@ fn update() {
     early = early_7;
 
     // Stage 7: the offer to memory, and what comes of the slot.
-    let offers = reg_reset(
-        issued_now.at(6) && is_memory(6) && !any_cause && !is_protected,
-        false,
-    );
+    let is_allowed = issued_now.at(6) && is_memory(6) && !any_cause && !is_protected;
+    let offers = reg_reset(is_allowed, false);
     m.valid = offers;
     m.thread = thread.at(7);
     m.address = cat!(address.at(7).slice(2, 30), lit(0, 2));
     m.is_write = reg(is(6, Unit::Store));
     m.atomic = reg(cat!(is_atomic(6), atomic.at(6)));
+    let (first_lanes, second_lanes) = lanes.split_at(4);
     let strobe = reg(if second_now.at(6) {
-        lanes.slice(4, 4)
+        second_lanes
     } else {
-        lanes.slice(0, 4)
+        first_lanes
     });
     m.strobe = strobe;
     m.data = reg(execute::rotated(store_data.at(6), offset));
@@ -300,63 +264,37 @@ fn update() {
     let replays =
         asks_upper || (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
     let retires = issued_now.at(7) && !traps && !replays;
-    let is_return = issued_now.at(7) && returns.at(7);
+    let is_vector = traps || (issued_now.at(7) && returns.at(7));
     let is_jump = issued_now.at(7) && jumps;
-    let redirects = traps || replays || is_return || is_jump;
-    let next_or = |sequential: Sig| {
-        if traps || is_return {
-            csrs.vector
-        } else if replays {
-            pc_of.at(7)
-        } else if is_jump {
-            address.at(7).slice(1, 31)
-        } else {
-            sequential
-        }
+    let redirects = is_vector || replays || is_jump;
+    let next_or = |sequential: Sig| match cat!(is_vector || is_jump, is_vector || replays) {
+        0 => sequential,
+        1 => pc_of.at(7),
+        2 => address.at(7).slice(1, 31),
+        _ => csrs.vector,
     };
     let sequential = shape.sequential_stage();
-    let next = next_or(if waits {
-        pc_of.at(sequential)
-    } else {
-        next_pc.at(sequential)
-    });
-    let next_slot = later(next, threads - 1 - sequential);
-    pc = if all_started {
-        next_slot
-    } else {
-        lit(shape.reset_vector() >> 1, 31)
-    };
-    issued = if predicts {
-        fetched.at(3)[0] && !redirects && !waits
-    } else {
-        fetched.at(3)[0]
-    };
+    let repeated = pc_of.at(sequential);
+    let next = next_or(if waits { repeated } else { next_pc.at(sequential) });
+    let next_slot = (sequential..threads - 1).fold(next, |value, _| reg(value));
+    let first_pc = lit(shape.reset_vector() >> 1, 31);
+    pc = if all_started { next_slot } else { first_pc };
+    issued = fetched.at(3)[0] && !(predicts && (redirects || waits));
 
     let is_half_done = offers && !m.refused && m.ready && is_first_half;
-    let second_next = if issued_now.at(7) {
-        is_half_done || (second_now.at(7) && replays)
-    } else {
-        second_now.at(7)
+    let next_state = |before: Sig<bool>, after: Sig<bool>| {
+        let next = if issued_now.at(7) { after } else { before };
+        (4..threads).fold(next, |value, _| reg_reset(value, false))
     };
-    let upper_next = if issued_now.at(7) {
-        asks_upper || (upper_now.at(7) && replays && !is_half_done)
-    } else {
-        upper_now.at(7)
-    };
-    let next_state = |value: Sig<bool>| (0..threads - 4).fold(value, |value, _| reg_reset(value, false));
-    second = next_state(second_next);
-    upper = next_state(upper_next);
+    second = next_state(second_now.at(7), is_half_done || (second_now.at(7) && replays));
+    let stays_upper = upper_now.at(7) && replays && !is_half_done;
+    upper = next_state(upper_now.at(7), asks_upper || stays_upper);
     divider.is_none = is_not(7, Unit::Divide);
     divider.goes_on = divides;
     divider.ends = issued_now.at(7) && !divides;
 
     // Stage 8: results, traps.
-    let refused_cause = if is_read.at(7) {
-        number(LOAD_REFUSED)
-    } else {
-        number(STORE_REFUSED)
-    };
-    let cause = reg(if is_refused { refused_cause } else { early_cause });
+    let cause = reg(if is_refused { access(7, 1) } else { early_cause });
     let traps_8 = reg_reset(traps, false);
     trap = traps_8;
     trap_thread = thread.at(8);
@@ -370,22 +308,16 @@ fn update() {
     let offset_8 = address.at(8).slice(0, 2) & (!second_now.at(8)).repeat(2);
     csrs.trap_value = (value_is_address & cat!(address.at(8).slice(2, 30), offset_8))
         | (value_is_pc & cat!(pc_of.at(8), lit(0, 1)));
-    let csr_value = reg(if is_not(7, Unit::Csr) {
-        lit(0, 32)
-    } else {
-        csrs.value
-    });
+    let no_csr = is_not(7, Unit::Csr);
+    let csr_value = reg(if no_csr { lit(0, 32) } else { csrs.value });
     /// All but one of these are 0.
     let other = staged("other", 9, reg(early | csr_value | product | divider.result));
     let counter = staged("counter", 9, csrs.counter);
     let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
 
     // Stage of the load's data, and the one after it: the register is written.
-    let unread = staged(
-        "unread",
-        8,
-        reg(if reads_memory(7) { !strobe } else { lit(15, 4) }),
-    );
+    let unread_7 = if reads_memory(7) { !strobe } else { lit(15, 4) };
+    let unread = staged("unread", 8, reg(unread_7));
     let (loaded, sign) = execute::loaded(
         m.read_data,
         unread.at(load_stage),
@@ -418,10 +350,7 @@ fn update() {
         rvfi.valid = valid.at(end);
         rvfi.thread = thread.at(end);
         let is_short = staged("is_short", 3, decoder.is_short);
-        rvfi.insn = cat!(
-            insn.at(end).slice(16, 16) & (!is_short.at(end)).repeat(16),
-            insn.at(end).slice(0, 16)
-        );
+        rvfi.insn = insn.at(end) & cat!((!is_short.at(end)).repeat(16), lit(0xffff, 16));
         rvfi.trap = trapped.at(end);
         rvfi.cause = staged("cause", 8, cause).at(end);
         rvfi.is_user = staged("is_user", 6, csrs.is_user).at(end);
@@ -433,11 +362,7 @@ fn update() {
         rvfi.rd_wdata = result & (!trapped.at(end) && rd.at(end).any()).repeat(32);
         rvfi.pc_rdata = cat!(pc_of.at(end), lit(0, 1));
         rvfi.pc_wdata = cat!(next.at(end), lit(0, 1));
-        rvfi.mem_addr = if second_now.at(end) {
-            address.at(end) - 4
-        } else {
-            address.at(end)
-        };
+        rvfi.mem_addr = address.at(end) - cat!(second_now.at(end), lit(0, 2)).resize(32);
         rvfi.mem_rmask = mask & reads.repeat(4);
         rvfi.mem_wmask = mask & writes.repeat(4);
         rvfi.mem_rdata = joined & bits & reads.repeat(32);
