@@ -22,8 +22,6 @@ const PROGRAM_WORDS: usize = 8192;
 const GRAIN: u32 = 64;
 /// The cause of a thread that is stopped.
 const STOPPED: u64 = 24;
-/// Clocks from the read of a counter to the report of its instruction, without those of memory.
-const COUNTER_AGE: u64 = 3;
 
 /// Memories as the harts see them, and the ranges of each thread.
 #[derive(Clone, Debug)]
@@ -227,10 +225,10 @@ impl<M: Model> Lockstep<M> {
         sim.set("program_write", false);
         let ranges: Vec<Vec<(u32, u32)>> = (0..threads)
             .map(|_| {
-                (0..4)
+                (0..8)
                     .map(|_| {
                         let first = (DATA / GRAIN) + rng.random_range(0..1000);
-                        (first, first + rng.random_range(0..300))
+                        (first, first + rng.random_range(0..150))
                     })
                     .collect()
             })
@@ -348,7 +346,7 @@ impl<M: Model> Lockstep<M> {
         );
         let (next, is_user) = (self.get(p.rvfi_pc_wdata) as u32, self.get(p.rvfi_is_user) == 1);
         let insn = self.get(p.rvfi_insn) as u32;
-        let now = self.clocks() - COUNTER_AGE - self.memory_clocks as u64;
+        let now = self.clocks() - self.memory_clocks as u64;
         let hart = &mut self.harts[thread];
         let what = format!(
             "thread {thread}, {pc:#010x}: {}, instruction {}",

@@ -47,49 +47,45 @@ pub struct HpuCsrs {
     pub is_user: Wire<Out, bool>,
     /// Its loads and stores are those of user mode, in stage 6.
     pub is_data_user: Wire<Out, bool>,
-    /// Bits 31 to 2 of the address of the trap handler, in stage 7.
-    pub handler: Wire<Out, 30>,
-    /// Bits 31 to 1 of the address that `mret` goes to, in stage 6.
-    pub return_pc: Wire<Out, 31>,
+    /// Bits 31 to 1 of the address of the trap handler, or of where `mret` goes to, in stage 7.
+    pub vector: Wire<Out, 31>,
+    /// A counter, if the access reads one, else 0, in stage 9.
+    pub counter: Wire<Out, 32>,
+    /// The instruction is an access of these registers, and was fetched from the program, in stage 6.
+    pub is_access: Wire<In, bool>,
+    /// It is `mret`, and was fetched from the program, in stage 6.
+    pub is_return: Wire<In, bool>,
     /// An instruction retires, in stage 7.
     pub retires: Wire<In, bool>,
-    /// It is one of these registers, in stage 7.
-    pub is_access: Wire<In, bool>,
-    /// It is `mret`, in stage 7.
-    pub returns: Wire<In, bool>,
     /// The instruction traps, in stage 7.
     pub traps: Wire<In, bool>,
     /// Why, in stage 8.
     pub cause: Wire<In, 5>,
     /// Bits 31 to 1 of its address, in stage 8.
     pub pc: Wire<In, 31>,
-    /// The new `mtval`, in stage 8.
+    /// The new `mtval` of a trap, else 0, in stage 8.
     pub trap_value: Wire<In, 32>,
     /// Status of the thread in stage 5.
     status: Reg<{ Status::new().width }, Reset>,
     cycle: Reg<64, Reset>,
-    #[new(Ram::new(RamStyle::Distributed, threads, 30))]
-    mtvec: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
-    mscratch: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 31))]
-    mepc: Ram,
+    /// `mtvec`, `mepc` of each thread, bits 31 to 1.
+    #[new(Ram::new(RamStyle::Distributed, 2 * threads, 31))]
+    vectors: Ram,
+    /// `mscratch`, `mtval`.
+    #[new(Ram::new(RamStyle::Distributed, 2 * threads, 32))]
+    words: Ram,
     #[new(Ram::new(RamStyle::Distributed, threads, 5))]
     mcause: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
-    mtval: Ram,
     /// `minstret`.
     #[new(Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new()))]
     instret: Ram,
 }
 
-/// The register is one of these.
+/// The register is one of those whose name is wanted.
 #[kernel]
-fn is_one_of(number: Sig, names: &[&str]) -> Sig<bool> {
-    let rows = CSRS.iter().filter(|row| names.contains(&row.name));
-    rows.map(|row| number.fits(row.bits))
-        .reduce(|a, b| a | b)
-        .expect("a register of that name")
+fn is_one_of(number: Sig, wanted: impl Fn(&str) -> bool) -> Sig<bool> {
+    let rows = CSRS.iter().filter(|row| wanted(row.name));
+    word_of(rows.map(|row| number.fits(row.bits))).any()
 }
 
 /// `mstatus` from its bits, and back.
@@ -101,8 +97,7 @@ fn mstatus_of(status: Sig) -> Sig {
         lit(0, 14),
         status.flag(f.mprv),
         lit(0, 4),
-        machine,
-        machine,
+        machine.repeat(2),
         lit(0, 3),
         status.flag(f.mpie),
         lit(0, 3),
@@ -162,61 +157,39 @@ fn update() {
     let operand = staged("operand", 5, operand);
     let action = staged("action", 5, action);
     let writes_it = staged("writes", 5, writes);
-    let named = |names: &[&str]| staged(&format!("is_{}", names[0]), 5, is_one_of(number, names));
+    let named = |names: &[&str]| {
+        let is_it = is_one_of(number, |name| names.contains(&name));
+        staged(&format!("is_{}", names[0]), 5, is_it)
+    };
 
-    let exists = CSRS
-        .iter()
-        .map(|row| number.fits(row.bits))
-        .reduce(|a, b| a | b)
-        .expect("a register");
+    let exists = is_one_of(number, |_| true);
     let is_refused = status_now.at(5).flag(f.is_user) && number.slice(8, 2).any();
     illegal = reg(!exists || is_refused || (writes && number.slice(10, 2).all()));
     is_user = status_now.at(6).flag(f.is_user);
     is_data_user = status_now.at(6).flag(f.is_user)
         || (status_now.at(6).flag(f.mprv) && status_now.at(6).flag(f.mpp_user));
 
-    cycle = cycle + 1;
-    let cycles = ["cycle", "time", "mcycle", "cycleh", "timeh", "mcycleh"];
-    let counts_cycles = is_one_of(number, &cycles);
-    let is_counter = staged(
-        "is_counter",
-        5,
-        counts_cycles || is_one_of(number, &["instret", "minstret", "instreth", "minstreth"]),
-    );
-    let mepc_now = mepc.read(0, thread.at(6));
-    let mtvec_now = mtvec.read(0, thread.at(6));
     let is_first = staged("is_first", 5, is_first).reset_to(false);
-    let retired = staged(
-        "retired",
-        5,
-        instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64),
-    );
-    let counter = match cat!(counts_cycles, number[7]) {
-        0 => retired.at(5).slice(0, 32),
-        1 => retired.at(5).slice(32, 32),
-        2 => cycle.slice(0, 32),
-        _ => cycle.slice(32, 32),
-    };
-    return_pc = mepc_now;
-    handler = reg(mtvec_now);
-    let zero = |width: usize| constant(lit(0, width));
-    let is_mstatus = named(&["mstatus"]);
-    let is_mtvec = named(&["mtvec"]);
-    let is_mscratch = named(&["mscratch"]);
+    let is_access = staged("is_access", 6, is_access);
+    let is_return = staged("is_return", 6, is_return);
     let is_mepc = named(&["mepc"]);
-    let is_mcause = named(&["mcause"]);
     let is_mtval = named(&["mtval"]);
+    let is_mstatus = named(&["mstatus"]);
+    let is_vector = named(&["mtvec", "mepc"]);
+    let is_word = named(&["mscratch", "mtval"]);
+    let is_mcause = named(&["mcause"]);
+    // In machine mode neither `mret` nor an access of `mepc` traps, so neither needs the trap handler.
+    let takes_mepc = !is_user && (is_return.at(6) || (is_access.at(6) && is_mepc.at(6)));
+    let vector_now = vectors.read(0, cat!(takes_mepc, thread.at(6)));
+    vector = reg(vector_now);
     let choices = [
         (is_mstatus.at(6), mstatus_of(status_now.at(6))),
-        (is_mtvec.at(6), cat!(mtvec_now, zero(2))),
-        (is_mscratch.at(6), mscratch.read(0, thread.at(6))),
-        (is_mepc.at(6), cat!(mepc_now, zero(1))),
+        (is_vector.at(6), cat!(vector_now, lit(0, 1))),
+        (is_word.at(6), words.read(0, cat!(is_mtval.at(6), thread.at(6)))),
         (is_mcause.at(6), mcause.read(0, thread.at(6)).resize(32)),
-        (is_mtval.at(6), mtval.read(0, thread.at(6))),
         (named(&["misa"]).at(6), constant(lit(MISA, 32))),
         (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),
-        (is_counter.at(6), reg(counter)),
     ];
     let read = choices.into_iter().map(|(is_it, word)| is_it.repeat(32) & word);
     value = reg(read.reduce(|a, b| a | b).expect("a register"));
@@ -227,43 +200,54 @@ fn update() {
         2 => value | operand.at(7),
         _ => value & !operand.at(7),
     };
-    let commits = retires && is_access && writes_it.at(7);
+    let commits = retires && is_access.at(7) && writes_it.at(7);
     let before = status_now.at(7);
     let after = first(
         &[
             (traps, trapped(before)),
-            (returns, returned(before)),
+            (retires && is_return.at(7), returned(before)),
             (commits && is_mstatus.at(7), written(before, new)),
         ],
         before,
     );
-    let mut ring = after;
-    for _ in 0..threads - 3 {
-        ring = reg_reset(ring, 0);
-    }
-    status = ring;
+    status = (3..threads).fold(after, |value, _| reg_reset(value, 0));
 
-    let (traps_8, commits_8, new_8) = (reg_reset(traps, false), reg_reset(commits, false), reg(new));
-    mtvec.write(commits_8 && is_mtvec.at(8), thread.at(8), new_8.slice(2, 30));
-    mscratch.write(commits_8 && is_mscratch.at(8), thread.at(8), new_8);
-    mepc.write(
-        traps_8 || (commits_8 && is_mepc.at(8)),
-        thread.at(8),
-        if traps_8 { pc } else { new_8.slice(1, 31) },
+    let traps_8 = reg_reset(traps, false);
+    let commits_8 = reg_reset(commits, false);
+    let new_8 = reg(if traps { lit(0, 32) } else { new });
+    let new_vector = cat!(new_8.slice(2, 30), new_8[1] && is_mepc.at(8));
+    vectors.write(
+        traps_8 || (commits_8 && is_vector.at(8)),
+        cat!(traps_8 || is_mepc.at(8), thread.at(8)),
+        new_vector | (pc & traps_8.repeat(31)),
     );
-    let cause = if traps_8 {
-        cause
-    } else {
-        new_8.slice(0, 5) & (!is_first.at(8)).repeat(5)
+    words.write(
+        traps_8 || (commits_8 && is_word.at(8)),
+        cat!(traps_8 || is_mtval.at(8), thread.at(8)),
+        new_8 | trap_value,
+    );
+    let new_cause = new_8.slice(0, 5) & (!is_first.at(8)).repeat(5);
+    mcause.write(
+        traps_8 || is_first.at(8) || (commits_8 && is_mcause.at(8)),
+        thread.at(8),
+        if traps_8 { cause } else { new_cause },
+    );
+
+    cycle = cycle + 1;
+    let count = instret.read(0, thread.at(8));
+    let one = reg_reset(retires, false).word().resize(64);
+    let counted = reg(if is_first.at(8) { one } else { count + one });
+    instret.write(true, thread.at(9), counted);
+    let counts_cycles = named(&["cycle", "time", "mcycle", "cycleh", "timeh", "mcycleh"]);
+    let counts_instructions = named(&["instret", "minstret", "instreth", "minstreth"]);
+    let is_counter = counts_cycles.at(7) || (counts_instructions.at(7) && !is_first.at(7));
+    let is_no_counter = reg(!(is_access.at(7) && is_counter));
+    let is_high = staged("is_high", 5, number[7]);
+    let half = match cat!(counts_cycles.at(8), is_high.at(8)) {
+        0 => count.slice(0, 32),
+        1 => count.slice(32, 32),
+        2 => cycle.slice(0, 32),
+        _ => cycle.slice(32, 32),
     };
-    let changes_cause = traps_8 || is_first.at(8) || (commits_8 && is_mcause.at(8));
-    mcause.write(changes_cause, thread.at(8), cause);
-    mtval.write(
-        traps_8 || (commits_8 && is_mtval.at(8)),
-        thread.at(8),
-        if traps_8 { trap_value } else { new_8 },
-    );
-    let retires_8 = reg_reset(retires, false);
-    let counted = retired.at(8) + retires_8.word().resize(64);
-    instret.write(retires_8 || is_first.at(8), thread.at(8), counted);
+    counter = reg(if is_no_counter { lit(0, 32) } else { half });
 }

@@ -28,19 +28,27 @@ pub struct HpuDivider {
     pub y: Wire<In, 32>,
     /// Bit 0: unsigned; bit 1: the remainder is asked for. In stage 5.
     pub funct3: Wire<In, 2>,
+    /// The slot has no division, in stage 7.
+    pub is_none: Wire<In, bool>,
     /// The slot goes on with a division, in stage 7.
     pub goes_on: Wire<In, bool>,
     /// The slot has no division to go on with, in stage 7.
     pub ends: Wire<In, bool>,
     /// This slot has the result, in stage 7.
     pub is_last: Wire<Out, bool>,
-    /// The result, in stage 8.
+    /// The result in stage 8, 0 in slots without a division.
     pub result: Wire<Out, 32>,
     /// Slots that the division has had, in stage 5.
     slots: Reg<5, Reset>,
     /// {remainder, quotient} so far.
     #[new(Ram::new(RamStyle::Distributed, threads, 64))]
     left: Ram,
+}
+
+/// The word, or its negative.
+#[kernel]
+fn negated(word: Sig, negates: Sig<bool>) -> Sig {
+    (word ^ negates.repeat(32)) + negates.word().resize(32)
 }
 
 /// Finds a bit of the quotient.
@@ -58,23 +66,21 @@ fn update() {
     let had = staged("had", 5, slots).reset_to(0);
     let (old_quotient, old_remainder) = reg(left.read(0, thread)).split_at(32);
     let negates = |word: Sig| !funct3[0] && word[31];
-    let positive = |word: Sig| if negates(word) { word.negate() } else { word };
     let is_first = !had.at(5).any();
-    let divisor = staged("divisor", 6, reg(positive(y)));
-    let (mut remainder, mut quotient) = (
-        reg(if is_first { lit(0, 32) } else { old_remainder }),
-        reg(if is_first { positive(x) } else { old_quotient }),
-    );
+    let divisor = staged("divisor", 6, reg(negated(y, negates(y))));
+    let begin = if is_first { x } else { old_quotient };
+    let mut quotient = reg(negated(begin, is_first && negates(x)));
+    let mut remainder = reg(if is_first { lit(0, 32) } else { old_remainder });
 
-    /// The result has the sign that it should have.
-    let asked = reg(if funct3[1] { old_remainder } else { old_quotient });
     let sign = if funct3[1] {
         negates(x)
     } else {
         (negates(x) != negates(y)) && y.any()
     };
-    let is_negative = reg(sign);
-    result = reg(reg(if is_negative { asked.negate() } else { asked }));
+    /// The result has the sign that it should have.
+    let asked = if reg(funct3[1]) { remainder } else { quotient };
+    let signed_result = reg(negated(asked, reg(sign)));
+    result = reg(if is_none { lit(0, 32) } else { signed_result });
 
     for number in 0..STEPS {
         let (next_remainder, next_quotient) = step(remainder, quotient, divisor.at(6 + number));
@@ -97,9 +103,5 @@ fn update() {
     } else {
         had.at(7)
     };
-    let mut ring = next;
-    for _ in 0..threads - 3 {
-        ring = reg_reset(ring, 0);
-    }
-    slots = ring;
+    slots = (3..threads).fold(next, |value, _| reg_reset(value, 0));
 }

@@ -25,8 +25,8 @@ pub(super) struct Found {
     pub(super) sum: Sig,
     pub(super) is_less: Sig<bool>,
     pub(super) is_equal: Sig<bool>,
-    logic: Sig,
-    shifted: Sig,
+    /// The result, if it is none of these; else 0.
+    other: Sig,
 }
 
 #[kernel]
@@ -37,7 +37,7 @@ fn reversed(word: Sig) -> Sig {
 /// A shift to the left is one to the right of the reversed word.
 #[kernel]
 fn shift(operands: Operands) -> Sig {
-    let is_left = operands.function == 0b001;
+    let is_left = !operands.function[2];
     let sign = operands.is_arithmetic && operands.x[31];
     let word = if is_left { reversed(operands.x) } else { operands.x };
     let by = |word: Sig, amount: usize| match amount {
@@ -52,12 +52,17 @@ fn shift(operands: Operands) -> Sig {
     };
     let word = by_4(word, operands.y.slice(0, 2), 1);
     let word = by_4(word, operands.y.slice(2, 2), 4);
-    if operands.y[4] { by(word, 16) } else { word }
+    match cat!(is_left, operands.y[4]) {
+        0 => word,
+        1 => by(word, 16),
+        2 => reversed(word),
+        _ => reversed(by(word, 16)),
+    }
 }
 
-/// Stage 5.
+/// Stage 5. `link` is the result of a jump, which has function 0.
 #[kernel]
-pub(super) fn execute(operands: Operands) -> Found {
+pub(super) fn execute(operands: Operands, is_jump: Sig<bool>, link: Sig) -> Found {
     let Operands {
         x, y, a, b, function, ..
     } = operands;
@@ -67,32 +72,39 @@ pub(super) fn execute(operands: Operands) -> Found {
     let comparable = |word: Sig| cat!(word[31] != flip, word.slice(0, 31));
     let is_less = comparable(x) < comparable(y);
     let is_equal = x == y;
-    let logic = match function.slice(0, 2) {
+    let no_shift = function.slice(0, 2) != 1;
+    let no_logic = !is_jump && (function.slice(0, 2) == 1 || !function[2]);
+    let logic = match cat!(is_jump, function.slice(0, 2)) {
         0 => x ^ y,
         2 => x | y,
-        _ => x & y,
+        3 => x & y,
+        _ => link,
     };
-    let shifted = shift(operands);
+    // Words that are 0 by the reset of their registers need no multiplexer behind these.
+    let logic_or_link = reg(if no_logic { lit(0, 32) } else { logic });
+    let shifted = reg(if no_shift { lit(0, 32) } else { shift(operands) });
     Found {
         sum: reg(sum),
         is_less: reg(is_less),
         is_equal: reg(is_equal),
-        logic: reg(logic),
-        shifted: reg(shifted),
+        other: logic_or_link | shifted,
     }
 }
 
-/// Result of an instruction of the ALU, stage 6.
+/// Result of instructions that take no longer, stage 6. That of the custom instruction is the ones' complement sum, for checksums
+/// of the internet (RFC 1071).
 #[kernel]
-pub(super) fn alu_result(found: Found, function: Sig) -> Sig {
-    match function {
-        0 => found.sum.slice(0, 32),
-        1 => reversed(found.shifted),
-        2 => found.is_less.word().resize(32),
-        3 => found.is_less.word().resize(32),
-        5 => found.shifted,
-        _ => found.logic,
-    }
+pub(super) fn result(found: Found, function: Sig, is_jump: Sig<bool>, is_custom: Sig<bool>) -> Sig {
+    let sum = found.sum.slice(0, 32);
+    let end_around = sum + found.sum[32].word().resize(32);
+    let computed = if is_custom {
+        end_around
+    } else if function == 0 && !is_jump {
+        sum
+    } else {
+        (found.is_less && function.slice(1, 2) == 1).word().resize(32)
+    };
+    found.other | computed
 }
 
 /// Whether a branch is taken, stage 6.
@@ -106,63 +118,50 @@ pub(super) fn is_taken(found: Found, function: Sig) -> Sig<bool> {
     holds != function[0]
 }
 
-/// Result of the custom instruction, stage 6: the ones' complement sum of its operands, for checksums of the internet (RFC 1071).
-#[kernel]
-pub(super) fn custom_result(found: Found) -> Sig {
-    found.sum.slice(0, 32) + found.sum[32].word().resize(32)
-}
-
-/// Product of operands in stage 5; its lower or upper word in stage 8.
+/// Product of operands in stage 5; its lower or upper word in stage 8, 0 with `is_none` in stage 7.
 ///
-/// Four products of 16 bits, each of which is one multiplier of an FPGA. A negative operand counts 2^32 too much, so the upper word
-/// is too large by the other operand.
+/// Four products of signed halves of 17 bits, each of which is one multiplier of an FPGA.
 #[kernel]
-pub(super) fn product(x: Sig, y: Sig, function: Sig) -> Sig {
+pub(super) fn product(x: Sig, y: Sig, function: Sig, is_none: Sig<bool>) -> Sig {
     let function = staged("multiply", 5, function.slice(0, 2));
-    let is_negative = |word: Sig, is_signed: Sig<bool>| (is_signed && word[31]).repeat(32);
-    let x_excess = y & is_negative(x, function.at(5) == 1 || function.at(5) == 2);
-    let y_excess = x & is_negative(y, function.at(5) == 1);
-    let excess = reg(x_excess + y_excess);
-    let ([x_low, x_high], [y_low, y_high]) = (halves(x), halves(y));
-    let times = |a: Sig, b: Sig| reg(a.resize(32) * b.resize(32));
-    let [low, cross_1, cross_2, high] = [
-        times(x_low, y_low),
-        times(x_low, y_high),
-        times(x_high, y_low),
-        times(x_high, y_high),
-    ];
-    let cross = reg(cross_1.resize(33) + cross_2.resize(33));
-    let upper = reg(cat!(high - excess, low.slice(16, 16)));
-    let lowest = staged("lowest", 7, reg(low.slice(0, 16)));
-    let total = reg(upper + cross.resize(48));
+    let [x_low, x_high] = halves(x, !function.at(5).all());
+    let [y_low, y_high] = halves(y, !function.at(5)[1]);
+    let times = |a: Sig, b: Sig, width: usize| {
+        let product = a.signed().resize(width) * b.signed().resize(width);
+        reg(product.word())
+    };
+    let outer = reg(cat!(times(x_high, y_high, 32), times(x_low, y_low, 32)));
+    let cross = reg(times(x_low, y_high, 34) + times(x_high, y_low, 34));
+    let total = outer.slice(16, 48) + cross.sign_extend(48);
+    let upper = reg(if is_none { lit(0, 48) } else { total });
+    let lowest = reg(if is_none { lit(0, 16) } else { outer.slice(0, 16) });
     if function.at(8).any() {
-        total.slice(16, 32)
+        upper.slice(16, 32)
     } else {
-        cat!(total.slice(0, 16), lowest.at(8))
+        cat!(upper.slice(0, 16), lowest)
     }
 }
 
-/// The lower and the upper half of a word.
+/// The lower and the upper half of a word, as signed numbers of 17 bits.
 #[kernel]
-fn halves(word: Sig) -> [Sig; 2] {
+fn halves(word: Sig, is_signed: Sig<bool>) -> [Sig; 2] {
     let (low, high) = word.split_at(16);
-    [low, high]
+    [cat!(lit(0, 1), low), cat!(is_signed && word[31], high)]
 }
 
-/// Bytes of a word, from bit 0.
-#[kernel]
-fn lanes(word: Sig) -> Vec<Sig> {
-    (0..4).map(|lane| word.slice(8 * lane, 8)).collect()
-}
-
-/// The word with each byte moved by a number of lanes, around its end.
+/// The word with each of four lanes moved up by a number of lanes, around its end.
 #[kernel]
 pub(super) fn rotated(word: Sig, lanes_up: Sig) -> Sig {
+    let lane = word.width() / 4;
+    let by = |lanes: usize| {
+        let (low, high) = word.split_at((4 - lanes) * lane);
+        cat!(low, high)
+    };
     match lanes_up {
         0 => word,
-        1 => cat!(word.slice(0, 24), word.slice(24, 8)),
-        2 => cat!(word.slice(0, 16), word.slice(16, 16)),
-        _ => cat!(word.slice(0, 8), word.slice(8, 24)),
+        1 => by(1),
+        2 => by(2),
+        _ => by(3),
     }
 }
 
@@ -177,26 +176,18 @@ pub(super) fn strobes(offset: Sig, size: Sig) -> Sig {
     mask << offset
 }
 
-/// Value of a load; of an access in two parts `saved` is the word that came first.
+/// Value of a load, one clock after its data: the bytes of all lanes but some, and the sign above them. Other bytes are 0.
 #[kernel]
-pub(super) fn loaded(data: Sig, saved: Sig, is_second: Sig<bool>, offset: Sig, function: Sig) -> Sig {
-    let both = lanes(saved)
-        .into_iter()
-        .zip(lanes(data))
-        .enumerate()
-        .map(|(lane, (first, second))| {
-            let is_first = is_second && offset <= lane;
-            if is_first { first } else { second }
-        });
-    let joined: Vec<Sig> = both.collect();
-    let word = rotated(
-        cat_all(&joined.into_iter().rev().collect::<Vec<_>>()),
-        offset.negate(),
-    );
-    let is_signed = !function[2];
-    match function.slice(0, 2) {
-        0 => cat!((is_signed && word[7]).repeat(24), word.slice(0, 8)),
-        1 => cat!((is_signed && word[15]).repeat(16), word.slice(0, 16)),
-        _ => word,
-    }
+pub(super) fn loaded(data: Sig, unread: Sig, offset: Sig, function: Sig) -> (Sig, Sig) {
+    let bytes = rotated(data, offset.negate());
+    let is_unread = rotated(unread, offset.negate());
+    let parts = [3, 2, 1, 0].map(|byte| {
+        let part = bytes.slice(8 * byte, 8);
+        reg(if is_unread[byte] { lit(0, 8) } else { part })
+    });
+    let has_sign = |size: u64, top: usize| function == size && !is_unread[top] && bytes[8 * top + 7];
+    let byte_sign = has_sign(0, 0);
+    let sign = reg(byte_sign || has_sign(1, 1));
+    let above = cat!(sign.repeat(16), reg(byte_sign).repeat(8), lit(0, 8));
+    (cat_all(&parts), above)
 }

@@ -9,11 +9,6 @@ use spinneret_verilog::prelude::*;
 const OUTSIDE: u64 = 1;
 const ILLEGAL: u64 = 2;
 const BREAKPOINT: u64 = 3;
-const LOAD_MISALIGNED: u64 = 4;
-const LOAD_REFUSED: u64 = 5;
-const STORE_MISALIGNED: u64 = 6;
-const STORE_REFUSED: u64 = 7;
-const CALL: u64 = 8;
 const STOPPED: u64 = 24;
 
 /// `lr.w` among the atomic instructions.
@@ -62,12 +57,15 @@ pub struct HpuPipeline {
     /// All threads have had their first slot.
     started: Reg<bool, Reset>,
     /// Bits 31 to 1 of the address of the instruction in stage 0.
-    pc: Reg<31>,
+    #[new(Reg::reset_to(lit(shape.reset_vector() >> 1, 31)))]
+    pc: Reg,
     /// The slot in stage 4 has an instruction to execute.
     issued: Reg<bool, Reset>,
     /// The instruction in stage 4 waits for the second half of its access.
     second: Reg<bool, Reset>,
-    /// Result of the ALU in stage 8, and whether the instruction in stage 4 takes it as its first and second operand.
+    /// The lower half of the ranges does not allow the access of the instruction in stage 4.
+    upper: Reg<bool, Reset>,
+    /// Result of the ALU in stage 8.
     early: Reg<32>,
     #[new(HpuProgram::new(shape.program_words, shape.program_base))]
     program: HpuProgram,
@@ -86,12 +84,6 @@ pub struct HpuPipeline {
     saved: Ram,
 }
 
-/// A value some clocks later.
-#[kernel]
-fn later<T>(value: Sig<T>, clocks: usize) -> Sig<T> {
-    (0..clocks).fold(value, |value, _| reg(value))
-}
-
 #[kernel(HpuPipeline, suffix = shape.suffix())]
 fn update() {
     let predicts = shape.predicts();
@@ -99,16 +91,12 @@ fn update() {
 
     // Stages 0 to 2: fetch.
     slot = slot + 1;
-    started = started || slot == threads - 1;
+    let all_started = started || slot == threads - 1;
+    started = all_started;
     let thread = staged("thread", 0, slot);
-    let fetched_pc = if started {
-        pc
-    } else {
-        lit(shape.reset_vector() >> 1, 31)
-    };
-    let pc_of = staged("pc", 0, fetched_pc);
+    let pc_of = staged("pc", 0, pc);
     let fetched = staged("fetched", 0, constant(lit(1, 1))).reset_to(0);
-    program.pc = fetched_pc;
+    program.pc = pc;
     program.write = program_write;
     program.write_to = program_addr;
     program.write_value = program_data;
@@ -116,8 +104,6 @@ fn update() {
     decoder.word = program.word;
 
     // Stage 3: decode and registers.
-    let length = cat!(!decoder.is_short, decoder.is_short);
-    let next_pc = staged("next_pc", 3, pc_of.at(3) + length.resize(31));
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
@@ -137,15 +123,20 @@ fn update() {
         units[bit.expect("every unit has a bit")].at(stage)
     };
     let is_atomic = |stage: usize| is(stage, Unit::Atomic);
-    let is_memory = |stage: usize| is(stage, Unit::Load) || is(stage, Unit::Store) || is(stage, Unit::Atomic);
+    let reads_memory = |stage: usize| is(stage, Unit::Load) || is_atomic(stage);
+    let is_not = |stage: usize, unit: Unit| reg(!is(stage - 1, unit));
+    let is_late = |stage: usize| {
+        is(stage, Unit::Multiply) || is(stage, Unit::Divide) || is(stage, Unit::Csr) || reads_memory(stage)
+    };
+    let is_memory = |stage: usize| reads_memory(stage) || is(stage, Unit::Store);
 
-    /// The instruction before of this thread, in stage 7, writes a register that this one, in stage 3, reads.
+    let length = cat!(!decoder.is_short, decoder.is_short);
+    let next_pc = staged("next_pc", 3, pc_of.at(3) + length.resize(31));
+    /// The instruction before of this thread, in stage 7, writes a register that this one, in stage 3, may read.
     let writes = issued_now.at(7) && rd.at(7).any();
-    let takes_1 = writes && decoder.has_rs1 && rd.at(7) == decoder.rs1;
-    let takes_2 = writes && decoder.has_rs2 && rd.at(7) == decoder.rs2;
-    let is_late =
-        is(7, Unit::Load) || is(7, Unit::Multiply) || is(7, Unit::Divide) || is(7, Unit::Csr) || is_atomic(7);
-    let waits = predicts && (takes_1 || takes_2) && is_late;
+    let takes_1 = writes && rd.at(7) == decoder.rs1;
+    let takes_2 = writes && rd.at(7) == decoder.rs2;
+    let waits = predicts && is_late(7) && ((takes_1 && decoder.has_rs1) || (takes_2 && decoder.has_rs2));
 
     // Stage 4: operands.
     let [value_1, value_2] = [(takes_1, 0), (takes_2, 1)].map(|(takes, port)| {
@@ -179,8 +170,9 @@ fn update() {
     let store_data = staged("store_data", 5, operands.y);
 
     // Stage 5: execute.
-    let found = execute::execute(operands);
-    let product = execute::product(operands.x, operands.y, function.at(5));
+    let link = cat!(next_pc.at(5), lit(0, 1));
+    let found = execute::execute(operands, is(5, Unit::Jump), link);
+    let product = execute::product(operands.x, operands.y, function.at(5), is_not(7, Unit::Multiply));
     divider.thread = thread.at(4);
     divider.x = operands.x;
     divider.y = operands.y;
@@ -201,9 +193,11 @@ fn update() {
     let address = staged("address", 6, found.sum.slice(0, 32));
     let offset = address.at(6).slice(0, 2);
     let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
-    let crosses = staged("crosses", 6, lanes.slice(4, 4).any());
+    let crosses = reg(lanes.slice(4, 4).any());
     let is_misaligned = is_atomic(6) && offset.any();
+    let upper_now = staged("upper", 4, upper);
     ranges.thread = thread.at(5);
+    ranges.upper = upper_now.at(5);
     ranges.grain = address.at(6).slice(6, 26);
     ranges.write = range_write;
     ranges.write_thread = range_thread;
@@ -212,178 +206,129 @@ fn update() {
     ranges.write_end = range_end;
     let is_protected = is_memory(6) && csrs.is_data_user && !ranges.allowed;
     let atomic = staged("atomic", 4, decoder.m.atomic);
-    let is_read = staged(
-        "reads",
-        6,
-        is(6, Unit::Load) || (is_atomic(6) && atomic.at(6) == LOAD_RESERVED),
-    );
-    let reads_it = is_read.at(6);
-    let is_none = !has_unit.at(6);
-    let is_return = returns.at(6);
-    let is_illegal = is_none || (is(6, Unit::Csr) && csrs.illegal) || (is_return && csrs.is_user);
-    let number = |cause: u64| constant(lit(cause, 5));
-    let choose = |is_load: u64, is_store: u64| {
-        if reads_it {
-            number(is_load)
-        } else {
-            number(is_store)
-        }
-    };
+    let reserves = is_atomic(6) && atomic.at(6) == LOAD_RESERVED;
+    let is_read = staged("is_read", 6, is(6, Unit::Load) || reserves);
+    csrs.is_access = is(6, Unit::Csr) && !is_outside.at(6);
+    csrs.is_return = returns.at(6) && !is_outside.at(6);
+    let is_illegal = !has_unit.at(6) || (is(6, Unit::Csr) && csrs.illegal) || (returns.at(6) && csrs.is_user);
     let stops = stop[thread.at(6)] && csrs.is_user;
+    let number = |cause: u64| constant(lit(cause, 5));
+    // Causes 4 to 7 are loads and stores, misaligned and refused; 8 and 11 are calls of user and machine mode.
+    let access = |stage: usize, is_refused: u64| cat!(lit(1, 3), !is_read.at(stage), lit(is_refused, 1));
     let causes = [
         (stops, number(STOPPED)),
         (is_outside.at(6), number(OUTSIDE)),
         (is_illegal, number(ILLEGAL)),
         (breaks.at(6), number(BREAKPOINT)),
-        (
-            calls.at(6),
-            if csrs.is_user {
-                number(CALL)
-            } else {
-                number(CALL + 3)
-            },
-        ),
-        (is_misaligned, choose(LOAD_MISALIGNED, STORE_MISALIGNED)),
+        (calls.at(6), cat!(lit(2, 3), (!csrs.is_user).repeat(2))),
+        (is_misaligned, access(6, 0)),
     ];
-    let any_cause = causes
-        .iter()
-        .map(|(holds, _)| *holds)
-        .reduce(|a, b| a | b)
-        .expect("a cause");
-    let fails_early = any_cause || is_protected;
-    let cause_6 = first(&causes, choose(LOAD_REFUSED, STORE_REFUSED));
-    let early_trap = reg_reset(issued_now.at(6) && fails_early, false);
-    let early_cause = reg(cause_6);
+    let any_cause = word_of(causes.map(|(holds, _)| holds)).any();
+    let early_cause = reg(first(&causes, access(6, 1)));
+    /// A protected access asks the upper half of the ranges in the next slot, and traps then.
+    let fails = issued_now.at(6) && (any_cause || (is_protected && upper_now.at(6)));
+    let early_trap = reg_reset(fails, false);
+    let asks_upper = reg_reset(
+        issued_now.at(6) && !any_cause && is_protected && !upper_now.at(6),
+        false,
+    );
     let names_address = staged("names_address", 6, !stops && !is_outside.at(6) && is_memory(6));
     let names_pc = staged("names_pc", 6, !stops && (is_outside.at(6) || breaks.at(6)));
 
-    let is_jump =
-        is(6, Unit::Jump) || (is(6, Unit::Branch) && execute::is_taken(found, function.at(6))) || is_return;
-    let jumps = reg(is_jump);
-    let jump_target = reg(if is_return {
-        csrs.return_pc
-    } else {
-        address.at(6).slice(1, 31)
-    });
-    let simple = if is(6, Unit::Jump) {
-        cat!(next_pc.at(6), lit(0, 1))
-    } else if is(6, Unit::Custom) {
-        execute::custom_result(found)
-    } else {
-        execute::alu_result(found, function.at(6))
-    };
-    let early_7 = reg(simple);
+    let jumps = reg(is(6, Unit::Jump) || (is(6, Unit::Branch) && execute::is_taken(found, function.at(6))));
+    let simple = execute::result(found, function.at(6), is(6, Unit::Jump), is(6, Unit::Custom));
+    let early_7 = reg(if is_late(6) { lit(0, 32) } else { simple });
     early = early_7;
 
     // Stage 7: the offer to memory, and what comes of the slot.
-    let offers = reg_reset(issued_now.at(6) && is_memory(6) && !fails_early, false);
+    let is_allowed = issued_now.at(6) && is_memory(6) && !any_cause && !is_protected;
+    let offers = reg_reset(is_allowed, false);
     m.valid = offers;
     m.thread = thread.at(7);
     m.address = cat!(address.at(7).slice(2, 30), lit(0, 2));
     m.is_write = reg(is(6, Unit::Store));
     m.atomic = reg(cat!(is_atomic(6), atomic.at(6)));
-    m.strobe = reg(if second_now.at(6) {
-        lanes.slice(4, 4)
+    let (first_lanes, second_lanes) = lanes.split_at(4);
+    let strobe = reg(if second_now.at(6) {
+        second_lanes
     } else {
-        lanes.slice(0, 4)
+        first_lanes
     });
+    m.strobe = strobe;
     m.data = reg(execute::rotated(store_data.at(6), offset));
     m.is_user = reg(csrs.is_data_user);
     let is_refused = offers && m.refused;
-    let is_first_half = crosses.at(7) && !second_now.at(7);
+    let is_first_half = crosses && !second_now.at(7);
     let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
     let traps = early_trap || is_refused;
-    let replays = (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
+    let replays =
+        asks_upper || (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
     let retires = issued_now.at(7) && !traps && !replays;
-    let decided = first(
-        &[(traps, cat!(csrs.handler, lit(0, 1))), (replays, pc_of.at(7))],
-        jump_target,
-    );
-    let redirects = traps || replays || (issued_now.at(7) && jumps);
+    let is_vector = traps || (issued_now.at(7) && returns.at(7));
+    let is_jump = issued_now.at(7) && jumps;
+    let redirects = is_vector || replays || is_jump;
+    let next_or = |sequential: Sig| match cat!(is_vector || is_jump, is_vector || replays) {
+        0 => sequential,
+        1 => pc_of.at(7),
+        2 => address.at(7).slice(1, 31),
+        _ => csrs.vector,
+    };
     let sequential = shape.sequential_stage();
-    let otherwise = if predicts && waits {
-        pc_of.at(sequential)
-    } else {
-        next_pc.at(sequential)
-    };
-    pc = later(
-        if redirects { decided } else { otherwise },
-        threads - 1 - sequential,
-    );
-    issued = if predicts {
-        fetched.at(3)[0] && !redirects && !waits
-    } else {
-        fetched.at(3)[0]
-    };
+    let repeated = pc_of.at(sequential);
+    let next = next_or(if waits { repeated } else { next_pc.at(sequential) });
+    let next_slot = (sequential..threads - 1).fold(next, |value, _| reg(value));
+    let first_pc = lit(shape.reset_vector() >> 1, 31);
+    pc = if all_started { next_slot } else { first_pc };
+    issued = fetched.at(3)[0] && !(predicts && (redirects || waits));
 
     let is_half_done = offers && !m.refused && m.ready && is_first_half;
-    let second_next = if issued_now.at(7) {
-        is_half_done || (second_now.at(7) && replays)
-    } else {
-        second_now.at(7)
+    let next_state = |before: Sig<bool>, after: Sig<bool>| {
+        let next = if issued_now.at(7) { after } else { before };
+        (4..threads).fold(next, |value, _| reg_reset(value, false))
     };
-    second = (0..threads - 4).fold(second_next, |value, _| reg_reset(value, false));
+    second = next_state(second_now.at(7), is_half_done || (second_now.at(7) && replays));
+    let stays_upper = upper_now.at(7) && replays && !is_half_done;
+    upper = next_state(upper_now.at(7), asks_upper || stays_upper);
+    divider.is_none = is_not(7, Unit::Divide);
     divider.goes_on = divides;
     divider.ends = issued_now.at(7) && !divides;
 
     // Stage 8: results, traps.
-    let refused_cause = if is_read.at(7) {
-        number(LOAD_REFUSED)
-    } else {
-        number(STORE_REFUSED)
-    };
-    let cause = reg(if is_refused { refused_cause } else { early_cause });
+    let cause = reg(if is_refused { access(7, 1) } else { early_cause });
     let traps_8 = reg_reset(traps, false);
     trap = traps_8;
     trap_thread = thread.at(8);
     trap_cause = cause;
     csrs.retires = retires;
-    csrs.is_access = is(7, Unit::Csr);
-    csrs.returns = retires && returns.at(7);
     csrs.traps = traps;
     csrs.cause = cause;
     csrs.pc = pc_of.at(8);
+    let [value_is_address, value_is_pc] =
+        [names_address, names_pc].map(|names| reg(names.at(7) && traps).repeat(32));
     let offset_8 = address.at(8).slice(0, 2) & (!second_now.at(8)).repeat(2);
-    let trap_value = if names_address.at(8) {
-        cat!(address.at(8).slice(2, 30), offset_8)
-    } else {
-        cat!(pc_of.at(8), lit(0, 1)) & names_pc.at(8).repeat(32)
-    };
-    csrs.trap_value = trap_value;
-    let csr_value = reg(csrs.value);
-    let other_8 = first(
-        &[
-            (is(8, Unit::Csr), csr_value),
-            (is(8, Unit::Multiply), product),
-            (is(8, Unit::Divide), divider.result),
-        ],
-        early,
-    );
-    let other = staged("other", 9, reg(other_8));
+    csrs.trap_value = (value_is_address & cat!(address.at(8).slice(2, 30), offset_8))
+        | (value_is_pc & cat!(pc_of.at(8), lit(0, 1)));
+    let no_csr = is_not(7, Unit::Csr);
+    let csr_value = reg(if no_csr { lit(0, 32) } else { csrs.value });
+    /// All but one of these are 0.
+    let other = staged("other", 9, reg(early | csr_value | product | divider.result));
+    let counter = staged("counter", 9, csrs.counter);
     let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
 
     // Stage of the load's data, and the one after it: the register is written.
-    saved.write(
-        staged("half_done", 8, reg_reset(is_half_done, false)).at(load_stage),
-        thread.at(load_stage),
+    let unread_7 = if reads_memory(7) { !strobe } else { lit(15, 4) };
+    let unread = staged("unread", 8, reg(unread_7));
+    let (loaded, sign) = execute::loaded(
         m.read_data,
-    );
-    let saved_word = saved.read(0, thread.at(load_stage));
-    let load_function = function.at(load_stage);
-    let load_value = execute::loaded(
-        m.read_data,
-        saved_word,
-        second_now.at(load_stage),
+        unread.at(load_stage),
         address.at(load_stage).slice(0, 2) & is(load_stage, Unit::Load).repeat(2),
-        load_function,
+        function.at(load_stage),
     );
-    let loaded = reg(load_value);
     let end = load_stage + 1;
-    let result = if is(end, Unit::Load) || is_atomic(end) {
-        loaded
-    } else {
-        other.at(end)
-    };
+    let half_done = staged("half_done", 8, reg_reset(is_half_done, false));
+    saved.write(half_done.at(end), thread.at(end), loaded);
+    let joined = loaded | (saved.read(0, thread.at(end)) & second_now.at(end).repeat(32));
+    let result = joined | sign | other.at(end) | counter.at(end);
     registers.write = retired.at(end);
     registers.write_to = cat!(thread.at(end), rd.at(end));
     registers.write_value = result;
@@ -395,7 +340,7 @@ fn update() {
         );
         let insn = staged("insn", 2, program.word);
         let used = |has: Sig<bool>, number: Sig| number & has.repeat(5);
-        let next = staged("next", 8, reg(if redirects { decided } else { next_pc.at(7) }));
+        let next = staged("next", 8, reg(next_or(next_pc.at(7))));
         let size = staged("size", load_stage, function.at(load_stage).slice(0, 2)).at(end);
         let mask = execute::strobes(constant(lit(0, 2)), size).slice(0, 4);
         let bits = cat_all(&[3, 2, 1, 0].map(|byte| mask[byte].repeat(8)));
@@ -405,10 +350,7 @@ fn update() {
         rvfi.valid = valid.at(end);
         rvfi.thread = thread.at(end);
         let is_short = staged("is_short", 3, decoder.is_short);
-        rvfi.insn = cat!(
-            insn.at(end).slice(16, 16) & (!is_short.at(end)).repeat(16),
-            insn.at(end).slice(0, 16)
-        );
+        rvfi.insn = insn.at(end) & cat!((!is_short.at(end)).repeat(16), lit(0xffff, 16));
         rvfi.trap = trapped.at(end);
         rvfi.cause = staged("cause", 8, cause).at(end);
         rvfi.is_user = staged("is_user", 6, csrs.is_user).at(end);
@@ -420,21 +362,10 @@ fn update() {
         rvfi.rd_wdata = result & (!trapped.at(end) && rd.at(end).any()).repeat(32);
         rvfi.pc_rdata = cat!(pc_of.at(end), lit(0, 1));
         rvfi.pc_wdata = cat!(next.at(end), lit(0, 1));
-        rvfi.mem_addr = if second_now.at(end) {
-            address.at(end) - 4
-        } else {
-            address.at(end)
-        };
+        rvfi.mem_addr = address.at(end) - cat!(second_now.at(end), lit(0, 2)).resize(32);
         rvfi.mem_rmask = mask & reads.repeat(4);
         rvfi.mem_wmask = mask & writes.repeat(4);
-        let read_word = execute::loaded(
-            m.read_data,
-            saved_word,
-            second_now.at(load_stage),
-            address.at(load_stage).slice(0, 2),
-            constant(lit(2, 3)),
-        );
-        rvfi.mem_rdata = reg(read_word) & bits & reads.repeat(32);
+        rvfi.mem_rdata = joined & bits & reads.repeat(32);
         rvfi.mem_wdata = store_data.at(end) & bits & writes.repeat(32);
     }
 }

@@ -6,17 +6,20 @@ const GRAIN: usize = 23;
 /// Protection ranges: the memory that user mode of each thread may access.
 ///
 /// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
-/// end below 0x2000_0000. The address comes
-/// one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset keeps them.
-#[module(no_clock, threads: usize, count: usize, index: usize = address_width(threads))]
+/// end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
+/// comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
+/// keeps them.
+#[module(no_clock, threads: usize, count: usize, index: usize = address_width(threads), half: usize = count.div_ceil(2))]
 pub struct HpuRanges {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// The thread that asks.
     pub thread: Wire<In, { index }>,
+    /// It asks the upper half.
+    pub upper: Wire<In, bool>,
     /// The grain of the address, one clock later.
     pub grain: Wire<In, 26>,
-    /// It is in one of the thread's ranges.
+    /// It is in one of these ranges.
     pub allowed: Wire<Out, bool>,
     /// A range is set.
     pub write: Wire<In, bool>,
@@ -28,20 +31,21 @@ pub struct HpuRanges {
     pub write_first: Wire<In, { GRAIN }>,
     /// The grain behind its last one.
     pub write_end: Wire<In, { GRAIN }>,
-    #[new(Ram::new(RamStyle::Distributed, threads, 2 * GRAIN).holding("zero", Vec::new()))]
-    ranges: [Ram; count],
+    #[new(Ram::new(RamStyle::Distributed, 2 * threads, 2 * GRAIN).holding("zero", Vec::new()))]
+    ranges: [Ram; half],
 }
 
 #[kernel(HpuRanges, suffix = format!("{threads}x{count}"))]
 fn update() {
     let (low, high) = grain.split_at(GRAIN);
     let hits = ranges.iter().enumerate().map(|(number, range)| {
+        let is_upper = write_number == number + half;
         range.write(
-            write && write_number == number,
-            write_thread,
+            write && (write_number == number || is_upper),
+            cat!(is_upper, write_thread),
             cat!(write_end, write_first),
         );
-        let (first, end) = reg(range.read(0, thread)).split_at(GRAIN);
+        let (first, end) = reg(range.read(0, cat!(upper, thread))).split_at(GRAIN);
         low >= first && low < end
     });
     allowed = word_of(hits).any() && !high.any();

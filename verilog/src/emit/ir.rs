@@ -61,6 +61,8 @@ pub(crate) enum Arithmetic {
     Add,
     Subtract,
     Multiply,
+    /// The same bits; synthesis finds the sign that both operands repeat.
+    MultiplySigned,
     And,
     Or,
     Xor,

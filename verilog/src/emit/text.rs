@@ -77,6 +77,9 @@ impl Writer<'_> {
             Kind::Not(a) => format!("{}{}", if expr.width == 1 { "!" } else { "~" }, self.unit(a)),
             Kind::Negate(a) => format!("-{}", self.unit(a)),
             Kind::Reduce(reduction, a) => format!("{}{}", reduction.symbol(), self.unit(a)),
+            Kind::Arithmetic(Arithmetic::MultiplySigned, a, b) => {
+                format!("$signed({}) * $signed({})", self.expr(a), self.expr(b))
+            }
             Kind::Arithmetic(op, a, b) => {
                 format!(
                     "{} {} {}",
@@ -170,6 +173,7 @@ impl Writer<'_> {
             Kind::Signal(id) => self.symbols.signal(*id).signed,
             Kind::Constant(id) => self.symbols.constant(*id).signed,
             Kind::Not(a) | Kind::Negate(a) | Kind::Shift(_, a, _) | Kind::Low(a) => self.is_signed_text(a),
+            Kind::Arithmetic(Arithmetic::MultiplySigned, ..) => true,
             Kind::Arithmetic(_, a, b) | Kind::Choose(_, a, b) => {
                 self.is_signed_text(a) && self.is_signed_text(b)
             }
@@ -325,7 +329,7 @@ impl Arithmetic {
         match self {
             Self::Add => "+",
             Self::Subtract => "-",
-            Self::Multiply => "*",
+            Self::Multiply | Self::MultiplySigned => "*",
             Self::And => "&",
             Self::Or => "|",
             Self::Xor => "^",
@@ -335,7 +339,7 @@ impl Arithmetic {
     }
 
     fn is_associative(self) -> bool {
-        !matches!(self, Self::Subtract | Self::Multiply)
+        !matches!(self, Self::Subtract | Self::Multiply | Self::MultiplySigned)
     }
 }
 

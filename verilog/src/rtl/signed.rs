@@ -3,7 +3,7 @@
 use super::control::{It, Merge};
 use super::sig::{Operand, Places, Sig};
 use super::tree;
-use crate::emit::ir::Relation;
+use crate::emit::ir::{Arithmetic, Relation};
 use crate::lang::Word;
 use num_bigint::BigUint;
 use std::ops::{Add, Mul, Neg, Shr, Sub};
@@ -89,7 +89,16 @@ macro_rules! operators {
         }
     )+};
 }
-operators! { Add add  Sub sub  Mul mul }
+operators! { Add add  Sub sub }
+
+impl<O: SignedOperand> Mul<O> for Signed {
+    type Output = Self;
+    #[track_caller]
+    fn mul(self, other: O) -> Self {
+        let other = other.bits(self.width(), Location::caller());
+        Self(self.0.binary(Arithmetic::MultiplySigned, other))
+    }
+}
 
 impl Neg for Signed {
     type Output = Self;

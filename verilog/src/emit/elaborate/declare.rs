@@ -240,7 +240,12 @@ fn names(tree: &Tree) -> Vec<(NodeId, String, Vec<String>)> {
                 node.op,
                 Op::SelectAt
                     | Op::Shift(_)
-                    | Op::Arithmetic(Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply)
+                    | Op::Arithmetic(
+                        Arithmetic::Add
+                            | Arithmetic::Subtract
+                            | Arithmetic::Multiply
+                            | Arithmetic::MultiplySigned
+                    )
             );
         let size = 1 + node
             .operands

@@ -114,7 +114,7 @@ fn arithmetic_on_literals(op: Arithmetic, x: &BigUint, y: &BigUint, width: usize
     let result = match op {
         Arithmetic::Add => x + y,
         Arithmetic::Subtract => x + (BigUint::from(1_u32) << width) - y,
-        Arithmetic::Multiply => x * y,
+        Arithmetic::Multiply | Arithmetic::MultiplySigned => x * y,
         Arithmetic::And | Arithmetic::LogicalAnd => x & y,
         Arithmetic::Or | Arithmetic::LogicalOr => x | y,
         Arithmetic::Xor => x ^ y,
