@@ -211,7 +211,10 @@ fn update() {
         (is_mtvec.at(6), cat!(mtvec_now, zero(2))),
         (is_mscratch.at(6), mscratch.read(0, thread.at(6))),
         (is_mepc.at(6), cat!(mepc_now, zero(1))),
-        (is_mcause.at(6), mcause.read(0, thread.at(6)).resize(32)),
+        (
+            is_mcause.at(6) && !is_first.at(6),
+            mcause.read(0, thread.at(6)).resize(32),
+        ),
         (is_mtval.at(6), mtval.read(0, thread.at(6))),
         (named(&["misa"]).at(6), constant(lit(MISA, 32))),
         (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
