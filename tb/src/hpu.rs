@@ -186,25 +186,23 @@ impl<M: Pipeline> Lockstep<M> {
         sim.set("range_write", false);
         let program = setup.program.iter().flat_map(|word| word.to_le_bytes()).collect();
         let words = (0..DATA_BYTES / 4).map(|_| rng.random()).collect();
-        sim.reset();
-        let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
-        Self {
+        let mut bench = Self {
             ports: Ports::find(&sim.dut),
             started: sim.cycle_count(),
             sim,
-            harts: (0..M::THREADS as u32).map(hart).collect(),
+            harts: Vec::new(),
             view: View {
                 program,
                 ranges,
-                done: vec![Vec::new(); M::THREADS],
+                done: Vec::new(),
                 thread: 0,
             },
             memory: Memory {
                 words,
-                reserved: vec![None; M::THREADS],
+                reserved: Vec::new(),
             },
-            waiting: vec![None; M::THREADS],
-            answers: VecDeque::from(vec![None; M::MEMORY_CLOCKS]),
+            waiting: Vec::new(),
+            answers: VecDeque::new(),
             costs: Costs {
                 misaligned: Misaligned::Split,
                 ..Costs::unit()
@@ -212,13 +210,28 @@ impl<M: Pipeline> Lockstep<M> {
             rng,
             setup,
             totals: Totals::default(),
-        }
+        };
+        bench.reset();
+        bench
+    }
+
+    /// Resets the pipeline, in the middle of everything. Programs have to set registers again before they read them.
+    pub fn reset(&mut self) {
+        self.totals.clocks += self.clocks();
+        self.sim.reset();
+        self.started = self.sim.cycle_count();
+        let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
+        self.harts = (0..M::THREADS as u32).map(hart).collect();
+        self.view.done = vec![Vec::new(); M::THREADS];
+        self.memory.reserved = vec![None; M::THREADS];
+        self.waiting = vec![None; M::THREADS];
+        self.answers = VecDeque::from(vec![None; M::MEMORY_CLOCKS]);
     }
 
     /// What has been compared so far.
     pub fn totals(&self) -> Totals {
         Totals {
-            clocks: self.clocks(),
+            clocks: self.totals.clocks + self.clocks(),
             ..self.totals.clone()
         }
     }

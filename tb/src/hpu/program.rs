@@ -37,7 +37,8 @@ impl Default for Layout {
 ///
 /// One thread executes the text `guest` instead, in machine mode.
 fn frame(rng: &mut ChaCha8Rng, thread: usize, guest: &str) -> String {
-    let mut text = ".org 0x80\n".to_owned();
+    // Reset sets few registers.
+    let mut text = ".org 0x80\n csrrs x1, mcause, x0\n csrrs x1, mstatus, x0\n".to_owned();
     for register in 1..32 {
         let value = match BASES.contains(&register) {
             true => super::DATA + rng.random_range(0..14) * 0x1000 + rng.random_range(0..256) * 4,
@@ -61,6 +62,7 @@ fn frame(rng: &mut ChaCha8Rng, thread: usize, guest: &str) -> String {
             jalr   x0, 0(x31)
         .org 0x400
         handler:
+            FIRST
             csrrw  x31, mscratch, x31
             csrrs  x31, mcause, x0
             csrrs  x31, mtval, x0
@@ -87,7 +89,11 @@ fn frame(rng: &mut ChaCha8Rng, thread: usize, guest: &str) -> String {
         .org 0x1000
         body:
     ";
+    // A trap in the middle of an access or a division leaves nothing behind for the handler.
+    let first = ["addi x31, x31, 4", "auipc x31, 8", "remu x31, x31, x30"];
+    let first = first[rng.random_range(0..first.len())];
     text + &rest
+        .replace("FIRST", first)
         .replace("THREAD", &thread.to_string())
         .replace("GUEST", guest)
 }

@@ -30,7 +30,7 @@ impl AddAssign for Totals {
 /// Instructions of a thread in a round: later ones are more often those of endless loops.
 pub const ROUND: u64 = 2000;
 
-/// Runs a random program on all threads until that many instructions are done.
+/// Runs a random program on all threads until that many instructions are done, with a reset after half of them.
 ///
 /// # Panics
 /// At the first difference between the pipeline and a hart.
@@ -47,13 +47,16 @@ pub fn run_round<M: Pipeline>(
         ..Setup::default()
     };
     let mut bench = Lockstep::new(sim, setup, rng);
-    if let Some(coverage) = &mut coverage {
-        coverage.begin(M::THREADS);
-    }
-    while bench.instructions() < instructions {
-        let report = bench.clock();
-        if let (Some(report), Some(coverage)) = (report, &mut coverage) {
-            coverage.add(&report);
+    for end in [instructions / 2, instructions] {
+        bench.reset();
+        if let Some(coverage) = &mut coverage {
+            coverage.begin(M::THREADS);
+        }
+        while bench.instructions() < end {
+            let report = bench.clock();
+            if let (Some(report), Some(coverage)) = (report, &mut coverage) {
+                coverage.add(&report);
+            }
         }
     }
     bench.finish()

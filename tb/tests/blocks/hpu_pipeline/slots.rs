@@ -49,7 +49,10 @@ fn cost<M: Pipeline>(run: &mut TestRun, code: &str, waits: u32) -> u64 {
     let program = Program::assemble(&format!(
         "
         .org 0x80
+            csrrs x5, mhartid, x0
+            slli x5, x5, 6
             li   x2, DATA + 256
+            add  x2, x2, x5
             li   x6, 6
             li   x7, 77
             li   x9, after
