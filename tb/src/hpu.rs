@@ -1,178 +1,118 @@
-//! The pipeline and the simulator in lockstep: one hart for each thread, every instruction compared.
+//! The pipeline beside the simulator: one hart for each thread, every instruction compared.
+//!
+//! ```text
+//!  random or directed program        +----------+ offers  +--------+
+//!  --------------------------------->| pipeline |-------->| Memory |
+//!                                    +----------+         +--------+
+//!                                     reports |             | accesses
+//!                                             v             v
+//!                                    compare: a Hart with a View a thread
+//! ```
+//!
+//! The order of accesses is that of the data port. When an instruction is reported, the hart of its thread executes it; its
+//! accesses have to be those that the thread made, no more and no fewer.
 
+mod assemble;
+mod coverage;
+mod memory;
 mod program;
+mod round;
+mod view;
 
-pub use program::{Layout, random_program};
+pub use assemble::{Program, encode};
+pub use coverage::Coverage;
+pub use program::{Layout, random_program, random_program_beside};
+pub use round::{ROUND, Totals, run_round};
 
+use memory::{DATA_BYTES, Done, Memory, Offer};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use spinneret_cluster::rv::{
-    Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Reservations, Step, Trap, Width,
-};
+use spinneret_cluster::rv::{Bus as _, Costs, CsrSet, Hart, Misaligned, Privilege, Step, Trap};
+use spinneret_isa::{Instruction, Op, Unit};
+use spinneret_models::{HpuPipeline4, HpuPipeline8, HpuPipeline16};
 use spinneret_sim::model::PortHandle;
 use spinneret_sim::prelude::*;
+use std::collections::VecDeque;
+use view::{GRAIN, View};
 
-/// Where data begins, and how much there is.
+/// Where data begins.
 pub const DATA: u32 = 0x1000_0000;
-const DATA_BYTES: usize = 0x1_0000;
 /// Program memory.
 pub const PROGRAM: u32 = 0x1d00_0000;
-const PROGRAM_WORDS: usize = 8192;
-/// Bytes of a grain of the protection ranges.
-const GRAIN: u32 = 64;
 /// The cause of a thread that is stopped.
-const STOPPED: u64 = 24;
+pub const STOPPED: u32 = 24;
+/// Clocks from the read of a counter to the report of its instruction, without those of memory.
+const COUNTER_AGE: u64 = 3;
 
-/// Memories as the harts see them, and the ranges of each thread.
-#[derive(Clone, Debug)]
-struct World {
-    program: Vec<u8>,
-    data: Vec<u8>,
-    ranges: Vec<Vec<(u32, u32)>>,
-    thread: usize,
-    /// The word that the last step wrote.
-    stored: Option<u32>,
+/// A model of the pipeline.
+pub trait Pipeline: Model {
+    /// Threads.
+    const THREADS: usize;
+    /// Clocks from an access to its data.
+    const MEMORY_CLOCKS: usize;
 }
 
-impl World {
-    fn place(&self, address: u32, bytes: u32, who: Privilege) -> Result<usize, Fault> {
-        let offset = address.wrapping_sub(DATA) as usize;
-        let inside = |(first, end): &(u32, u32)| (first * GRAIN..end * GRAIN).contains(&address);
-        let allowed = who == Privilege::Machine || self.ranges[self.thread].iter().any(inside);
-        (allowed && offset + bytes as usize <= DATA_BYTES)
-            .then_some(offset)
-            .ok_or(Fault)
-    }
+impl Pipeline for HpuPipeline4 {
+    const THREADS: usize = 4;
+    const MEMORY_CLOCKS: usize = 1;
 }
 
-impl Bus for World {
-    fn fetch(&mut self, address: u32, _: Privilege) -> Result<u32, Fault> {
-        let at = address.wrapping_sub(PROGRAM) as usize;
-        let half = |at: usize| {
-            self.program
-                .get(at..at + 2)
-                .map(|half| u32::from(half[0]) | u32::from(half[1]) << 8)
-        };
-        let low = half(at).ok_or(Fault)?;
-        if low & 3 == 3 {
-            half(at + 2).map(|high| high << 16 | low).ok_or(Fault)
-        } else {
-            Ok(low)
-        }
-    }
-
-    /// A failing `sc.w` is refused as a store would be.
-    fn reserves(&self, address: u32, who: Privilege) -> Reservations {
-        match self.place(address, 4, who) {
-            Ok(_) => Reservations::Kept,
-            Err(Fault) => Reservations::Refused,
-        }
-    }
-
-    fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault> {
-        let at = self.place(address, width.bytes(), who)?;
-        let bytes = &self.data[at..at + width.bytes() as usize];
-        let value = bytes
-            .iter()
-            .rev()
-            .fold(0, |value, byte| value << 8 | u32::from(*byte));
-        Ok(Access::Done { value, clocks: 0 })
-    }
-
-    fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault> {
-        let (at, len) = (self.place(address, width.bytes(), who)?, width.bytes() as usize);
-        self.data[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
-        self.stored = Some(address & !3);
-        Ok(Access::Done { value: 0, clocks: 0 })
-    }
-
-    fn modify(
-        &mut self,
-        address: u32,
-        who: Privilege,
-        change: &mut dyn FnMut(u32) -> u32,
-    ) -> Result<Access, Fault> {
-        let at = self.place(address, 4, who)?;
-        let word: &mut [u8; 4] = (&mut self.data[at..at + 4]).try_into().expect("four bytes");
-        let value = u32::from_le_bytes(*word);
-        *word = change(value).to_le_bytes();
-        self.stored = Some(address);
-        Ok(Access::Done { value, clocks: 0 })
-    }
+impl Pipeline for HpuPipeline8 {
+    const THREADS: usize = 8;
+    const MEMORY_CLOCKS: usize = 1;
 }
 
-/// The memory behind the data port, and what it still has to answer.
-#[derive(Debug)]
-struct Memory {
-    words: Vec<u32>,
-    reserved: Vec<Option<u32>>,
+impl Pipeline for HpuPipeline16 {
+    const THREADS: usize = 16;
+    const MEMORY_CLOCKS: usize = 2;
+}
+
+/// A program and its surroundings. The default is a memory that is always ready, and no stops.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Words of program memory; nothing may be fetched after them.
+    pub program: Vec<u32>,
     /// Percentage of offers that are not taken.
-    busy: u32,
-    answers: std::collections::VecDeque<u32>,
+    pub busy: u32,
+    /// Offers of each access that are not taken before one is.
+    pub waits: u32,
+    /// Percentage of clocks in which some threads are stopped.
+    pub stops: u32,
+    /// Threads that are stopped in all clocks.
+    pub stopped: u64,
+    /// Threads to which `busy`, `waits` and `stops` do not apply.
+    pub spared: u64,
+    /// Ranges of all threads in grains, at most 8; if there are none, random ones for each.
+    pub ranges: Vec<(u32, u32)>,
 }
 
-impl Memory {
-    /// Does an access; gives the word before it.
-    fn access(
-        &mut self,
-        thread: usize,
-        address: u32,
-        [strobe, data]: [u32; 2],
-        write: bool,
-        atomic: u32,
-    ) -> u32 {
-        let at = (address - DATA) as usize / 4;
-        let old = self.words[at];
-        let new = match atomic {
-            0b10_0010 => {
-                self.reserved[thread] = Some(address);
-                return old;
-            }
-            0b10_0011 => {
-                let stores = self.reserved[thread] == Some(address);
-                self.reserved[thread] = None;
-                if !stores {
-                    return 1;
-                }
-                self.written(thread, address);
-                self.words[at] = data;
-                return 0;
-            }
-            0b10_0001 => data,
-            0b10_0000 => old.wrapping_add(data),
-            0b10_0100 => old ^ data,
-            0b10_1100 => old & data,
-            0b10_1000 => old | data,
-            0b11_0000 => (old as i32).min(data as i32) as u32,
-            0b11_0100 => (old as i32).max(data as i32) as u32,
-            0b11_1000 => old.min(data),
-            0b11_1100 => old.max(data),
-            _ if write => {
-                let mask = (0..4)
-                    .filter(|byte| strobe >> byte & 1 == 1)
-                    .fold(0, |mask, byte| mask | 0xff << (8 * byte));
-                old & !mask | data & mask
-            }
-            _ => return old,
-        };
-        self.words[at] = new;
-        self.written(thread, address);
-        old
-    }
-
-    fn written(&mut self, thread: usize, address: u32) {
-        for (other, reserved) in self.reserved.iter_mut().enumerate() {
-            if other != thread && *reserved == Some(address) {
-                *reserved = None;
-            }
-        }
-    }
+/// What the pipeline reports of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Clocks since the reset.
+    pub clock: u64,
+    /// Its thread.
+    pub thread: usize,
+    /// Its bits.
+    pub word: u32,
+    /// Why it trapped, if it did.
+    pub cause: Option<u32>,
+    /// It is one of user mode.
+    pub is_user: bool,
+    /// The registers that it read, with their values.
+    pub reads: [(usize, u32); 2],
+    /// The register that it wrote.
+    pub writes: (usize, u32),
+    /// Its address and that of the next one.
+    pub pc: [u32; 2],
+    /// Address, masks and data of its access: read, then written.
+    pub memory: (u32, [u32; 2], [u32; 2]),
 }
 
 macro_rules! ports {
     ($($name:ident)+) => {
         /// Ports of the pipeline.
-        #[derive(Debug)]
+        #[derive(Clone, Copy, Debug)]
         struct Ports { $($name: PortHandle,)+ }
 
         impl Ports {
@@ -185,9 +125,11 @@ macro_rules! ports {
 }
 
 ports! {
-    m_valid m_thread m_address m_is_write m_atomic m_strobe m_data m_ready m_refused m_read_data
+    m_valid m_thread m_address m_is_write m_atomic m_strobe m_data m_is_user m_ready m_refused m_read_data
     trap trap_thread stop
-    rvfi_valid rvfi_thread rvfi_insn rvfi_trap rvfi_cause rvfi_is_user rvfi_rd_addr rvfi_rd_wdata rvfi_pc_rdata rvfi_pc_wdata
+    rvfi_valid rvfi_thread rvfi_insn rvfi_trap rvfi_cause rvfi_is_user rvfi_pc_rdata rvfi_pc_wdata
+    rvfi_rs1_addr rvfi_rs2_addr rvfi_rs1_rdata rvfi_rs2_rdata rvfi_rd_addr rvfi_rd_wdata
+    rvfi_mem_addr rvfi_mem_rmask rvfi_mem_wmask rvfi_mem_rdata rvfi_mem_wdata
 }
 
 /// A pipeline, its memory, and a hart for each thread.
@@ -196,229 +138,354 @@ pub struct Lockstep<M: Model> {
     sim: Simulation<M>,
     ports: Ports,
     harts: Vec<Hart>,
-    world: World,
+    view: View,
     memory: Memory,
-    memory_clocks: usize,
+    /// Offers that were not taken, and how often.
+    waiting: Vec<Option<(Offer, u32)>>,
+    /// Accesses whose answers are on their way.
+    answers: VecDeque<Option<Done>>,
     costs: Costs,
     rng: ChaCha8Rng,
     started: u64,
-    /// Instructions compared, those that trapped, and clocks.
-    pub retired: u64,
-    /// Traps among them, by cause.
-    pub traps: Vec<u64>,
-    /// Percentage of clocks in which a thread is stopped.
-    pub stops: u32,
+    setup: Setup,
+    totals: Totals,
 }
 
-impl<M: Model> Lockstep<M> {
-    /// A pipeline of that many threads with a program in it, after reset.
-    pub fn new(run: &mut TestRun, threads: usize, memory_clocks: usize, program: &[u32], busy: u32) -> Self {
-        let mut sim = run.simulation::<M>();
+impl<M: Pipeline> Lockstep<M> {
+    /// A pipeline after its reset, with random data.
+    pub fn new(mut sim: Simulation<M>, setup: Setup, mut rng: ChaCha8Rng) -> Self {
         sim.set_cycle_limit(u64::MAX);
-        let mut rng = run.rng("lockstep");
-        for (address, word) in program.iter().enumerate() {
-            sim.set("program_write", true);
+        sim.set("program_write", true);
+        for (address, word) in setup.program.iter().enumerate() {
             sim.set("program_addr", address as u64);
             sim.set("program_data", *word);
             sim.cycle();
         }
         sim.set("program_write", false);
-        let ranges: Vec<Vec<(u32, u32)>> = (0..threads)
-            .map(|_| {
-                (0..8)
-                    .map(|_| {
-                        let first = (DATA / GRAIN) + rng.random_range(0..1000);
-                        (first, first + rng.random_range(0..150))
-                    })
-                    .collect()
+        let mut random_range = |_| {
+            let first = DATA / GRAIN + rng.random_range(0..1000);
+            (first, first + rng.random_range(0..500))
+        };
+        let ranges: Vec<Vec<(u32, u32)>> = (0..M::THREADS)
+            .map(|_| match &*setup.ranges {
+                [] => (0..4).map(&mut random_range).collect(),
+                ranges => ranges.to_vec(),
             })
             .collect();
+        sim.set("range_write", true);
         for (thread, ranges) in ranges.iter().enumerate() {
-            for (number, (first, end)) in ranges.iter().enumerate() {
-                sim.set("range_write", true);
+            for number in 0..8 {
+                let (first, end) = ranges.get(number).copied().unwrap_or((0, 0));
                 sim.set("range_thread", thread as u64);
                 sim.set("range_number", number as u64);
-                sim.set("range_first", *first);
-                sim.set("range_end", *end);
+                sim.set("range_first", first);
+                sim.set("range_end", end);
                 sim.cycle();
             }
         }
         sim.set("range_write", false);
-        let words: Vec<u32> = (0..DATA_BYTES / 4).map(|_| rng.random()).collect();
-        let data = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut bytes: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.resize(4 * PROGRAM_WORDS, 0);
-        let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
-        sim.reset();
-        let ports = Ports::find(&sim.dut);
-        let started = sim.cycle_count();
-        Self {
-            ports,
-            started,
+        let program = setup.program.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let words = (0..DATA_BYTES / 4).map(|_| rng.random()).collect();
+        let mut bench = Self {
+            ports: Ports::find(&sim.dut),
+            started: sim.cycle_count(),
             sim,
-            harts: (0..threads as u32).map(hart).collect(),
-            world: World {
-                program: bytes,
-                data,
+            harts: Vec::new(),
+            view: View {
+                program,
                 ranges,
+                done: Vec::new(),
                 thread: 0,
-                stored: None,
             },
             memory: Memory {
                 words,
-                reserved: vec![None; threads],
-                busy,
-                answers: Default::default(),
+                reserved: Vec::new(),
             },
-            memory_clocks,
+            waiting: Vec::new(),
+            answers: VecDeque::new(),
             costs: Costs {
                 misaligned: Misaligned::Split,
                 ..Costs::unit()
             },
             rng,
-            retired: 0,
-            traps: vec![0; 32],
-            stops: 0,
+            setup,
+            totals: Totals::default(),
+        };
+        bench.reset();
+        bench
+    }
+
+    /// Resets the pipeline, in the middle of everything. Programs have to set registers again before they read them.
+    pub fn reset(&mut self) {
+        self.totals.clocks += self.clocks();
+        self.sim.reset();
+        self.started = self.sim.cycle_count();
+        let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
+        self.harts = (0..M::THREADS as u32).map(hart).collect();
+        self.view.done = vec![Vec::new(); M::THREADS];
+        self.memory.reserved = vec![None; M::THREADS];
+        self.waiting = vec![None; M::THREADS];
+        self.answers = VecDeque::from(vec![None; M::MEMORY_CLOCKS]);
+    }
+
+    /// What has been compared so far.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            clocks: self.totals.clocks + self.clocks(),
+            ..self.totals.clone()
         }
     }
 
-    /// Clocks since the reset.
-    pub fn clocks(&self) -> u64 {
+    /// Instructions compared so far.
+    pub fn instructions(&self) -> u64 {
+        self.totals.instructions
+    }
+
+    fn clocks(&self) -> u64 {
         self.sim.cycle_count() - self.started
     }
 
-    fn get(&self, port: PortHandle) -> u64 {
-        self.sim.dut.instance().value(port) as u64
+    /// The word of data at an address.
+    pub fn word(&self, address: u32) -> u32 {
+        self.memory.words[(address - DATA) as usize / 4]
     }
 
-    fn set(&mut self, port: PortHandle, value: u64) {
+    /// Stops these threads from now on, one a bit.
+    pub fn set_stopped(&mut self, threads: u64) {
+        self.setup.stopped = threads;
+    }
+
+    /// Sets the word of data at an address.
+    pub fn set_word(&mut self, address: u32, word: u32) {
+        self.memory.words[(address - DATA) as usize / 4] = word;
+    }
+
+    fn get(&self, port: PortHandle) -> u32 {
+        self.sim.dut.instance().value(port) as u32
+    }
+
+    fn is_high(&self, port: PortHandle) -> bool {
+        self.sim.dut.instance().is_high(port)
+    }
+
+    fn set(&mut self, port: PortHandle, value: u32) {
         self.sim.dut.instance_mut().set_value(port, value.into());
     }
 
-    /// Serves the offer of this clock.
-    fn serve(&mut self) {
+    fn offer(&self) -> Option<Offer> {
         let p = &self.ports;
-        let (valid, thread) = (self.get(p.m_valid) == 1, self.get(p.m_thread) as usize);
-        let address = self.get(p.m_address) as u32;
-        let lanes = [self.get(p.m_strobe) as u32, self.get(p.m_data) as u32];
-        let (write, atomic) = (self.get(p.m_is_write) == 1, self.get(p.m_atomic) as u32);
-        let refused = address.wrapping_sub(DATA) as usize >= DATA_BYTES;
-        let ready = !self.rng.random_ratio(self.memory.busy, 100);
-        let answer = if valid && ready && !refused {
-            self.memory.access(
-                thread,
-                address,
-                lanes,
-                write,
-                if atomic >> 5 == 1 { atomic } else { 0 },
-            )
-        } else {
-            self.rng.random()
-        };
-        self.memory.answers.push_back(answer);
-        let (ready_port, refused_port, data_port) = (p.m_ready, p.m_refused, p.m_read_data);
-        self.set(ready_port, ready.into());
-        // Without an offer, anything.
-        let refused = if valid { refused } else { self.rng.random() };
-        self.set(refused_port, refused.into());
-        let data = match self.memory.answers.len() > self.memory_clocks {
-            true => self.memory.answers.pop_front().expect("an answer"),
-            false => 0,
-        };
-        self.set(data_port, data.into());
+        self.is_high(p.m_valid).then(|| Offer {
+            thread: self.get(p.m_thread) as usize,
+            address: self.get(p.m_address),
+            is_write: self.is_high(p.m_is_write),
+            atomic: match self.get(p.m_atomic) {
+                atomic if atomic >> 5 == 1 => atomic,
+                _ => 0,
+            },
+            strobe: self.get(p.m_strobe),
+            data: self.get(p.m_data),
+            is_user: self.is_high(p.m_is_user),
+        })
     }
 
-    /// Compares the instruction that is reported in this clock.
-    fn compare(&mut self) {
-        let p = &self.ports;
-        if self.get(p.trap) == 1 {
-            let thread = self.get(p.trap_thread) as usize;
-            self.memory.reserved[thread] = None;
+    /// Whether the memory takes an offer in this clock. One that was not taken has to come again.
+    fn takes(&mut self, offer: Offer) -> bool {
+        let waiting = &mut self.waiting[offer.thread];
+        let waited = waiting.map_or(0, |(before, waited)| {
+            assert_eq!(offer, before, "an offer that was not taken has changed");
+            waited
+        });
+        let is_spared = self.setup.spared >> offer.thread & 1 == 1;
+        let is_busy = self.rng.random_ratio(self.setup.busy, 100) || waited < self.setup.waits;
+        let takes = is_spared || !is_busy;
+        *waiting = (!takes).then_some((offer, waited + 1));
+        takes
+    }
+
+    /// Serves the offer of this clock, and drives inputs that do not matter with random values. Returns the access that is
+    /// answered.
+    fn serve(&mut self) -> Option<Done> {
+        let offer = self.offer();
+        let is_refused = offer.map_or_else(|| self.rng.random(), |offer| offer.is_refused());
+        let mut done = None;
+        let mut is_ready = self.rng.random();
+        if let Some(offer) = offer.filter(|offer| !offer.is_refused()) {
+            is_ready = self.takes(offer);
+            if is_ready {
+                let access = self.memory.access(offer);
+                self.view.done[offer.thread].push(access);
+                done = Some(access);
+            }
         }
-        if self.get(p.rvfi_valid) == 0 {
-            return;
-        }
-        let (thread, pc) = (self.get(p.rvfi_thread) as usize, self.get(p.rvfi_pc_rdata) as u32);
-        let (trapped, cause) = (self.get(p.rvfi_trap) == 1, self.get(p.rvfi_cause));
-        let (rd, value) = (
-            self.get(p.rvfi_rd_addr) as usize,
-            self.get(p.rvfi_rd_wdata) as u32,
-        );
-        let (next, is_user) = (self.get(p.rvfi_pc_wdata) as u32, self.get(p.rvfi_is_user) == 1);
-        let insn = self.get(p.rvfi_insn) as u32;
-        let now = self.clocks() - self.memory_clocks as u64;
+        self.set(self.ports.m_ready, is_ready.into());
+        self.set(self.ports.m_refused, is_refused.into());
+        self.answers.push_back(done);
+        let answered = self.answers.pop_front().flatten();
+        let answer = answered.map_or_else(|| self.rng.random(), |done| done.answer);
+        self.set(self.ports.m_read_data, answer);
+        answered
+    }
+
+    /// Threads that are stopped in this clock.
+    fn stop(&mut self) -> u32 {
+        let is_random = self.rng.random_ratio(self.setup.stops, 100);
+        let random = if is_random { self.rng.random() } else { 0 };
+        let all = (1 << M::THREADS) - 1;
+        all & (self.setup.stopped as u32 | random & !(self.setup.spared as u32))
+    }
+
+    fn report(&self) -> Option<Report> {
+        let (p, get) = (&self.ports, |port| self.get(port));
+        self.is_high(p.rvfi_valid).then(|| Report {
+            clock: self.clocks(),
+            thread: get(p.rvfi_thread) as usize,
+            word: get(p.rvfi_insn),
+            cause: self.is_high(p.rvfi_trap).then(|| get(p.rvfi_cause)),
+            is_user: self.is_high(p.rvfi_is_user),
+            reads: [
+                (get(p.rvfi_rs1_addr) as usize, get(p.rvfi_rs1_rdata)),
+                (get(p.rvfi_rs2_addr) as usize, get(p.rvfi_rs2_rdata)),
+            ],
+            writes: (get(p.rvfi_rd_addr) as usize, get(p.rvfi_rd_wdata)),
+            pc: [get(p.rvfi_pc_rdata), get(p.rvfi_pc_wdata)],
+            memory: (
+                get(p.rvfi_mem_addr),
+                [get(p.rvfi_mem_rmask), get(p.rvfi_mem_wmask)],
+                [get(p.rvfi_mem_rdata), get(p.rvfi_mem_wdata)],
+            ),
+        })
+    }
+
+    /// Compares an instruction with the hart of its thread.
+    fn compare(&mut self, report: &Report) {
+        let Report {
+            thread,
+            is_user,
+            pc: [pc, next],
+            ..
+        } = *report;
+        let now = report.clock - COUNTER_AGE - M::MEMORY_CLOCKS as u64;
         let hart = &mut self.harts[thread];
-        let what = format!(
-            "thread {thread}, {pc:#010x}: {}, instruction {}",
-            spinneret_isa::Instruction::decode(insn),
-            self.retired
-        );
-        assert_eq!(pc, hart.pc(), "address of {what}");
-        assert_eq!(is_user, hart.privilege() == Privilege::User, "mode of {what}");
-        self.world.thread = thread;
-        self.world.stored = None;
-        hart.wake();
-        let step = if trapped && cause == STOPPED {
-            assert!(is_user, "machine mode is not stopped: {what}");
-            hart.raise(Trap::Custom(STOPPED as u32), 0);
-            Some(STOPPED as u32)
+        let instruction = Instruction::decode(report.word);
+        let what = || format!("{} of thread {thread}: {report:x?}", instruction.at(pc));
+        assert_eq!(pc, hart.pc(), "address of {}", what());
+        assert_eq!(is_user, hart.privilege() == Privilege::User, "mode of {}", what());
+        let registers = [instruction.rs1(), instruction.rs2()];
+        let reads = registers.map(|register| (register, hart.x(register)));
+        if let Ok(word) = self.view.fetch(pc, Privilege::Machine) {
+            let mask = if word & 3 == 3 { u32::MAX } else { 0xffff };
+            assert_eq!(report.word, word & mask, "bits of {}", what());
+            assert_eq!(report.reads, reads, "operands of {}", what());
+        }
+        self.view.thread = thread;
+        let cause = if report.cause == Some(STOPPED) {
+            assert!(is_user, "machine mode is stopped: {}", what());
+            hart.raise(Trap::Custom(STOPPED), 0);
+            // The first half of a store may have been done.
+            self.view.done[thread].clear();
+            Some(STOPPED)
         } else {
-            match hart.step(&mut self.world, &self.costs, now) {
+            match hart.step(&mut self.view, &self.costs, now) {
                 Step::Retired { .. } => None,
-                Step::Waits => panic!("nothing waits: {what}"),
+                Step::Waits => panic!("nothing waits: {}", what()),
                 Step::Trapped { trap, .. } => Some(trap.cause()),
             }
         };
-        assert_eq!(trapped.then_some(cause as u32), step, "trap of {what}");
-        assert_eq!(value, hart.x(rd), "x{rd} of {what}");
-        assert_eq!(next, hart.pc(), "address after {what}");
-        if let Some(address) = self.world.stored {
-            for (other, hart) in self.harts.iter_mut().enumerate() {
-                if other != thread {
-                    hart.lost_reservation(address);
+        assert_eq!(report.cause, cause, "trap of {}", what());
+        let rd = if cause.is_none() { instruction.rd() } else { 0 };
+        assert_eq!(report.writes, (rd, hart.x(rd)), "result of {}", what());
+        assert_eq!(next, hart.pc(), "address after {}", what());
+        let access = access(&instruction, reads.map(|(_, value)| value), report);
+        if cause.is_none() {
+            assert_eq!(report.memory.1, access.1, "masks of {}", what());
+        }
+        if cause.is_none() && access.1 != [0, 0] {
+            assert_eq!(report.memory, access, "access of {}", what());
+        }
+        let unit = instruction.op().row().map(|row| row.unit);
+        for done in self.view.done[thread].drain(..) {
+            let is_used = done.used == done.offer.strobe || done.is_failed_store();
+            assert!(is_used, "{:?} is too much for {}", done.offer, what());
+            assert_eq!(done.offer.is_write, unit == Some(Unit::Store), "{}", what());
+            let atomic = if unit == Some(Unit::Atomic) {
+                1 << 5 | report.word >> 27
+            } else {
+                0
+            };
+            assert_eq!(done.offer.atomic, atomic, "{}", what());
+        }
+        self.totals.instructions += 1;
+        if let Some(cause) = cause {
+            self.totals.traps[cause as usize] += 1;
+        }
+    }
+
+    /// Runs a clock, and returns the instruction that is reported in it.
+    ///
+    /// # Panics
+    /// If it differs from what the hart of its thread does.
+    pub fn clock(&mut self) -> Option<Report> {
+        let answered = self.serve();
+        let stop = self.stop();
+        self.set(self.ports.stop, stop);
+        self.sim.cycle();
+        if self.is_high(self.ports.trap) {
+            let thread = self.get(self.ports.trap_thread) as usize;
+            self.memory.reserved[thread] = None;
+            self.waiting[thread] = None;
+        }
+        let report = self.report();
+        if let Some(report) = &report {
+            self.compare(report);
+        }
+        if let Some(done) = answered.filter(Done::has_stored) {
+            for (thread, hart) in self.harts.iter_mut().enumerate() {
+                if thread != done.offer.thread {
+                    hart.lost_reservation(done.offer.address);
                 }
             }
         }
-        self.retired += 1;
-        if trapped {
-            self.traps[cause as usize] += 1;
-        }
+        report
     }
 
-    /// Runs that many clocks.
+    /// Runs that many clocks, and returns all reports.
     ///
     /// # Panics
-    /// At the first difference.
-    pub fn run(&mut self, clocks: u64) {
-        for _ in 0..clocks {
-            self.serve();
-            let stop = if self.rng.random_ratio(self.stops, 100) {
-                self.rng.random_range(0..1 << self.harts.len())
-            } else {
-                0_u64
-            };
-            self.set(self.ports.stop, stop);
-            self.sim.cycle();
-            self.compare();
-        }
+    /// As [`Self::clock`].
+    pub fn run(&mut self, clocks: u64) -> Vec<Report> {
+        (0..clocks).filter_map(|_| self.clock()).collect()
     }
 
     /// Ends the test.
-    ///
-    /// # Panics
-    /// If the memories differ.
-    pub fn finish(self) {
-        let words = self
-            .world
-            .data
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        // Instructions in the pipeline have accessed memory already.
-        let differing = words
-            .zip(&self.memory.words)
-            .filter(|(hart, word)| hart != *word)
-            .count();
-        assert!(differing <= self.harts.len(), "{differing} words differ");
+    pub fn finish(self) -> Totals {
+        let totals = self.totals();
         self.sim.finish();
+        totals
     }
+}
+
+/// Address, masks and data of an access as [`Report::memory`] has them.
+fn access(instruction: &Instruction, reads: [u32; 2], report: &Report) -> (u32, [u32; 2], [u32; 2]) {
+    let unit = instruction.op().row().map(|row| row.unit);
+    let (bytes, bits) = match instruction.op() {
+        Op::Lb | Op::Lbu | Op::Sb => (1, 0xff),
+        Op::Lh | Op::Lhu | Op::Sh => (3, 0xffff),
+        _ => (15, u32::MAX),
+    };
+    let is_atomic = unit == Some(Unit::Atomic);
+    let does_read = is_atomic || unit == Some(Unit::Load);
+    let does_write = unit == Some(Unit::Store) || (is_atomic && instruction.op() != Op::LrW);
+    let masks = [does_read, does_write].map(|does| if does { bytes } else { 0 });
+    let offset = if is_atomic { 0 } else { instruction.imm() as u32 };
+    let read = match report.writes {
+        // Nothing shows what was read.
+        (0, _) => report.memory.2[0],
+        (_, value) => value & bits,
+    };
+    let written = if does_write { reads[1] & bits } else { 0 };
+    (
+        reads[0].wrapping_add(offset),
+        masks,
+        [if does_read { read } else { 0 }, written],
+    )
 }

@@ -186,7 +186,10 @@ fn update() {
         (is_mstatus.at(6), mstatus_of(status_now.at(6))),
         (is_vector.at(6), cat!(vector_now, lit(0, 1))),
         (is_word.at(6), words.read(0, cat!(is_mtval.at(6), thread.at(6)))),
-        (is_mcause.at(6), mcause.read(0, thread.at(6)).resize(32)),
+        (
+            is_mcause.at(6) && !is_first.at(6),
+            mcause.read(0, thread.at(6)).resize(32),
+        ),
         (named(&["misa"]).at(6), constant(lit(MISA, 32))),
         (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),

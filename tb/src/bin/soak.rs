@@ -10,7 +10,7 @@ use spinneret_sim::seed::Seed;
 use spinneret_tb::bench::{Finish, Parameters};
 use spinneret_tb::ip_frames::random_ip_frame;
 use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame};
-use spinneret_tb::{app, egress, hostdma, ingress, regs};
+use spinneret_tb::{app, egress, hostdma, hpu, ingress, regs};
 use std::ops::AddAssign;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use std::time::Instant;
 struct Arguments {
     /// The block to test.
     name: Soak,
-    /// Number of packets, frames, transfers or accesses [default: a million; of the application block, which is
+    /// Number of packets, frames, transfers, accesses or instructions [default: a million; of the application block, which is
     /// much larger, twenty thousand].
     #[arg(long, visible_alias = "packets")]
     count: Option<u64>,
@@ -48,6 +48,8 @@ enum Soak {
     Regs,
     /// The application block, with everything at once and resets of the cluster.
     App,
+    /// The handler processor, beside the simulator's.
+    Hpu,
 }
 
 impl Soak {
@@ -58,6 +60,7 @@ impl Soak {
             Self::Hostdma => "transfers",
             Self::Regs => "accesses",
             Self::App => "packets and frames",
+            Self::Hpu => "instructions",
         }
     }
 
@@ -97,6 +100,7 @@ fn work() -> Result<()> {
         Soak::Hostdma => hostdma(rounds),
         Soak::Regs => regs(rounds),
         Soak::App => app(rounds),
+        Soak::Hpu => processor(rounds),
     }
 }
 
@@ -257,6 +261,28 @@ fn app(rounds: Rounds) -> Result<()> {
         ("frames of the cluster on the wire", totals.frames),
         ("resets of the cluster in full traffic", totals.resets),
     ]);
+    Ok(())
+}
+
+/// The processor: a random program a round, on 4, 8 and 16 threads in turn.
+fn processor(rounds: Rounds) -> Result<()> {
+    fn run<M: hpu::Pipeline>(seed: Seed, instructions: u64) -> hpu::Totals {
+        hpu::run_round(simulation::<M>(seed), seed.rng("program"), instructions, None)
+    }
+    let totals = rounds.run(8 * hpu::ROUND, |seed, round, instructions| match round % 3 {
+        0 => run::<models::HpuPipeline4>(seed, instructions),
+        1 => run::<models::HpuPipeline8>(seed, instructions),
+        _ => run::<models::HpuPipeline16>(seed, instructions),
+    })?;
+    println!(
+        "{} instructions in {} clocks, each as the simulator does it:",
+        totals.instructions, totals.clocks
+    );
+    for (cause, count) in totals.traps.into_iter().enumerate() {
+        if count != 0 {
+            print([(&*format!("trapped, cause {cause}"), count)]);
+        }
+    }
     Ok(())
 }
 

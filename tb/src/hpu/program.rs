@@ -1,16 +1,16 @@
 //! Random programs for the pipeline.
 
-use super::PROGRAM;
+use super::{Program, encode};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use spinneret_isa::{COMPRESSED, CSRS, Format, Op, Row, TABLE, Unit};
+use spinneret_isa::{COMPRESSED, CSRS, CsrRow, Format, Mode, Op, Row, TABLE, Unit};
 
 /// Words of program memory.
 const WORDS: usize = 8192;
-/// Byte offsets of the reset vector, the trap handler, and the random part.
-const RESET: usize = 0x80;
-const HANDLER: usize = 0x400;
+/// Byte offset of the random part.
 const BODY: usize = 0x1000;
+/// No thread has this number.
+const NOBODY: usize = 16;
 /// Registers that hold addresses of data.
 const BASES: [u32; 3] = [2, 8, 9];
 
@@ -23,97 +23,79 @@ pub struct Layout {
     pub misaligned: u32,
 }
 
-fn i(imm: u32, rs1: u32, funct3: u32, rd: u32, opcode: u32) -> u32 {
-    (imm & 0xfff) << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+impl Default for Layout {
+    fn default() -> Self {
+        Self {
+            nonsense: 1,
+            misaligned: 10,
+        }
+    }
 }
 
-fn addi(rd: u32, rs1: u32, imm: u32) -> u32 {
-    i(imm, rs1, 0, rd, 0x13)
-}
-
-fn add(rd: u32, rs1: u32, rs2: u32) -> u32 {
-    rs2 << 20 | rs1 << 15 | rd << 7 | 0x33
-}
-
-fn lui(rd: u32, imm: u32) -> u32 {
-    imm & 0xffff_f000 | rd << 7 | 0x37
-}
-
-fn csrrw(rd: u32, csr: u32, rs1: u32) -> u32 {
-    i(csr, rs1, 1, rd, 0x73)
-}
-
-fn csrr(rd: u32, csr: u32) -> u32 {
-    i(csr, 0, 2, rd, 0x73)
-}
-
-const MSTATUS: u32 = 0x300;
-const MTVEC: u32 = 0x305;
-const MSCRATCH: u32 = 0x340;
-const MEPC: u32 = 0x341;
-const MCAUSE: u32 = 0x342;
-const MTVAL: u32 = 0x343;
-const MHARTID: u32 = 0xf14;
-const MINSTRET: u32 = 0xb02;
-const MRET: u32 = 0x3020_0073;
-
-/// Gives every register a value, and goes to a place of the random part that depends on the thread.
-fn start(rng: &mut ChaCha8Rng) -> Vec<u32> {
-    let mut code: Vec<u32> = (1..32)
-        .flat_map(|register| {
-            let value = match BASES.contains(&register) {
-                true => super::DATA + rng.random_range(0..14) * 0x1000 + rng.random_range(0..256) * 4,
-                false => rng.random(),
-            };
-            // `addi` extends its sign.
-            [
-                lui(register, value.wrapping_add(0x800)),
-                addi(register, register, value),
-            ]
-        })
-        .collect();
-    code.extend([
-        csrrw(0, MSCRATCH, 5),
-        csrrw(0, MEPC, 6),
-        csrrw(0, MCAUSE, 7),
-        csrrw(0, MTVAL, 5),
-        lui(31, PROGRAM),
-        addi(31, 31, HANDLER as u32),
-        csrrw(0, MTVEC, 31),
-        csrr(31, MHARTID),
-        // x31 = body + thread * 1024
-        i(10, 31, 1, 31, 0x13),
-        lui(30, PROGRAM + BODY as u32),
-        add(31, 31, 30),
-        i(0, 31, 0, 0, 0x67),
-    ]);
-    code
-}
-
-/// Reads what the trap left, chooses another mode and another place by the number of instructions so far, and returns.
-fn handler() -> Vec<u32> {
-    vec![
-        csrrw(31, MSCRATCH, 31),
-        csrr(31, MCAUSE),
-        csrr(31, MTVAL),
-        csrr(31, MEPC),
-        csrr(31, MSTATUS),
-        csrr(31, MINSTRET),
-        i(7, 31, 1, 31, 0x13),
-        csrrw(31, MSTATUS, 31),
-        // x31 = body + 2 * instructions % 2048 + 2048 * (instructions % 8)
-        csrr(31, MINSTRET),
-        i(7, 31, 7, 30, 0x13),
-        i(11, 30, 1, 30, 0x13),
-        i(1, 31, 1, 31, 0x13),
-        i(0x7fe, 31, 7, 31, 0x13),
-        add(31, 31, 30),
-        lui(30, PROGRAM + BODY as u32),
-        add(31, 31, 30),
-        csrrw(0, MEPC, 31),
-        csrrw(31, MSCRATCH, 31),
-        MRET,
-    ]
+/// Gives every register a value, and goes to a place of the random part that depends on the thread. The trap handler reads
+/// what the trap left, chooses another mode and another place by the number of instructions so far, and returns.
+///
+/// One thread executes the text `guest` instead, in machine mode.
+fn frame(rng: &mut ChaCha8Rng, thread: usize, guest: &str) -> String {
+    // Reset sets few registers.
+    let mut text = ".org 0x80\n csrrs x1, mcause, x0\n csrrs x1, mstatus, x0\n".to_owned();
+    for register in 1..32 {
+        let value = match BASES.contains(&register) {
+            true => super::DATA + rng.random_range(0..14) * 0x1000 + rng.random_range(0..256) * 4,
+            false => rng.random(),
+        };
+        text += &format!("li x{register}, {value}\n");
+    }
+    let rest = "
+            csrrw  x0, mscratch, x5
+            csrrw  x0, mepc, x6
+            csrrw  x0, mcause, x7
+            csrrw  x0, mtval, x5
+            li     x31, handler
+            csrrw  x0, mtvec, x31
+            csrrs  x31, mhartid, x0
+            addi   x30, x0, THREAD
+            beq    x30, x31, guest
+            slli   x31, x31, 10
+            li     x30, body
+            add    x31, x31, x30
+            jalr   x0, 0(x31)
+        .org 0x400
+        handler:
+            FIRST
+            csrrw  x31, mscratch, x31
+            csrrs  x31, mcause, x0
+            csrrs  x31, mtval, x0
+            csrrs  x31, mepc, x0
+            csrrs  x31, mstatus, x0
+            csrrs  x31, minstret, x0
+            slli   x31, x31, 7
+            csrrw  x31, mstatus, x31
+            # body + 2 * instructions % 2048 + 2048 * (instructions % 8)
+            csrrs  x31, minstret, x0
+            andi   x30, x31, 7
+            slli   x30, x30, 11
+            slli   x31, x31, 1
+            andi   x31, x31, 0x7fe
+            add    x31, x31, x30
+            li     x30, body
+            add    x31, x31, x30
+            csrrw  x0, mepc, x31
+            csrrw  x31, mscratch, x31
+            mret
+        .org 0x600
+        guest:
+            GUEST
+        .org 0x1000
+        body:
+    ";
+    // A trap in the middle of an access or a division leaves nothing behind for the handler.
+    let first = ["addi x31, x31, 4", "auipc x31, 8", "remu x31, x31, x30"];
+    let first = first[rng.random_range(0..first.len())];
+    text + &rest
+        .replace("FIRST", first)
+        .replace("THREAD", &thread.to_string())
+        .replace("GUEST", guest)
 }
 
 /// The bits of a pattern, with random ones for `?`.
@@ -133,6 +115,53 @@ fn with_register(word: u32, low: u32, register: u32) -> u32 {
     word & !(31 << low) | register << low
 }
 
+/// A random CSR. `mtvec` and `mstatus` only change where the program means it.
+fn csr(rng: &mut ChaCha8Rng, word: u32) -> u32 {
+    // User mode may read few of them.
+    let of_user: bool = rng.random();
+    let rows = CSRS.iter().filter(|row| !of_user || row.mode == Mode::User);
+    let rows: Vec<&CsrRow> = rows.collect();
+    let row = rows[rng.random_range(0..rows.len())];
+    let number = match rng.random_range(0..16) {
+        0 => word >> 20,
+        _ => filled(rng, row.bits),
+    };
+    let word = word & 0xf_ffff | number << 20;
+    match spinneret_isa::csr_name(number) {
+        Some("mtvec" | "mstatus") => with_register(word | 2 << 12, 15, 0),
+        // Only reads.
+        _ if rng.random() => with_register(word | 2 << 12, 15, 0),
+        _ => word,
+    }
+}
+
+/// Whether a jump or branch goes backwards.
+fn goes_back(rng: &mut ChaCha8Rng) -> bool {
+    rng.random_ratio(1, 256)
+}
+
+/// Whether an instruction that traps, or jumps to nowhere, is left out: the trap handler is long.
+fn is_left_out(rng: &mut ChaCha8Rng, op: Op) -> bool {
+    let traps = matches!(op, Op::Illegal | Op::Ecall | Op::Ebreak | Op::Mret | Op::Jalr);
+    traps && rng.random_range(0..6) > 0
+}
+
+/// A random instruction of 16 bits.
+fn short(rng: &mut ChaCha8Rng) -> u32 {
+    let row = &COMPRESSED[rng.random_range(0..COMPRESSED.len())];
+    let mut half = filled(rng, row.bits);
+    let changes_base = BASES.contains(&row.rd.of(half)) && rng.random_range(0..10) > 0;
+    if changes_base || is_left_out(rng, row.op) {
+        return 1;
+    }
+    // The sign of the offset.
+    if matches!(row.op, Op::Jal | Op::Beq | Op::Bne) && !goes_back(rng) {
+        half &= !(1 << 12);
+    }
+    half
+}
+
+/// A random instruction of 32 bits of a row.
 fn long(rng: &mut ChaCha8Rng, layout: Layout, row: &Row) -> u32 {
     let mut word = filled(rng, row.bits);
     let [rd, ..] = row.format.registers();
@@ -149,73 +178,94 @@ fn long(rng: &mut ChaCha8Rng, layout: Layout, row: &Row) -> u32 {
             word & !(0x7f << 25 | 31 << 7) | (offset >> 5) << 25 | (offset & 31) << 7
         }
         (Unit::Atomic, _) => with_register(word, 15, base),
-        // Near targets, forwards and backwards.
-        (Unit::Branch, _) if word >> 31 == 1 => word | 0x7e00_0080,
-        (Unit::Branch, _) => word & !0x7e00_0080,
-        (Unit::Jump, Format::J) if word >> 31 == 1 => word | 0xf01f_f000 | 1 << 20,
-        (Unit::Jump, Format::J) => word & !0x701f_f000,
-        (Unit::Csr, _) => {
-            let known = &CSRS[rng.random_range(0..CSRS.len())];
-            let number = match rng.random_range(0..8) {
-                0 => word >> 20,
-                _ => filled(rng, known.bits),
-            };
-            let number = if number == MTVEC || number == MSTATUS {
-                MSCRATCH
-            } else {
-                number
-            };
-            word & 0xf_ffff | number << 20
-        }
+        // Near targets, most of them forwards: loops end rarely.
+        (Unit::Branch, _) if goes_back(rng) => word | 0xfe00_0080,
+        (Unit::Branch, _) => word & !0xfe00_0080,
+        (Unit::Jump, Format::J) if goes_back(rng) => word | 0xf01f_f000,
+        (Unit::Jump, Format::J) => word & !0xf01f_f000,
+        (Unit::Csr, _) => csr(rng, word),
         _ => word,
     }
+}
+
+/// A row of a random unit, not that of the system, that uses a register: 0 rd, 1 rs1, 2 rs2.
+fn row_with(rng: &mut ChaCha8Rng, register: usize) -> &'static Row {
+    let uses = |row: &&Row| row.unit != Unit::System && row.format.registers()[register];
+    let rows: Vec<&Row> = TABLE.iter().filter(uses).collect();
+    let mut units: Vec<Unit> = rows.iter().map(|row| row.unit).collect();
+    units.dedup();
+    let unit = units[rng.random_range(0..units.len())];
+    let of_it: Vec<&Row> = rows.into_iter().filter(|row| row.unit == unit).collect();
+    of_it[rng.random_range(0..of_it.len())]
+}
+
+/// Two instructions: the second one reads what the first one writes.
+fn pair(rng: &mut ChaCha8Rng, layout: Layout) -> [u32; 2] {
+    let register = 10 + rng.random_range(0..8);
+    let (operand, low) = if rng.random() { (1, 15) } else { (2, 20) };
+    let (first, second) = (row_with(rng, 0), row_with(rng, operand));
+    let first = match first.unit {
+        Unit::Jump => encode(Op::Jal, [register, 0, 0], 4),
+        _ => with_register(long(rng, layout, first), 7, register),
+    };
+    [first, with_register(long(rng, layout, second), low, register)]
 }
 
 /// Instructions as halves of words.
 fn instruction(rng: &mut ChaCha8Rng, layout: Layout) -> Vec<u16> {
     let halves = |word: u32| vec![word as u16, (word >> 16) as u16];
+    let base = BASES[rng.random_range(0..BASES.len())];
     if rng.random_ratio(layout.nonsense, 100) {
         return halves(rng.random());
     }
-    match rng.random_range(0..16) {
+    match rng.random_range(0..18) {
         0 => {
-            let base = BASES[rng.random_range(0..BASES.len())];
-            halves(lui(base, super::DATA + rng.random_range(0..15) * 0x1000))
+            let page = super::DATA + rng.random_range(0..15) * 0x1000;
+            halves(encode(Op::Lui, [base, 0, 0], page))
         }
-        1 => {
-            let base = BASES[rng.random_range(0..BASES.len())];
-            halves(addi(base, base, rng.random_range(0..16) * 4))
+        1 => halves(encode(Op::Addi, [base, base, 0], rng.random_range(0..16) * 4)),
+        2..=7 => vec![short(rng) as u16],
+        8 => {
+            // To the next instruction, or to the second half of this one.
+            let offset = rng.random_range(3..5) * 2;
+            let pair = [
+                encode(Op::Auipc, [10, 0, 0], 0),
+                encode(Op::Jalr, [11, 10, 0], offset),
+            ];
+            pair.into_iter().flat_map(halves).collect()
         }
-        2..=7 => {
-            let row = &COMPRESSED[rng.random_range(0..COMPRESSED.len())];
-            let half = filled(rng, row.bits);
-            let changes_base = BASES.contains(&row.rd.of(half)) && rng.random_range(0..20) > 0;
-            if row.op == Op::Illegal || changes_base {
-                vec![1]
-            } else {
-                vec![half as u16]
-            }
+        9..=11 => pair(rng, layout).into_iter().flat_map(halves).collect(),
+        12 => {
+            let row = TABLE
+                .iter()
+                .filter(|row| row.unit == Unit::Csr)
+                .nth(rng.random_range(0..6));
+            halves(long(rng, layout, row.expect("six rows")))
         }
         _ => {
             let row = &TABLE[rng.random_range(0..TABLE.len())];
-            halves(long(rng, layout, row))
+            match is_left_out(rng, row.op) {
+                true => vec![1],
+                false => halves(long(rng, layout, row)),
+            }
         }
     }
 }
 
 /// A program for all threads: a start that gives registers their values, a trap handler, and random instructions.
 pub fn random_program(rng: &mut ChaCha8Rng, layout: Layout) -> Vec<u32> {
-    let mut words = vec![0; WORDS];
-    let start = start(rng);
-    words[RESET / 4..][..start.len()].copy_from_slice(&start);
-    let handler = handler();
-    words[HANDLER / 4..][..handler.len()].copy_from_slice(&handler);
+    random_program_beside(rng, layout, NOBODY, "")
+}
+
+/// The same for all threads but one, which executes an assembly text, in machine mode.
+pub fn random_program_beside(rng: &mut ChaCha8Rng, layout: Layout, thread: usize, guest: &str) -> Vec<u32> {
+    let mut words = Program::assemble(&frame(rng, thread, guest)).words;
+    assert_eq!(4 * words.len(), BODY, "the guest is too long");
     let mut halves: Vec<u16> = Vec::new();
     while halves.len() < 2 * WORDS - BODY / 2 {
         halves.extend(instruction(rng, layout));
     }
-    for (word, pair) in words[BODY / 4..].iter_mut().zip(halves.chunks_exact(2)) {
-        *word = u32::from(pair[0]) | u32::from(pair[1]) << 16;
-    }
+    let pairs = halves.chunks_exact(2).take(WORDS - words.len());
+    words.extend(pairs.map(|pair| u32::from(pair[0]) | u32::from(pair[1]) << 16));
     words
 }

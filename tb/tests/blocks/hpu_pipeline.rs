@@ -1,50 +1,51 @@
-//! The pipeline and the simulator's harts in lockstep, on random programs.
+//! The pipeline beside the simulator's harts: random and directed programs.
 
 use spinneret_models::{HpuPipeline4, HpuPipeline8, HpuPipeline16};
 use spinneret_sim::prelude::*;
-use spinneret_tb::hpu::{Layout, Lockstep, random_program};
+use spinneret_tb::hpu::{Coverage, Pipeline, ROUND, Totals, run_round};
 
-fn random<M: Model>(run: &mut TestRun, threads: usize, memory_clocks: usize, busy: u32, stops: u32) {
-    let layout = Layout {
-        nonsense: 2,
-        misaligned: 10,
+/// Runs a test on the pipelines with 4, 8 and 16 threads.
+macro_rules! every_pipeline {
+    ($seed:literal, $test:ident) => {
+        run_named(concat!(stringify!($test), "_4"), $seed, $test::<HpuPipeline4>);
+        run_named(concat!(stringify!($test), "_8"), $seed, $test::<HpuPipeline8>);
+        run_named(concat!(stringify!($test), "_16"), $seed, $test::<HpuPipeline16>);
     };
-    let program = random_program(&mut run.rng("program"), layout);
-    let mut bench = Lockstep::<M>::new(run, threads, memory_clocks, &program, busy);
-    bench.stops = stops;
-    bench.run(20_000);
-    println!(
-        "{} instructions in {} clocks, traps by cause {:?}",
-        bench.retired,
-        bench.clocks(),
-        bench.traps
-    );
-    bench.finish();
 }
 
-#[test]
-fn eight_threads_are_right() {
-    for seed in 0..12 {
-        run_named(&format!("eight_threads_{seed}"), seed, |run| {
-            random::<HpuPipeline8>(run, 8, 1, 20, 1)
-        });
+mod atomics;
+mod slots;
+mod traps;
+
+/// Instructions for each number of threads, at least and at most.
+const INSTRUCTIONS: [u64; 2] = [100_000, 1_000_000];
+
+/// Every instruction is reached in each mode, and all that can trap do; so is every forwarded operand.
+fn random<M: Pipeline>(run: &mut TestRun) {
+    let (mut coverage, mut totals) = (Coverage::default(), Totals::default());
+    let [least, most] = INSTRUCTIONS;
+    let mut missing = coverage.missing();
+    while totals.instructions < least || (!missing.is_empty() && totals.instructions < most) {
+        let name = format!("program at {}", totals.instructions);
+        let round = ROUND * M::THREADS as u64;
+        totals += run_round(run.simulation::<M>(), run.rng(&name), round, Some(&mut coverage));
+        missing = coverage.missing();
     }
+    println!("{totals:?}");
+    assert_eq!(missing, [""; 0], "never reached");
 }
 
 #[test]
 fn four_threads_are_right() {
-    for seed in 0..12 {
-        run_named(&format!("four_threads_{seed}"), seed, |run| {
-            random::<HpuPipeline4>(run, 4, 1, 20, 1)
-        });
-    }
+    run_test(4, random::<HpuPipeline4>);
+}
+
+#[test]
+fn eight_threads_are_right() {
+    run_test(8, random::<HpuPipeline8>);
 }
 
 #[test]
 fn sixteen_threads_are_right() {
-    for seed in 0..12 {
-        run_named(&format!("sixteen_threads_{seed}"), seed, |run| {
-            random::<HpuPipeline16>(run, 16, 2, 20, 1)
-        });
-    }
+    run_test(16, random::<HpuPipeline16>);
 }
