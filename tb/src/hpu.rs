@@ -1,6 +1,8 @@
 //! The pipeline beside the simulator: one hart for each thread, every instruction compared.
 
+pub mod machine;
 mod program;
+pub mod suites;
 
 pub use program::{Layout, random_program};
 
@@ -9,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::rv::{
     Access, Bus, Costs, CsrSet, Fault, Hart, Misaligned, Privilege, Reservations, Step, Trap, Width,
 };
-use spinneret_sim::model::PortHandle;
+use spinneret_sim::model::{Instance, PortHandle};
 use spinneret_sim::prelude::*;
 
 /// Where data begins, and how much there is.
@@ -178,13 +180,15 @@ macro_rules! ports {
         struct Ports { $($name: PortHandle,)+ }
 
         impl Ports {
-            fn find(dut: &impl Model) -> Self {
-                let find = |name: &str| dut.instance().find(name).unwrap_or_else(|| panic!("no port {name}"));
+            fn find(dut: &Instance) -> Self {
+                let find = |name: &str| dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
                 Self { $($name: find(stringify!($name)),)+ }
             }
         }
     };
 }
+
+use ports;
 
 ports! {
     m_valid m_thread m_address m_is_write m_atomic m_strobe m_data m_ready m_refused m_read_data
@@ -252,7 +256,7 @@ impl<M: Model> Lockstep<M> {
         bytes.resize(4 * PROGRAM_WORDS, 0);
         let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
         sim.reset();
-        let ports = Ports::find(&sim.dut);
+        let ports = Ports::find(sim.dut.instance());
         let started = sim.cycle_count();
         Self {
             ports,

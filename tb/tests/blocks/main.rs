@@ -6,6 +6,7 @@ mod axi_master;
 mod her_gen;
 mod hpu;
 mod hpu_pipeline;
+mod hpu_suites;
 mod ingress_dma;
 mod pkt_alloc;
 mod pkt_match;
