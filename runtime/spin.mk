@@ -10,6 +10,7 @@
 #   CLUSTERS  clusters of the NIC (2)        LDFLAGS    more options for the linker
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
 #             is taken if a source seems to need it
+#   CSUM      1: checksums by the instruction `csum`, which spinneret's own HPU has and the public cluster has not (0)
 #   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
 # The names that Makefiles of public handlers use are understood too: SPIN_APP_NAME, SPIN_APP_SRCS, SPIN_CFLAGS,
@@ -75,8 +76,9 @@ endif
 
 # The compiler is told of zicsr, because handlers read the cycle counter; the C library is chosen without it.
 MARCH ?= rv32imac
+spin_csum := $(if $(filter 1,$(CSUM)),-DSPIN_CSUM)
 spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
-spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
+spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) $(spin_csum) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
 # Packets are looked at through pointers of all types.
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
 spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -L$(RUNTIME) -T $(RUNTIME)/link.ld -Wl,--gc-sections

@@ -77,6 +77,7 @@ const ENTRIES: &[Entry] = &[
     hpu::DECODER,
     hpu::REGISTERS,
     hpu::PIPELINE,
+    hpu::MEMORY,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -4,6 +4,7 @@ mod csrs;
 mod decoder;
 mod divider;
 mod execute;
+mod memory;
 mod pipeline;
 mod ports;
 mod program;
@@ -13,6 +14,7 @@ mod registers;
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
 pub use divider::HpuDivider;
+pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use pipeline::HpuPipeline;
 pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
 pub use program::HpuProgram;
@@ -52,11 +54,22 @@ pub(crate) const PIPELINE: Entry = Entry::part(
     |values| Ok(Box::new(HpuPipeline::new(HpuShape::of("hpu_pipeline", values)?))),
 );
 
+/// [`HpuMemory`].
+pub(crate) const MEMORY: Entry = Entry::part(
+    "hpu_memory",
+    "data memory of a pipeline, with atomic operations and reservations",
+    MemoryShape::parameters,
+    |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
+);
+
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    DECODER.model("hpu_decoder", &[]),
-    REGISTERS.model("hpu_registers", &[]),
+    DECODER.variant("hpu_decoder", ""),
+    REGISTERS.variant("hpu_registers", ""),
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
+    MEMORY.variant("hpu_memory", ""),
+    // Whose every address bit counts.
+    MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),
 ];

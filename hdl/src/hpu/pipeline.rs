@@ -55,7 +55,7 @@ pub struct HpuPipeline {
     pub trap_thread: Wire<Out, { index }>,
     /// Why.
     pub trap_cause: Wire<Out, 5>,
-    /// What every instruction did, for proofs and tests.
+    /// A report of every instruction, for proofs and tests.
     pub rvfi: Optional<HpuRvfi<{ threads }>, { shape.trace }>,
     /// Thread in stage 0.
     slot: Reg<{ index }, Reset>,
