@@ -1,4 +1,4 @@
-//! The pipeline beside the simulator: one hart for each thread, every instruction compared.
+//! The pipeline and the simulator in lockstep: one hart for each thread, every instruction compared.
 //!
 //! ```text
 //!  random or directed program        +----------+ offers  +--------+
@@ -14,9 +14,11 @@
 
 mod assemble;
 mod coverage;
+pub mod machine;
 mod memory;
 mod program;
 mod round;
+pub mod suites;
 mod view;
 
 pub use assemble::{Program, encode};
@@ -30,7 +32,7 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::rv::{Bus as _, Costs, CsrSet, Hart, Misaligned, Privilege, Step, Trap};
 use spinneret_isa::{Instruction, Op, Unit};
 use spinneret_models::{HpuPipeline4, HpuPipeline8, HpuPipeline16};
-use spinneret_sim::model::PortHandle;
+use spinneret_sim::model::{Instance, PortHandle};
 use spinneret_sim::prelude::*;
 use std::collections::VecDeque;
 use view::{GRAIN, View};
@@ -42,7 +44,7 @@ pub const PROGRAM: u32 = 0x1d00_0000;
 /// The cause of a thread that is stopped.
 pub const STOPPED: u32 = 24;
 /// Clocks from the read of a counter to the report of its instruction, without those of memory.
-const COUNTER_AGE: u64 = 3;
+const COUNTER_AGE: u64 = 0;
 
 /// A model of the pipeline.
 pub trait Pipeline: Model {
@@ -86,7 +88,7 @@ pub struct Setup {
     pub ranges: Vec<(u32, u32)>,
 }
 
-/// What the pipeline reports of an instruction.
+/// A report of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Clocks since the reset.
@@ -116,13 +118,15 @@ macro_rules! ports {
         struct Ports { $($name: PortHandle,)+ }
 
         impl Ports {
-            fn find(dut: &impl Model) -> Self {
-                let find = |name: &str| dut.instance().find(name).unwrap_or_else(|| panic!("no port {name}"));
+            fn find(dut: &Instance) -> Self {
+                let find = |name: &str| dut.find(name).unwrap_or_else(|| panic!("no port {name}"));
                 Self { $($name: find(stringify!($name)),)+ }
             }
         }
     };
 }
+
+use ports;
 
 ports! {
     m_valid m_thread m_address m_is_write m_atomic m_strobe m_data m_is_user m_ready m_refused m_read_data
@@ -187,7 +191,7 @@ impl<M: Pipeline> Lockstep<M> {
         let program = setup.program.iter().flat_map(|word| word.to_le_bytes()).collect();
         let words = (0..DATA_BYTES / 4).map(|_| rng.random()).collect();
         let mut bench = Self {
-            ports: Ports::find(&sim.dut),
+            ports: Ports::find(sim.dut.instance()),
             started: sim.cycle_count(),
             sim,
             harts: Vec::new(),

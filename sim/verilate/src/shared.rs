@@ -212,6 +212,8 @@ impl Build<'_> {
             .args([&part, file])
             .args(["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0", "-DVM_TRACE_FST=0"])
             .args([
+                // Its runtime asserts that atomics need no lock, for which Clang wants one more library.
+                "-DNDEBUG",
                 "-DVL_USER_FATAL",
                 "-DVL_USER_STOP",
                 "-DVL_USER_FINISH",

@@ -8,6 +8,7 @@ mod hpu;
 mod hpu_handlers;
 mod hpu_memory;
 mod hpu_pipeline;
+mod hpu_suites;
 mod ingress_dma;
 mod pkt_alloc;
 mod pkt_match;
