@@ -232,7 +232,7 @@ impl<M: Pipeline> Lockstep<M> {
         self.answers = VecDeque::from(vec![None; M::MEMORY_CLOCKS]);
     }
 
-    /// What has been compared so far.
+    /// Counts of the comparisons so far.
     pub fn totals(&self) -> Totals {
         Totals {
             clocks: self.totals.clocks + self.clocks(),

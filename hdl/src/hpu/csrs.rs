@@ -1,9 +1,6 @@
 use spinneret_isa::CSRS;
 use spinneret_verilog::prelude::*;
 
-/// Value of `misa`: RV32 with A, C, I, M, user mode, and one custom instruction.
-const MISA: u64 = 1 << 30 | 1 << 23 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
-
 /// Mode of a thread and the bits of its `mstatus`; after reset all are 0.
 #[record]
 struct Status {
@@ -190,11 +187,16 @@ fn update() {
             is_mcause.at(6) && !is_first.at(6),
             mcause.read(0, thread.at(6)).resize(32),
         ),
-        (named(&["misa"]).at(6), constant(lit(MISA, 32))),
-        (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),
     ];
-    let read = choices.into_iter().map(|(is_it, word)| is_it.repeat(32) & word);
+    let constants = CSRS.iter().filter_map(|row| Some((row.name, row.value?)));
+    let constants = constants
+        .filter(|(_, value)| *value != 0)
+        .map(|(name, value)| (named(&[name]).at(6), constant(lit(value.into(), 32))));
+    let read = choices
+        .into_iter()
+        .chain(constants)
+        .map(|(is_it, word)| is_it.repeat(32) & word);
     value = reg(read.reduce(|a, b| a | b).expect("a register"));
 
     /// Value after the access.

@@ -48,7 +48,7 @@ enum Soak {
     Regs,
     /// The application block, with everything at once and resets of the cluster.
     App,
-    /// The handler processor, beside the simulator's.
+    /// The handler processor, in lockstep with the simulator.
     Hpu,
 }
 

@@ -1,4 +1,4 @@
-//! What random programs reach: every row of the table of instructions, in each mode, and forwarded operands.
+//! Coverage of random programs: every row of the table of instructions, in each mode, and forwarded operands.
 
 use super::{Report, STOPPED};
 use spinneret_isa::{COMPRESSED, CSRS, CsrRow, Instruction, Mode, Op, Row, TABLE, Unit, Writes};

@@ -28,7 +28,7 @@ impl Offer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub(super) offer: Offer,
-    /// What the port answers.
+    /// The answer of the port.
     pub(super) answer: u32,
     /// The word before and after it.
     pub(super) words: [u32; 2],

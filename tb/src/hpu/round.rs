@@ -1,4 +1,4 @@
-//! Random programs in lockstep: tests run a few, soaks as many as one likes.
+//! Random programs in lockstep: tests run a few, soaks any number.
 
 use super::{Coverage, Layout, Lockstep, Pipeline, Setup, random_program};
 use rand::RngExt as _;

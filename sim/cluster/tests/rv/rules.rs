@@ -78,7 +78,7 @@ fn instruction(bits: &str, rng: &mut ChaCha8Rng) -> u32 {
     })
 }
 
-/// One line for the test bench: what `hpu_rules` gets, and what the hart makes of it.
+/// One line for the test bench: what `hpu_rules` gets, and the outcome of the hart.
 fn line(word: u32, rng: &mut ChaCha8Rng) -> String {
     let decoded = Instruction::decode(word);
     let format = decoded.op().row().map(|row| row.format);

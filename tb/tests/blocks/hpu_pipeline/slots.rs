@@ -110,7 +110,7 @@ fn costs<M: Pipeline>(run: &mut TestRun) {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// What a thread does all the time while others are watched. Its data is in a page of its own.
+/// Program of a thread while others are watched. Its data is in a page of its own.
 #[rustfmt::skip]
 const GUESTS: &[(&str, &str)] = &[
     ("faults", "
@@ -163,7 +163,7 @@ const GUESTS: &[(&str, &str)] = &[
             j    again"),
 ];
 
-/// What all threads but one do.
+/// Program of all threads but one.
 fn trace_of_others<M: Pipeline>(run: &mut TestRun, thread: usize, guest: &str, waits: u32) -> Vec<Report> {
     let program = random_program_beside(&mut run.rng("program"), Layout::default(), thread, guest);
     let setup = Setup {
