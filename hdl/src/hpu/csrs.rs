@@ -1,8 +1,12 @@
+use super::HpuShape;
+use super::ports::recalled;
 use spinneret_isa::CSRS;
 use spinneret_verilog::prelude::*;
 
-/// What `misa` reads: RV32 with A, C, I, M, user mode, and one custom instruction.
-const MISA: u64 = 1 << 30 | 1 << 23 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
+/// What `misa` reads: RV32 with A, C, I, user mode, and one custom instruction.
+const MISA: u64 = 1 << 30 | 1 << 23 | 1 << 20 | 1 << 8 | 1 << 2 | 1;
+/// M in it.
+const MISA_M: u64 = 1 << 12;
 
 /// Mode of a thread and the bits of its `mstatus`; after reset all are 0.
 #[record]
@@ -23,7 +27,7 @@ struct Status {
 /// - **Commit:** `retires`, `returns` and `traps` say in stage 7 what came of the slot; without any nothing changes.
 /// - **Reset:** machine mode, `mstatus` 0 but for `MPP`; `mcause` and the counters are 0, which the first slot of each thread
 ///   after the reset sees to; other registers keep their values.
-#[module(threads: usize, index: usize = address_width(threads))]
+#[module(shape: HpuShape, threads: usize = shape.threads, index: usize = address_width(threads))]
 pub struct HpuCsrs {
     /// `mhartid` of thread 0; those of the others follow.
     pub hart_base: Wire<In, 32>,
@@ -68,19 +72,19 @@ pub struct HpuCsrs {
     /// Status of the thread in stage 5.
     status: Reg<{ Status::new().width }, Reset>,
     cycle: Reg<64, Reset>,
-    #[new(Ram::new(RamStyle::Distributed, threads, 30))]
+    #[new(shape.kept(30))]
     mtvec: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
+    #[new(shape.kept(32))]
     mscratch: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 31))]
+    #[new(shape.kept(31))]
     mepc: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 5))]
+    #[new(shape.kept(5))]
     mcause: Ram,
-    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
+    #[new(shape.kept(32))]
     mtval: Ram,
     /// `minstret`.
-    #[new(Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new()))]
-    instret: Ram,
+    #[new(Optional::new(shape.counts, || Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new())))]
+    instret: Optional<Ram>,
 }
 
 /// The register is one of these.
@@ -154,7 +158,7 @@ fn returned(status: Sig) -> Sig {
     })
 }
 
-#[kernel(HpuCsrs, suffix = threads)]
+#[kernel(HpuCsrs, suffix = shape.csrs_suffix())]
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
@@ -183,14 +187,15 @@ fn update() {
         5,
         counts_cycles || is_one_of(number, &["instret", "minstret", "instreth", "minstreth"]),
     );
-    let mepc_now = mepc.read(0, thread.at(6));
-    let mtvec_now = mtvec.read(0, thread.at(6));
+    let [mtvec_now, mscratch_now, mepc_now, mcause_now, mtval_now] = [mtvec, mscratch, mepc, mcause, mtval]
+        .map(|memory| recalled(shape, memory, thread.at(5), thread.at(6)));
     let is_first = staged("is_first", 5, is_first);
-    let retired = staged(
-        "retired",
-        5,
-        instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64),
-    );
+    let retired = if shape.counts {
+        instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64)
+    } else {
+        constant(lit(0, 64))
+    };
+    let retired = staged("retired", 5, retired);
     let counter = match cat!(counts_cycles, number[7]) {
         0 => retired.at(5).slice(0, 32),
         1 => retired.at(5).slice(32, 32),
@@ -209,11 +214,14 @@ fn update() {
     let choices = [
         (is_mstatus.at(6), mstatus_of(status_now.at(6))),
         (is_mtvec.at(6), cat!(mtvec_now, zero(2))),
-        (is_mscratch.at(6), mscratch.read(0, thread.at(6))),
+        (is_mscratch.at(6), mscratch_now),
         (is_mepc.at(6), cat!(mepc_now, zero(1))),
-        (is_mcause.at(6), mcause.read(0, thread.at(6)).resize(32)),
-        (is_mtval.at(6), mtval.read(0, thread.at(6))),
-        (named(&["misa"]).at(6), constant(lit(MISA, 32))),
+        (is_mcause.at(6), mcause_now.resize(32)),
+        (is_mtval.at(6), mtval_now),
+        (
+            named(&["misa"]).at(6),
+            constant(lit(if shape.multiplies { MISA | MISA_M } else { MISA }, 32)),
+        ),
         (named(&["mcounteren"]).at(6), constant(lit(7, 32))),
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),
         (is_counter.at(6), reg(counter)),
@@ -263,7 +271,9 @@ fn update() {
         thread.at(8),
         if traps_8 { trap_value } else { new_8 },
     );
-    let retires_8 = reg_reset(retires, false);
-    let counted = retired.at(8) + retires_8.word().resize(64);
-    instret.write(retires_8 || is_first.at(8), thread.at(8), counted);
+    if shape.counts {
+        let retires_8 = reg_reset(retires, false);
+        let counted = retired.at(8) + retires_8.word().resize(64);
+        instret.write(retires_8 || is_first.at(8), thread.at(8), counted);
+    }
 }

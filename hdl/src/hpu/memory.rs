@@ -53,7 +53,7 @@ pub struct MemoryShape {
 impl MemoryShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let bytes = (BYTES * self.words) as u64;
-        if self.base % bytes != 0 {
+        if !self.base.is_multiple_of(bytes) {
             let reason = format!("it must be a multiple of {bytes}, the size in bytes");
             return Err(checked.refuse("base", reason));
         }

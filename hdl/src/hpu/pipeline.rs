@@ -1,4 +1,5 @@
 use super::execute::{self, Operands};
+use super::ports::recalled;
 use super::{
     HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape, UNITS,
 };
@@ -38,15 +39,15 @@ pub struct HpuPipeline {
     /// The word.
     pub program_data: Wire<In, 32>,
     /// A protection range is set; see [`HpuRanges`].
-    pub range_write: Wire<In, bool>,
+    pub range_write: Optional<Wire<In, bool>, { shape.ranges > 0 }>,
     /// Thread of the range.
-    pub range_thread: Wire<In, { index }>,
+    pub range_thread: Optional<Wire<In, { index }>, { shape.ranges > 0 }>,
     /// Number of the range.
-    pub range_number: Wire<In, { address_width(shape.ranges) }>,
+    pub range_number: Optional<Wire<In, { address_width(shape.ranges) }>, { shape.ranges > 0 }>,
     /// Its first grain of 64 bytes.
-    pub range_first: Wire<In, 23>,
+    pub range_first: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
     /// The grain behind its last one.
-    pub range_end: Wire<In, 23>,
+    pub range_end: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
     /// Loads, stores, atomic instructions.
     pub m: HpuData<{ threads }>,
     /// A thread entered its trap handler.
@@ -75,14 +76,11 @@ pub struct HpuPipeline {
     decoder: HpuDecoder,
     #[new(HpuRegisters::new(threads))]
     registers: HpuRegisters,
-    #[new(HpuDivider::new(threads))]
-    divider: HpuDivider,
-    #[new(HpuCsrs::new(threads))]
-    csrs: HpuCsrs,
-    #[new(HpuRanges::new(threads, shape.ranges))]
-    ranges: HpuRanges,
+    divider: Optional<HpuDivider<{ threads }>, { shape.multiplies }>,
+    csrs: HpuCsrs<{ shape }>,
+    ranges: Optional<HpuRanges<{ threads }, { shape.ranges }>, { shape.ranges > 0 }>,
     /// The first word of an access in two parts.
-    #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
+    #[new(shape.kept(32))]
     saved: Ram,
 }
 
@@ -96,6 +94,7 @@ fn later<T>(value: Sig<T>, clocks: usize) -> Sig<T> {
 fn update() {
     let predicts = shape.predicts();
     let load_stage = 7 + shape.memory_clocks;
+    let never = constant(lit(0, 1))[0];
 
     // Stages 0 to 2: fetch.
     slot = slot + 1;
@@ -121,12 +120,19 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
+    let exists = |unit: Unit| shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
+    let chosen = UNITS.iter().enumerate().map(
+        |(bit, unit)| {
+            if exists(*unit) { decoder.m.unit[bit] } else { never }
+        },
+    );
+    let chosen: Vec<_> = chosen.collect();
     let units: Vec<_> = UNITS
         .iter()
-        .enumerate()
-        .map(|(bit, unit)| staged(&format!("is_{unit:?}").to_lowercase(), 4, decoder.m.unit[bit]))
+        .zip(&chosen)
+        .map(|(unit, is_it)| staged(&format!("is_{unit:?}").to_lowercase(), 4, *is_it))
         .collect();
-    let has_unit = staged("has_unit", 4, decoder.m.unit.any());
+    let has_unit = staged("has_unit", 4, word_of(chosen).any());
     let rd = staged("rd", 4, decoder.m.rd);
     let function = staged("function", 4, decoder.m.function);
     let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
@@ -180,11 +186,12 @@ fn update() {
 
     // Stage 5: execute.
     let found = execute::execute(operands);
-    let product = execute::product(operands.x, operands.y, function.at(5));
-    divider.thread = thread.at(4);
-    divider.x = operands.x;
-    divider.y = operands.y;
-    divider.funct3 = function.at(5).slice(0, 2);
+    if shape.multiplies {
+        divider.thread = thread.at(4);
+        divider.x = operands.x;
+        divider.y = operands.y;
+        divider.funct3 = function.at(5).slice(0, 2);
+    }
     csrs.hart_base = hart_base;
     csrs.is_first = staged("is_first", 0, !started).at(5);
     csrs.thread = thread.at(5);
@@ -203,14 +210,18 @@ fn update() {
     let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
     let crosses = staged("crosses", 6, lanes.slice(4, 4).any());
     let is_misaligned = is_atomic(6) && offset.any();
-    ranges.thread = thread.at(5);
-    ranges.grain = address.at(6).slice(6, 26);
-    ranges.write = range_write;
-    ranges.write_thread = range_thread;
-    ranges.write_number = range_number;
-    ranges.write_first = range_first;
-    ranges.write_end = range_end;
-    let is_protected = is_memory(6) && csrs.is_data_user && !ranges.allowed;
+    let is_protected = if shape.ranges > 0 {
+        ranges.thread = thread.at(5);
+        ranges.grain = address.at(6).slice(6, 26);
+        ranges.write = *range_write;
+        ranges.write_thread = *range_thread;
+        ranges.write_number = *range_number;
+        ranges.write_first = *range_first;
+        ranges.write_end = *range_end;
+        is_memory(6) && csrs.is_data_user && !ranges.allowed
+    } else {
+        never
+    };
     let atomic = staged("atomic", 4, decoder.m.atomic);
     let is_read = staged(
         "reads",
@@ -292,8 +303,13 @@ fn update() {
     let is_refused = offers && m.refused;
     let is_first_half = crosses.at(7) && !second_now.at(7);
     let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
+    let divides_on = if shape.multiplies {
+        divides && !divider.is_last
+    } else {
+        never
+    };
     let traps = early_trap || is_refused;
-    let replays = (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
+    let replays = (offers && !m.refused && (!m.ready || is_first_half)) || divides_on;
     let retires = issued_now.at(7) && !traps && !replays;
     let decided = first(
         &[(traps, cat!(csrs.handler, lit(0, 1))), (replays, pc_of.at(7))],
@@ -323,8 +339,10 @@ fn update() {
         second_now.at(7)
     };
     second = (0..threads - 4).fold(second_next, |value, _| reg_reset(value, false));
-    divider.goes_on = divides;
-    divider.ends = issued_now.at(7) && !divides;
+    if shape.multiplies {
+        divider.goes_on = divides;
+        divider.ends = issued_now.at(7) && !divides;
+    }
 
     // Stage 8: results, traps.
     let refused_cause = if is_read.at(7) {
@@ -351,14 +369,13 @@ fn update() {
     };
     csrs.trap_value = trap_value;
     let csr_value = reg(csrs.value);
-    let other_8 = first(
-        &[
-            (is(8, Unit::Csr), csr_value),
-            (is(8, Unit::Multiply), product),
-            (is(8, Unit::Divide), divider.result),
-        ],
-        early,
-    );
+    let mut results = vec![(is(8, Unit::Csr), csr_value)];
+    if shape.multiplies {
+        let product = execute::product(operands.x, operands.y, function.at(5));
+        results.push((is(8, Unit::Multiply), product));
+        results.push((is(8, Unit::Divide), divider.result));
+    }
+    let other_8 = first(&results, early);
     let other = staged("other", 9, reg(other_8));
     let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
 
@@ -368,7 +385,7 @@ fn update() {
         thread.at(load_stage),
         m.read_data,
     );
-    let saved_word = saved.read(0, thread.at(load_stage));
+    let saved_word = recalled(shape, saved, thread.at(load_stage - 1), thread.at(load_stage));
     let load_function = function.at(load_stage);
     let load_value = execute::loaded(
         m.read_data,

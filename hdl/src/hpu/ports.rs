@@ -2,6 +2,7 @@
 
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
+use spinneret_verilog::rtl::RamPorts;
 
 /// The data port of a pipeline.
 ///
@@ -85,9 +86,18 @@ pub struct HpuShape {
     /// Threads, which take turns: 4, 8 or 16.
     #[parameter(8, range = 4..=16)]
     pub threads: usize,
-    /// Protection ranges of a thread.
-    #[parameter(8, range = 1..=16)]
+    /// Protection ranges of a thread; 0: user mode may access everything.
+    #[parameter(8, range = 0..=16)]
     pub ranges: usize,
+    /// 1: instructions that multiply and divide; else they are illegal.
+    #[parameter(1)]
+    pub multiplies: bool,
+    /// 1: `minstret` counts; else it is 0.
+    #[parameter(1)]
+    pub counts: bool,
+    /// 1: what threads keep beside their registers is in block RAM, for parts without distributed RAM.
+    #[parameter(0)]
+    pub block_ram: bool,
     /// Words of program memory.
     #[parameter(8192, range = 16..=65536)]
     pub program_words: usize,
@@ -104,6 +114,17 @@ pub struct HpuShape {
 
 /// Where threads begin, in bytes from the beginning of program memory: that of the PULP cluster.
 const RESET_OFFSET: u64 = 0x80;
+
+/// What a thread keeps, in the clock of `now`; block RAM takes the address in the clock before.
+#[kernel]
+pub(super) fn recalled(shape: HpuShape, memory: RamPorts, before: Sig, now: Sig) -> Sig {
+    if shape.block_ram {
+        memory.read_enable = true;
+        memory.read(0, before)
+    } else {
+        memory.read(0, now)
+    }
+}
 
 impl HpuShape {
     /// Address of the first instruction.
@@ -125,8 +146,35 @@ impl HpuShape {
         let trace = if self.trace { "_trace" } else { "" };
         format!(
             "{}x{}_{}_{}{trace}",
-            self.threads, self.ranges, self.program_words, self.memory_clocks
+            self.csrs_suffix(),
+            self.ranges,
+            self.program_words,
+            self.memory_clocks
         )
+    }
+
+    pub(super) fn csrs_suffix(&self) -> String {
+        let options = [
+            (!self.multiplies, "_no_multiply"),
+            (!self.counts, "_no_count"),
+            (self.block_ram, "_block_ram"),
+        ];
+        let names = options.iter().filter(|(has_it, _)| *has_it);
+        format!(
+            "{}{}",
+            self.threads,
+            names.map(|(_, name)| *name).collect::<String>()
+        )
+    }
+
+    /// A memory with a word of each thread.
+    pub(super) fn kept(&self, width: usize) -> Ram {
+        let style = if self.block_ram {
+            RamStyle::Block
+        } else {
+            RamStyle::Distributed
+        };
+        Ram::new(style, self.threads, width)
     }
 
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
