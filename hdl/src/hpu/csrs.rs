@@ -1,5 +1,4 @@
 use super::HpuShape;
-use super::ports::recalled;
 use spinneret_isa::CSRS;
 use spinneret_verilog::prelude::*;
 
@@ -72,15 +71,15 @@ pub struct HpuCsrs {
     /// Status of the thread in stage 5.
     status: Reg<{ Status::new().width }, Reset>,
     cycle: Reg<64, Reset>,
-    #[new(shape.kept(30))]
+    #[new(Ram::new(RamStyle::Distributed, threads, 30))]
     mtvec: Ram,
-    #[new(shape.kept(32))]
+    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
     mscratch: Ram,
-    #[new(shape.kept(31))]
+    #[new(Ram::new(RamStyle::Distributed, threads, 31))]
     mepc: Ram,
-    #[new(shape.kept(5))]
+    #[new(Ram::new(RamStyle::Distributed, threads, 5))]
     mcause: Ram,
-    #[new(shape.kept(32))]
+    #[new(Ram::new(RamStyle::Distributed, threads, 32))]
     mtval: Ram,
     /// `minstret`.
     #[new(Optional::new(shape.counts, || Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new())))]
@@ -158,7 +157,7 @@ fn returned(status: Sig) -> Sig {
     })
 }
 
-#[kernel(HpuCsrs, suffix = shape.csrs_suffix())]
+#[kernel(HpuCsrs, suffix = format!("{threads}{}", shape.options()))]
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
@@ -187,8 +186,8 @@ fn update() {
         5,
         counts_cycles || is_one_of(number, &["instret", "minstret", "instreth", "minstreth"]),
     );
-    let [mtvec_now, mscratch_now, mepc_now, mcause_now, mtval_now] = [mtvec, mscratch, mepc, mcause, mtval]
-        .map(|memory| recalled(shape, memory, thread.at(5), thread.at(6)));
+    let mepc_now = mepc.read(0, thread.at(6));
+    let mtvec_now = mtvec.read(0, thread.at(6));
     let is_first = staged("is_first", 5, is_first);
     let retired = if shape.counts {
         instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64)
@@ -214,10 +213,10 @@ fn update() {
     let choices = [
         (is_mstatus.at(6), mstatus_of(status_now.at(6))),
         (is_mtvec.at(6), cat!(mtvec_now, zero(2))),
-        (is_mscratch.at(6), mscratch_now),
+        (is_mscratch.at(6), mscratch.read(0, thread.at(6))),
         (is_mepc.at(6), cat!(mepc_now, zero(1))),
-        (is_mcause.at(6), mcause_now.resize(32)),
-        (is_mtval.at(6), mtval_now),
+        (is_mcause.at(6), mcause.read(0, thread.at(6)).resize(32)),
+        (is_mtval.at(6), mtval.read(0, thread.at(6))),
         (
             named(&["misa"]).at(6),
             constant(lit(if shape.multiplies { MISA | MISA_M } else { MISA }, 32)),

@@ -1,5 +1,4 @@
 use super::execute::{self, Operands};
-use super::ports::recalled;
 use super::{
     HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape, UNITS,
 };
@@ -80,7 +79,7 @@ pub struct HpuPipeline {
     csrs: HpuCsrs<{ shape }>,
     ranges: Optional<HpuRanges<{ threads }, { shape.ranges }>, { shape.ranges > 0 }>,
     /// The first word of an access in two parts.
-    #[new(shape.kept(32))]
+    #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
     saved: Ram,
 }
 
@@ -149,8 +148,13 @@ fn update() {
     let writes = issued_now.at(7) && rd.at(7).any();
     let takes_1 = writes && decoder.has_rs1 && rd.at(7) == decoder.rs1;
     let takes_2 = writes && decoder.has_rs2 && rd.at(7) == decoder.rs2;
-    let is_late =
-        is(7, Unit::Load) || is(7, Unit::Multiply) || is(7, Unit::Divide) || is(7, Unit::Csr) || is_atomic(7);
+    let late = [Unit::Load, Unit::Atomic, Unit::Csr, Unit::Multiply, Unit::Divide];
+    let is_late = late
+        .into_iter()
+        .filter(|unit| exists(*unit))
+        .map(|unit| is(7, unit))
+        .reduce(|a, b| a | b)
+        .expect("some are late");
     let waits = predicts && (takes_1 || takes_2) && is_late;
 
     // Stage 4: operands.
@@ -302,11 +306,11 @@ fn update() {
     m.is_user = reg(csrs.is_data_user);
     let is_refused = offers && m.refused;
     let is_first_half = crosses.at(7) && !second_now.at(7);
-    let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
-    let divides_on = if shape.multiplies {
-        divides && !divider.is_last
+    let (divides, divides_on) = if shape.multiplies {
+        let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
+        (divides, divides && !divider.is_last)
     } else {
-        never
+        (never, never)
     };
     let traps = early_trap || is_refused;
     let replays = (offers && !m.refused && (!m.ready || is_first_half)) || divides_on;
@@ -385,7 +389,7 @@ fn update() {
         thread.at(load_stage),
         m.read_data,
     );
-    let saved_word = recalled(shape, saved, thread.at(load_stage - 1), thread.at(load_stage));
+    let saved_word = saved.read(0, thread.at(load_stage));
     let load_function = function.at(load_stage);
     let load_value = execute::loaded(
         m.read_data,

@@ -2,7 +2,6 @@
 
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
-use spinneret_verilog::rtl::RamPorts;
 
 /// The data port of a pipeline.
 ///
@@ -95,9 +94,6 @@ pub struct HpuShape {
     /// 1: `minstret` counts; else it is 0.
     #[parameter(1)]
     pub counts: bool,
-    /// 1: what threads keep beside their registers is in block RAM, for parts without distributed RAM.
-    #[parameter(0)]
-    pub block_ram: bool,
     /// Words of program memory.
     #[parameter(8192, range = 16..=65536)]
     pub program_words: usize,
@@ -114,17 +110,6 @@ pub struct HpuShape {
 
 /// Where threads begin, in bytes from the beginning of program memory: that of the PULP cluster.
 const RESET_OFFSET: u64 = 0x80;
-
-/// What a thread keeps, in the clock of `now`; block RAM takes the address in the clock before.
-#[kernel]
-pub(super) fn recalled(shape: HpuShape, memory: RamPorts, before: Sig, now: Sig) -> Sig {
-    if shape.block_ram {
-        memory.read_enable = true;
-        memory.read(0, before)
-    } else {
-        memory.read(0, now)
-    }
-}
 
 impl HpuShape {
     /// Address of the first instruction.
@@ -145,36 +130,20 @@ impl HpuShape {
     pub(super) fn suffix(&self) -> String {
         let trace = if self.trace { "_trace" } else { "" };
         format!(
-            "{}x{}_{}_{}{trace}",
-            self.csrs_suffix(),
+            "{}x{}_{}_{}{}{trace}",
+            self.threads,
             self.ranges,
             self.program_words,
-            self.memory_clocks
+            self.memory_clocks,
+            self.options()
         )
     }
 
-    pub(super) fn csrs_suffix(&self) -> String {
-        let options = [
-            (!self.multiplies, "_no_multiply"),
-            (!self.counts, "_no_count"),
-            (self.block_ram, "_block_ram"),
-        ];
-        let names = options.iter().filter(|(has_it, _)| *has_it);
-        format!(
-            "{}{}",
-            self.threads,
-            names.map(|(_, name)| *name).collect::<String>()
-        )
-    }
-
-    /// A memory with a word of each thread.
-    pub(super) fn kept(&self, width: usize) -> Ram {
-        let style = if self.block_ram {
-            RamStyle::Block
-        } else {
-            RamStyle::Distributed
-        };
-        Ram::new(style, self.threads, width)
+    /// What this pipeline lacks.
+    pub(super) fn options(&self) -> String {
+        let multiplies = if self.multiplies { "" } else { "_no_multiply" };
+        let counts = if self.counts { "" } else { "_no_count" };
+        format!("{multiplies}{counts}")
     }
 
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
