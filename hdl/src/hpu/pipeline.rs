@@ -119,19 +119,19 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
-    let exists = |unit: Unit| shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
-    let chosen = UNITS.iter().enumerate().map(
-        |(bit, unit)| {
-            if exists(*unit) { decoder.m.unit[bit] } else { never }
-        },
-    );
-    let chosen: Vec<_> = chosen.collect();
+    let unit = if shape.multiplies {
+        decoder.m.unit
+    } else {
+        let without = |unit: &Unit| !matches!(unit, Unit::Multiply | Unit::Divide);
+        let bits = UNITS.iter().enumerate().filter(|(_, unit)| without(unit));
+        decoder.m.unit & bits.map(|(bit, _)| 1 << bit).sum::<u64>()
+    };
     let units: Vec<_> = UNITS
         .iter()
-        .zip(&chosen)
-        .map(|(unit, is_it)| staged(&format!("is_{unit:?}").to_lowercase(), 4, *is_it))
+        .enumerate()
+        .map(|(bit, name)| staged(&format!("is_{name:?}").to_lowercase(), 4, unit[bit]))
         .collect();
-    let has_unit = staged("has_unit", 4, word_of(chosen).any());
+    let has_unit = staged("has_unit", 4, unit.any());
     let rd = staged("rd", 4, decoder.m.rd);
     let function = staged("function", 4, decoder.m.function);
     let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
@@ -148,14 +148,16 @@ fn update() {
     let writes = issued_now.at(7) && rd.at(7).any();
     let takes_1 = writes && decoder.has_rs1 && rd.at(7) == decoder.rs1;
     let takes_2 = writes && decoder.has_rs2 && rd.at(7) == decoder.rs2;
-    let late = [Unit::Load, Unit::Atomic, Unit::Csr, Unit::Multiply, Unit::Divide];
-    let is_late = late
-        .into_iter()
-        .filter(|unit| exists(*unit))
-        .map(|unit| is(7, unit))
-        .reduce(|a, b| a | b)
-        .expect("some are late");
-    let waits = predicts && (takes_1 || takes_2) && is_late;
+    let waits = if predicts {
+        let is_late = is(7, Unit::Load)
+            || is(7, Unit::Multiply)
+            || is(7, Unit::Divide)
+            || is(7, Unit::Csr)
+            || is_atomic(7);
+        (takes_1 || takes_2) && is_late
+    } else {
+        never
+    };
 
     // Stage 4: operands.
     let [value_1, value_2] = [(takes_1, 0), (takes_2, 1)].map(|(takes, port)| {

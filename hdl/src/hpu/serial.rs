@@ -42,12 +42,16 @@ pub const PACKET: u32 = 0x680;
 /// Address bytes of a command's payload.
 const ADDRESS_BYTES: u64 = 4;
 
+/// Words of a command that sends: the packet's address and length.
+const SEND_ADDRESS: u32 = driver::COMMAND + 4 * 2;
+const SEND_BYTES: u32 = driver::COMMAND + 4 * 4;
+
 /// Parameters of the block.
 #[derive(Parameters, Clone, Copy, Debug)]
 #[parameters(block = "serial_hpu")]
 pub struct SerialHpuShape {
-    /// Threads: 4, 8 or 16.
-    #[parameter(8, range = 4..=16, power_of_two)]
+    /// Threads: 4 or 8.
+    #[parameter(8, range = 4..=8, power_of_two)]
     pub threads: usize,
     /// Words of program memory.
     #[parameter(2048, range = 64..=8192, power_of_two)]
@@ -322,8 +326,8 @@ fn update() {
     if offers && is_command {
         match offset {
             driver::INFO => send_kind = pipeline.m.data.slice(1, 2),
-            0x98 => send_place = pipeline.m.data.slice(0, PLACE),
-            0xa0 => send_length = pipeline.m.data,
+            SEND_ADDRESS => send_place = pipeline.m.data.slice(0, PLACE),
+            SEND_BYTES => send_length = pipeline.m.data,
             _ => {}
         }
     }

@@ -292,30 +292,33 @@ fn reset_cancels_reservations_and_open_operations() {
     });
 }
 
-/// All threads count in turns as in a pipeline: an offer that is not taken is made again in the next turn.
+/// All threads count alternately as in a pipeline: an offer that is not taken is made again in the next turn.
 #[test]
 fn no_count_is_lost_between_the_stores_of_others() {
     const COUNTS: u32 = 200;
     check(|bench| {
         bench.store(0, 0, 0);
         bench.store(0, 1, 0);
-        let mut steps = vec![0; bench.reference.reserved.len()];
-        while let Some(thread) = steps.iter().position(|step| *step < 2 * COUNTS) {
-            for thread in thread..steps.len() {
+        let mut steps = vec![0_u32; bench.reference.reserved.len()];
+        while steps.iter().any(|step| *step < 2 * COUNTS) {
+            let running = steps
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, step)| **step < 2 * COUNTS);
+            for (thread, step) in running {
                 // A count, then a store of the own count into the own byte of the next words.
-                let (count, byte) = ((steps[thread] / 2 + 1) & 0xff, thread % 4);
-                let inputs = match steps[thread] % 2 {
-                    0 => bench.offer(thread, 0, Kind::Atomic(ADD), 1),
-                    _ => bench.offer(
+                let (count, byte) = (*step / 2 + 1, thread % 4);
+                let inputs = if *step % 2 == 0 {
+                    bench.offer(thread, 0, Kind::Atomic(ADD), 1)
+                } else {
+                    bench.offer(
                         thread,
                         1 + thread / 4,
                         Kind::Store(1 << byte),
                         count << (8 * byte),
-                    ),
+                    )
                 };
-                if steps[thread] < 2 * COUNTS && bench.clock(inputs).read.is_some() {
-                    steps[thread] += 1;
-                }
+                *step += u32::from(bench.clock(inputs).read.is_some());
             }
         }
         assert_eq!(bench.load(0), steps.len() as u32 * COUNTS);
@@ -331,7 +334,7 @@ fn of_two_threads_with_a_reservation_one_succeeds() {
         let mut rng = run.rng("order");
         let mut bench = Bench::<HpuMemory>::new(run);
         bench.store(0, 0, 0);
-        // What each has loaded, and whether the other one has stored since then.
+        // The word that each has loaded, and whether the other one has stored since then.
         let mut loaded = [None; 2];
         let [mut stored, mut lost] = [0; 2];
         for _ in 0..4000 {
