@@ -184,26 +184,14 @@ impl Entry {
             .collect()
     }
 
-    /// A model of the block for the testbenches, with the values that differ from the reference configuration.
-    pub(crate) const fn model(
-        &'static self,
-        name: &'static str,
-        settings: &'static [(&'static str, u64)],
-    ) -> Variant {
+    /// A model of the block for the testbenches, with the values that differ from the reference configuration, as `--set` has
+    /// them: `"depth=4 margin=1"`.
+    pub(crate) const fn variant(&'static self, name: &'static str, settings: &'static str) -> Variant {
         Variant {
             name,
             entry: self,
             config: Config::Reference,
             settings,
-            text: "",
-        }
-    }
-
-    /// The same, with the values as `--set` has them: `"depth=4 margin=1"`.
-    pub(crate) const fn variant(&'static self, name: &'static str, text: &'static str) -> Variant {
-        Variant {
-            text,
-            ..self.model(name, &[])
         }
     }
 
@@ -221,8 +209,7 @@ pub(crate) struct Variant {
     name: &'static str,
     entry: &'static Entry,
     config: Config,
-    settings: &'static [(&'static str, u64)],
-    text: &'static str,
+    settings: &'static str,
 }
 
 impl Variant {
@@ -236,8 +223,8 @@ impl Variant {
 
     /// The model with complete parameter values.
     pub(crate) fn complete(&self) -> Simulated {
-        let mut values = self.entry.with(self.config, self.settings);
-        values.extend(self.text.split_whitespace().map(setting));
+        let mut values = self.entry.values(self.config);
+        values.extend(self.settings.split_whitespace().map(setting));
         (self.name.to_owned(), self.entry, values)
     }
 }

@@ -38,9 +38,9 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
+    ENTRY.variant(ENTRY.name, ""),
     // A moderation that a test gets to the end of, and a number of lines that fills its vectors.
-    ENTRY.model("spinneret_events_small", &[("lines", 4), ("moderation_width", 3)]),
+    ENTRY.variant("spinneret_events_small", "lines=4 moderation_width=3"),
 ];
 
 /// How many events there are, and how far apart their messages can be kept.

@@ -16,7 +16,7 @@ pub enum Mode {
     Machine,
 }
 
-/// What a write does.
+/// Effect of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// The register takes the bits that it can hold.
@@ -36,11 +36,11 @@ pub struct CsrRow {
     pub bits: &'static str,
     /// The lowest mode that may read it.
     pub mode: Mode,
-    /// What a write does in machine mode.
+    /// Effect of a write in machine mode.
     pub writes: Writes,
-    /// What it always reads, if it is a constant.
+    /// The constant that it reads, if it is one.
     pub value: Option<u32>,
-    /// What it holds.
+    /// Its contents, in words.
     pub is: &'static str,
     /// Mask and value of `bits`.
     pattern: (u32, u32),

@@ -1,7 +1,7 @@
 //! The instructions of the handler processor, and its control and status registers.
 //!
 //! [`TABLE`], [`COMPRESSED`] and [`CSRS`] are the only list of them: the simulator, the disassembler, the page of instructions
-//! and the decoders in hardware are made from it.
+//! the decoders in hardware and the properties of proofs are made from it.
 //!
 //! Reserved encodings are illegal, and so are those of floating point and the shifts by 32 and more that RV32 leaves to
 //! custom extensions. Hints are instructions without effect, as the manual asks.
@@ -10,12 +10,14 @@ mod csrs;
 mod disassemble;
 mod expand;
 mod page;
+mod rules;
 mod table;
 
 pub use csrs::{CSRS, CsrRow, Mode, Writes};
 pub use disassemble::{Located, csr_name};
 pub use expand::Source;
 pub use page::page;
+pub use rules::rules;
 pub use table::{COMPRESSED, CompressedRow, Format, Op, Piece, Row, Short, TABLE, Unit};
 
 /// A decoded instruction in eight bytes.

@@ -35,7 +35,7 @@ pub fn page() -> String {
         );
     }
     text += "\n## Control and status registers\n\n\
-             Those of our HPU. The mode is the lowest one that may read; other numbers are illegal.\n\n\
+             Those of our [HPU](../glossary.md#spin) ([its pipeline](hpu.md)). The mode is the lowest one that may read; other numbers are illegal.\n\n\
              | register | number | mode | writes | always reads | what it holds |\n|---|---|---|---|---|---|\n";
     for row in CSRS {
         let (mode, writes) = (format!("{:?}", row.mode), format!("{:?}", row.writes));

@@ -96,7 +96,8 @@ pub struct Row {
     pub format: Format,
     /// The unit that executes it.
     pub unit: Unit,
-    /// Its effect, in the notation of the manual: `x` are registers, `m` is memory.
+    /// Its effect, in the notation of the manual: `x` are registers, `m8`, `m16` and `m32` is memory, by width. Everything is
+    /// read before anything is written. [`crate::rules()`] translates it.
     pub does: &'static str,
 }
 
@@ -165,37 +166,37 @@ instructions! {
     Or        "or"        "0000000_?????_?????_110_?????_0110011"       R       Alu      "x[rd] = x[rs1] | x[rs2]";
     And       "and"       "0000000_?????_?????_111_?????_0110011"       R       Alu      "x[rd] = x[rs1] & x[rs2]";
     Mul       "mul"       "0000001_?????_?????_000_?????_0110011"       R       Multiply "x[rd] = x[rs1] * x[rs2], the low word";
-    Mulh      "mulh"      "0000001_?????_?????_001_?????_0110011"       R       Multiply "x[rd] = x[rs1] * x[rs2], both signed, the high word";
+    Mulh      "mulh"      "0000001_?????_?????_001_?????_0110011"       R       Multiply "x[rd] = x[rs1] * x[rs2], signed, the high word";
     Mulhsu    "mulhsu"    "0000001_?????_?????_010_?????_0110011"       R       Multiply "x[rd] = x[rs1] * x[rs2], the first signed, the high word";
     Mulhu     "mulhu"     "0000001_?????_?????_011_?????_0110011"       R       Multiply "x[rd] = x[rs1] * x[rs2], the high word";
-    Div       "div"       "0000001_?????_?????_100_?????_0110011"       R       Divide   "x[rd] = x[rs1] / x[rs2], signed; -1 if x[rs2] is 0";
-    Divu      "divu"      "0000001_?????_?????_101_?????_0110011"       R       Divide   "x[rd] = x[rs1] / x[rs2]; all ones if x[rs2] is 0";
-    Rem       "rem"       "0000001_?????_?????_110_?????_0110011"       R       Divide   "x[rd] = x[rs1] % x[rs2], signed; x[rs1] if x[rs2] is 0";
-    Remu      "remu"      "0000001_?????_?????_111_?????_0110011"       R       Divide   "x[rd] = x[rs1] % x[rs2]; x[rs1] if x[rs2] is 0";
-    Csum      "csum"      "0000000_?????_?????_000_?????_0001011"       R       Custom   "x[rd] = x[rs1] + x[rs2] + the carry of that sum";
+    Div       "div"       "0000001_?????_?????_100_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = -1 } else { x[rd] = x[rs1] / x[rs2], signed }";
+    Divu      "divu"      "0000001_?????_?????_101_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = -1 } else { x[rd] = x[rs1] / x[rs2] }";
+    Rem       "rem"       "0000001_?????_?????_110_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = x[rs1] } else { x[rd] = x[rs1] % x[rs2], signed }";
+    Remu      "remu"      "0000001_?????_?????_111_?????_0110011"       R       Divide   "if x[rs2] == 0 { x[rd] = x[rs1] } else { x[rd] = x[rs1] % x[rs2] }";
+    Csum      "csum"      "0000000_?????_?????_000_?????_0001011"       R       Custom   "x[rd] = x[rs1] + x[rs2], plus the carry";
     Fence     "fence"     "????????????_?????_000_?????_0001111"        Fence   System   "nothing: accesses are in order";
     FenceI    "fence.i"   "????????????_?????_001_?????_0001111"        None    System   "nothing: fetches see all stores";
-    Ecall     "ecall"     "000000000000_00000_000_00000_1110011"        None    System   "trap, cause 8 in user mode, 11 in machine mode";
-    Ebreak    "ebreak"    "000000000001_00000_000_00000_1110011"        None    System   "trap, cause 3";
-    Mret      "mret"      "001100000010_00000_000_00000_1110011"        None    System   "pc = mepc, to the mode before the trap";
-    Wfi       "wfi"       "000100000101_00000_000_00000_1110011"        None    System   "waits to be woken";
+    Ecall     "ecall"     "000000000000_00000_000_00000_1110011"        None    System   "if mode == user { trap 8 } else { trap 11 }";
+    Ebreak    "ebreak"    "000000000001_00000_000_00000_1110011"        None    System   "trap 3";
+    Mret      "mret"      "001100000010_00000_000_00000_1110011"        None    System   "if mode == user { trap 2 } else { pc = mepc; mode = mpp }";
+    Wfi       "wfi"       "000100000101_00000_000_00000_1110011"        None    System   "nothing: the processor may wait until it is woken";
     Csrrw     "csrrw"     "????????????_?????_001_?????_1110011"        Csr     Csr      "x[rd] = csr; csr = x[rs1]";
-    Csrrs     "csrrs"     "????????????_?????_010_?????_1110011"        Csr     Csr      "x[rd] = csr; csr |= x[rs1], unless rs1 is x0";
-    Csrrc     "csrrc"     "????????????_?????_011_?????_1110011"        Csr     Csr      "x[rd] = csr; csr &= ~x[rs1], unless rs1 is x0";
+    Csrrs     "csrrs"     "????????????_?????_010_?????_1110011"        Csr     Csr      "x[rd] = csr; if rs1 != 0 { csr |= x[rs1] }";
+    Csrrc     "csrrc"     "????????????_?????_011_?????_1110011"        Csr     Csr      "x[rd] = csr; if rs1 != 0 { csr &= ~x[rs1] }";
     Csrrwi    "csrrwi"    "????????????_?????_101_?????_1110011"        CsrImm  Csr      "x[rd] = csr; csr = imm";
-    Csrrsi    "csrrsi"    "????????????_?????_110_?????_1110011"        CsrImm  Csr      "x[rd] = csr; csr |= imm, unless imm is 0";
-    Csrrci    "csrrci"    "????????????_?????_111_?????_1110011"        CsrImm  Csr      "x[rd] = csr; csr &= ~imm, unless imm is 0";
-    LrW       "lr.w"      "00010_??_00000_?????_010_?????_0101111"      Reserve Atomic   "x[rd] = m32[x[rs1]], reserved";
-    ScW       "sc.w"      "00011_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "if reserved { m32[x[rs1]] = x[rs2]; x[rd] = 0 } else { x[rd] = 1 }";
+    Csrrsi    "csrrsi"    "????????????_?????_110_?????_1110011"        CsrImm  Csr      "x[rd] = csr; if imm != 0 { csr |= imm }";
+    Csrrci    "csrrci"    "????????????_?????_111_?????_1110011"        CsrImm  Csr      "x[rd] = csr; if imm != 0 { csr &= ~imm }";
+    LrW       "lr.w"      "00010_??_00000_?????_010_?????_0101111"      Reserve Atomic   "x[rd] = m32[x[rs1]]; reserved = true";
+    ScW       "sc.w"      "00011_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "if reserved { m32[x[rs1]] = x[rs2]; x[rd] = 0 } else { x[rd] = 1 }; reserved = false";
     AmoswapW  "amoswap.w" "00001_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = x[rs2]";
     AmoaddW   "amoadd.w"  "00000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] += x[rs2]";
     AmoxorW   "amoxor.w"  "00100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] ^= x[rs2]";
     AmoandW   "amoand.w"  "01100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] &= x[rs2]";
     AmoorW    "amoor.w"   "01000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] |= x[rs2]";
-    AmominW   "amomin.w"  "10000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = the smaller, signed";
-    AmomaxW   "amomax.w"  "10100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = the larger, signed";
-    AmominuW  "amominu.w" "11000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = the smaller";
-    AmomaxuW  "amomaxu.w" "11100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = the larger";
+    AmominW   "amomin.w"  "10000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = min(m32[x[rs1]], x[rs2]), signed";
+    AmomaxW   "amomax.w"  "10100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = max(m32[x[rs1]], x[rs2]), signed";
+    AmominuW  "amominu.w" "11000_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = min(m32[x[rs1]], x[rs2])";
+    AmomaxuW  "amomaxu.w" "11100_??_?????_?????_010_?????_0101111"      Atomic  Atomic   "x[rd] = m32[x[rs1]]; m32[x[rs1]] = max(m32[x[rs1]], x[rs2])";
 }
 
 /// Where an instruction of 16 bits says its register.

@@ -1,4 +1,4 @@
-//! The pipeline beside the simulator: one hart for each thread, every instruction compared.
+//! The pipeline and the simulator in lockstep: one hart for each thread, every instruction compared.
 
 mod program;
 
@@ -415,7 +415,7 @@ impl<M: Model> Lockstep<M> {
             .data
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        // What is still in the pipeline has been written already.
+        // Instructions in the pipeline have accessed memory already.
         let differing = words
             .zip(&self.memory.words)
             .filter(|(hart, word)| hart != *word)

@@ -60,7 +60,7 @@ impl Kind {
 pub struct Offer {
     /// Its thread; 0 for the host.
     pub thread: usize,
-    /// What it does.
+    /// The kind of access.
     pub kind: Kind,
     /// Byte address; for the host the number of the word.
     pub address: u32,
@@ -94,7 +94,7 @@ pub struct Outputs {
     pub host_read: Option<u32>,
 }
 
-/// Memory and reservations by the contract. An atomic operation is done at once, as nobody reads before it has ended.
+/// Memory and reservations by the contract. An atomic operation is done at once, as no access takes place before it has ended.
 #[derive(Debug)]
 pub struct Reference {
     /// Address of word 0.
@@ -194,7 +194,7 @@ impl<M: Model> Bench<M> {
         let mut bench = Self { sim, reference };
         bench.sim.reset();
         for word in 0..bench.reference.words.len() {
-            // What this reads is undefined.
+            // The word that this reads is undefined.
             let data = rng.random();
             bench.drive(bench.host_offer(word, Kind::Store(15), data));
             bench.sim.cycle();

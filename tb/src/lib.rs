@@ -4,6 +4,7 @@ pub mod app;
 pub mod bar;
 pub mod bench;
 pub mod egress;
+pub mod handlers;
 pub mod her_gen;
 pub mod hostdma;
 pub mod hpu;

@@ -13,7 +13,7 @@ pub(crate) const REPORTER_ENTRY: Entry = Entry::part(
 );
 
 /// Models for the testbenches.
-pub(crate) const SIMULATED: &[Variant] = &[REPORTER_ENTRY.model(REPORTER_ENTRY.name, &[])];
+pub(crate) const SIMULATED: &[Variant] = &[REPORTER_ENTRY.variant(REPORTER_ENTRY.name, "")];
 
 /// Parameters of the reporter.
 #[derive(Parameters, Clone, Copy, Debug)]

@@ -129,14 +129,14 @@ pub(crate) const LINKED_FIFOS: Entry = Entry::part(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ASYNC_FIFO.model("async_fifo", &[("width", 32), ("depth", 16)]),
-    ASYNC_FIFO.model("async_fifo_4", &[("width", 61), ("depth", 4)]),
-    LEVEL_SYNC.model("level_sync", &[("width", 4)]),
-    RESET_SYNC.model("reset_sync", &[]),
-    BUS_SYNC.model("bus_sync", &[("width", 32)]),
-    AXI_CROSSING.model("axi_crossing", &[("atop", 1), ("user_width", 4)]),
-    AXI_CROSSING.model("axi_crossing_4", &[("depth", 4), ("data_width", 512)]),
-    AXI_LITE_CROSSING.model("axi_lite_crossing", &[]),
-    LINK_RESET.model("link_reset", &[]),
-    LINKED_FIFOS.model("linked_fifos", &[("depth", 4)]),
+    ASYNC_FIFO.variant("async_fifo", "width=32 depth=16"),
+    ASYNC_FIFO.variant("async_fifo_4", "width=61 depth=4"),
+    LEVEL_SYNC.variant("level_sync", "width=4"),
+    RESET_SYNC.variant("reset_sync", ""),
+    BUS_SYNC.variant("bus_sync", "width=32"),
+    AXI_CROSSING.variant("axi_crossing", "atop=1 user_width=4"),
+    AXI_CROSSING.variant("axi_crossing_4", "depth=4 data_width=512"),
+    AXI_LITE_CROSSING.variant("axi_lite_crossing", ""),
+    LINK_RESET.variant("link_reset", ""),
+    LINKED_FIFOS.variant("linked_fifos", "depth=4"),
 ];

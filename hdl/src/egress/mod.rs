@@ -75,23 +75,14 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
+    ENTRY.variant(ENTRY.name, ""),
     // Everything small, so that every queue fills often, and what the reference does not have.
-    ENTRY.model(
+    ENTRY.variant(
         "pspin_egress_datapath_small",
-        &[
-            ("data_width", 128),
-            ("address_width", 20),
-            ("host_address_width", 24),
-            ("max_frame", 1000),
-            ("buffer_beats", 128),
-            ("commands", 4),
-            ("user_width", 17),
-            ("tx_user", 1 << 16),
-            ("error_clear", 1),
-        ],
+        "data_width=128 address_width=20 host_address_width=24 max_frame=1000 buffer_beats=128 \
+         commands=4 user_width=17 tx_user=0x10000 error_clear=1",
     ),
-    ENTRY.model("pspin_egress_datapath_board", &[]).of_boards(),
+    ENTRY.variant("pspin_egress_datapath_board", "").of_boards(),
 ];
 
 /// Verilog parameters that follow from the others.

@@ -52,18 +52,11 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
+    ENTRY.variant(ENTRY.name, ""),
     // Odd widths, and bits of tuser above the tag.
-    ENTRY.model(
+    ENTRY.variant(
         "pspin_tx_inject_odd",
-        &[
-            ("data_width", 64),
-            ("id_width", 3),
-            ("dest_width", 1),
-            ("user_width", 9),
-            ("tag_width", 6),
-            ("timestamp_width", 48),
-        ],
+        "data_width=64 id_width=3 dest_width=1 user_width=9 tag_width=6 timestamp_width=48",
     ),
 ];
 

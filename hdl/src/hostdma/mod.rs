@@ -179,20 +179,12 @@ pub(crate) const READ_ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
-    ENTRY.model("pspin_hostmem_dma_board", &[]).of_boards(),
-    ENTRY.model(
+    ENTRY.variant(ENTRY.name, ""),
+    ENTRY.variant("pspin_hostmem_dma_board", "").of_boards(),
+    ENTRY.variant(
         "pspin_hostmem_dma_small",
-        &[
-            ("data_width", 128),
-            ("ram_seg_data_width", 64),
-            ("ring_bytes", 4096),
-            ("writes", 4),
-            ("reads", 4),
-            ("guard", 1),
-            ("awuser_width", 3),
-            ("aruser_width", 2),
-        ],
+        "data_width=128 ram_seg_data_width=64 ring_bytes=4096 writes=4 reads=4 \
+         guard=1 awuser_width=3 aruser_width=2",
     ),
 ];
 

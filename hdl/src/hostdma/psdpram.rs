@@ -46,28 +46,18 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
+    ENTRY.variant(ENTRY.name, ""),
     // A line of 64 bytes is in one segment.
-    ENTRY.model("spinneret_psdpram_board", &[]).of_boards(),
+    ENTRY.variant("spinneret_psdpram_board", "").of_boards(),
     // So few lines that reads and writes meet all the time.
-    ENTRY.model(
+    ENTRY.variant(
         "spinneret_psdpram_small",
-        &[
-            ("size", 64),
-            ("ram_seg_count", 4),
-            ("ram_seg_data_width", 32),
-            ("ram_addr_width", 9),
-        ],
+        "size=64 ram_seg_count=4 ram_seg_data_width=32 ram_addr_width=9",
     ),
     // One segment, and addresses that end where it does.
-    ENTRY.model(
+    ENTRY.variant(
         "spinneret_psdpram_one",
-        &[
-            ("size", 32),
-            ("ram_seg_count", 1),
-            ("ram_seg_data_width", 8),
-            ("ram_addr_width", 5),
-        ],
+        "size=32 ram_seg_count=1 ram_seg_data_width=8 ram_addr_width=5",
     ),
 ];
 

@@ -2,7 +2,7 @@ use super::HpuShape;
 use spinneret_isa::CSRS;
 use spinneret_verilog::prelude::*;
 
-/// What `misa` reads: RV32 with A, C, I, user mode, and one custom instruction.
+/// Value of `misa`: RV32 with A, C, I, user mode, and one custom instruction.
 const MISA: u64 = 1 << 30 | 1 << 23 | 1 << 20 | 1 << 8 | 1 << 2 | 1;
 /// M in it.
 const MISA_M: u64 = 1 << 12;
@@ -24,7 +24,7 @@ struct Status {
 /// - Stages are those of the pipeline: the clock of a slot in which a port is read or valid.
 /// - **Registers:** those of [`CSRS`]. In `illegal` are those that do not exist, or not in the mode of the thread.
 /// - **Commit:** `retires`, `returns` and `traps` say in stage 7 what came of the slot; without any nothing changes.
-/// - **Reset:** machine mode, `mstatus` 0 but for `MPP`; `mcause` and the counters are 0, which the first slot of each thread
+/// - **Reset:** machine mode, `mstatus` 0 except for `MPP`; `mcause` and the counters are 0, which the first slot of each thread
 ///   after the reset sees to; other registers keep their values.
 #[module(shape: HpuShape, threads: usize = shape.threads, index: usize = address_width(threads))]
 pub struct HpuCsrs {
@@ -36,7 +36,7 @@ pub struct HpuCsrs {
     pub thread: Wire<In, { index }>,
     /// Number of the register, in stage 5.
     pub number: Wire<In, 12>,
-    /// What to write, or bits to set or clear, in stage 5.
+    /// The word to write, or bits to set or clear, in stage 5.
     pub operand: Wire<In, 32>,
     /// 1: write, 2: set, 3: clear. In stage 5.
     pub action: Wire<In, 2>,
@@ -66,7 +66,7 @@ pub struct HpuCsrs {
     pub cause: Wire<In, 5>,
     /// Bits 31 to 1 of its address, in stage 8.
     pub pc: Wire<In, 31>,
-    /// What `mtval` becomes, in stage 8.
+    /// The new `mtval`, in stage 8.
     pub trap_value: Wire<In, 32>,
     /// Status of the thread in stage 5.
     status: Reg<{ Status::new().width }, Reset>,
@@ -161,7 +161,7 @@ fn returned(status: Sig) -> Sig {
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
-    let status_now = staged("status", 5, status);
+    let status_now = staged("status", 5, status).reset_to(0);
     let operand = staged("operand", 5, operand);
     let action = staged("action", 5, action);
     let writes_it = staged("writes", 5, writes);
@@ -188,7 +188,7 @@ fn update() {
     );
     let mepc_now = mepc.read(0, thread.at(6));
     let mtvec_now = mtvec.read(0, thread.at(6));
-    let is_first = staged("is_first", 5, is_first);
+    let is_first = staged("is_first", 5, is_first).reset_to(false);
     let retired = if shape.counts {
         instret.read(0, thread.at(5)) & (!is_first.at(5)).repeat(64)
     } else {
@@ -228,7 +228,7 @@ fn update() {
     let read = choices.into_iter().map(|(is_it, word)| is_it.repeat(32) & word);
     value = reg(read.reduce(|a, b| a | b).expect("a register"));
 
-    /// What the access leaves.
+    /// Value after the access.
     let new = match action.at(7) {
         1 => operand.at(7),
         2 => value | operand.at(7),

@@ -55,7 +55,7 @@ fn step(remainder: Sig, quotient: Sig, divisor: Sig) -> (Sig, Sig) {
 
 #[kernel(HpuDivider, suffix = threads)]
 fn update() {
-    let had = staged("had", 5, slots);
+    let had = staged("had", 5, slots).reset_to(0);
     let (old_quotient, old_remainder) = reg(left.read(0, thread)).split_at(32);
     let negates = |word: Sig| !funct3[0] && word[31];
     let positive = |word: Sig| if negates(word) { word.negate() } else { word };

@@ -18,7 +18,7 @@ pub(super) struct Operands {
     pub(super) is_unsigned: Sig<bool>,
 }
 
-/// What comes of them, one clock later.
+/// Results, one clock later.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     /// The sum, and its carry in bit 32.
@@ -177,7 +177,7 @@ pub(super) fn strobes(offset: Sig, size: Sig) -> Sig {
     mask << offset
 }
 
-/// What a load gives: of an access in two parts `saved` is the word that came first.
+/// Value of a load; of an access in two parts `saved` is the word that came first.
 #[kernel]
 pub(super) fn loaded(data: Sig, saved: Sig, is_second: Sig<bool>, offset: Sig, function: Sig) -> Sig {
     let both = lanes(saved)

@@ -59,11 +59,6 @@ impl MemoryShape {
         }
         Ok(())
     }
-
-    /// Bits of the number of a word.
-    fn word(self) -> usize {
-        address_width(self.words)
-    }
 }
 
 /// A port for reads and writes by word number.
@@ -86,7 +81,7 @@ pub struct Words {
 }
 
 /// Local data memory of a pipeline.
-#[module(shape: MemoryShape)]
+#[module(shape: MemoryShape, bits: usize = address_width(shape.words))]
 pub struct HpuMemory {
     /// Accesses of the pipeline.
     pub s: HpuDataIn<{ shape.threads }>,
@@ -99,12 +94,12 @@ pub struct HpuMemory {
     memory: ByteRam<{ RamStyle::Block }, { shape.words }, { BYTES }>,
     /// Threads with a reservation, and its word.
     reserved: [Reg<bool, Reset>; shape.threads],
-    reserved_word: [Reg<{ shape.word() }>; shape.threads],
+    reserved_word: [Reg<{ bits }>; shape.threads],
     /// First clock after an atomic operation: the new word is computed.
     computes: Reg<bool, Reset>,
     /// First and second clock; its word, its thread, and the new word in the second one.
     is_open: Reg<bool, Reset>,
-    open_word: Reg<{ shape.word() }>,
+    open_word: Reg<{ bits }>,
     open_thread: Reg<{ address_width(shape.threads) }>,
     result: Reg<32>,
 }
@@ -115,7 +110,7 @@ fn function_of(op: Op) -> u64 {
     u64::from_str_radix(&row.bits[..5], 2).expect("functions have no free bits")
 }
 
-/// What an atomic operation writes.
+/// The word that an atomic operation writes.
 #[kernel]
 fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
     let is = |op| function == function_of(op);
@@ -140,8 +135,8 @@ fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
 
 #[kernel(HpuMemory, suffix = format!("{}x{}_{:x}", shape.threads, shape.words, shape.base))]
 fn update() {
-    let (number, above) = s.address.slice(2, 30).split_at(shape.word());
-    s.refused = above != shape.base >> (2 + shape.word());
+    let (number, above) = s.address.slice(2, 30).split_at(bits);
+    s.refused = above != shape.base >> (2 + bits);
     s.ready = !is_open;
     host.ready = !is_open && !s.valid;
     let takes = s.valid && !is_open && !s.refused;
@@ -164,11 +159,8 @@ fn update() {
         (host.address, s.thread, host.strobe, host.data)
     };
     let is_of_thread = is_open || s.valid;
-    let stores = if is_open {
-        !computes
-    } else {
-        takes && s.is_write || host.valid && host.ready && host.is_write
-    };
+    let ends = is_open && !computes;
+    let stores = ends || takes && s.is_write || host.valid && host.ready && host.is_write;
     memory.read_addr = word;
     memory.read_enable = true;
     memory.write(strobe & stores.repeat(BYTES), word, data);
@@ -190,21 +182,14 @@ fn update() {
         }
     }
 
-    let opens = is_amo || is_sc && holds;
-    computes = opens;
-    is_open = opens || computes;
-    open_word = word;
-    open_thread = thread;
+    computes = is_amo || is_sc && holds;
+    is_open = is_amo || is_sc && holds || computes;
+    (open_word, open_thread) = (word, thread);
     let (last_function, operand) = (reg(function), reg(s.data));
     result = new_word(last_function, memory.read_data, operand);
 
-    /// The answer of `sc.w`.
-    let was_sc = reg(is_sc);
-    let has_failed = reg(!holds);
-    s.read_data = if was_sc {
-        has_failed.word().resize(32)
-    } else {
-        memory.read_data
-    };
+    let (was_sc, has_failed) = (reg(is_sc), reg(!holds));
+    let answer = has_failed.word().resize(32);
+    s.read_data = if was_sc { answer } else { memory.read_data };
     host.read_data = memory.read_data;
 }

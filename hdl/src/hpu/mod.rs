@@ -75,8 +75,8 @@ pub(crate) const SERIAL: Entry = Entry::part(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    DECODER.model("hpu_decoder", &[]),
-    REGISTERS.model("hpu_registers", &[]),
+    DECODER.variant("hpu_decoder", ""),
+    REGISTERS.variant("hpu_registers", ""),
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
@@ -84,7 +84,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
         "serial_hpu",
         "clocks_per_bit=4 quiet_clocks=65536 heartbeat_bits=10",
     ),
-    MEMORY.model("hpu_memory", &[]),
+    MEMORY.variant("hpu_memory", ""),
     // Whose every address bit counts.
     MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),
 ];

@@ -55,7 +55,7 @@ pub struct HpuPipeline {
     pub trap_thread: Wire<Out, { index }>,
     /// Why.
     pub trap_cause: Wire<Out, 5>,
-    /// What every instruction did, for proofs and tests.
+    /// A report of every instruction, for proofs and tests.
     pub rvfi: Optional<HpuRvfi<{ threads }>, { shape.trace }>,
     /// Thread in stage 0.
     slot: Reg<{ index }, Reset>,
@@ -167,7 +167,7 @@ fn update() {
             registers.value[port]
         }
     });
-    let second_now = staged("second", 4, second);
+    let second_now = staged("second", 4, second).reset_to(false);
     let imm = decoder.m.imm;
     let adder_imm = cat!(imm.slice(2, 30) + second.word().resize(30), imm.slice(0, 2));
     let first_term = match decoder.m.base {
@@ -199,7 +199,7 @@ fn update() {
         divider.funct3 = function.at(5).slice(0, 2);
     }
     csrs.hart_base = hart_base;
-    csrs.is_first = staged("is_first", 0, !started).at(5);
+    csrs.is_first = staged("is_first", 0, !started).reset_to(false).at(5);
     csrs.thread = thread.at(5);
     csrs.number = csr_imm.at(5).slice(0, 12);
     csrs.operand = if function.at(5)[2] {
@@ -413,7 +413,7 @@ fn update() {
 
     if shape.trace {
         let (valid, trapped) = (
-            staged("done", 8, reg_reset(retires || traps, false)),
+            staged("done", 8, reg_reset(retires || traps, false)).reset_to(false),
             staged("trapped", 8, traps_8),
         );
         let insn = staged("insn", 2, program.word);

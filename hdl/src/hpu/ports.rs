@@ -33,7 +33,7 @@ pub struct HpuData {
     pub read_data: Wire<In, 32>,
 }
 
-/// What an instruction did that retired or trapped, in the style of the RISC-V Formal Interface: one in a clock at most.
+/// Report of an instruction that retired or trapped, in the style of the RISC-V Formal Interface: one in a clock at most.
 ///
 /// Masks and data of memory are relative to `mem_addr`, which is the address that the instruction computed, aligned or not.
 #[interface(HpuRvfiIn, threads: usize)]

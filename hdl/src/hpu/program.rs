@@ -4,6 +4,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// Even and odd words are memories of their own, so an instruction that crosses a word is read at once. The word is there two
 /// clocks after its address. The host writes words at any time; a fetch in the clock of a write reads the word before it.
+/// An instruction that is executed in several slots must not be rewritten in between.
 #[module(no_clock, words: usize, base: u64, row: usize = address_width(words / 2))]
 pub struct HpuProgram {
     /// Clock.

@@ -15,19 +15,12 @@ pub(crate) const ENTRY: Entry = Entry::shipped(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(ENTRY.name, &[]),
-    ENTRY.model("pspin_ctrl_regs_board", &[]).of_boards(),
+    ENTRY.variant(ENTRY.name, ""),
+    ENTRY.variant("pspin_ctrl_regs_board", "").of_boards(),
     // More of everything, and addresses beyond the window.
-    ENTRY.model(
+    ENTRY.variant(
         "pspin_ctrl_regs_odd",
-        &[
-            ("address_width", 20),
-            ("num_clusters", 5),
-            ("num_mpq", 9),
-            ("extended", 1),
-            ("caps_features", 0x2a),
-            ("caps_core_clock_khz", 322_265),
-        ],
+        "address_width=20 num_clusters=5 num_mpq=9 extended=1 caps_features=0x2a caps_core_clock_khz=322265",
     ),
 ];
 

@@ -27,23 +27,12 @@ pub(crate) const ENTRY: Entry = Entry::part(
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(
+    ENTRY.variant(
         ENTRY.name,
-        &[
-            ("clocks_per_bit", 16),
-            ("quiet_clocks", 1024),
-            ("heartbeat_bits", 10),
-        ],
+        "clocks_per_bit=16 quiet_clocks=1024 heartbeat_bits=10",
     ),
-    ENTRY.model(
+    ENTRY.variant(
         "uart_match_small",
-        &[
-            ("rulesets", 1),
-            ("rules", 2),
-            ("inspected_bytes", 8),
-            ("clocks_per_bit", 4),
-            ("quiet_clocks", 80),
-            ("heartbeat_bits", 1),
-        ],
+        "rulesets=1 rules=2 inspected_bytes=8 clocks_per_bit=4 quiet_clocks=80 heartbeat_bits=1",
     ),
 ];

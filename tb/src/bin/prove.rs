@@ -169,7 +169,11 @@ fn settings(proof: &Proof) -> String {
         .settings
         .iter()
         .map(|(name, value)| format!("{name}={value}"));
-    settings.collect::<Vec<_>>().join(" ")
+    let choices = proof
+        .choices
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    settings.chain(choices).collect::<Vec<_>>().join(" ")
 }
 
 fn list(proofs: &[&Proof]) -> Table {

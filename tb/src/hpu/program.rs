@@ -14,7 +14,7 @@ const BODY: usize = 0x1000;
 /// Registers that hold addresses of data.
 const BASES: [u32; 3] = [2, 8, 9];
 
-/// What a random program is made of.
+/// Contents of a random program.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Percentage of words that are no instruction on purpose.

@@ -36,16 +36,38 @@ impl Method {
 pub struct Proof {
     /// Name, also of the folder that the proof leaves.
     pub name: &'static str,
-    /// Name of the block in the catalog; its harness is `tb/proofs/BLOCK.sv` with the module `BLOCK_proof`.
+    /// Name of the block in the catalog.
     pub block: &'static str,
     /// Parameter values; the harness sees each as a macro in capitals.
     pub settings: Vec<(&'static str, u64)>,
+    /// Choices, which the harness sees as macros `NAME_VALUE`. `harness=NAME` names another harness than that of the block,
+    /// `solver=NAME` another solver than z3. `rules=UNIT` gives the harness the module `hpu_rules` with the effects of the
+    /// instructions that this unit executes, from the table of instructions.
+    pub choices: Vec<(&'static str, &'static str)>,
     /// Proof method.
     pub method: Method,
     /// Whether it takes about a minute at most, so that `./dev test` runs it.
     pub fast: bool,
     /// The proven property, in a few words.
     pub shows: &'static str,
+}
+
+impl Proof {
+    /// The value of a choice, if it is made.
+    pub(crate) fn choice(&self, name: &str) -> Option<&'static str> {
+        let mut choices = self.choices.iter();
+        choices.find(|choice| choice.0 == name).map(|choice| choice.1)
+    }
+
+    /// Name of the harness: `tb/proofs/NAME.sv` with the module `NAME_proof`.
+    pub(crate) fn harness(&self) -> &'static str {
+        self.choice("harness").unwrap_or(self.block)
+    }
+
+    /// The solver that yosys-smtbmc runs.
+    pub(crate) fn solver(&self) -> &'static str {
+        self.choice("solver").unwrap_or("z3")
+    }
 }
 
 /// The proof of that name.
@@ -79,14 +101,19 @@ fn parse(paragraph: &'static str) -> Option<Proof> {
     let (method, cycles) = method.split_once(' ')?;
     let cycles = cycles.parse().ok()?;
     let shows = lines.next_back()?;
-    let settings = lines.flat_map(str::split_whitespace).map(|setting| {
+    let (mut settings, mut choices) = (Vec::new(), Vec::new());
+    for setting in lines.flat_map(str::split_whitespace) {
         let (name, value) = setting.split_once('=')?;
-        Some((name, value.parse().ok()?))
-    });
+        match value.parse() {
+            Ok(number) => settings.push((name, number)),
+            Err(_) => choices.push((name, value)),
+        }
+    }
     Some(Proof {
         name,
         block,
-        settings: settings.collect::<Option<_>>()?,
+        settings,
+        choices,
         method: match method {
             "induction" => Method::Induction(cycles),
             "bounded" => Method::Bounded(cycles),
@@ -107,11 +134,12 @@ mod tests {
             name: "fifo_2",
             block: "fifo",
             settings: vec![("width", 2), ("depth", 4), ("block", 1)],
+            choices: vec![("check", "order")],
             method: Method::Bounded(12),
             fast: false,
             shows: "order, no loss",
         };
-        let text = "fifo_2 of fifo\nbounded 12, slow\nwidth=2 depth=4\nblock=1\norder, no loss";
+        let text = "fifo_2 of fifo\nbounded 12, slow\nwidth=2 depth=4\ncheck=order block=1\norder, no loss";
         assert_eq!(parse(text), Some(proof));
         for wrong in [
             "",

@@ -228,7 +228,7 @@ impl Problem {
     /// cover statements can be reached, so that its assumptions do not exclude everything.
     ///
     /// # Errors
-    /// yosys-smtbmc or z3 is missing, or gives up.
+    /// yosys-smtbmc or the solver is missing, or gives up.
     pub fn solve(&self) -> Result<Outcome> {
         let start = Instant::now();
         let verdict = self.verdict()?;
@@ -266,9 +266,13 @@ impl Problem {
     }
 
     fn run(&self, trace: &str, options: &[&str]) -> Result<Output> {
+        let solver = self.proof.solver();
         // Without --unroll, z3 does not finish on some of these problems.
+        let unroll = (solver == "z3").then_some("--unroll");
         let output = Command::new("yosys-smtbmc")
-            .args(["-s", "z3", "--unroll", "--noprogress", "--timeout"])
+            .args(["-s", solver])
+            .args(unroll)
+            .args(["--noprogress", "--timeout"])
             .arg(LIMIT.to_string())
             .args(["-t", &self.proof.method.cycles().to_string()])
             .args(["--dump-vcd", trace])
@@ -281,7 +285,7 @@ impl Problem {
         if !said.contains("Status: PASSED") && !said.contains("Status: FAILED") {
             let name = self.proof.name;
             if said.contains("not found") || said.contains("No such file") {
-                bail!("{name}: z3 cannot be run: install it with `./dev setup`");
+                bail!("{name}: {solver} cannot be run: docs/testing.md says how to install it");
             }
             let last = said.lines().next_back().unwrap_or("it said nothing");
             bail!("{name}: yosys-smtbmc gives no answer within {LIMIT} s: {last}");

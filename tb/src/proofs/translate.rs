@@ -4,6 +4,7 @@ use super::Proof;
 use anyhow::{Context, Result, anyhow, bail};
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
+use spinneret_isa::{Row, TABLE, rules};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,6 +74,7 @@ fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<P
     }
     fs::create_dir_all(&folder).map_err(failed)?;
     fs::write(folder.join("block.sv"), text).map_err(failed)?;
+    fs::write(folder.join("rules.sv"), effects(proof)?).map_err(failed)?;
     fs::write(folder.join("translate.ys"), script(proof, inside)?).map_err(failed)?;
     let output = Command::new("yosys")
         .args(["-q", "-s", "translate.ys"])
@@ -103,7 +105,8 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
 pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");
-    let own = format!("{}.sv", proof.block);
+    all.push_str(&effects(proof)?);
+    let own = format!("{}.sv", proof.harness());
     for file in SHARED.iter().copied().chain([own.as_str(), "free_clocks.v"]) {
         let path = harnesses.join(file);
         all.push_str(&fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -111,16 +114,29 @@ pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
     Ok(all)
 }
 
+/// The effects of the instructions that a proof compares with; empty if it does not.
+fn effects(proof: &Proof) -> Result<String> {
+    let wanted = |row: &&Row| {
+        let unit = format!("{:?}", row.unit).to_lowercase();
+        proof.choices.contains(&("rules", unit.as_str()))
+    };
+    let mut rows = TABLE.iter().filter(wanted).peekable();
+    if rows.peek().is_none() {
+        return Ok(String::new());
+    }
+    rules(rows).map_err(|wrong| anyhow!("{}: {wrong}", proof.name))
+}
+
 /// Memories become registers, one for each place, so that a harness can look at them. With free clocks, every step
 /// of the solver is an instant at which any of them may rise. `check -assert`
 /// refuses a harness that looks at something that is not there.
 fn script(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let harness = harnesses.join(format!("{}.sv", proof.block));
+    let harness = harnesses.join(format!("{}.sv", proof.harness()));
     let source =
         fs::read_to_string(&harness).with_context(|| format!("cannot read {}", harness.display()))?;
     let macros = macros(proof, inside);
-    let mut script = String::from("read_verilog -sv block.sv\nread_verilog -sv -formal");
+    let mut script = String::from("read_verilog -sv block.sv rules.sv\nread_verilog -sv -formal");
     for name in &macros {
         write!(script, " -D {name}")?;
     }
@@ -128,9 +144,12 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
         write!(script, " \"{}\"", file.display())?;
     }
     writeln!(script, " \"{}\"", harness.display())?;
-    writeln!(script, "hierarchy -check -top {}_proof", proof.block)?;
+    writeln!(script, "hierarchy -check -top {}_proof", proof.harness())?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
-    for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {
+    for (wire, signal) in active_lines(&source, &macros).filter_map(|line| mark("drives", line)) {
+        writeln!(script, "connect -nomap -set \\{signal} \\{wire}")?;
+    }
+    for (wire, signal) in active_lines(&source, &macros).filter_map(|line| mark("internal", line)) {
         writeln!(script, "connect -nomap -nounset -set \\{wire} \\{signal}")?;
     }
     if source.contains(FREE_CLOCKS) {
@@ -148,8 +167,12 @@ fn macros(proof: &Proof, inside: bool) -> Vec<String> {
         let name = name.to_uppercase();
         [format!("{name}={value}"), format!("{name}_{value}")]
     });
+    let choices = proof
+        .choices
+        .iter()
+        .map(|(name, value)| format!("{name}_{value}").to_uppercase());
     let contract_only = (!inside).then(|| "CONTRACT_ONLY".to_owned());
-    settings.chain(contract_only).collect()
+    settings.chain(choices).chain(contract_only).collect()
 }
 
 /// The lines that `ifdef and `ifndef leave.
@@ -173,11 +196,14 @@ fn active_lines<'a>(source: &'a str, macros: &'a [String]) -> impl Iterator<Item
     })
 }
 
-/// A wire that shows a signal inside the block: `(* internal = "dut.count" *) wire [2:0] count;`.
-fn internal(line: &str) -> Option<(&str, &str)> {
+/// A wire that shows a signal inside the block, `(* internal = "dut.count" *) wire [2:0] count;`, or that drives it instead of the
+/// block, `(* drives = "dut.word" *) wire [31:0] word;`.
+fn mark<'a>(kind: &str, line: &'a str) -> Option<(&'a str, &'a str)> {
     let (inside, rest) = line
         .trim()
-        .strip_prefix("(* internal = \"")?
+        .strip_prefix("(* ")?
+        .strip_prefix(kind)?
+        .strip_prefix(" = \"")?
         .split_once("\" *) wire ")?;
     let wire = rest.rsplit(' ').next()?.strip_suffix(';')?;
     Some((wire, inside))
@@ -185,15 +211,16 @@ fn internal(line: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{active_lines, internal};
+    use super::{active_lines, mark};
 
     #[test]
     fn finds_wires_that_look_into_the_block() {
         let line = r#"    (* internal = "dut.u_memory.memory[0]" *) wire [WIDTH-1:0] cell_0;"#;
-        assert_eq!(internal(line), Some(("cell_0", "dut.u_memory.memory[0]")));
+        assert_eq!(mark("internal", line), Some(("cell_0", "dut.u_memory.memory[0]")));
         let line = r#"(* internal = "dut.stored" *) wire stored;"#;
-        assert_eq!(internal(line), Some(("stored", "dut.stored")));
-        assert_eq!(internal("    wire stored;"), None);
+        assert_eq!(mark("internal", line), Some(("stored", "dut.stored")));
+        assert_eq!(mark("drives", line), None);
+        assert_eq!(mark("internal", "    wire stored;"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The pipeline beside the simulator's harts, on random programs.
+//! The pipeline and the simulator's harts in lockstep, on random programs.
 
 use spinneret_models::{HpuPipeline4, HpuPipeline8, HpuPipeline16};
 use spinneret_sim::prelude::*;

@@ -5,6 +5,7 @@ mod admission_gate;
 mod axi_master;
 mod her_gen;
 mod hpu;
+mod hpu_handlers;
 mod hpu_memory;
 mod hpu_pipeline;
 mod ingress_dma;

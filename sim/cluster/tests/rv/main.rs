@@ -8,4 +8,5 @@ mod memory;
 mod privileged;
 mod programs;
 mod reference;
+mod rules;
 mod support;

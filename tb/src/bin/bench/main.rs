@@ -1,6 +1,7 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
 mod blocks;
+mod hpu;
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
@@ -50,6 +51,8 @@ enum Bench {
     Limiter,
     /// The application block, which is always as boards need it.
     App,
+    /// Handlers on the pipeline of 4 and 8 threads.
+    Hpu,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -77,6 +80,7 @@ impl Bench {
             (Self::Hostdma, Configuration::Board) => blocks::hostdma::<PspinHostmemDmaBoard>("hostdma-board"),
             (Self::Limiter, _) => blocks::limiter(),
             (Self::App, _) => app("app"),
+            (Self::Hpu, _) => hpu::handlers(),
         }
     }
 }

@@ -1,0 +1,244 @@
+// HpuPipeline: what a thread does, and when, does not depend on other threads.
+//
+// Two copies of the pipeline run side by side. The solver chooses a thread. In both, it finds the same instructions, gets the
+// same answers of memory, and is stopped at the same time; everything that concerns other threads is free and differs. Then the
+// thread does the same in both, in every clock: its fetches, offers to memory, traps, retirements and register writes.
+//
+// Program memory, registers and products are cut off: they give the thread the same in both copies, because it asks the same,
+// which is asserted.
+`default_nettype none
+
+module hpu_isolation_proof (
+    input wire clk,
+    input wire rst,
+    input wire [31:0] hart_base,
+    input wire [`THREADS-1:0] a_stop,
+    input wire a_range_write,
+    input wire [$clog2(`THREADS)-1:0] a_range_thread,
+    input wire [46:0] a_range,
+    input wire [33:0] a_m_in,
+    input wire [32:0] a_fetched,
+    input wire [63:0] a_read,
+    input wire [31:0] a_multiplied,
+    input wire [`THREADS-1:0] b_stop,
+    input wire b_range_write,
+    input wire [$clog2(`THREADS)-1:0] b_range_thread,
+    input wire [46:0] b_range,
+    input wire [33:0] b_m_in,
+    input wire [32:0] b_fetched,
+    input wire [63:0] b_read,
+    input wire [31:0] b_multiplied
+);
+    localparam INDEX = $clog2(`THREADS);
+    (* anyconst *) wire [INDEX-1:0] chosen;
+
+    wire a_m_valid, a_trap, a_rvfi_valid;
+    wire [INDEX-1:0] a_m_thread, a_trap_thread, a_rvfi_thread;
+    wire [31:0] a_m_address, a_m_data;
+    wire [11:0] a_m_rest;
+    wire [4:0] a_trap_cause;
+    wire [317:0] a_rvfi;
+    hpu_pipeline a (
+        .clk(clk), .rst(rst), .hart_base(hart_base), .stop(a_stop),
+        .program_write(1'b0), .program_addr(0), .program_data(0),
+        .range_write(a_range_write), .range_thread(a_range_thread), .range_number(a_range[46]),
+        .range_first(a_range[22:0]), .range_end(a_range[45:23]),
+        .m_valid(a_m_valid), .m_thread(a_m_thread), .m_address(a_m_address), .m_is_write(a_m_rest[0]),
+        .m_atomic(a_m_rest[6:1]), .m_strobe(a_m_rest[10:7]), .m_data(a_m_data), .m_is_user(a_m_rest[11]),
+        .m_ready(a_m_in[33]), .m_refused(a_m_in[32]), .m_read_data(a_m_in[31:0]),
+        .trap(a_trap), .trap_thread(a_trap_thread), .trap_cause(a_trap_cause),
+        .rvfi_valid(a_rvfi_valid), .rvfi_thread(a_rvfi_thread),
+        .rvfi_insn(a_rvfi[31:0]), .rvfi_trap(a_rvfi[32]), .rvfi_cause(a_rvfi[37:33]),
+        .rvfi_is_user(a_rvfi[38]), .rvfi_rs1_addr(a_rvfi[43:39]), .rvfi_rs2_addr(a_rvfi[48:44]),
+        .rvfi_rs1_rdata(a_rvfi[80:49]), .rvfi_rs2_rdata(a_rvfi[112:81]), .rvfi_rd_addr(a_rvfi[117:113]),
+        .rvfi_rd_wdata(a_rvfi[149:118]), .rvfi_pc_rdata(a_rvfi[181:150]), .rvfi_pc_wdata(a_rvfi[213:182]),
+        .rvfi_mem_addr(a_rvfi[245:214]), .rvfi_mem_rmask(a_rvfi[249:246]), .rvfi_mem_wmask(a_rvfi[253:250]),
+        .rvfi_mem_rdata(a_rvfi[285:254]), .rvfi_mem_wdata(a_rvfi[317:286])
+    );
+
+    wire b_m_valid, b_trap, b_rvfi_valid;
+    wire [INDEX-1:0] b_m_thread, b_trap_thread, b_rvfi_thread;
+    wire [31:0] b_m_address, b_m_data;
+    wire [11:0] b_m_rest;
+    wire [4:0] b_trap_cause;
+    wire [317:0] b_rvfi;
+    hpu_pipeline b (
+        .clk(clk), .rst(rst), .hart_base(hart_base), .stop(b_stop),
+        .program_write(1'b0), .program_addr(0), .program_data(0),
+        .range_write(b_range_write), .range_thread(b_range_thread), .range_number(b_range[46]),
+        .range_first(b_range[22:0]), .range_end(b_range[45:23]),
+        .m_valid(b_m_valid), .m_thread(b_m_thread), .m_address(b_m_address), .m_is_write(b_m_rest[0]),
+        .m_atomic(b_m_rest[6:1]), .m_strobe(b_m_rest[10:7]), .m_data(b_m_data), .m_is_user(b_m_rest[11]),
+        .m_ready(b_m_in[33]), .m_refused(b_m_in[32]), .m_read_data(b_m_in[31:0]),
+        .trap(b_trap), .trap_thread(b_trap_thread), .trap_cause(b_trap_cause),
+        .rvfi_valid(b_rvfi_valid), .rvfi_thread(b_rvfi_thread),
+        .rvfi_insn(b_rvfi[31:0]), .rvfi_trap(b_rvfi[32]), .rvfi_cause(b_rvfi[37:33]),
+        .rvfi_is_user(b_rvfi[38]), .rvfi_rs1_addr(b_rvfi[43:39]), .rvfi_rs2_addr(b_rvfi[48:44]),
+        .rvfi_rs1_rdata(b_rvfi[80:49]), .rvfi_rs2_rdata(b_rvfi[112:81]), .rvfi_rd_addr(b_rvfi[117:113]),
+        .rvfi_rd_wdata(b_rvfi[149:118]), .rvfi_pc_rdata(b_rvfi[181:150]), .rvfi_pc_wdata(b_rvfi[213:182]),
+        .rvfi_mem_addr(b_rvfi[245:214]), .rvfi_mem_rmask(b_rvfi[249:246]), .rvfi_mem_wmask(b_rvfi[253:250]),
+        .rvfi_mem_rdata(b_rvfi[285:254]), .rvfi_mem_wdata(b_rvfi[317:286])
+    );
+
+    // Reset for the first four clocks. What was in the pipeline before has left it ten clocks later.
+    reg [3:0] age = 4'd0;
+    wire begun = age == 4'd14;
+    always @(posedge clk) if (!begun) age <= age + 4'd1;
+    always @* assume (rst == (age < 4'd4));
+
+    // What is cut off, and what is common to all threads.
+    (* drives = "a.program_word" *) wire [31:0] a_word = a_fetched[31:0];
+    (* drives = "a.program_outside" *) wire a_outside = a_fetched[32];
+    (* drives = "a.registers_value_0" *) wire [31:0] a_value_1 = a_read[31:0];
+    (* drives = "a.registers_value_1" *) wire [31:0] a_value_2 = a_read[63:32];
+    (* drives = "a.product" *) wire [31:0] a_product = a_multiplied;
+    (* internal = "a.u_registers.write" *) wire a_write;
+    (* internal = "a.u_registers.write_to" *) wire [INDEX+4:0] a_write_to;
+    (* internal = "a.u_registers.write_value" *) wire [31:0] a_write_value;
+    (* internal = "a.started" *) wire a_started;
+    (* internal = "a.slot" *) wire [INDEX-1:0] a_slot;
+    (* internal = "a.u_csrs.cycle" *) wire [63:0] a_cycle;
+    (* drives = "b.program_word" *) wire [31:0] b_word = b_fetched[31:0];
+    (* drives = "b.program_outside" *) wire b_outside = b_fetched[32];
+    (* drives = "b.registers_value_0" *) wire [31:0] b_value_1 = b_read[31:0];
+    (* drives = "b.registers_value_1" *) wire [31:0] b_value_2 = b_read[63:32];
+    (* drives = "b.product" *) wire [31:0] b_product = b_multiplied;
+    (* internal = "b.u_registers.write" *) wire b_write;
+    (* internal = "b.u_registers.write_to" *) wire [INDEX+4:0] b_write_to;
+    (* internal = "b.u_registers.write_value" *) wire [31:0] b_write_value;
+    (* internal = "b.started" *) wire b_started;
+    (* internal = "b.slot" *) wire [INDEX-1:0] b_slot;
+    (* internal = "b.u_csrs.cycle" *) wire [63:0] b_cycle;
+
+    // The chosen thread is in this stage.
+    wire [9:0] at;
+    genvar n;
+    generate
+        for (n = 0; n < 10; n = n + 1) begin : stages
+            wire [INDEX-1:0] thread = a_slot - n;
+            assign at[n] = thread == chosen;
+        end
+    endgenerate
+
+    // The state of the chosen thread, where the pipeline reads it.
+    (* internal = "a.fetched_pc" *) wire [30:0] a_pc;
+    (* internal = "a.issued" *) wire a_issued;
+    (* internal = "a.second" *) wire a_second;
+    (* internal = "a.rs1_rdata_5" *) wire [31:0] a_x;
+    (* internal = "a.rs2_rdata_5" *) wire [31:0] a_y;
+    (* internal = "a.u_divider.slots" *) wire [4:0] a_slots;
+    (* internal = "a.u_csrs.status" *) wire [4:0] a_status;
+    (* internal = "a.u_ranges.ranges_0_read_data" *) wire [45:0] a_limits;
+    (* internal = "a.u_csrs.mtvec_read_data" *) wire [29:0] a_mtvec;
+    (* internal = "a.u_csrs.mscratch_read_data" *) wire [31:0] a_mscratch;
+    (* internal = "a.u_csrs.mepc_read_data" *) wire [30:0] a_mepc;
+    (* internal = "a.u_csrs.mcause_read_data" *) wire [4:0] a_mcause;
+    (* internal = "a.u_csrs.mtval_read_data" *) wire [31:0] a_mtval;
+    (* internal = "a.u_divider.left_read_data" *) wire [63:0] a_left;
+    (* internal = "a.u_csrs.instret_read_data" *) wire [63:0] a_instret;
+    (* internal = "a.saved_read_data" *) wire [31:0] a_saved;
+    (* internal = "b.fetched_pc" *) wire [30:0] b_pc;
+    (* internal = "b.issued" *) wire b_issued;
+    (* internal = "b.second" *) wire b_second;
+    (* internal = "b.rs1_rdata_5" *) wire [31:0] b_x;
+    (* internal = "b.rs2_rdata_5" *) wire [31:0] b_y;
+    (* internal = "b.u_divider.slots" *) wire [4:0] b_slots;
+    (* internal = "b.u_csrs.status" *) wire [4:0] b_status;
+    (* internal = "b.u_ranges.ranges_0_read_data" *) wire [45:0] b_limits;
+    (* internal = "b.u_csrs.mtvec_read_data" *) wire [29:0] b_mtvec;
+    (* internal = "b.u_csrs.mscratch_read_data" *) wire [31:0] b_mscratch;
+    (* internal = "b.u_csrs.mepc_read_data" *) wire [30:0] b_mepc;
+    (* internal = "b.u_csrs.mcause_read_data" *) wire [4:0] b_mcause;
+    (* internal = "b.u_csrs.mtval_read_data" *) wire [31:0] b_mtval;
+    (* internal = "b.u_divider.left_read_data" *) wire [63:0] b_left;
+    (* internal = "b.u_csrs.instret_read_data" *) wire [63:0] b_instret;
+    (* internal = "b.saved_read_data" *) wire [31:0] b_saved;
+
+    // Threads go through the stages in order.
+    (* internal = "a.thread_1" *) wire [INDEX-1:0] a_thread_1;
+    (* internal = "a.thread_2" *) wire [INDEX-1:0] a_thread_2;
+    (* internal = "a.thread_3" *) wire [INDEX-1:0] a_thread_3;
+    (* internal = "a.thread_4" *) wire [INDEX-1:0] a_thread_4;
+    (* internal = "a.thread_5" *) wire [INDEX-1:0] a_thread_5;
+    (* internal = "a.thread_6" *) wire [INDEX-1:0] a_thread_6;
+    (* internal = "a.thread_7" *) wire [INDEX-1:0] a_thread_7;
+    (* internal = "a.thread_8" *) wire [INDEX-1:0] a_thread_8;
+    (* internal = "b.thread_1" *) wire [INDEX-1:0] b_thread_1;
+    (* internal = "b.thread_2" *) wire [INDEX-1:0] b_thread_2;
+    (* internal = "b.thread_3" *) wire [INDEX-1:0] b_thread_3;
+    (* internal = "b.thread_4" *) wire [INDEX-1:0] b_thread_4;
+    (* internal = "b.thread_5" *) wire [INDEX-1:0] b_thread_5;
+    (* internal = "b.thread_6" *) wire [INDEX-1:0] b_thread_6;
+    (* internal = "b.thread_7" *) wire [INDEX-1:0] b_thread_7;
+    (* internal = "b.thread_8" *) wire [INDEX-1:0] b_thread_8;
+
+    wire [8*INDEX-1:0] a_threads = {a_thread_8, a_thread_7, a_thread_6, a_thread_5, a_thread_4, a_thread_3, a_thread_2, a_thread_1};
+    wire [8*INDEX-1:0] b_threads = {b_thread_8, b_thread_7, b_thread_6, b_thread_5, b_thread_4, b_thread_3, b_thread_2, b_thread_1};
+    wire [8*INDEX-1:0] expected;
+    generate
+        for (n = 1; n < 9; n = n + 1) begin : order
+            assign expected[INDEX*n-1:INDEX*(n-1)] = a_slot - n;
+        end
+    endgenerate
+
+    // Memories without a value at power-up: the first read of the thread finds the same in both.
+    wire same_4 = {a_left}
+            == {b_left};
+    wire same_5 = {a_instret}
+            == {b_instret};
+    wire same_6 = {a_mtvec, a_mscratch, a_mepc, a_mcause, a_mtval}
+            == {b_mtvec, b_mscratch, b_mepc, b_mcause, b_mtval};
+    wire same_8 = {a_saved}
+            == {b_saved};
+    reg [8:4] knows = 5'd0;
+    wire [8:4] visits;
+    generate
+        for (n = 4; n < 9; n = n + 1) begin : first_visits
+            assign visits[n] = at[n] && age >= n + 4;
+        end
+    endgenerate
+    always @(posedge clk) knows <= knows | visits;
+
+    // The environment treats the chosen thread in the same way in both.
+    wire a_sets = a_range_write && a_range_thread == chosen;
+    wire b_sets = b_range_write && b_range_thread == chosen;
+    always @* begin
+        assume (a_stop[chosen] == b_stop[chosen]);
+        if (visits[4] && !knows[4]) assume (same_4);
+        if (visits[5] && !knows[5]) assume (same_5);
+        if (visits[6] && !knows[6]) assume (same_6);
+        if (visits[8] && !knows[8]) assume (same_8);
+        assume (a_sets == b_sets);
+        if (a_sets) assume (a_range == b_range);
+        if (at[2]) assume (a_fetched == b_fetched);
+        if (at[4]) assume (a_read == b_read);
+        if (at[7]) assume (a_m_in[33:32] == b_m_in[33:32]);
+        if (at[8]) assume (a_m_in[31:0] == b_m_in[31:0] && a_multiplied == b_multiplied);
+    end
+
+    always @* if (begun) begin
+        same_clock: assert (a_slot == b_slot && a_started == b_started && a_cycle == b_cycle);
+        if (at[0]) same_in_stage_0: assert ({a_pc}
+            == {b_pc});
+        if (at[4]) same_in_stage_4: assert ({a_issued, a_second}
+            == {b_issued, b_second});
+        if (at[5]) same_in_stage_5: assert ({a_x, a_y, a_slots, a_status, a_limits}
+            == {b_x, b_y, b_slots, b_status, b_limits});
+        if (at[4] && knows[4]) same_memory_in_stage_4: assert (same_4);
+        if (at[5] && knows[5]) same_memory_in_stage_5: assert (same_5);
+        if (at[6] && knows[6]) same_memory_in_stage_6: assert (same_6);
+        if (at[8] && knows[8]) same_memory_in_stage_8: assert (same_8);
+        in_order: assert ({a_threads, b_threads} == {2{expected}});
+        if (at[7]) same_offer: assert (a_m_valid == b_m_valid && a_m_thread == chosen && b_m_thread == chosen
+            && (!a_m_valid || {a_m_address, a_m_data, a_m_rest} == {b_m_address, b_m_data, b_m_rest}));
+        if (at[8]) same_trap: assert (a_trap == b_trap && a_trap_thread == chosen && b_trap_thread == chosen
+            && (!a_trap || a_trap_cause == b_trap_cause));
+        if (at[9]) same_retirement: assert (a_rvfi_valid == b_rvfi_valid && a_rvfi_thread == chosen && b_rvfi_thread == chosen
+            && (!a_rvfi_valid || a_rvfi == b_rvfi));
+        if (at[9]) same_write: assert (a_write == b_write && a_write_to[INDEX+4:5] == chosen && b_write_to[INDEX+4:5] == chosen
+            && (!a_write || {a_write_to, a_write_value} == {b_write_to, b_write_value}));
+        retires_while_others_differ: cover (at[9] && a_rvfi_valid && a_m_valid && !b_m_valid);
+    end
+endmodule
+
+`default_nettype wire
