@@ -20,12 +20,12 @@
 //! - **Driver:** a thread that reads the address of the handler takes the packet, or waits for one. The words of a task that are
 //!   not 0 are those of handler and packet. A command can send up to 255 bytes; it is done when they have left. One thread has
 //!   a packet at a time; driver registers of a task make others wait.
-//! - **Other addresses** are refused, but for stores to the instruction cache's registers and to standard output, which do nothing.
+//! - **Other addresses** are refused, except for stores to the instruction cache's registers and to standard output, which do nothing.
 //! - **Endless handlers** are stopped (cause 24) after the time of a pause of the line in which they send nothing. A thread that
 //!   does not end its task then, or a packet that none has taken, ends with an error, and the pipeline is stopped.
 //! - **LEDs:** 0 to 3 count packets; 4 the pipeline runs; 5 the last answer was an error; 6 the last handler failed; 7 changes every
 //!   2 to the power `heartbeat_bits` clocks.
-//! - **Reset:** as at power-up, but for the contents of memories.
+//! - **Reset:** as at power-up, except for the contents of memories.
 
 use super::serial_protocol as protocol;
 use super::{HpuMemory, HpuPipeline, HpuShape, MemoryShape};
