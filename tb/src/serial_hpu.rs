@@ -21,7 +21,7 @@ const CYCLE_LIMIT: u64 = 20_000_000;
 /// Words that a command can write.
 const WRITE_BYTES: usize = 248;
 
-/// What came of a packet.
+/// Outcome of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handled {
     /// Packets that the handler sent.

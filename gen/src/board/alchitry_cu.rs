@@ -74,7 +74,7 @@ fn pins(board: &Board) -> File {
     }
 }
 
-/// What yosys does with memories: the part has no distributed RAM, so those that ask for it become block RAM or registers.
+/// Commands of yosys for memories: the part has no distributed RAM, so those that ask for it become block RAM or registers.
 /// They are there when modules with parameters are instantiated.
 const MEMORIES: &str = "setattr -unset ram_style m:*";
 /// The same for a pipeline, which needs all block RAMs: some of its memories become registers. No two threads read and write

@@ -139,7 +139,7 @@ impl HpuShape {
         )
     }
 
-    /// What this pipeline lacks.
+    /// Suffixes for missing instructions and counters.
     pub(super) fn options(&self) -> String {
         let multiplies = if self.multiplies { "" } else { "_no_multiply" };
         let counts = if self.counts { "" } else { "_no_count" };

@@ -88,7 +88,7 @@ impl SerialHpuShape {
     }
 }
 
-/// What the block does.
+/// States of the block.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
 enum Phase {
     /// Waits for a frame.
