@@ -160,7 +160,7 @@ pub const UART_BAUD: u64 = 1_000_000;
 pub(crate) const QUIET_CLOCKS: u64 = 1 << 20;
 
 /// 100 MHz to 40 MHz.
-const PLL: PllSettings = PllSettings {
+pub(crate) const PLL: PllSettings = PllSettings {
     divr: 4,
     divf: 31,
     divq: 4,
@@ -171,22 +171,16 @@ const _: () = assert!(CLOCK_HZ.is_multiple_of(UART_BAUD));
 /// Width of the counter of clocks in reset after power-up: block RAM answers a few microseconds after configuration.
 const POWER_UP_WIDTH: usize = 10;
 
-/// Clock and reset of a design.
-///
-/// ```text
-///  clock ==> PLL ==> clk, 40 MHz       reset: until the PLL is steady, and 1024 clocks more
-/// ```
+/// Reset of a design: until the PLL is steady, and 1024 clocks more.
 #[module(no_clock)]
-pub struct BoardClock {
-    /// 100 MHz.
-    pub clock: Signal<In, Clock>,
-    /// 40 MHz.
-    pub clk: Signal<Out, Clock>,
+pub struct PowerUp {
+    /// Clock of the design.
+    pub clk: Signal<In, Clock>,
+    /// The PLL is steady; it changes at any time.
+    pub locked: Wire<In, bool>,
     /// The design is in reset.
     pub reset: Wire<Out, bool>,
-    pll: IcePll<{ PLL }>,
     /// The PLL is steady, in its own clock.
-    #[clock(clk)]
     steady: [Reg<bool>; 2],
     unsteady: Wire<Local, bool>,
     #[clock(clk, unsteady)]
@@ -195,11 +189,9 @@ pub struct BoardClock {
     awake: Reg<bool, Reset>,
 }
 
-#[kernel(BoardClock)]
+#[kernel(PowerUp)]
 fn update() {
-    pll.reference = clock;
-    clk = pll.clk;
-    steady[0] = pll.locked;
+    steady[0] = locked;
     steady[1] = steady[0];
     unsteady = !steady[1];
     if clocks == (1_usize << POWER_UP_WIDTH) - 1 {
@@ -228,7 +220,9 @@ pub struct AlchitryCu {
     /// LEDs, 1 is on.
     pub leds: Wire<Out, 8>,
     clk: Signal<Local, Clock>,
-    source: BoardClock,
+    pll: IcePll<{ PLL }>,
+    #[clock(clk)]
+    power_up: PowerUp,
     #[clock(clk)]
     console: Checked<UartMatch<{ console }>>,
 }
@@ -250,9 +244,10 @@ fn console_values() -> Values {
 
 #[kernel(AlchitryCu)]
 fn update() {
-    source.clock = clock;
-    clk = source.clk;
-    console.rst = source.reset;
+    pll.reference = clock;
+    clk = pll.clk;
+    power_up.locked = pll.locked;
+    console.rst = power_up.reset;
     console.uart_rx = uart_rx;
     uart_tx = console.uart_tx;
     leds = console.leds;

@@ -1,7 +1,7 @@
 //! The Alchitry Cu with a pipeline of handler processing units.
 
 use crate::Board;
-use crate::alchitry_cu::{self, BoardClock, CLOCK_HZ, QUIET_CLOCKS, UART_BAUD};
+use crate::alchitry_cu::{self, CLOCK_HZ, IcePll, PLL, PowerUp, QUIET_CLOCKS, UART_BAUD};
 use spinneret_hdl::entry::{ParameterError, Values};
 use spinneret_hdl::hpu::{SerialHpu, SerialHpuShape};
 use spinneret_verilog::prelude::*;
@@ -27,7 +27,9 @@ pub struct AlchitryCuHpu {
     /// LEDs, 1 is on.
     pub leds: Wire<Out, 8>,
     clk: Signal<Local, Clock>,
-    source: BoardClock,
+    pll: IcePll<{ PLL }>,
+    #[clock(clk)]
+    power_up: PowerUp,
     #[clock(clk)]
     hpu: SerialHpu<{ shape }>,
 }
@@ -46,9 +48,10 @@ fn values() -> Values {
 
 #[kernel(AlchitryCuHpu)]
 fn update() {
-    source.clock = clock;
-    clk = source.clk;
-    hpu.rst = source.reset;
+    pll.reference = clock;
+    clk = pll.clk;
+    power_up.locked = pll.locked;
+    hpu.rst = power_up.reset;
     hpu.uart_rx = uart_rx;
     uart_tx = hpu.uart_tx;
     leds = hpu.leds;
