@@ -10,6 +10,7 @@
 #   CLUSTERS  clusters of the NIC (2)        LDFLAGS    more options for the linker
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
 #             is taken if a source seems to need it
+#   SPIN_BOARD  alchitry-cu-hpu: for that board (docs/boards/alchitry-cu-hpu.md) instead of for a NIC
 #   CSUM      1: checksums by the instruction `csum`, which spinneret's own HPU has and the public cluster has not (0)
 #   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
@@ -52,8 +53,19 @@ spin_more_ldflags = $(SPIN_LDFLAGS) $(LDFLAGS)
 endif
 
 CROSS ?= riscv64-unknown-elf-
+ifeq ($(SPIN_BOARD),alchitry-cu-hpu)
+# One cluster without multiplication, and small stacks: its spin_map.ld has the same numbers.
+CLUSTERS ?= 1
+MARCH ?= rv32iac
+CSUM ?= 1
+spin_board_cflags := -DSPIN_AREA_SIZE=0x100
+spin_more_cflags += -Wstack-usage=160
+spin_board_ldflags := -L$(RUNTIME)/$(SPIN_BOARD)
+else ifdef SPIN_BOARD
+$(error spin.mk: SPIN_BOARD is `alchitry-cu-hpu`, or is not set)
+endif
 CLUSTERS ?= 2
-spin_opt := $(call spin_setting,OPT,-O3)
+spin_opt := $(call spin_setting,OPT,$(if $(SPIN_BOARD),-Os,-O3))
 spin_build := $(call spin_setting,BUILD,build)
 ifndef PRINTF
 PRINTF := $(if $(shell grep -lE '%[-+ \#0-9.*]*(ll|L|j|[aAeEfFgG])|PRI[a-zA-Z]+64' $(spin_srcs) 2>/dev/null),double,integer)
@@ -81,7 +93,8 @@ spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
 spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) $(spin_csum) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
 # Packets are looked at through pointers of all types.
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
-spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -L$(RUNTIME) -T $(RUNTIME)/link.ld -Wl,--gc-sections
+spin_cflags += $(spin_board_cflags)
+spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles $(spin_board_ldflags) -L$(RUNTIME) -T $(RUNTIME)/link.ld -Wl,--gc-sections
 
 # Objects lie apart, because a public program is called what its author likes, and lies in $(spin_build) itself.
 spin_elf := $(spin_build)/$(spin_name).elf

@@ -23,8 +23,9 @@ fuzzing() { ./dev fuzz --seconds 600; }
 busmodels() { tools/cocotb/check.sh; }
 machines() { ./dev vm --all; }
 archive() { ./dev release; }
+boards() { ./dev board alchitry-cu-hpu; }
 
-steps=(tests proofs soaks calls busmodels fuzzing machines archive)
+steps=(tests proofs soaks calls busmodels fuzzing machines archive boards)
 if [[ ${1:-} == --list ]]; then
     printf '%s\n' "${steps[@]}"
     exit

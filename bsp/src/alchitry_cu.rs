@@ -156,8 +156,11 @@ pub const CLOCK_HZ: u64 = 40_000_000;
 /// Speed of the serial line, in bits a second; the clock is a multiple of it.
 pub const UART_BAUD: u64 = 1_000_000;
 
+/// Clocks without a byte after which a frame is given up: 26 ms.
+pub(crate) const QUIET_CLOCKS: u64 = 1 << 20;
+
 /// 100 MHz to 40 MHz.
-const PLL: PllSettings = PllSettings {
+pub(crate) const PLL: PllSettings = PllSettings {
     divr: 4,
     divf: 31,
     divq: 4,
@@ -168,12 +171,38 @@ const _: () = assert!(CLOCK_HZ.is_multiple_of(UART_BAUD));
 /// Width of the counter of clocks in reset after power-up: block RAM answers a few microseconds after configuration.
 const POWER_UP_WIDTH: usize = 10;
 
-/// A matching engine behind a serial line, with what the board needs around it.
-///
-/// ```text
-///  clock ==> PLL ==> 40 MHz       reset: until the PLL is steady, and 1024 clocks more
-///  uart_rx ==> UartMatch ==> uart_tx, leds
-/// ```
+/// Reset of a design: until the PLL is steady, and 1024 clocks more.
+#[module(no_clock)]
+pub struct PowerUp {
+    /// Clock of the design.
+    pub clk: Signal<In, Clock>,
+    /// The PLL is steady; it changes at any time.
+    pub locked: Wire<In, bool>,
+    /// The design is in reset.
+    pub reset: Wire<Out, bool>,
+    /// The PLL is steady, in its own clock.
+    steady: [Reg<bool>; 2],
+    unsteady: Wire<Local, bool>,
+    #[clock(clk, unsteady)]
+    clocks: Reg<{ POWER_UP_WIDTH }, Reset>,
+    #[clock(clk, unsteady)]
+    awake: Reg<bool, Reset>,
+}
+
+#[kernel(PowerUp)]
+fn update() {
+    steady[0] = locked;
+    steady[1] = steady[0];
+    unsteady = !steady[1];
+    if clocks == (1_usize << POWER_UP_WIDTH) - 1 {
+        awake = true;
+    } else {
+        clocks = clocks + 1;
+    }
+    reset = !awake;
+}
+
+/// A matching engine behind a serial line.
 ///
 /// The protocol is that of [`spinneret_hdl::uart::protocol`].
 #[module(
@@ -192,14 +221,8 @@ pub struct AlchitryCu {
     pub leds: Wire<Out, 8>,
     clk: Signal<Local, Clock>,
     pll: IcePll<{ PLL }>,
-    /// The PLL is steady, in its own clock.
     #[clock(clk)]
-    steady: [Reg<bool>; 2],
-    unsteady: Wire<Local, bool>,
-    #[clock(clk, unsteady)]
-    clocks: Reg<{ POWER_UP_WIDTH }, Reset>,
-    #[clock(clk, unsteady)]
-    awake: Reg<bool, Reset>,
+    power_up: PowerUp,
     #[clock(clk)]
     console: Checked<UartMatch<{ console }>>,
 }
@@ -211,8 +234,7 @@ fn console_values() -> Values {
         ("rules", 4),
         ("inspected_bytes", 64),
         ("clocks_per_bit", CLOCK_HZ / UART_BAUD),
-        // 26 ms.
-        ("quiet_clocks", 1 << 20),
+        ("quiet_clocks", QUIET_CLOCKS),
         // Twice in 0.84 s.
         ("heartbeat_bits", 24),
     ]
@@ -220,19 +242,12 @@ fn console_values() -> Values {
     .into()
 }
 
-#[kernel(AlchitryCu { clock, uart_rx, uart_tx, leds, clk, pll, steady, unsteady, clocks, awake, console })]
+#[kernel(AlchitryCu)]
 fn update() {
     pll.reference = clock;
     clk = pll.clk;
-    steady[0] = pll.locked;
-    steady[1] = steady[0];
-    unsteady = !steady[1];
-    if clocks == (1_usize << POWER_UP_WIDTH) - 1 {
-        awake = true;
-    } else {
-        clocks = clocks + 1;
-    }
-    console.rst = !awake;
+    power_up.locked = pll.locked;
+    console.rst = power_up.reset;
     console.uart_rx = uart_rx;
     uart_tx = console.uart_tx;
     leds = console.leds;
@@ -241,6 +256,7 @@ fn update() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alchitry_cu_hpu::AlchitryCuHpu;
     use spinneret_verilog::generate;
 
     #[test]
@@ -292,17 +308,22 @@ mod tests {
 
     #[test]
     fn every_port_has_pins_and_every_pin_a_port() {
-        let design = generate(&AlchitryCu::new().unwrap(), "alchitry_cu").unwrap();
-        let mut ports: Vec<String> = Vec::new();
-        for port in &design.ports {
-            match port.width {
-                1 => ports.push(port.name.clone()),
-                width => ports.extend((0..width).map(|bit| format!("{}[{bit}]", port.name))),
+        let designs = [
+            generate(&AlchitryCu::new().unwrap(), "alchitry_cu").unwrap(),
+            generate(&AlchitryCuHpu::new().unwrap(), "alchitry_cu_hpu").unwrap(),
+        ];
+        for design in designs {
+            let mut ports: Vec<String> = Vec::new();
+            for port in &design.ports {
+                match port.width {
+                    1 => ports.push(port.name.clone()),
+                    width => ports.extend((0..width).map(|bit| format!("{}[{bit}]", port.name))),
+                }
             }
+            let mut pins: Vec<String> = (BOARD.pins)().into_iter().map(|pin| pin.signal).collect();
+            ports.sort();
+            pins.sort();
+            assert_eq!(ports, pins);
         }
-        let mut pins: Vec<String> = (BOARD.pins)().into_iter().map(|pin| pin.signal).collect();
-        ports.sort();
-        pins.sort();
-        assert_eq!(ports, pins);
     }
 }

@@ -3,11 +3,21 @@
 //! All vendor primitives are in this crate.
 
 pub mod alchitry_cu;
+pub mod alchitry_cu_hpu;
 pub mod ultrascale;
 
 /// All boards, in alphabetical order of their names.
 pub fn boards() -> &'static [Board] {
-    const BOARDS: &[Board] = &[alchitry_cu::BOARD, AU200, AU250, AU280, AU50, AU55N, VCU1525];
+    const BOARDS: &[Board] = &[
+        alchitry_cu::BOARD,
+        alchitry_cu_hpu::BOARD,
+        AU200,
+        AU250,
+        AU280,
+        AU50,
+        AU55N,
+        VCU1525,
+    ];
     BOARDS
 }
 

@@ -78,6 +78,7 @@ const ENTRIES: &[Entry] = &[
     hpu::REGISTERS,
     hpu::PIPELINE,
     hpu::MEMORY,
+    hpu::SERIAL,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

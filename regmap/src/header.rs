@@ -59,6 +59,11 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
     for (about, names) in RUNTIME {
         writeln!(out, "\n/* {about} */")?;
         for (name, value) in *names {
+            if *name == "AREA_SIZE" {
+                // A build for a small board says how much it has.
+                write!(out, "#ifndef SPIN_{name}\n#define SPIN_{name} {value:#x}\n#endif\n")?;
+                continue;
+            }
             match value {
                 0..0x100 => writeln!(out, "#define SPIN_{name} {value}")?,
                 _ => writeln!(out, "#define SPIN_{name} {value:#x}")?,

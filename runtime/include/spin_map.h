@@ -32,7 +32,9 @@
 #define SPIN_GUARD_OFFSET 0x600
 #define SPIN_GUARD_SIZE 64
 #define SPIN_AREA_OFFSET 0x800
+#ifndef SPIN_AREA_SIZE
 #define SPIN_AREA_SIZE 0x780
+#endif
 
 /* The task at hand, its doorbell, and the cause of its failure. */
 #define HWSCHED_HANDLER_FUN_ADDR 0x1b205000

@@ -32,6 +32,21 @@
 #define ECALL_LEAVE 3
 #define ECALL_EXIT 10
 
+    /* Multiplies, with t2 where there is no instruction for it. */
+    .macro multiply product, number
+#ifdef __riscv_mul
+    mul \product, \product, \number
+#else
+    mv t2, \product
+    li \product, 0
+1:  beqz t2, 2f
+    add \product, \product, \number
+    addi t2, t2, -1
+    j 1b
+2:
+#endif
+    .endm
+
     /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
     .section .vectors, "ax"
     .org 0x80
@@ -75,7 +90,7 @@ _start:
     /* From the top of this HPU's area down: thread-local variables, arguments of the handler, stack. */
     addi t0, s1, 1
     li t1, SPIN_AREA_SIZE
-    mul t0, t0, t1
+    multiply t0, t1
     li t1, SPIN_AREA_OFFSET
     add t0, t0, t1
     add t0, t0, s3
@@ -87,7 +102,7 @@ _start:
     sw s2, CONTEXT_CLUSTER(s4)
     sw s1, CONTEXT_HPU(s4)
     li t0, NB_CORES
-    mul t0, t0, s2
+    multiply t0, s2
     add t0, t0, s1
     sw t0, CONTEXT_GID(s4)
     sw zero, CONTEXT_INSIDE(s4)

@@ -19,6 +19,7 @@ pub mod psdpram;
 pub mod rate_limiter;
 pub mod reference;
 pub mod regs;
+pub mod serial_hpu;
 pub mod stub;
 pub mod tx_inject;
 pub mod uart_match;

@@ -1,4 +1,4 @@
-//! The Alchitry Cu: sources, pins and a Makefile for the open tools.
+//! Designs for the Alchitry Cu: sources, pins and a Makefile for the open tools.
 
 use super::{BoardOutput, Contents, RTL, find};
 use crate::error::backend;
@@ -11,6 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser;
 use serde_json::Value;
 use spinneret_bsp::alchitry_cu::{AlchitryCu, CLOCK_HZ, UART_BAUD};
+use spinneret_bsp::alchitry_cu_hpu::{self, AlchitryCuHpu};
 use spinneret_bsp::{Board, Family};
 use spinneret_verilog::TopOptions;
 use std::fmt::Write as _;
@@ -19,7 +20,15 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Name of the top module.
-pub const TOP: &str = "alchitry_cu";
+fn top(board: &Board) -> String {
+    board.name.replace('-', "_")
+}
+
+/// The design is a pipeline.
+fn has_pipeline(board: &Board) -> bool {
+    board.name == alchitry_cu_hpu::BOARD.name
+}
+
 /// Frequency that place and route has to reach, in MHz.
 pub const CLOCK_MHZ: u64 = CLOCK_HZ / 1_000_000;
 /// Report of place and route, below the output directory.
@@ -31,11 +40,15 @@ pub const REPORT: &str = "build/report.json";
 /// The design cannot be generated.
 pub fn render(board: &'static Board) -> anyhow::Result<BoardOutput> {
     let mut library = Contents::library();
-    library
-        .add(&AlchitryCu::new()?, TOP, &TopOptions::default())
-        .map_err(backend(TOP))?;
+    let (top, options) = (top(board), TopOptions::default());
+    let added = if has_pipeline(board) {
+        library.add(&AlchitryCuHpu::new()?, &top, &options)
+    } else {
+        library.add(&AlchitryCu::new()?, &top, &options)
+    };
+    added.map_err(backend(&top))?;
     let contents = Contents::of(&library);
-    let mut files = vec![contents.file_list(TOP), pins(board), makefile(&contents)];
+    let mut files = vec![contents.file_list(&top), pins(board), makefile(board, &contents)];
     files.extend(contents.sources);
     files.extend(contents.declarations);
     Ok(BoardOutput {
@@ -43,8 +56,9 @@ pub fn render(board: &'static Board) -> anyhow::Result<BoardOutput> {
         files,
         notes: vec![
             format!("clock {CLOCK_MHZ} MHz, serial line {UART_BAUD} bits a second"),
-            "`make` in this directory builds build/alchitry_cu.bin; `make program` loads it into the board's flash"
-                .to_owned(),
+            format!(
+                "`make` in this directory builds build/{top}.bin; `make program` loads it into the board's flash"
+            ),
         ],
     })
 }
@@ -55,13 +69,28 @@ fn pins(board: &Board) -> File {
         text.push_str(&format!("set_io {} {}\n", pin.signal, pin.ball));
     }
     File {
-        name: format!("constraints/{TOP}.pcf"),
+        name: format!("constraints/{}.pcf", top(board)),
         text,
     }
 }
 
+/// Commands of yosys for memories: the part has no distributed RAM, so those that ask for it become block RAM or registers.
+/// They are there when modules with parameters are instantiated.
+const MEMORIES: &str = "setattr -unset ram_style m:*";
+/// The same for a pipeline, which needs all block RAMs: some of its memories become registers. No two threads read and write
+/// a word in one clock, so nothing has to see to that.
+const MEMORIES_OF_HPU: &str = "proc; flatten; setattr -unset ram_style m:* a:ram_style=distributed %i; \
+    setattr -set ram_style \"logic\" m:*u_mtvec.memory m:*u_mepc.memory m:*u_mtval.memory %u %u; \
+    setattr -set no_rw_check 1 m:*";
+
 /// Builds the bitstream. A step that fails leaves no file that the next step would take for good.
-fn makefile(contents: &Contents) -> File {
+fn makefile(board: &Board, contents: &Contents) -> File {
+    let top = top(board);
+    let memories = if has_pipeline(board) {
+        MEMORIES_OF_HPU
+    } else {
+        MEMORIES
+    };
     let sources: String = contents
         .sources
         .iter()
@@ -71,7 +100,7 @@ fn makefile(contents: &Contents) -> File {
         "{HASH_HEADER}
 # Synthesis, place and route, and bitstream by yosys, nextpnr-ice40 and icepack. nextpnr fails if the design does
 # not reach the frequency; SEED chooses another placement.
-TOP := {TOP}
+TOP := {top}
 FREQUENCY_MHZ := {CLOCK_MHZ}
 SEED := 1
 BUILD := build
@@ -81,11 +110,10 @@ SOURCES :={sources}
 .PHONY: all program clean
 all: $(BUILD)/$(TOP).bin
 
-# The part has no distributed RAM: memories that ask for it become block RAM or registers. They are there when modules with
-# parameters are instantiated.
+# The part has no distributed RAM.
 $(BUILD)/$(TOP).json: $(SOURCES) Makefile
 \tmkdir -p $(BUILD)
-\tyosys -q -l $(BUILD)/yosys.log -p 'read_verilog -sv $(SOURCES); hierarchy -top $(TOP); setattr -unset ram_style m:*' \\
+\tyosys -q -l $(BUILD)/yosys.log -p 'read_verilog -sv $(SOURCES); hierarchy -top $(TOP); {memories}' \\
 \t\t-p 'synth_ice40 -top $(TOP) -json $@; check -assert'
 
 $(BUILD)/$(TOP).asc: $(BUILD)/$(TOP).json constraints/$(TOP).pcf
@@ -130,11 +158,6 @@ pub struct Arguments {
 
 /// Programs that the build needs.
 const TOOLS: [&str; 4] = ["make", "yosys", "nextpnr-ice40", "icepack"];
-/// Marks around the figures in the documentation.
-const MARKS: [&str; 2] = [
-    "<!-- figures: begin; written by `./dev board alchitry-cu --record` -->",
-    "<!-- figures: end -->",
-];
 
 /// Builds, and tells on standard output what the design takes and how fast it is.
 ///
@@ -162,7 +185,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             .root()
             .join("docs/boards")
             .join(format!("{}.md", board.name));
-        record(&path, &workspace.show(&path), &figures)?;
+        record(board, &path, &workspace.show(&path), &figures)?;
     }
     Ok(())
 }
@@ -248,7 +271,7 @@ fn summary(output: &BoardOutput, figures: &Figures, shown: &str) -> String {
     for [what, value] in rows(figures) {
         let _ = writeln!(text, "  {what}: {value}");
     }
-    let _ = write!(text, "  bitstream: {shown}/build/{}.bin", TOP);
+    let _ = write!(text, "  bitstream: {shown}/build/{}.bin", top(output.board));
     text
 }
 
@@ -260,10 +283,15 @@ fn table(figures: &Figures) -> String {
     text
 }
 
-fn record(path: &Path, shown: &str, figures: &Figures) -> anyhow::Result<()> {
+fn record(board: &Board, path: &Path, shown: &str, figures: &Figures) -> anyhow::Result<()> {
     let old = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
-    let new = workspace::between(&old, MARKS, &table(figures));
-    let new = new.with_context(|| workspace::no_marks(shown, MARKS))?;
+    let begin = format!(
+        "<!-- figures: begin; written by `./dev board {} --record` -->",
+        board.name
+    );
+    let marks = [&begin, "<!-- figures: end -->"];
+    let new = workspace::between(&old, marks, &table(figures));
+    let new = new.with_context(|| workspace::no_marks(shown, marks))?;
     workspace::replace(path, &new).with_context(|| format!("cannot write {shown}"))
 }
 

@@ -414,6 +414,7 @@ fn the_list_names_everything_that_can_be_asked_for() {
         "board",
         "vcu1525",
         "alchitry-cu",
+        "alchitry-cu-hpu",
         &module,
         &parameter,
     ] {

@@ -1,3 +1,4 @@
+use super::HpuShape;
 use spinneret_isa::CSRS;
 use spinneret_verilog::prelude::*;
 
@@ -20,7 +21,7 @@ struct Status {
 /// - **Commit:** `retires`, `returns` and `traps` say in stage 7 what came of the slot; without any nothing changes.
 /// - **Reset:** machine mode, `mstatus` 0 except for `MPP`; `mcause` and the counters are 0, which the first slot of each thread
 ///   after the reset sees to; other registers keep their values.
-#[module(threads: usize, index: usize = address_width(threads))]
+#[module(shape: HpuShape, threads: usize = shape.threads, index: usize = address_width(threads))]
 pub struct HpuCsrs {
     /// `mhartid` of thread 0; those of the others follow.
     pub hart_base: Wire<In, 32>,
@@ -74,8 +75,8 @@ pub struct HpuCsrs {
     #[new(Ram::new(RamStyle::Distributed, threads, 5))]
     mcause: Ram,
     /// `minstret`.
-    #[new(Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new()))]
-    instret: Ram,
+    #[new(Optional::new(shape.counts, || Ram::new(RamStyle::Distributed, threads, 64).holding("zero", Vec::new())))]
+    instret: Optional<Ram>,
 }
 
 /// The register is one of those whose name is wanted.
@@ -146,7 +147,7 @@ fn returned(status: Sig) -> Sig {
     })
 }
 
-#[kernel(HpuCsrs, suffix = threads)]
+#[kernel(HpuCsrs, suffix = format!("{threads}{}", shape.options()))]
 fn update() {
     let f = Status::new();
     let thread = staged("thread", 5, thread);
@@ -190,9 +191,14 @@ fn update() {
         (named(&["mhartid"]).at(6), hart_base | thread.at(6).resize(32)),
     ];
     let constants = CSRS.iter().filter_map(|row| Some((row.name, row.value?)));
-    let constants = constants
-        .filter(|(_, value)| *value != 0)
-        .map(|(name, value)| (named(&[name]).at(6), constant(lit(value.into(), 32))));
+    let constants = constants.filter(|(_, value)| *value != 0).map(|(name, value)| {
+        let value = if name == "misa" {
+            value & !shape.missing_extensions()
+        } else {
+            value
+        };
+        (named(&[name]).at(6), constant(lit(value.into(), 32)))
+    });
     let read = choices
         .into_iter()
         .chain(constants)
@@ -239,10 +245,15 @@ fn update() {
     );
 
     cycle = cycle + 1;
-    let count = instret.read(0, thread.at(8));
-    let one = reg_reset(retires, false).word().resize(64);
-    let counted = reg(if is_first.at(8) { one } else { count + one });
-    instret.write(true, thread.at(9), counted);
+    let count = if shape.counts {
+        let count = instret.read(0, thread.at(8));
+        let one = reg_reset(retires, false).word().resize(64);
+        let counted = reg(if is_first.at(8) { one } else { count + one });
+        instret.write(true, thread.at(9), counted);
+        count
+    } else {
+        constant(lit(0, 64))
+    };
     let counts_cycles = named(&["cycle", "time", "mcycle", "cycleh", "timeh", "mcycleh"]);
     let counts_instructions = named(&["instret", "minstret", "instreth", "minstreth"]);
     let is_counter = counts_cycles.at(7) || (counts_instructions.at(7) && !is_first.at(7));

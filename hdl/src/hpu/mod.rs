@@ -10,6 +10,8 @@ mod ports;
 mod program;
 mod ranges;
 mod registers;
+mod serial;
+pub mod serial_protocol;
 
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
@@ -20,6 +22,7 @@ pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
 pub use program::HpuProgram;
 pub use ranges::HpuRanges;
 pub use registers::HpuRegisters;
+pub use serial::{PACKET, SerialHpu, SerialHpuShape};
 
 use crate::entry::{Entry, Parameters as _, Variant};
 use crate::limits::Limit;
@@ -62,6 +65,14 @@ pub(crate) const MEMORY: Entry = Entry::part(
     |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
 );
 
+/// [`SerialHpu`].
+pub(crate) const SERIAL: Entry = Entry::part(
+    "serial_hpu",
+    "a pipeline behind a serial line, for small boards",
+    SerialHpuShape::parameters,
+    |values| Ok(Box::new(SerialHpu::new(SerialHpuShape::new(values)?))),
+);
+
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
     DECODER.variant("hpu_decoder", ""),
@@ -69,6 +80,10 @@ pub(crate) const SIMULATED: &[Variant] = &[
     PIPELINE.variant("hpu_pipeline_4", "threads=4 trace=1"),
     PIPELINE.variant("hpu_pipeline_8", "threads=8 trace=1"),
     PIPELINE.variant("hpu_pipeline_16", "threads=16 trace=1 memory_clocks=2"),
+    SERIAL.variant(
+        "serial_hpu",
+        "clocks_per_bit=4 quiet_clocks=65536 heartbeat_bits=10",
+    ),
     MEMORY.variant("hpu_memory", ""),
     // Whose every address bit counts.
     MEMORY.variant("hpu_memory_small", "threads=4 words=4 base=0xfffffff0"),

@@ -33,15 +33,15 @@ pub struct HpuPipeline {
     /// The word.
     pub program_data: Wire<In, 32>,
     /// A protection range is set; see [`HpuRanges`].
-    pub range_write: Wire<In, bool>,
+    pub range_write: Optional<Wire<In, bool>, { shape.ranges > 0 }>,
     /// Thread of the range.
-    pub range_thread: Wire<In, { index }>,
+    pub range_thread: Optional<Wire<In, { index }>, { shape.ranges > 0 }>,
     /// Number of the range.
-    pub range_number: Wire<In, { address_width(shape.ranges) }>,
+    pub range_number: Optional<Wire<In, { address_width(shape.ranges) }>, { shape.ranges > 0 }>,
     /// Its first grain of 64 bytes.
-    pub range_first: Wire<In, 23>,
+    pub range_first: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
     /// The grain behind its last one.
-    pub range_end: Wire<In, 23>,
+    pub range_end: Optional<Wire<In, 23>, { shape.ranges > 0 }>,
     /// Loads, stores, atomic instructions.
     pub m: HpuData<{ threads }>,
     /// A thread entered its trap handler.
@@ -73,12 +73,9 @@ pub struct HpuPipeline {
     decoder: HpuDecoder,
     #[new(HpuRegisters::new(threads))]
     registers: HpuRegisters,
-    #[new(HpuDivider::new(threads))]
-    divider: HpuDivider,
-    #[new(HpuCsrs::new(threads))]
-    csrs: HpuCsrs,
-    #[new(HpuRanges::new(threads, shape.ranges))]
-    ranges: HpuRanges,
+    divider: Optional<HpuDivider<{ threads }>, { shape.multiplies }>,
+    csrs: HpuCsrs<{ shape }>,
+    ranges: Optional<HpuRanges<{ threads }, { shape.ranges }>, { shape.ranges > 0 }>,
     /// The first word of an access in two parts.
     #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
     saved: Ram,
@@ -88,6 +85,7 @@ pub struct HpuPipeline {
 fn update() {
     let predicts = shape.predicts();
     let load_stage = 7 + shape.memory_clocks;
+    let never = constant(lit(0, 1))[0];
 
     // Stages 0 to 2: fetch.
     slot = slot + 1;
@@ -107,12 +105,19 @@ fn update() {
     registers.read[0] = cat!(thread.at(3), decoder.rs1);
     registers.read[1] = cat!(thread.at(3), decoder.rs2);
     let rs1 = staged("rs1", 3, decoder.rs1);
+    let has = |unit: &Unit| shape.multiplies || !matches!(unit, Unit::Multiply | Unit::Divide);
+    let unit = word_of(
+        UNITS
+            .iter()
+            .enumerate()
+            .map(|(bit, unit)| if has(unit) { decoder.m.unit[bit] } else { never }),
+    );
     let units: Vec<_> = UNITS
         .iter()
         .enumerate()
-        .map(|(bit, unit)| staged(&format!("is_{unit:?}").to_lowercase(), 4, decoder.m.unit[bit]))
+        .map(|(bit, name)| staged(&format!("is_{name:?}").to_lowercase(), 4, unit[bit]))
         .collect();
-    let has_unit = staged("has_unit", 4, decoder.m.unit.any());
+    let has_unit = staged("has_unit", 4, unit.any());
     let rd = staged("rd", 4, decoder.m.rd);
     let function = staged("function", 4, decoder.m.function);
     let [calls, breaks, returns] = [("calls", 0), ("breaks", 1), ("returns", 2)]
@@ -137,7 +142,11 @@ fn update() {
     let writes = issued_now.at(7) && rd.at(7).any();
     let takes_1 = writes && rd.at(7) == decoder.rs1;
     let takes_2 = writes && rd.at(7) == decoder.rs2;
-    let waits = predicts && is_late(7) && (takes_1 || takes_2);
+    let waits = if predicts {
+        is_late(7) && (takes_1 || takes_2)
+    } else {
+        never
+    };
 
     // Stage 4: operands.
     let [value_1, value_2] = [(takes_1, 0), (takes_2, 1)].map(|(takes, port)| {
@@ -173,11 +182,12 @@ fn update() {
     // Stage 5: execute.
     let link = cat!(next_pc.at(5), lit(0, 1));
     let found = execute::execute(operands, is(5, Unit::Jump), link);
-    let product = execute::product(operands.x, operands.y, function.at(5), is_not(7, Unit::Multiply));
-    divider.thread = thread.at(4);
-    divider.x = operands.x;
-    divider.y = operands.y;
-    divider.funct3 = function.at(5).slice(0, 2);
+    if shape.multiplies {
+        divider.thread = thread.at(4);
+        divider.x = operands.x;
+        divider.y = operands.y;
+        divider.funct3 = function.at(5).slice(0, 2);
+    }
     csrs.hart_base = hart_base;
     csrs.is_first = staged("is_first", 0, !started).reset_to(false).at(5);
     csrs.thread = thread.at(5);
@@ -196,16 +206,20 @@ fn update() {
     let lanes = execute::strobes(offset, function.at(6).slice(0, 2));
     let crosses = reg(lanes.slice(4, 4).any());
     let is_misaligned = is_atomic(6) && offset.any();
-    let upper_now = staged("upper", 4, upper);
-    ranges.thread = thread.at(5);
-    ranges.upper = upper_now.at(5);
-    ranges.grain = address.at(6).slice(6, 26);
-    ranges.write = range_write;
-    ranges.write_thread = range_thread;
-    ranges.write_number = range_number;
-    ranges.write_first = range_first;
-    ranges.write_end = range_end;
-    let is_protected = is_memory(6) && csrs.is_data_user && !ranges.allowed;
+    let upper_now = staged("upper", 4, upper).reset_to(false);
+    let is_protected = if shape.ranges > 0 {
+        ranges.thread = thread.at(5);
+        ranges.upper = upper_now.at(5);
+        ranges.grain = address.at(6).slice(6, 26);
+        ranges.write = *range_write;
+        ranges.write_thread = *range_thread;
+        ranges.write_number = *range_number;
+        ranges.write_first = *range_first;
+        ranges.write_end = *range_end;
+        is_memory(6) && csrs.is_data_user && !ranges.allowed
+    } else {
+        never
+    };
     let atomic = staged("atomic", 4, decoder.m.atomic);
     let reserves = is_atomic(6) && atomic.at(6) == LOAD_RESERVED;
     let is_read = staged("is_read", 6, is(6, Unit::Load) || reserves);
@@ -260,10 +274,14 @@ fn update() {
     m.is_user = reg(csrs.is_data_user);
     let is_refused = offers && m.refused;
     let is_first_half = crosses && !second_now.at(7);
-    let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
+    let (divides, divides_on) = if shape.multiplies {
+        let divides = issued_now.at(7) && is(7, Unit::Divide) && !early_trap;
+        (divides, divides && !divider.is_last)
+    } else {
+        (never, never)
+    };
     let traps = early_trap || is_refused;
-    let replays =
-        asks_upper || (offers && !m.refused && (!m.ready || is_first_half)) || (divides && !divider.is_last);
+    let replays = asks_upper || (offers && !m.refused && (!m.ready || is_first_half)) || divides_on;
     let retires = issued_now.at(7) && !traps && !replays;
     let is_vector = traps || (issued_now.at(7) && returns.at(7));
     let is_jump = issued_now.at(7) && jumps;
@@ -290,9 +308,11 @@ fn update() {
     second = next_state(second_now.at(7), is_half_done || (second_now.at(7) && replays));
     let stays_upper = upper_now.at(7) && replays && !is_half_done;
     upper = next_state(upper_now.at(7), asks_upper || stays_upper);
-    divider.is_none = is_not(7, Unit::Divide);
-    divider.goes_on = divides;
-    divider.ends = issued_now.at(7) && !divides;
+    if shape.multiplies {
+        divider.is_none = is_not(7, Unit::Divide);
+        divider.goes_on = divides;
+        divider.ends = issued_now.at(7) && !divides;
+    }
 
     // Stage 8: results, traps.
     let cause = reg(if is_refused { access(7, 1) } else { early_cause });
@@ -312,7 +332,13 @@ fn update() {
     let no_csr = is_not(7, Unit::Csr);
     let csr_value = reg(if no_csr { lit(0, 32) } else { csrs.value });
     /// All but one of these are 0.
-    let other = staged("other", 9, reg(early | csr_value | product | divider.result));
+    let mut results = early | csr_value;
+    if shape.multiplies {
+        let is_none = is_not(7, Unit::Multiply);
+        results =
+            results | execute::product(operands.x, operands.y, function.at(5), is_none) | divider.result;
+    }
+    let other = staged("other", 9, reg(results));
     let counter = staged("counter", 9, csrs.counter);
     let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
 

@@ -85,9 +85,15 @@ pub struct HpuShape {
     /// Threads, which take turns: 4, 8 or 16.
     #[parameter(8, range = 4..=16)]
     pub threads: usize,
-    /// Protection ranges of a thread.
-    #[parameter(8, range = 1..=16)]
+    /// Protection ranges of a thread; 0: user mode may access everything.
+    #[parameter(8, range = 0..=16)]
     pub ranges: usize,
+    /// 1: instructions that multiply and divide; else they are illegal.
+    #[parameter(1)]
+    pub multiplies: bool,
+    /// 1: `minstret` counts; else it is 0.
+    #[parameter(1)]
+    pub counts: bool,
     /// Words of program memory.
     #[parameter(8192, range = 16..=65536)]
     pub program_words: usize,
@@ -124,9 +130,25 @@ impl HpuShape {
     pub(super) fn suffix(&self) -> String {
         let trace = if self.trace { "_trace" } else { "" };
         format!(
-            "{}x{}_{}_{}{trace}",
-            self.threads, self.ranges, self.program_words, self.memory_clocks
+            "{}x{}_{}_{}{}{trace}",
+            self.threads,
+            self.ranges,
+            self.program_words,
+            self.memory_clocks,
+            self.options()
         )
+    }
+
+    /// Bits of `misa` of extensions that the pipeline lacks: M.
+    pub(super) fn missing_extensions(&self) -> u32 {
+        if self.multiplies { 0 } else { 1 << 12 }
+    }
+
+    /// Suffixes for missing instructions and counters.
+    pub(super) fn options(&self) -> String {
+        let multiplies = if self.multiplies { "" } else { "_no_multiply" };
+        let counts = if self.counts { "" } else { "_no_count" };
+        format!("{multiplies}{counts}")
     }
 
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {

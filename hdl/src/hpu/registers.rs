@@ -24,8 +24,8 @@ pub struct HpuRegisters {
 #[kernel(HpuRegisters, suffix = threads)]
 fn update() {
     memory.write(write && write_to.slice(0, 5).any(), write_to, write_value);
+    memory.read_enable.word() = lit(3, 2);
     for (port, (read, value)) in read.into_iter().zip(value).enumerate() {
-        memory.enable(port) = true;
         value = memory.read(port, read);
     }
 }

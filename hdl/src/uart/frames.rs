@@ -37,7 +37,7 @@ enum Frame {
 /// - For any input, `done` rises after the frame, or after a pause of the given number of clocks.
 /// - Bytes that arrive while `done` is high are dropped, and reported as the next fault.
 #[module(timing: Timing)]
-pub(super) struct CommandReader {
+pub(crate) struct CommandReader {
     /// A byte.
     pub data: Wire<In, { BYTE }>,
     /// The byte is there.

@@ -39,7 +39,7 @@ enum Reception {
 ///   clocks or more.
 /// - **Reset:** discards the byte that is coming in.
 #[module(timing: Timing)]
-pub(super) struct UartReceiver {
+pub(crate) struct UartReceiver {
     /// The line, high when idle; it may change at any time.
     pub line: Wire<In, bool>,
     /// The byte, with `valid`.
@@ -105,7 +105,7 @@ fn update() {
 ///   bits, and then the next one is taken.
 /// - **Reset:** the line is idle at once; the byte that was being sent is lost.
 #[module(timing: Timing)]
-pub(super) struct UartTransmitter {
+pub(crate) struct UartTransmitter {
     /// Bytes.
     pub s: StreamIn<{ BYTE }>,
     /// The line, high when idle.

@@ -8,12 +8,14 @@ mod shape;
 mod store;
 
 pub use console::UartMatch;
+pub(crate) use frames::CommandReader;
+pub(crate) use line::{UartReceiver, UartTransmitter};
 pub use shape::{ConsoleShape, Timing};
 
 use crate::entry::{Entry, Parameters as _, Variant};
 
 /// Bits of a byte.
-const BYTE: usize = 8;
+pub(crate) const BYTE: usize = 8;
 
 /// The console.
 pub(crate) const ENTRY: Entry = Entry::part(

@@ -78,7 +78,7 @@ impl Timing {
     }
 
     /// Width of a counter of the clocks without a byte.
-    pub(super) fn quiet_width(self) -> usize {
+    pub(crate) fn quiet_width(self) -> usize {
         address_width(self.quiet_clocks)
     }
 }
