@@ -61,7 +61,10 @@ pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
         for (name, value) in *names {
             if *name == "AREA_SIZE" {
                 // A build for a small board says how much it has.
-                write!(out, "#ifndef SPIN_{name}\n#define SPIN_{name} {value:#x}\n#endif\n")?;
+                write!(
+                    out,
+                    "#ifndef SPIN_{name}\n#define SPIN_{name} {value:#x}\n#endif\n"
+                )?;
                 continue;
             }
             match value {

@@ -41,7 +41,12 @@ pub fn build(handler: &Path, results: &Path) -> Program {
         .to_string_lossy();
     let results = results.join(&*name);
     let make = Command::new("make")
-        .args(["--silent", "--no-print-directory", "SPIN_BOARD=alchitry-cu-hpu", "-C"])
+        .args([
+            "--silent",
+            "--no-print-directory",
+            "SPIN_BOARD=alchitry-cu-hpu",
+            "-C",
+        ])
         .arg(handler)
         .arg(format!("BUILD={}", results.display()))
         .output()

@@ -90,7 +90,9 @@ fn array(
                 return None;
             }
             if number == 0 {
-                array.declarations.insert(*id, format!("logic{} {name}", marks::range(count)));
+                array
+                    .declarations
+                    .insert(*id, format!("logic{} {name}", marks::range(count)));
             }
             array.nets.insert(*id, name + &marks::select(number, 1));
         }
