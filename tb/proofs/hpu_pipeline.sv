@@ -2,7 +2,7 @@
 //
 // RULES_UNIT: an instruction of this unit does what the table of instructions says, or traps for a reason that it may have.
 // CHECK_REGISTERS: what an instruction reads is what the thread wrote last. CHECK_PC: the next instruction is the one at
-// pc_wdata. CHECK_CSR: registers of Zicsr, and the mode.
+// pc_wdata.
 //
 // Program memory and registers are cut off: the harness gives any words that a memory could give. Their own proofs show that
 // they are memories. Products and results of divisions are cut off in the same way: functions that the solver can compute stand
