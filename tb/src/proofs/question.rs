@@ -90,7 +90,8 @@ impl Question {
             Self::Detects(_) => format!("broken, {method}"),
         };
         let mut digest = Sha256::new();
-        for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {
+        let inputs = inputs(proof, &text, matches!(self, Self::Holds(_)))?;
+        for part in [asked, inputs, text] {
             let part = without_comments(&part);
             digest.update(part.len().to_le_bytes());
             digest.update(part);
