@@ -4,8 +4,8 @@
 // same answers of memory, and is stopped at the same time; everything that concerns other threads is free and differs. Then the
 // thread does the same in both, in every clock: its fetches, offers to memory, traps, retirements and register writes.
 //
-// Program memory, registers and products are cut off: they give the thread the same in both copies, because it asks the same,
-// which is asserted.
+// Program memory, registers, the memories of CSRs, divider and ranges, and products are cut off: they give the thread the same
+// in both copies, because it asks and writes the same, which is asserted. Power-up values of its memories are the same.
 `default_nettype none
 
 module hpu_isolation_proof (
@@ -82,8 +82,7 @@ module hpu_isolation_proof (
 
     // Reset for the first four clocks. What was in the pipeline before has left it ten clocks later.
     reg [3:0] age = 4'd0;
-    wire begun = age == 4'd14;
-    always @(posedge clk) if (!begun) age <= age + 4'd1;
+    always @(posedge clk) if (age != 4'd14) age <= age + 4'd1;
     always @* assume (rst == (age < 4'd4));
 
     // What is cut off, and what is common to all threads.
@@ -110,13 +109,14 @@ module hpu_isolation_proof (
     (* internal = "b.slot" *) wire [INDEX-1:0] b_slot;
     (* internal = "b.u_csrs.cycle" *) wire [63:0] b_cycle;
 
-    // The chosen thread is in this stage.
-    wire [9:0] at;
+    // The chosen thread is in this stage, and what is there came after the reset.
+    wire [9:0] at, since;
     genvar n;
     generate
         for (n = 0; n < 10; n = n + 1) begin : stages
             wire [INDEX-1:0] thread = a_slot - n;
             assign at[n] = thread == chosen;
+            assign since[n] = age >= n + 4;
         end
     endgenerate
 
@@ -128,15 +128,6 @@ module hpu_isolation_proof (
     (* internal = "a.rs2_rdata_5" *) wire [31:0] a_y;
     (* internal = "a.u_divider.slots" *) wire [4:0] a_slots;
     (* internal = "a.u_csrs.status" *) wire [4:0] a_status;
-    (* internal = "a.u_ranges.ranges_0_read_data" *) wire [45:0] a_limits;
-    (* internal = "a.u_csrs.mtvec_read_data" *) wire [29:0] a_mtvec;
-    (* internal = "a.u_csrs.mscratch_read_data" *) wire [31:0] a_mscratch;
-    (* internal = "a.u_csrs.mepc_read_data" *) wire [30:0] a_mepc;
-    (* internal = "a.u_csrs.mcause_read_data" *) wire [4:0] a_mcause;
-    (* internal = "a.u_csrs.mtval_read_data" *) wire [31:0] a_mtval;
-    (* internal = "a.u_divider.left_read_data" *) wire [63:0] a_left;
-    (* internal = "a.u_csrs.instret_read_data" *) wire [63:0] a_instret;
-    (* internal = "a.saved_read_data" *) wire [31:0] a_saved;
     (* internal = "b.fetched_pc" *) wire [30:0] b_pc;
     (* internal = "b.issued" *) wire b_issued;
     (* internal = "b.second" *) wire b_second;
@@ -144,70 +135,12 @@ module hpu_isolation_proof (
     (* internal = "b.rs2_rdata_5" *) wire [31:0] b_y;
     (* internal = "b.u_divider.slots" *) wire [4:0] b_slots;
     (* internal = "b.u_csrs.status" *) wire [4:0] b_status;
-    (* internal = "b.u_ranges.ranges_0_read_data" *) wire [45:0] b_limits;
-    (* internal = "b.u_csrs.mtvec_read_data" *) wire [29:0] b_mtvec;
-    (* internal = "b.u_csrs.mscratch_read_data" *) wire [31:0] b_mscratch;
-    (* internal = "b.u_csrs.mepc_read_data" *) wire [30:0] b_mepc;
-    (* internal = "b.u_csrs.mcause_read_data" *) wire [4:0] b_mcause;
-    (* internal = "b.u_csrs.mtval_read_data" *) wire [31:0] b_mtval;
-    (* internal = "b.u_divider.left_read_data" *) wire [63:0] b_left;
-    (* internal = "b.u_csrs.instret_read_data" *) wire [63:0] b_instret;
-    (* internal = "b.saved_read_data" *) wire [31:0] b_saved;
-
-    // Threads go through the stages in order.
-    (* internal = "a.thread_1" *) wire [INDEX-1:0] a_thread_1;
-    (* internal = "a.thread_2" *) wire [INDEX-1:0] a_thread_2;
-    (* internal = "a.thread_3" *) wire [INDEX-1:0] a_thread_3;
-    (* internal = "a.thread_4" *) wire [INDEX-1:0] a_thread_4;
-    (* internal = "a.thread_5" *) wire [INDEX-1:0] a_thread_5;
-    (* internal = "a.thread_6" *) wire [INDEX-1:0] a_thread_6;
-    (* internal = "a.thread_7" *) wire [INDEX-1:0] a_thread_7;
-    (* internal = "a.thread_8" *) wire [INDEX-1:0] a_thread_8;
-    (* internal = "b.thread_1" *) wire [INDEX-1:0] b_thread_1;
-    (* internal = "b.thread_2" *) wire [INDEX-1:0] b_thread_2;
-    (* internal = "b.thread_3" *) wire [INDEX-1:0] b_thread_3;
-    (* internal = "b.thread_4" *) wire [INDEX-1:0] b_thread_4;
-    (* internal = "b.thread_5" *) wire [INDEX-1:0] b_thread_5;
-    (* internal = "b.thread_6" *) wire [INDEX-1:0] b_thread_6;
-    (* internal = "b.thread_7" *) wire [INDEX-1:0] b_thread_7;
-    (* internal = "b.thread_8" *) wire [INDEX-1:0] b_thread_8;
-
-    wire [8*INDEX-1:0] a_threads = {a_thread_8, a_thread_7, a_thread_6, a_thread_5, a_thread_4, a_thread_3, a_thread_2, a_thread_1};
-    wire [8*INDEX-1:0] b_threads = {b_thread_8, b_thread_7, b_thread_6, b_thread_5, b_thread_4, b_thread_3, b_thread_2, b_thread_1};
-    wire [8*INDEX-1:0] expected;
-    generate
-        for (n = 1; n < 9; n = n + 1) begin : order
-            assign expected[INDEX*n-1:INDEX*(n-1)] = a_slot - n;
-        end
-    endgenerate
-
-    // Memories without a value at power-up: the first read of the thread finds the same in both.
-    wire same_4 = {a_left}
-            == {b_left};
-    wire same_5 = {a_instret}
-            == {b_instret};
-    wire same_6 = {a_mtvec, a_mscratch, a_mepc, a_mcause, a_mtval}
-            == {b_mtvec, b_mscratch, b_mepc, b_mcause, b_mtval};
-    wire same_8 = {a_saved}
-            == {b_saved};
-    reg [8:4] knows = 5'd0;
-    wire [8:4] visits;
-    generate
-        for (n = 4; n < 9; n = n + 1) begin : first_visits
-            assign visits[n] = at[n] && age >= n + 4;
-        end
-    endgenerate
-    always @(posedge clk) knows <= knows | visits;
 
     // The environment treats the chosen thread in the same way in both.
     wire a_sets = a_range_write && a_range_thread == chosen;
     wire b_sets = b_range_write && b_range_thread == chosen;
     always @* begin
         assume (a_stop[chosen] == b_stop[chosen]);
-        if (visits[4] && !knows[4]) assume (same_4);
-        if (visits[5] && !knows[5]) assume (same_5);
-        if (visits[6] && !knows[6]) assume (same_6);
-        if (visits[8] && !knows[8]) assume (same_8);
         assume (a_sets == b_sets);
         if (a_sets) assume (a_range == b_range);
         if (at[2]) assume (a_fetched == b_fetched);
@@ -216,28 +149,36 @@ module hpu_isolation_proof (
         if (at[8]) assume (a_m_in[31:0] == b_m_in[31:0] && a_multiplied == b_multiplied);
     end
 
-    always @* if (begun) begin
-        same_clock: assert (a_slot == b_slot && a_started == b_started && a_cycle == b_cycle);
-        if (at[0]) same_in_stage_0: assert ({a_pc}
-            == {b_pc});
-        if (at[4]) same_in_stage_4: assert ({a_issued, a_second}
-            == {b_issued, b_second});
-        if (at[5]) same_in_stage_5: assert ({a_x, a_y, a_slots, a_status, a_limits}
-            == {b_x, b_y, b_slots, b_status, b_limits});
-        if (at[4] && knows[4]) same_memory_in_stage_4: assert (same_4);
-        if (at[5] && knows[5]) same_memory_in_stage_5: assert (same_5);
-        if (at[6] && knows[6]) same_memory_in_stage_6: assert (same_6);
-        if (at[8] && knows[8]) same_memory_in_stage_8: assert (same_8);
-        in_order: assert ({a_threads, b_threads} == {2{expected}});
-        if (at[7]) same_offer: assert (a_m_valid == b_m_valid && a_m_thread == chosen && b_m_thread == chosen
+    // twins: u_csrs u_divider, not cross lowest multiply
+    // memory: u_csrs.mtvec 30 6
+    // memory: u_csrs.mscratch 32 6
+    // memory: u_csrs.mepc 31 6
+    // memory: u_csrs.mcause 5 6
+    // memory: u_csrs.mtval 32 6
+    // memory: u_csrs.instret 64 5
+    // memory: u_divider.left 64 4
+    // memory: u_ranges.ranges_0 46 5
+    // memory: saved 32 8
+
+    always @* begin
+        if (age != 4'd0) same_clock: assert (a_slot == b_slot && a_started == b_started && a_cycle == b_cycle);
+        if (age != 4'd0 && age != 4'd14) first_slot: assert (a_slot == (age < 4'd4 ? 4'd0 : age - 4'd4) % `THREADS);
+        if (at[0] && since[0]) same_in_stage_0: assert (a_pc == b_pc);
+        if (at[4] && since[4]) same_in_stage_4: assert ({a_issued, a_second} == {b_issued, b_second});
+        if (at[5] && since[5]) same_operands: assert ({a_x, a_y} == {b_x, b_y});
+        if (age != 4'd0 && !since[4]) nothing_yet: assert ({a_issued, a_second, b_issued, b_second} == 4'd0);
+        if (age != 4'd0 && !since[5]) no_state_yet: assert ({a_slots, a_status, b_slots, b_status} == 20'd0);
+        if (at[5] && since[5]) same_slots: assert (a_slots == b_slots);
+        if (at[5] && since[5]) same_status: assert (a_status == b_status);
+        if (at[7] && since[7]) same_offer: assert (a_m_valid == b_m_valid && a_m_thread == chosen && b_m_thread == chosen
             && (!a_m_valid || {a_m_address, a_m_data, a_m_rest} == {b_m_address, b_m_data, b_m_rest}));
-        if (at[8]) same_trap: assert (a_trap == b_trap && a_trap_thread == chosen && b_trap_thread == chosen
+        if (at[8] && since[8]) same_trap: assert (a_trap == b_trap && a_trap_thread == chosen && b_trap_thread == chosen
             && (!a_trap || a_trap_cause == b_trap_cause));
-        if (at[9]) same_retirement: assert (a_rvfi_valid == b_rvfi_valid && a_rvfi_thread == chosen && b_rvfi_thread == chosen
+        if (at[9] && since[9]) same_retirement: assert (a_rvfi_valid == b_rvfi_valid && a_rvfi_thread == chosen && b_rvfi_thread == chosen
             && (!a_rvfi_valid || a_rvfi == b_rvfi));
-        if (at[9]) same_write: assert (a_write == b_write && a_write_to[INDEX+4:5] == chosen && b_write_to[INDEX+4:5] == chosen
+        if (at[9] && since[9]) same_write: assert (a_write == b_write && a_write_to[INDEX+4:5] == chosen && b_write_to[INDEX+4:5] == chosen
             && (!a_write || {a_write_to, a_write_value} == {b_write_to, b_write_value}));
-        retires_while_others_differ: cover (at[9] && a_rvfi_valid && a_m_valid && !b_m_valid);
+        retires_while_others_differ: cover (at[9] && since[9] && a_rvfi_valid && a_m_valid && !b_m_valid);
     end
 endmodule
 

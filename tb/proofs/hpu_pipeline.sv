@@ -2,7 +2,8 @@
 //
 // RULES_UNIT: an instruction of this unit does what the table of instructions says, or traps for a reason that it may have.
 // CHECK_REGISTERS: what an instruction reads is what the thread wrote last. CHECK_PC: the next instruction is the one at
-// pc_wdata. CHECK_CSR: registers of Zicsr, and the mode.
+// pc_wdata, after a trap that of the handler.
+// CHECK_MEMORY: what retires is what memory was asked for.
 //
 // Program memory and registers are cut off: the harness gives any words that a memory could give. Their own proofs show that
 // they are memories. Products and results of divisions are cut off in the same way: functions that the solver can compute stand
@@ -158,8 +159,12 @@ module hpu_pipeline_proof (
     (* internal = "dut.thread_7" *) wire [INDEX-1:0] thread_7;
     (* internal = "dut.pc_7" *) wire [30:0] pc_7;
     reg [31:0] next;
+    (* internal = "dut.csrs_handler" *) wire [29:0] handler_7;
+    reg [29:0] handler_8, handler_9;
 
     always @(posedge clk) begin
+        handler_8 <= handler_7;
+        handler_9 <= handler_8;
         if (done) next <= pc_wdata;
         if (rst) next <= 32'h1d000080;
     end
@@ -167,7 +172,38 @@ module hpu_pipeline_proof (
         if (started && issued_7 && thread_7 == chosen) executes_the_next: assert (pc_7 == next[31:1]);
         if (!rst) is_even: assert (!next[0]);
         if (done) follows: assert (pc_rdata == next);
+        if (traps && started) goes_to_handler: assert (pc_wdata == {handler_9, 2'd0});
         jumps_back: cover (retires && pc_wdata < pc_rdata);
+    end
+`endif
+
+`ifdef CHECK_MEMORY
+    // Stage 7 makes the offer; two clocks later the instruction retires. Of an access in two parts this is the second one.
+    wire is_taken = m_valid && m_ready && !m_refused;
+    reg [76:0] offer_8, offer_9;
+    wire taken = offer_9[76];
+    wire [5:0] atomic = offer_9[74:69];
+    wire [3:0] strobe = offer_9[68:65], size = mem_rmask | mem_wmask;
+    wire [7:0] lanes = {4'd0, size} << mem_addr[1:0];
+    wire crosses = |lanes[7:4];
+    wire [31:0] rotated = ({2{mem_wdata}} << {mem_addr[1:0], 3'd0}) >> 32;
+    wire [31:0] bits = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};
+
+    always @(posedge clk) begin
+        offer_8 <= {is_taken, m_is_write, m_atomic, m_strobe, m_is_user, m_data, m_address};
+        offer_9 <= offer_8;
+    end
+    always @* begin
+        if (retires && started) begin
+            asks_for_what_it_does: assert (taken == (size != 4'd0));
+            if (taken) begin
+                address_fits: assert (offer_9[31:2] == mem_addr[31:2] + crosses && offer_9[1:0] == 2'd0);
+                lanes_fit: assert (strobe == (crosses ? lanes[7:4] : lanes[3:0]));
+                kind_fits: assert (offer_9[75] == (mem_wmask != 4'd0 && !atomic[5]));
+                if (mem_wmask != 4'd0) data_fits: assert (((offer_9[63:32] ^ rotated) & bits) == 32'd0);
+            end
+        end
+        accesses_two_words: cover (retires && taken && crosses);
     end
 `endif
 
@@ -191,6 +227,7 @@ module hpu_pipeline_proof (
 
 `ifndef CHECK_REGISTERS
 `ifndef CHECK_PC
+`ifndef CHECK_MEMORY
     wire legal, fits, rule_trap, next_reserved, writes_csr;
     wire [31:0] rule_word, rule_rd_value, rule_next_pc, rule_address, rule_wdata, next_csr;
     wire [4:0] rule_rd, rule_rs1, rule_rs2, rule_cause;
@@ -271,8 +308,12 @@ module hpu_pipeline_proof (
         end
         if (retires) is_legal: assert (legal);
         if (traps) changes_nothing: assert (rd_addr == 5'd0 && rd_wdata == 32'd0 && mem_rmask == 4'd0 && mem_wmask == 4'd0);
+`ifdef RULES_CUSTOM
+        if (traps && !legal && cause != 5'd24 && cause != 5'd1) illegal_traps: assert (cause == 5'd2);
+`endif
         retires_one: cover (does);
     end
+`endif
 `endif
 `endif
 endmodule

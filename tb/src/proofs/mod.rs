@@ -6,6 +6,7 @@
 
 mod question;
 mod translate;
+mod twins;
 
 pub use question::{Ledger, Mutation, Outcome, Question, Verdict, mutations, questions};
 pub use translate::{Problem, prepare, prepare_broken, text};

@@ -2,13 +2,15 @@
 
 use super::translate::{Problem, inputs, missing, prepare, prepare_broken, text};
 use super::{Method, Proof, find, proofs};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
+use std::env;
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// Something that the solver is asked.
@@ -88,7 +90,8 @@ impl Question {
             Self::Detects(_) => format!("broken, {method}"),
         };
         let mut digest = Sha256::new();
-        for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {
+        let inputs = inputs(proof, &text, matches!(self, Self::Holds(_)))?;
+        for part in [asked, inputs, text] {
             let part = without_comments(&part);
             digest.update(part.len().to_le_bytes());
             digest.update(part);
@@ -184,6 +187,30 @@ impl Ledger {
     }
 }
 
+/// The folder of yices, which is installed first if it is not there.
+fn yices() -> Result<&'static str> {
+    static FOLDER: LazyLock<Result<String, String>> = LazyLock::new(|| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/yices.sh");
+        let output = Command::new(&script)
+            .output()
+            .map_err(|error| format!("{}: {error}", script.display()))?;
+        let said = if output.status.success() {
+            output.stdout
+        } else {
+            output.stderr
+        };
+        let said = String::from_utf8_lossy(&said).trim().to_owned();
+        if output.status.success() {
+            Ok(said)
+        } else {
+            Err(said)
+        }
+    });
+    FOLDER
+        .as_deref()
+        .map_err(|why| anyhow!("yices cannot be installed: {why}"))
+}
+
 /// The solver gives up after this time, in seconds.
 const LIMIT: u32 = 600;
 
@@ -269,7 +296,11 @@ impl Problem {
         let solver = self.proof.solver();
         // Without --unroll, z3 does not finish on some of these problems.
         let unroll = (solver == "z3").then_some("--unroll");
-        let output = Command::new("yosys-smtbmc")
+        let mut command = Command::new("yosys-smtbmc");
+        if solver == "yices" {
+            command.env("PATH", format!("{}:{}", yices()?, env::var("PATH")?));
+        }
+        let output = command
             .args(["-s", solver])
             .args(unroll)
             .args(["--noprogress", "--timeout"])
@@ -285,7 +316,7 @@ impl Problem {
         if !said.contains("Status: PASSED") && !said.contains("Status: FAILED") {
             let name = self.proof.name;
             if said.contains("not found") || said.contains("No such file") {
-                bail!("{name}: {solver} cannot be run: docs/testing.md says how to install it");
+                bail!("{name}: {solver} cannot be run: install it with `./dev setup`");
             }
             let last = said.lines().next_back().unwrap_or("it said nothing");
             bail!("{name}: yosys-smtbmc gives no answer within {LIMIT} s: {last}");

@@ -1,6 +1,6 @@
 //! From a block and its harness to a problem for the solver.
 
-use super::Proof;
+use super::{Proof, twins};
 use anyhow::{Context, Result, anyhow, bail};
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
@@ -75,7 +75,9 @@ fn translate(proof: &Proof, text: &str, folder: &Path, inside: bool) -> Result<P
     fs::create_dir_all(&folder).map_err(failed)?;
     fs::write(folder.join("block.sv"), text).map_err(failed)?;
     fs::write(folder.join("rules.sv"), effects(proof)?).map_err(failed)?;
-    fs::write(folder.join("translate.ys"), script(proof, inside)?).map_err(failed)?;
+    let source = harness(proof, text)?;
+    fs::write(folder.join("harness.sv"), &source).map_err(failed)?;
+    fs::write(folder.join("translate.ys"), script(proof, &source, inside)?).map_err(failed)?;
     let output = Command::new("yosys")
         .args(["-q", "-s", "translate.ys"])
         .current_dir(&folder)
@@ -102,16 +104,31 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
 }
 
 /// All input of the solver next to the block's text: the harness with what it shares, and what is done with it.
-pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
+pub(super) fn inputs(proof: &Proof, text: &str, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");
+    let source = harness(proof, text)?;
+    // Where files lie does not matter.
+    let own = format!("\"/{}.sv\"", proof.harness());
+    let script = script(proof, &source, inside)?.replace("harness.sv", &own);
+    let mut all = script.replace(&harnesses.display().to_string(), "");
     all.push_str(&effects(proof)?);
-    let own = format!("{}.sv", proof.harness());
-    for file in SHARED.iter().copied().chain([own.as_str(), "free_clocks.v"]) {
-        let path = harnesses.join(file);
-        all.push_str(&fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
+    for file in SHARED {
+        all.push_str(&read(&harnesses.join(file))?);
     }
+    all.push_str(&source);
+    all.push_str(&read(&harnesses.join("free_clocks.v"))?);
     Ok(all)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The harness of a proof about this text.
+fn harness(proof: &Proof, text: &str) -> Result<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
+    let source = read(&folder.join(format!("{}.sv", proof.harness())))?;
+    twins::expanded(&source, text)
 }
 
 /// The effects of the instructions that a proof compares with; empty if it does not.
@@ -130,26 +147,28 @@ fn effects(proof: &Proof) -> Result<String> {
 /// Memories become registers, one for each place, so that a harness can look at them. With free clocks, every step
 /// of the solver is an instant at which any of them may rise. `check -assert`
 /// refuses a harness that looks at something that is not there.
-fn script(proof: &Proof, inside: bool) -> Result<String> {
+fn script(proof: &Proof, source: &str, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
-    let harness = harnesses.join(format!("{}.sv", proof.harness()));
-    let source =
-        fs::read_to_string(&harness).with_context(|| format!("cannot read {}", harness.display()))?;
     let macros = macros(proof, inside);
-    let mut script = String::from("read_verilog -sv block.sv rules.sv\nread_verilog -sv -formal");
+    let rules = if proof.choice("rules").is_some() {
+        " rules.sv"
+    } else {
+        ""
+    };
+    let mut script = format!("read_verilog -sv block.sv{rules}\nread_verilog -sv -formal");
     for name in &macros {
         write!(script, " -D {name}")?;
     }
     for file in SHARED.iter().map(|file| harnesses.join(file)) {
         write!(script, " \"{}\"", file.display())?;
     }
-    writeln!(script, " \"{}\"", harness.display())?;
+    writeln!(script, " harness.sv")?;
     writeln!(script, "hierarchy -check -top {}_proof", proof.harness())?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
-    for (wire, signal) in active_lines(&source, &macros).filter_map(|line| mark("drives", line)) {
+    for (wire, signal) in active_lines(source, &macros).filter_map(|line| mark("drives", line)) {
         writeln!(script, "connect -nomap -set \\{signal} \\{wire}")?;
     }
-    for (wire, signal) in active_lines(&source, &macros).filter_map(|line| mark("internal", line)) {
+    for (wire, signal) in active_lines(source, &macros).filter_map(|line| mark("internal", line)) {
         writeln!(script, "connect -nomap -nounset -set \\{wire} \\{signal}")?;
     }
     if source.contains(FREE_CLOCKS) {
