@@ -121,16 +121,18 @@ module hpu_isolation_proof (
     endgenerate
 
     // The state of the chosen thread, where the pipeline reads it.
-    (* internal = "a.fetched_pc" *) wire [30:0] a_pc;
+    (* internal = "a.pc" *) wire [30:0] a_pc;
     (* internal = "a.issued" *) wire a_issued;
     (* internal = "a.second" *) wire a_second;
+    (* internal = "a.upper" *) wire a_upper;
     (* internal = "a.rs1_rdata_5" *) wire [31:0] a_x;
     (* internal = "a.rs2_rdata_5" *) wire [31:0] a_y;
     (* internal = "a.u_divider.slots" *) wire [4:0] a_slots;
     (* internal = "a.u_csrs.status" *) wire [4:0] a_status;
-    (* internal = "b.fetched_pc" *) wire [30:0] b_pc;
+    (* internal = "b.pc" *) wire [30:0] b_pc;
     (* internal = "b.issued" *) wire b_issued;
     (* internal = "b.second" *) wire b_second;
+    (* internal = "b.upper" *) wire b_upper;
     (* internal = "b.rs1_rdata_5" *) wire [31:0] b_x;
     (* internal = "b.rs2_rdata_5" *) wire [31:0] b_y;
     (* internal = "b.u_divider.slots" *) wire [4:0] b_slots;
@@ -150,23 +152,21 @@ module hpu_isolation_proof (
     end
 
     // twins: u_csrs u_divider, not cross lowest multiply
-    // memory: u_csrs.mtvec 30 6
-    // memory: u_csrs.mscratch 32 6
-    // memory: u_csrs.mepc 31 6
+    // memory: u_csrs.vectors 31 6 1
+    // memory: u_csrs.words 32 6 1
     // memory: u_csrs.mcause 5 6
-    // memory: u_csrs.mtval 32 6
-    // memory: u_csrs.instret 64 5
+    // memory: u_csrs.instret 64 8
     // memory: u_divider.left 64 4
-    // memory: u_ranges.ranges_0 46 5
-    // memory: saved 32 8
+    // memory: u_ranges.ranges_0 46 5 1
+    // memory: saved 32 9
 
     always @* begin
         if (age != 4'd0) same_clock: assert (a_slot == b_slot && a_started == b_started && a_cycle == b_cycle);
         if (age != 4'd0 && age != 4'd14) first_slot: assert (a_slot == (age < 4'd4 ? 4'd0 : age - 4'd4) % `THREADS);
         if (at[0] && since[0]) same_in_stage_0: assert (a_pc == b_pc);
-        if (at[4] && since[4]) same_in_stage_4: assert ({a_issued, a_second} == {b_issued, b_second});
+        if (at[4] && since[4]) same_in_stage_4: assert ({a_issued, a_second, a_upper} == {b_issued, b_second, b_upper});
         if (at[5] && since[5]) same_operands: assert ({a_x, a_y} == {b_x, b_y});
-        if (age != 4'd0 && !since[4]) nothing_yet: assert ({a_issued, a_second, b_issued, b_second} == 4'd0);
+        if (age != 4'd0 && !since[4]) nothing_yet: assert ({a_issued, a_second, a_upper, b_issued, b_second, b_upper} == 6'd0);
         if (age != 4'd0 && !since[5]) no_state_yet: assert ({a_slots, a_status, b_slots, b_status} == 20'd0);
         if (at[5] && since[5]) same_slots: assert (a_slots == b_slots);
         if (at[5] && since[5]) same_status: assert (a_status == b_status);

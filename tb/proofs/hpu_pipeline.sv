@@ -159,8 +159,8 @@ module hpu_pipeline_proof (
     (* internal = "dut.thread_7" *) wire [INDEX-1:0] thread_7;
     (* internal = "dut.pc_7" *) wire [30:0] pc_7;
     reg [31:0] next;
-    (* internal = "dut.csrs_handler" *) wire [29:0] handler_7;
-    reg [29:0] handler_8, handler_9;
+    (* internal = "dut.csrs_vector" *) wire [30:0] handler_7;
+    reg [30:0] handler_8, handler_9;
 
     always @(posedge clk) begin
         handler_8 <= handler_7;
@@ -172,7 +172,7 @@ module hpu_pipeline_proof (
         if (started && issued_7 && thread_7 == chosen) executes_the_next: assert (pc_7 == next[31:1]);
         if (!rst) is_even: assert (!next[0]);
         if (done) follows: assert (pc_rdata == next);
-        if (traps && started) goes_to_handler: assert (pc_wdata == {handler_9, 2'd0});
+        if (traps && started) goes_to_handler: assert (pc_wdata == {handler_9, 1'b0});
         jumps_back: cover (retires && pc_wdata < pc_rdata);
     end
 `endif
@@ -212,8 +212,13 @@ module hpu_pipeline_proof (
     (* internal = "dut.rs2_rdata_5" *) wire [31:0] y_5;
     (* internal = "dut.function_5" *) wire [2:0] function_5;
     reg [31:0] stand_in_6, stand_in_7, stand_in_8;
-    (* drives = "dut.product" *) wire [31:0] product = stand_in_8;
-    (* drives = "dut.divider_result" *) wire [31:0] quotient = stand_in_8;
+    (* internal = "dut.is_multiply_6" *) wire multiplies_6;
+    (* internal = "dut.is_divide_6" *) wire divides_6;
+    reg multiplies_7, multiplies_8, divides_7, divides_8;
+    wire [31:0] multiplied = multiplies_8 ? stand_in_8 : 32'd0;
+    wire [31:0] divided = divides_8 ? stand_in_8 : 32'd0;
+    (* drives = "dut.product" *) wire [31:0] product = multiplied;
+    (* drives = "dut.quotient" *) wire [31:0] quotient = divided;
 
     function [31:0] stand_in(input [31:0] x, input [31:0] y, input [2:0] funct3);
         stand_in = (funct3[0] ? x + y : x - y) ^ {8{1'b0, funct3}};
@@ -223,6 +228,10 @@ module hpu_pipeline_proof (
         stand_in_6 <= stand_in(x_5, y_5, function_5);
         stand_in_7 <= stand_in_6;
         stand_in_8 <= stand_in_7;
+        multiplies_7 <= multiplies_6;
+        multiplies_8 <= multiplies_7;
+        divides_7 <= divides_6;
+        divides_8 <= divides_7;
     end
 
 `ifndef CHECK_REGISTERS

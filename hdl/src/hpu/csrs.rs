@@ -247,9 +247,14 @@ fn update() {
     cycle = cycle + 1;
     let count = if shape.counts {
         let count = instret.read(0, thread.at(8));
-        let one = reg_reset(retires, false).word().resize(64);
+        let retires_8 = reg_reset(retires, false);
+        let one = retires_8.word().resize(64);
         let counted = reg(if is_first.at(8) { one } else { count + one });
-        instret.write(true, thread.at(9), counted);
+        instret.write(
+            reg_reset(retires_8 || is_first.at(8), false),
+            thread.at(9),
+            counted,
+        );
         count
     } else {
         constant(lit(0, 64))

@@ -133,12 +133,12 @@ pub(super) fn product(x: Sig, y: Sig, function: Sig, is_none: Sig<bool>) -> Sig 
     let outer = reg(cat!(times(x_high, y_high, 32), times(x_low, y_low, 32)));
     let cross = reg(times(x_low, y_high, 34) + times(x_high, y_low, 34));
     let total = outer.slice(16, 48) + cross.sign_extend(48);
-    let upper = reg(if is_none { lit(0, 48) } else { total });
+    let above = reg(if is_none { lit(0, 48) } else { total });
     let lowest = reg(if is_none { lit(0, 16) } else { outer.slice(0, 16) });
     if function.at(8).any() {
-        upper.slice(16, 32)
+        above.slice(16, 32)
     } else {
-        cat!(upper.slice(0, 16), lowest)
+        cat!(above.slice(0, 16), lowest)
     }
 }
 

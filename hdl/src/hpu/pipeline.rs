@@ -332,13 +332,16 @@ fn update() {
     let no_csr = is_not(7, Unit::Csr);
     let csr_value = reg(if no_csr { lit(0, 32) } else { csrs.value });
     /// All but one of these are 0.
-    let mut results = early | csr_value;
+    let product = wire(32);
+    let quotient = wire(32);
     if shape.multiplies {
-        let is_none = is_not(7, Unit::Multiply);
-        results =
-            results | execute::product(operands.x, operands.y, function.at(5), is_none) | divider.result;
+        product = execute::product(operands.x, operands.y, function.at(5), is_not(7, Unit::Multiply));
+        quotient = divider.result;
+    } else {
+        product = 0;
+        quotient = 0;
     }
-    let other = staged("other", 9, reg(results));
+    let other = staged("other", 9, reg(early | csr_value | product | quotient));
     let counter = staged("counter", 9, csrs.counter);
     let retired = staged("retired", 8, reg_reset(retires, false)).reset_to(false);
 

@@ -3,7 +3,8 @@
 //! A harness asks for it by comments. `// twins: u_csrs u_divider, not total` stands for: a register `NAME_n` of the block, or
 //! of these blocks in it, has the same value in both copies when the chosen thread is in stage n, and is 0 before the first slot
 //! if it has a reset. `// memory: u_csrs.mtvec 30 6` stands for: this memory is cut off; in stage 6 the chosen thread reads its own
-//! word, any of 30 bits but the same in both copies, because the same is written there at the same time.
+//! word, any of 30 bits but the same in both copies, because the same is written there at the same time. A fourth number is that of
+//! address bits above the thread, for memories with several words a thread.
 
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ fn memory(all: &mut String, wanted: &str) -> Result<()> {
         next().context(form)?,
         next().context(form)?,
     );
+    let above = next().unwrap_or("0");
     let (place, name) = path
         .rsplit_once('.')
         .map_or(("", path), |(place, name)| (place, name));
@@ -125,9 +127,10 @@ fn memory(all: &mut String, wanted: &str) -> Result<()> {
         )?;
         for (port, width) in [
             ("write_enable", ""),
-            ("write_addr", "[INDEX-1:0]"),
-            ("read_addr", "[INDEX-1:0]"),
+            ("write_addr", "[INDEX+ABOVE-1:0]"),
+            ("read_addr", "[INDEX+ABOVE-1:0]"),
         ] {
+            let width = width.replace("ABOVE", above);
             writeln!(
                 all,
                 "    (* internal = \"{copy}.{place}u_{name}.{port}\" *) wire {width} {copy}_{port}_{name};"
@@ -139,23 +142,24 @@ fn memory(all: &mut String, wanted: &str) -> Result<()> {
         )?;
         writeln!(
             all,
-            "    wire {copy}_hits_{name} = {copy}_write_enable_{name} && {copy}_write_addr_{name} == chosen;"
+            "    wire {copy}_hits_{name} = {copy}_write_enable_{name} && {copy}_write_addr_{name}[INDEX-1:0] == chosen;"
         )?;
     }
     let both = |signal: &str| [format!("a_{signal}_{name}"), format!("b_{signal}_{name}")];
     let ([a_free, b_free], [a_from, b_from]) = (both("free"), both("read_addr"));
     let ([a_hits, b_hits], [a_data, b_data]) = (both("hits"), both("write_data"));
+    let [a_to, b_to] = both("write_addr");
     writeln!(
         all,
         "    always @* begin\n        if (at[{stage}]) assume ({a_free} == {b_free});"
     )?;
     writeln!(
         all,
-        "        if (at[{stage}] && since[{stage}]) reads_{name}: assert ({a_from} == chosen && {b_from} == chosen);"
+        "        if (at[{stage}] && since[{stage}]) reads_{name}: assert ({a_from} == {b_from} && {a_from}[INDEX-1:0] == chosen);"
     )?;
     writeln!(
         all,
-        "        if (age > 4) writes_{name}: assert ({a_hits} == {b_hits} && (!{a_hits} || {a_data} == {b_data}));\n    end"
+        "        if (age > 4) writes_{name}: assert ({a_hits} == {b_hits} && (!{a_hits} || {{{a_to}, {a_data}}} == {{{b_to}, {b_data}}}));\n    end"
     )?;
     Ok(())
 }
@@ -186,6 +190,9 @@ mod tests {
         assert!(expanded("// twins: u_none", BLOCK).is_err());
         assert!(expanded("// memory: saved 32", BLOCK).is_err());
         let text = expanded("// memory: saved 32 8", BLOCK).expect("a comment of that form");
-        assert!(text.contains("\"a.u_saved.write_data\" *) wire [32-1:0]"), "{text}");
+        assert!(
+            text.contains("\"a.u_saved.write_data\" *) wire [32-1:0]"),
+            "{text}"
+        );
     }
 }
