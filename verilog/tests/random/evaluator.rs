@@ -208,7 +208,7 @@ impl Pass<'_> {
                 match op {
                     Arithmetic::Add => a + b,
                     Arithmetic::Subtract => a + modulus - b,
-                    Arithmetic::Multiply => a * b,
+                    Arithmetic::Multiply | Arithmetic::MultiplySigned => a * b,
                     Arithmetic::And | Arithmetic::LogicalAnd => a & b,
                     Arithmetic::Or | Arithmetic::LogicalOr => a | b,
                     Arithmetic::Xor => a ^ b,
