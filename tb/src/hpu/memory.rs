@@ -1,6 +1,7 @@
 //! The memory behind the data port of a pipeline.
 
 use super::DATA;
+use crate::hpu_memory::new_word;
 
 /// Bytes of the memory.
 pub(super) const DATA_BYTES: usize = 0x1_0000;
@@ -81,22 +82,13 @@ impl Memory {
                 answer = u32::from(!stores);
                 if stores { data } else { old }
             }
-            0b10_0001 => data,
-            0b10_0000 => old.wrapping_add(data),
-            0b10_0100 => old ^ data,
-            0b10_1100 => old & data,
-            0b10_1000 => old | data,
-            0b11_0000 => (old as i32).min(data as i32) as u32,
-            0b11_0100 => (old as i32).max(data as i32) as u32,
-            0b11_1000 => old.min(data),
-            0b11_1100 => old.max(data),
             0 if offer.is_write => {
                 let lanes = (0..4).filter(|byte| offer.strobe >> byte & 1 == 1);
                 let mask = lanes.fold(0, |mask, byte| mask | 0xff << (8 * byte));
                 old & !mask | data & mask
             }
             0 => old,
-            other => panic!("atomic instruction {other:#b}"),
+            atomic => new_word(atomic as u8 & 31, old, data),
         };
         self.words[at] = new;
         let done = Done {
