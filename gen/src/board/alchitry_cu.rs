@@ -77,10 +77,9 @@ fn pins(board: &Board) -> File {
 /// Commands of yosys for memories: the part has no distributed RAM, so those that ask for it become block RAM or registers.
 /// They are there when modules with parameters are instantiated.
 const MEMORIES: &str = "setattr -unset ram_style m:*";
-/// The same for a pipeline, which needs all block RAMs: some of its memories become registers. No two threads read and write
-/// a word in one clock, so nothing has to see to that.
+/// The same for a pipeline, which needs all block RAMs. A word that is written is read in the same clock only where the read is
+/// not used, so no logic has to see to that.
 const MEMORIES_OF_HPU: &str = "proc; flatten; setattr -unset ram_style m:* a:ram_style=distributed %i; \
-    setattr -set ram_style \"logic\" m:*u_mtvec.memory m:*u_mepc.memory m:*u_mtval.memory %u %u; \
     setattr -set no_rw_check 1 m:*";
 
 /// Builds the bitstream. A step that fails leaves no file that the next step would take for good.
