@@ -6,6 +6,7 @@
 //! Reserved encodings are illegal, and so are those of floating point and the shifts by 32 and more that RV32 leaves to
 //! custom extensions. Hints are instructions without effect, as the manual asks.
 
+pub mod cause;
 mod csrs;
 mod disassemble;
 mod expand;

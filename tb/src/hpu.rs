@@ -41,8 +41,7 @@ use view::{GRAIN, View};
 pub const DATA: u32 = 0x1000_0000;
 /// Program memory.
 pub const PROGRAM: u32 = 0x1d00_0000;
-/// The cause of a thread that is stopped.
-pub const STOPPED: u32 = 24;
+pub use spinneret_isa::cause::STOPPED;
 /// Protection ranges of a thread. A slot compares half of them, so tests set all.
 const RANGES: usize = 8;
 

@@ -105,7 +105,7 @@ pub struct HpuMemory {
 }
 
 /// Bits 31:27 of an atomic instruction.
-fn function_of(op: Op) -> u64 {
+pub(super) fn function_of(op: Op) -> u64 {
     let row = op.row().expect("atomic instructions are in the table");
     u64::from_str_radix(&row.bits[..5], 2).expect("functions have no free bits")
 }

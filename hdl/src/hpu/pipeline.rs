@@ -1,18 +1,10 @@
 use super::execute::{self, Operands};
+use super::memory::function_of;
 use super::{
     HpuCsrs, HpuData, HpuDecoder, HpuDivider, HpuProgram, HpuRanges, HpuRegisters, HpuRvfi, HpuShape, UNITS,
 };
-use spinneret_isa::Unit;
+use spinneret_isa::{Op, Unit, cause};
 use spinneret_verilog::prelude::*;
-
-/// Causes of traps.
-const OUTSIDE: u64 = 1;
-const ILLEGAL: u64 = 2;
-const BREAKPOINT: u64 = 3;
-const STOPPED: u64 = 24;
-
-/// `lr.w` among the atomic instructions.
-const LOAD_RESERVED: u64 = 2;
 
 /// A pipeline of handler processing units: threads that take turns, one instruction a clock.
 #[module(
@@ -221,20 +213,20 @@ fn update() {
         never
     };
     let atomic = staged("atomic", 4, decoder.m.atomic);
-    let reserves = is_atomic(6) && atomic.at(6) == LOAD_RESERVED;
+    let reserves = is_atomic(6) && atomic.at(6) == function_of(Op::LrW);
     let is_read = staged("is_read", 6, is(6, Unit::Load) || reserves);
     csrs.is_access = is(6, Unit::Csr) && !is_outside.at(6);
     csrs.is_return = returns.at(6) && !is_outside.at(6);
     let is_illegal = !has_unit.at(6) || (is(6, Unit::Csr) && csrs.illegal) || (returns.at(6) && csrs.is_user);
     let stops = stop[thread.at(6)] && csrs.is_user;
-    let number = |cause: u64| constant(lit(cause, 5));
+    let number = |cause: u32| constant(lit(cause.into(), 5));
     // Causes 4 to 7 are loads and stores, misaligned and refused; 8 and 11 are calls of user and machine mode.
     let access = |stage: usize, is_refused: u64| cat!(lit(1, 3), !is_read.at(stage), lit(is_refused, 1));
     let causes = [
-        (stops, number(STOPPED)),
-        (is_outside.at(6), number(OUTSIDE)),
-        (is_illegal, number(ILLEGAL)),
-        (breaks.at(6), number(BREAKPOINT)),
+        (stops, number(cause::STOPPED)),
+        (is_outside.at(6), number(cause::INSTRUCTION_FAULT)),
+        (is_illegal, number(cause::ILLEGAL)),
+        (breaks.at(6), number(cause::BREAKPOINT)),
         (calls.at(6), cat!(lit(2, 3), (!csrs.is_user).repeat(2))),
         (is_misaligned, access(6, 0)),
     ];
@@ -315,14 +307,14 @@ fn update() {
     }
 
     // Stage 8: results, traps.
-    let cause = reg(if is_refused { access(7, 1) } else { early_cause });
+    let reported = reg(if is_refused { access(7, 1) } else { early_cause });
     let traps_8 = reg_reset(traps, false);
     trap = traps_8;
     trap_thread = thread.at(8);
-    trap_cause = cause;
+    trap_cause = reported;
     csrs.retires = retires;
     csrs.traps = traps;
-    csrs.cause = cause;
+    csrs.cause = reported;
     csrs.pc = pc_of.at(8);
     let [value_is_address, value_is_pc] =
         [names_address, names_pc].map(|names| reg(names.at(7) && traps).repeat(32));
@@ -375,14 +367,14 @@ fn update() {
         let mask = execute::strobes(constant(lit(0, 2)), size).slice(0, 4);
         let bits = cat_all(&[3, 2, 1, 0].map(|byte| mask[byte].repeat(8)));
         let reads = !trapped.at(end) && (is(end, Unit::Load) || is_atomic(end));
-        let writes =
-            !trapped.at(end) && (is(end, Unit::Store) || (is_atomic(end) && atomic.at(end) != LOAD_RESERVED));
+        let writes = !trapped.at(end)
+            && (is(end, Unit::Store) || (is_atomic(end) && atomic.at(end) != function_of(Op::LrW)));
         rvfi.valid = valid.at(end);
         rvfi.thread = thread.at(end);
         let is_short = staged("is_short", 3, decoder.is_short);
         rvfi.insn = insn.at(end) & cat!((!is_short.at(end)).repeat(16), lit(0xffff, 16));
         rvfi.trap = trapped.at(end);
-        rvfi.cause = staged("cause", 8, cause).at(end);
+        rvfi.cause = staged("cause", 8, reported).at(end);
         rvfi.is_user = staged("is_user", 6, csrs.is_user).at(end);
         rvfi.rs1_addr = staged("rs1_addr", 3, used(decoder.has_rs1, decoder.rs1)).at(end);
         rvfi.rs2_addr = staged("rs2_addr", 3, used(decoder.has_rs2, decoder.rs2)).at(end);

@@ -8,11 +8,12 @@ use crate::rv::{
 };
 use crate::task::CommandId;
 use crate::timing::{AccessKind, Fetch, Icache, L2Contention, Timing};
+use spinneret_isa::cause;
 use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, driver as register};
 use std::collections::VecDeque;
 
 /// Cause of a trap when a handler takes too long.
-pub const WATCHDOG: u32 = 24;
+pub const WATCHDOG: u32 = cause::STOPPED;
 /// Cause of a trap when a handler ends its program.
 pub const TERMINATED: u32 = 25;
 /// Cause of a trap when a handler accesses an address that never answers; the hardware would hang.

@@ -1,7 +1,7 @@
 //! Control and status registers, and causes of traps.
 
 use super::Privilege;
-use spinneret_isa::{CsrRow, Mode, Writes};
+use spinneret_isa::{CsrRow, Mode, Writes, cause};
 use std::fmt;
 
 const MSTATUS_MIE: u32 = 1 << 3;
@@ -384,16 +384,16 @@ impl Trap {
     /// Returns the value of `mcause`.
     pub const fn cause(self) -> u32 {
         match self {
-            Trap::InstructionMisaligned => 0,
-            Trap::InstructionFault => 1,
-            Trap::Illegal => 2,
-            Trap::Breakpoint => 3,
-            Trap::LoadMisaligned => 4,
-            Trap::LoadFault => 5,
-            Trap::StoreMisaligned => 6,
-            Trap::StoreFault => 7,
-            Trap::EnvironmentCallU => 8,
-            Trap::EnvironmentCallM => 11,
+            Trap::InstructionMisaligned => cause::INSTRUCTION_MISALIGNED,
+            Trap::InstructionFault => cause::INSTRUCTION_FAULT,
+            Trap::Illegal => cause::ILLEGAL,
+            Trap::Breakpoint => cause::BREAKPOINT,
+            Trap::LoadMisaligned => cause::LOAD_MISALIGNED,
+            Trap::LoadFault => cause::LOAD_FAULT,
+            Trap::StoreMisaligned => cause::STORE_MISALIGNED,
+            Trap::StoreFault => cause::STORE_FAULT,
+            Trap::EnvironmentCallU => cause::CALL_OF_USER,
+            Trap::EnvironmentCallM => cause::CALL_OF_MACHINE,
             Trap::Custom(cause) => cause,
         }
     }
