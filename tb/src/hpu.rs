@@ -218,10 +218,12 @@ impl<M: Pipeline> Lockstep<M> {
         bench
     }
 
-    /// Resets the pipeline, in the middle of everything. Programs have to set registers again before they read them.
+    /// Resets the pipeline for one clock, in the middle of everything. Programs have to set registers again before they read them.
     pub fn reset(&mut self) {
         self.totals.clocks += self.clocks();
-        self.sim.reset();
+        self.sim.set("rst", true);
+        self.sim.cycle();
+        self.sim.set("rst", false);
         self.started = self.sim.cycle_count();
         let hart = |thread| Hart::new(thread, PROGRAM + 0x80).with_csrs(CsrSet::Hpu);
         self.harts = (0..M::THREADS as u32).map(hart).collect();

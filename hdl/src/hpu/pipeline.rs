@@ -1,3 +1,32 @@
+//! The pipeline of handler processing units: threads take turns, one instruction a clock.
+//!
+//! ```text
+//!  0 fetch  1 RAM  2 align, expand  3 decode, registers  4 operands  5 execute  6 check  7 memory, next pc  8 data  9 write
+//!  ^                                                                                          |
+//!  +------------------- threads registers from a stage to itself in the next slot <-----------+
+//! ```
+//!
+//! # Contract
+//! - **Instructions and CSRs:** those of [`spinneret_isa::TABLE`], [`spinneret_isa::COMPRESSED`] and [`spinneret_isa::CSRS`].
+//! - **Slots:** a thread has a slot in every `threads`-th clock, whatever the others do. An instruction takes one, and its result is
+//!   there for the next one. One that cannot be done in its slot changes nothing and has the thread's next slot: when memory
+//!   does not take its offer, for the second half of an access that crosses a word, for 16 of 17 slots of a division, and when
+//!   only the upper half of the ranges can allow its access.
+//! - **Four threads** have two instructions of a thread inside. One that jumps, traps or repeats costs the slot behind it, and one
+//!   that reads a late result (load, product, division, CSR, atomic) of the one before waits for a slot.
+//! - **Memory:** `m_valid` is an offer of this clock, and never depends on `m_ready`. With `m_refused` the instruction traps and
+//!   nothing happens; with `m_ready` the access takes place in this clock, and its word is due `memory_clocks` later; with neither
+//!   the same offer comes again in a later slot, unless the thread is stopped. Accesses of a thread are in the order of its program.
+//! - **Protection:** an access in user mode outside of the thread's ranges traps without an offer.
+//! - **Traps:** `mepc` is the address of the instruction, which has written nothing but the first half of a misaligned store; `mtval` the
+//!   address of a refused or misaligned access (of a second half that of its word), the pc for causes 1 and 3, else 0. `trap`
+//!   reports it one clock after stage 7.
+//! - **Stop:** a thread in user mode whose bit of `stop` is set in stage 6 traps with cause 24 instead of its instruction.
+//! - **Reset:** a clock suffices. Then all threads begin at `program_base` + 0x80 in machine mode, thread n in the n-th slot. Registers,
+//!   ranges and program memory keep what they hold.
+//!
+//! Source: the RISC-V manual, as named in `spinneret_isa`.
+
 use super::execute::{self, Operands};
 use super::memory::function_of;
 use super::{
@@ -6,7 +35,7 @@ use super::{
 use spinneret_isa::{Op, Unit, cause};
 use spinneret_verilog::prelude::*;
 
-/// A pipeline of handler processing units: threads that take turns, one instruction a clock.
+/// A pipeline of handler processing units.
 #[module(
     shape: HpuShape,
     threads: usize = shape.threads,
