@@ -5,6 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=target/tools/$1-$2
+mkdir -p target/tools
+exec 9>"$folder.lock"
+flock 9 # one caller installs, the others wait for it
 if [[ ! -e $folder/complete ]]; then
     echo "installing $1 $2 from the Python registry into $folder" >&2
     rm -rf "$folder"
