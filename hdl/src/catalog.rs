@@ -40,6 +40,7 @@ pub fn simulated() -> Vec<Simulated> {
         tx_inject::SIMULATED,
         hostdma::SIMULATED,
         hpu::SIMULATED,
+        hpu::cluster::SIMULATED,
         psdpram::SIMULATED,
         cdc::SIMULATED,
         bar::SIMULATED,

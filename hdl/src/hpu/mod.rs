@@ -1,5 +1,6 @@
 //! The handler processing unit: the processor that runs handlers.
 
+pub mod cluster;
 mod csrs;
 mod decoder;
 mod divider;

@@ -1,0 +1,10 @@
+//! Clusters of handler processing units, with their memories, scheduler and copies.
+
+mod ports;
+
+pub use ports::*;
+
+use crate::entry::Variant;
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[];

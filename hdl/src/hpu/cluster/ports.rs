@@ -1,0 +1,198 @@
+//! Port bundles between the blocks of the clusters.
+//!
+//! A line is 64 bytes of memory at a multiple of 64.
+
+use spinneret_verilog::prelude::*;
+
+/// Bits of an address, of a length and of a word.
+pub const WORD: usize = 32;
+/// Bits of a line's data.
+pub const LINE_DATA: usize = 512;
+/// Bytes of a line.
+pub const LINE_BYTES: usize = LINE_DATA / 8;
+/// Bits of an address within a line.
+pub const OFFSET: usize = LINE_BYTES.trailing_zeros() as usize;
+/// Bits of the number of a line: bits 31 to 6 of its address.
+pub const LINE: usize = WORD - OFFSET;
+/// Clocks from a read's acceptance to its data.
+pub const READ_CLOCKS: usize = 6;
+/// HPUs of a cluster.
+pub const HPUS: usize = 8;
+/// Bits of the number of an HPU in its cluster.
+pub const HPU: usize = 3;
+/// Bits of the number of a task slot in its cluster.
+pub const SLOT: usize = 5;
+/// Bits of the number of a queue and of a packet cell.
+pub const QUEUE: usize = 8;
+/// Bits of the number of a packet cell.
+pub const CELL: usize = 9;
+/// Words of a task on its way to a cluster: those that an HPU reads, then [`TASK_SIZE`] and [`TASK_ORIGIN`].
+pub const TASK_WORDS: usize = 22;
+/// The word with the bytes of the packet.
+pub const TASK_SIZE: usize = 20;
+/// The word with a [`TaskOrigin`].
+pub const TASK_ORIGIN: usize = 21;
+/// Words of a command.
+pub const COMMAND_WORDS: usize = 7;
+
+/// Reads of lines: one a clock.
+#[interface(LineReadIn)]
+pub struct LineRead {
+    /// A line is asked for.
+    pub valid: Wire<Out, bool>,
+    /// Its number.
+    pub line: Wire<Out, { LINE }>,
+    /// The read is accepted in this clock.
+    pub ready: Wire<In, bool>,
+    /// With `ready`: there is no memory, and no data follows.
+    pub failed: Wire<In, bool>,
+    /// The data of the read that was accepted [`READ_CLOCKS`] clocks before.
+    pub data_valid: Wire<In, bool>,
+    /// It.
+    pub data: Wire<In, { LINE_DATA }>,
+}
+
+/// Writes of lines: one a clock. Accesses to a memory take effect in the order in which they are accepted.
+#[interface(LineWriteIn)]
+pub struct LineWrite {
+    /// A line is to be written.
+    pub valid: Wire<Out, bool>,
+    /// Its number.
+    pub line: Wire<Out, { LINE }>,
+    /// The bytes that are written.
+    pub strobe: Wire<Out, { LINE_BYTES }>,
+    /// The data.
+    pub data: Wire<Out, { LINE_DATA }>,
+    /// The write is accepted in this clock.
+    pub ready: Wire<In, bool>,
+    /// With `ready`: there is no memory, and nothing is written.
+    pub failed: Wire<In, bool>,
+}
+
+/// The port of a memory of lines, which takes a read and a write in each clock.
+#[interface(LinePortIn, bits: usize)]
+pub struct LinePort {
+    /// A line is read.
+    pub read: Wire<Out, bool>,
+    /// Its number in the memory.
+    pub read_line: Wire<Out, { bits }>,
+    /// Its data, two clocks later, as it was before a write of the same clock.
+    pub read_data: Wire<In, { LINE_DATA }>,
+    /// Bytes that are written; 0 if none are.
+    pub write_strobe: Wire<Out, { LINE_BYTES }>,
+    /// The line that is written.
+    pub write_line: Wire<Out, { bits }>,
+    /// The data.
+    pub write_data: Wire<Out, { LINE_DATA }>,
+}
+
+/// An access of an HPU to a memory outside of its cluster, or to standard output.
+#[interface(FarAccessIn)]
+pub struct FarAccess {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// It is taken.
+    pub ready: Wire<In, bool>,
+    /// Number of the HPU in its cluster.
+    pub hpu: Wire<Out, { HPU }>,
+    /// Byte address of the word: bits 1:0 are 0.
+    pub address: Wire<Out, { WORD }>,
+    /// It is a store, and not atomic.
+    pub is_write: Wire<Out, bool>,
+    /// Bit 5: it is an atomic instruction; bits 4:0 are then bits 31:27 of the instruction.
+    pub atomic: Wire<Out, 6>,
+    /// Bytes that are written or read.
+    pub strobe: Wire<Out, 4>,
+    /// Bytes to write in their lanes; the operand of an atomic instruction.
+    pub data: Wire<Out, { WORD }>,
+    /// An access is done. Each HPU has one under way at most.
+    pub done: Wire<In, bool>,
+    /// Of this HPU.
+    pub done_hpu: Wire<In, { HPU }>,
+    /// The word before the access; after `sc.w` 0 (stored) or 1.
+    pub done_data: Wire<In, { WORD }>,
+    /// There is no memory: nothing was done.
+    pub done_failed: Wire<In, bool>,
+}
+
+/// An access of an HPU to the registers of its driver, or of its part of the copy engine.
+#[interface(RegisterAccessIn)]
+pub struct RegisterAccess {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// Number of the HPU in its cluster.
+    pub hpu: Wire<Out, { HPU }>,
+    /// It is one of the copy engine.
+    pub is_dma: Wire<Out, bool>,
+    /// Byte offset of the register.
+    pub offset: Wire<Out, 8>,
+    /// It is a store; else a load.
+    pub is_write: Wire<Out, bool>,
+    /// Word to store.
+    pub data: Wire<Out, { WORD }>,
+    /// It is made in user mode.
+    pub is_user: Wire<Out, bool>,
+    /// It takes place in this clock.
+    pub ready: Wire<In, bool>,
+    /// It cannot: there is no such register, or not for this access. `ready` is ignored.
+    pub refused: Wire<In, bool>,
+    /// The word of a load, two clocks later.
+    pub read_data: Wire<In, { WORD }>,
+}
+
+/// A copy of bytes between memories. Copies are done in order.
+#[interface(CopyIn)]
+pub struct Copy {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// It is taken.
+    pub ready: Wire<In, bool>,
+    /// Address of the first byte.
+    pub source: Wire<Out, { WORD }>,
+    /// Where it goes.
+    pub destination: Wire<Out, { WORD }>,
+    /// Bytes; 0: nothing is copied.
+    pub bytes: Wire<Out, { WORD }>,
+    /// Number for its end.
+    pub tag: Wire<Out, 6>,
+    /// A copy is done: whoever reads its destination from now on sees it.
+    pub done: Wire<In, bool>,
+    /// Its number.
+    pub done_tag: Wire<In, 6>,
+    /// A part of it had no memory, and was not copied.
+    pub done_failed: Wire<In, bool>,
+}
+
+/// A command of a handler.
+#[interface(CommandIn)]
+pub struct Command {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// It is taken.
+    pub ready: Wire<In, bool>,
+    /// HPU and the HPU's number of the command.
+    pub id: Wire<Out, 5>,
+    /// 0 copy between host and NIC, 1 send, 2 write to the host.
+    pub kind: Wire<Out, 2>,
+    /// Its words, the first one lowest.
+    pub words: Wire<Out, { COMMAND_WORDS * WORD }>,
+    /// Queue of the task's message, which names the context.
+    pub queue: Wire<Out, { QUEUE }>,
+    /// A command is done.
+    pub done: Wire<In, bool>,
+    /// Its id.
+    pub done_id: Wire<In, 5>,
+}
+
+/// Where a task comes from: what the scheduler gets back when it has ended.
+#[record]
+pub struct TaskOrigin {
+    /// Cell of its packet.
+    pub cell: Field<{ CELL }>,
+    /// Queue of its message.
+    pub queue: Field<{ QUEUE }>,
+    /// 0 header, 1 payload, 2 completion handler.
+    pub stage: Field<2>,
+    /// The packet is done with it.
+    pub frees: Field<1>,
+}
