@@ -96,7 +96,7 @@ pub struct HpuPipeline {
     registers: HpuRegisters,
     divider: Optional<HpuDivider<{ threads }>, { shape.multiplies }>,
     csrs: HpuCsrs<{ shape }>,
-    ranges: Optional<HpuRanges<{ threads }, { shape.ranges }>, { shape.ranges > 0 }>,
+    ranges: Optional<HpuRanges<{ threads }, { shape.ranges }, { shape.registers }>, { shape.ranges > 0 }>,
     /// The first word of an access in two parts.
     #[new(Ram::new(RamStyle::Distributed, shape.threads, 32))]
     saved: Ram,

@@ -88,6 +88,9 @@ pub struct HpuShape {
     /// Protection ranges of a thread; 0: user mode may access everything.
     #[parameter(8, range = 0..=16)]
     pub ranges: usize,
+    /// 1: user mode may access the registers of a cluster whatever the ranges say.
+    #[parameter(0)]
+    pub registers: bool,
     /// 1: instructions that multiply and divide; else they are illegal.
     #[parameter(1)]
     pub multiplies: bool,
@@ -129,8 +132,9 @@ impl HpuShape {
 
     pub(super) fn suffix(&self) -> String {
         let trace = if self.trace { "_trace" } else { "" };
+        let registers = if self.registers { "_registers" } else { "" };
         format!(
-            "{}x{}_{}_{}{}{trace}",
+            "{}x{}_{}_{}{registers}{}{trace}",
             self.threads,
             self.ranges,
             self.program_words,

@@ -1,15 +1,26 @@
+use spinneret_regmap::pspin::{PERIPHERALS, STDOUT};
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a grain below 512 MiB, where all memories of a NIC are.
 const GRAIN: usize = 23;
+/// Bits of an address within a grain, and within a part of the address space that has registers.
+const GRAIN_BITS: usize = 6;
+const PART_BITS: usize = 20;
 
 /// Protection ranges: the memory that user mode of each thread may access.
 ///
 /// An address is allowed if a range of its thread has it: `first <= address < end`, both in grains of 64 bytes. Ranges
 /// end below 0x2000_0000. A clock compares half of the ranges: the lower numbers, or the upper ones if `upper`. The address
 /// comes one clock after the thread, and the answer in the clock of the address. At power-up all ranges are empty; a reset
-/// keeps them.
-#[module(no_clock, threads: usize, count: usize, index: usize = address_width(threads), half: usize = count.div_ceil(2))]
+/// keeps them. With `registers` every thread may access those of the cluster and standard output, which check accesses themselves.
+#[module(
+    no_clock,
+    threads: usize,
+    count: usize,
+    registers: bool,
+    index: usize = address_width(threads),
+    half: usize = count.div_ceil(2),
+)]
 pub struct HpuRanges {
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -35,7 +46,7 @@ pub struct HpuRanges {
     ranges: [Ram; half],
 }
 
-#[kernel(HpuRanges, suffix = format!("{threads}x{count}"))]
+#[kernel(HpuRanges, suffix = format!("{threads}x{count}{}", if registers { "_registers" } else { "" }))]
 fn update() {
     let (low, high) = grain.split_at(GRAIN);
     let hits = ranges.iter().enumerate().map(|(number, range)| {
@@ -48,5 +59,11 @@ fn update() {
         let (first, end) = reg(range.read(0, cat!(upper, thread))).split_at(GRAIN);
         low >= first && low < end
     });
-    allowed = word_of(hits).any() && !high.any();
+    let is_inside = word_of(hits).any() && !high.any();
+    allowed = if registers {
+        let part = grain.slice(PART_BITS - GRAIN_BITS, 32 - PART_BITS);
+        is_inside || part == STDOUT >> PART_BITS || part == PERIPHERALS >> PART_BITS
+    } else {
+        is_inside
+    };
 }

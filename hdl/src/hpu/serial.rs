@@ -70,6 +70,7 @@ impl SerialHpuShape {
         HpuShape {
             threads: self.threads,
             ranges: 0,
+            registers: false,
             multiplies: false,
             counts: false,
             program_words: self.program_words,
