@@ -3,6 +3,7 @@
 use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
 use crate::entry::{Config, ParameterError, Values};
+use crate::hpu::cluster;
 use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;
@@ -15,17 +16,20 @@ pub enum Cluster {
     Pspin,
     /// Our stand-in, whose sources are among these.
     Stub,
+    /// Ours.
+    Spinneret,
 }
 
 impl Cluster {
-    /// Both; the first is the default.
-    pub const ALL: [Self; 2] = [Self::Pspin, Self::Stub];
+    /// All; the first is the default.
+    pub const ALL: [Self; 3] = [Self::Pspin, Self::Stub, Self::Spinneret];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pspin => "pspin",
             Self::Stub => "stub",
+            Self::Spinneret => "spinneret",
         }
     }
 }
@@ -104,12 +108,17 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let mut library = Library::with_prefix("spinneret_", &["pspin_", "mqnic_"]);
     let values = values(options);
     let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
-    if options.cluster == Cluster::Stub {
-        let values = stub::ENTRY.values(Config::Board);
+    let own = match options.cluster {
+        Cluster::Pspin => None,
+        Cluster::Stub => Some(stub::ENTRY),
+        Cluster::Spinneret => Some(cluster::ENTRY),
+    };
+    if let Some(entry) = own {
+        let values = entry.values(Config::Board);
         let top = TopOptions {
-            parameters: stub::ENTRY.verilog_parameters(&values),
+            parameters: entry.verilog_parameters(&values),
         };
-        library.add(&*(stub::ENTRY.build)(&values)?, stub::ENTRY.name, &top)?;
+        library.add(&*(entry.build)(&values)?, CLUSTER, &top)?;
     }
     let mut files: Vec<_> = library.modules().iter().map(SourceFile::of).collect();
     let get = |name: &str| values.get(name).copied().unwrap_or(0);

@@ -17,12 +17,14 @@ pub mod serial_protocol;
 pub use csrs::HpuCsrs;
 pub use decoder::{Decoded, DecodedIn, HpuDecoder, UNITS};
 pub use divider::HpuDivider;
+pub(crate) use memory::MEMORY;
 pub use memory::{HpuMemory, MemoryShape, Words, WordsIn};
 pub use pipeline::HpuPipeline;
 pub use ports::{HpuData, HpuDataIn, HpuRvfi, HpuRvfiIn, HpuShape};
 pub use program::HpuProgram;
 pub use ranges::HpuRanges;
 pub use registers::HpuRegisters;
+pub(crate) use serial::SERIAL;
 pub use serial::{PACKET, SerialHpu, SerialHpuShape};
 
 use crate::entry::{Entry, Parameters as _, Variant};
@@ -56,22 +58,6 @@ pub(crate) const PIPELINE: Entry = Entry::part(
     "processor of several threads, RV32IMAC",
     HpuShape::parameters,
     |values| Ok(Box::new(HpuPipeline::new(HpuShape::of("hpu_pipeline", values)?))),
-);
-
-/// [`HpuMemory`].
-pub(crate) const MEMORY: Entry = Entry::part(
-    "hpu_memory",
-    "data memory of a pipeline, with atomic operations and reservations",
-    MemoryShape::parameters,
-    |values| Ok(Box::new(HpuMemory::new(MemoryShape::new(values)?))),
-);
-
-/// [`SerialHpu`].
-pub(crate) const SERIAL: Entry = Entry::part(
-    "serial_hpu",
-    "a pipeline behind a serial line, for small boards",
-    SerialHpuShape::parameters,
-    |values| Ok(Box::new(SerialHpu::new(SerialHpuShape::new(values)?))),
 );
 
 /// Models for the testbenches.

@@ -46,9 +46,30 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
     for file in others {
         sources.push(source(file, sources.len())?);
     }
+    Ok(SharedModel {
+        model: with(Cluster::Pspin, sources)?,
+        includes: list.includes,
+        defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
+    })
+}
+
+/// The model of spinneret's own cluster in our application block.
+///
+/// # Errors
+/// If a block cannot be generated.
+pub(crate) fn own_model() -> Result<SharedModel> {
+    Ok(SharedModel {
+        model: with(Cluster::Spinneret, Vec::new())?,
+        includes: Vec::new(),
+        defines: Vec::new(),
+    })
+}
+
+/// The application block and the top module, with these sources of a cluster.
+fn with(cluster: Cluster, mut sources: Vec<(String, String)>) -> Result<Model> {
     let options = AppOptions {
         generation: Generation::Corundum202312,
-        cluster: Cluster::Pspin,
+        cluster,
         clock: ClusterClock::External,
         interfaces: 1,
         ..AppOptions::default()
@@ -59,18 +80,14 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
             .map(|file| (format!("{}.sv", file.module), file.text)),
     );
     let split = Split::new(options.generation, options.interfaces)?;
-    sources.push((format!("{}.sv", top::TOP), top::text(&split)));
-    let ports = top::ports(&split);
+    sources.push((format!("{}.sv", top::TOP), top::text(&split, cluster)));
+    let ports = top::ports(&split, cluster);
     sources.push((format!("{SPLIT_TOP}.sv"), split.text));
-    Ok(SharedModel {
-        model: Model {
-            name: top::TOP.to_owned(),
-            top: top::TOP.to_owned(),
-            sources,
-            ports,
-        },
-        includes: list.includes,
-        defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
+    Ok(Model {
+        name: top::TOP.to_owned(),
+        top: top::TOP.to_owned(),
+        sources,
+        ports,
     })
 }
 

@@ -12,9 +12,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_nic::Simulated;
-use spinneret_verilate::{Port, Progress};
+use spinneret_verilate::{Port, Progress, SharedModel};
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the hardware and the handlers with the cluster of your checkout of FPsPIN
@@ -23,8 +23,11 @@ use std::time::Instant;
 #[command(after_help = "`./dev interop cards --help`: cards of Corundum, with your checkout of it")]
 pub struct Arguments {
     /// Checkout of FPsPIN, with the cluster
-    #[arg(long, value_name = "DIR")]
-    pub fpspin_dir: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "own")]
+    pub fpspin_dir: Option<PathBuf>,
+    /// Run spinneret's own cluster instead: all steps but `costs` and `public`
+    #[arg(long, conflicts_with_all = ["fpspin_dir", "record"])]
+    pub own: bool,
     /// Steps to run [default: all]
     #[arg(long = "step", value_enum, value_name = "STEP")]
     pub steps: Vec<Step>,
@@ -62,16 +65,20 @@ pub enum Step {
 /// If the checkout is not usable, a tool is missing, or the hardware fails.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
-    ensure!(
-        arguments.fpspin_dir.is_dir(),
-        "`--fpspin-dir {}`: no such directory",
-        arguments.fpspin_dir.display()
-    );
-    let pspin = Pspin::open(&arguments.fpspin_dir)?;
-    println!("FPsPIN {}", recorded::revision(&arguments.fpspin_dir));
-    let real = Real::build(&pspin)?;
+    let real = match &arguments.fpspin_dir {
+        Some(folder) => {
+            ensure!(
+                folder.is_dir(),
+                "`--fpspin-dir {}`: no such directory",
+                folder.display()
+            );
+            println!("FPsPIN {}", recorded::revision(folder));
+            Real::build(&model::model(&Pspin::open(folder)?)?, "model")?
+        }
+        None => Real::build(&model::own_model()?, "own")?,
+    };
     let mut good = true;
-    if wants(Step::Costs) {
+    if wants(Step::Costs) && !arguments.own {
         good &= costs(&real, arguments.record)?;
     }
     if wants(Step::Accesses) {
@@ -90,11 +97,13 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             good &= example(&real, name, arguments)?;
         }
     }
-    if wants(Step::Public) {
-        good &= public_examples(&real, arguments)?;
-    }
-    if arguments.record {
-        recorded::write_page(&arguments.fpspin_dir)?;
+    if let Some(folder) = &arguments.fpspin_dir {
+        if wants(Step::Public) {
+            good &= public_examples(&real, folder, arguments)?;
+        }
+        if arguments.record {
+            recorded::write_page(folder)?;
+        }
     }
     Ok(good)
 }
@@ -106,11 +115,10 @@ struct Real {
 }
 
 impl Real {
-    fn build(pspin: &Pspin) -> Result<Self> {
-        let shared = model::model(pspin)?;
-        let folder = crate::bench::root().join("target/interop/model");
+    fn build(shared: &SharedModel, folder: &str) -> Result<Self> {
+        let folder = crate::bench::root().join("target/interop").join(folder);
         let start = Instant::now();
-        let library = spinneret_verilate::build_shared(&shared, &folder, &|progress| {
+        let library = spinneret_verilate::build_shared(shared, &folder, &|progress| {
             let minutes = start.elapsed().as_secs() / 60;
             match progress {
                 Progress::Verilating => status("Verilator reads the cluster: some minutes"),
@@ -122,11 +130,11 @@ impl Real {
                 Progress::Linking => status("linking"),
             }
         });
-        let library = library.context("the model of the public cluster")?;
+        let library = library.context("the model of the cluster")?;
         status("");
         Ok(Self {
             library,
-            ports: shared.model.ports,
+            ports: shared.model.ports.clone(),
         })
     }
 
@@ -245,8 +253,8 @@ fn four_contexts(real: &Real) -> Result<bool> {
     Ok(good)
 }
 
-fn public_examples(real: &Real, arguments: &Arguments) -> Result<bool> {
-    let public = PublicExamples::build(&arguments.fpspin_dir)?;
+fn public_examples(real: &Real, folder: &Path, arguments: &Arguments) -> Result<bool> {
+    let public = PublicExamples::build(folder)?;
     println!();
     let (mut good, mut told) = (true, Vec::new());
     for (name, packets) in PUBLIC_EXAMPLES {

@@ -113,8 +113,8 @@ pub fn render(
     };
     let pspin = match (&options.pspin, options.cluster) {
         (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
-        (Some(_), Cluster::Stub) => {
-            bail!("`--pspin-dir` cannot be used here, because `--cluster stub` needs no PsPIN: leave it out");
+        (Some(_), cluster) => {
+            bail!("`--pspin-dir` cannot be used here, because `--cluster {cluster}` needs no PsPIN: leave it out");
         }
         (None, _) => None,
     };

@@ -60,7 +60,7 @@ use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Names with a direction after them.
-const SIDED: Names = Names {
+pub(crate) const SIDED: Names = Names {
     input: "_i",
     output: "_o",
     ..Names::OF_FIELDS

@@ -1,0 +1,132 @@
+//! A cluster: eight HPUs in two pipelines, with their L1, tasks and copies.
+//!
+//! ```text
+//!                    task, finished, command
+//!                          ||
+//!             registers +--------+ copies +--------+
+//!           +==========>| driver |=======>| copier |==> read, write
+//!           ||          +--------+        +--------+
+//!  +----------+    +------+  | ranges, stop
+//!  | pipeline |===>| port |  |
+//!  |    x 2   |<-- |  x 2 |==|==================================> far
+//!  +----------+ |  +------+  |            +----+
+//!       ^       +-----||-----+            | L1 |<== line
+//!       |             ++=================>|    |
+//!    program            words             +----+
+//! ```
+//!
+//! # Contract
+//! - **HPUs** run while `runs` is high; else they are in reset, and begin at the reset vector afterwards. `mhartid` is 32 times the
+//!   number of the cluster and the number of the HPU.
+//! - **Protection:** user mode may access its task's memory (ranges), and the registers of the driver as these say.
+//! - All else is the contract of the parts.
+
+use super::{
+    ClusterDriver, ClusterL1, Command, FarAccess, HPU, HpuPort, L1_LINE, L1Shape, LineCopier, LinePortIn, LineRead,
+    LineWrite, PIPELINES, PROGRAM_WORDS, SLOT, THREAD, THREADS, TaskOrigin, WORD,
+};
+use crate::hpu::{HpuPipeline, HpuShape};
+use crate::stream::{FrameIn, StreamOut};
+use spinneret_regmap::pspin;
+use spinneret_verilog::prelude::*;
+
+/// Threads that harts of a cluster are numbered for.
+const HARTS: u64 = 32;
+
+/// Parameters of the pipelines.
+pub(super) fn pipeline() -> HpuShape {
+    HpuShape {
+        threads: THREADS,
+        ranges: 8,
+        registers: true,
+        multiplies: true,
+        counts: true,
+        program_words: PROGRAM_WORDS,
+        program_base: pspin::PROGRAM_BASE.into(),
+        memory_clocks: 2,
+        trace: false,
+    }
+}
+
+/// Eight HPUs in two pipelines, with their L1, tasks and copies.
+#[module(clusters: usize)]
+pub struct HpuCluster {
+    /// Number of the cluster.
+    pub number: Wire<In, { address_width(clusters) }>,
+    /// The HPUs run.
+    pub runs: Wire<In, bool>,
+    /// A word of program memory is written.
+    pub program_write: Wire<In, bool>,
+    /// Its number.
+    pub program_address: Wire<In, { address_width(PROGRAM_WORDS) }>,
+    /// The word.
+    pub program_data: Wire<In, { WORD }>,
+    /// Tasks.
+    pub task: FrameIn<{ WORD }>,
+    /// Tasks that have ended.
+    pub finished: StreamOut<{ TaskOrigin::new().width }>,
+    /// Commands of handlers.
+    pub command: Command,
+    /// Accesses of each pipeline to memories outside.
+    pub far: [FarAccess; PIPELINES],
+    /// Reads of copies.
+    pub read: LineRead,
+    /// Writes of copies.
+    pub write: LineWrite,
+    /// Lines of L1.
+    pub line: LinePortIn<{ L1_LINE }>,
+    /// No task is inside.
+    pub idle: Wire<Out, bool>,
+    /// Every HPU has asked for a task since it began to run.
+    pub asked: Wire<Out, bool>,
+    #[new(HpuPipeline::new(pipeline()))]
+    pipelines: [HpuPipeline; PIPELINES],
+    #[new(HpuPort::new(clusters))]
+    ports: [HpuPort; PIPELINES],
+    l1: ClusterL1<{ L1Shape { lines: 1 << L1_LINE, ultra: true } }>,
+    driver: ClusterDriver<{ clusters }>,
+    copier: LineCopier,
+}
+
+#[kernel(HpuCluster, suffix = clusters)]
+fn update() {
+    for (index, (pipeline, port)) in pipelines.iter().zip(&ports).enumerate() {
+        let first = index * THREADS;
+        pipeline.rst = rst || !runs;
+        pipeline.hart_base = (cat!(number, lit(0, HARTS.ilog2() as usize)) | first as u64).resize(WORD);
+        pipeline.stop = driver.stop.slice(first, THREADS);
+        pipeline.program_write = program_write;
+        pipeline.program_addr = program_address;
+        pipeline.program_data = program_data;
+        let range = driver.range;
+        *pipeline.range_write = range.write && range.hpu[THREAD] == (index != 0);
+        *pipeline.range_thread = range.hpu.slice(0, THREAD);
+        *pipeline.range_number = range.number;
+        *pipeline.range_first = range.first;
+        *pipeline.range_end = range.end;
+
+        port.cluster = number;
+        port.pipeline = index as u64;
+        port.s = pipeline.m;
+        port.trap = pipeline.trap;
+        port.trap_thread = pipeline.trap_thread;
+        l1.words[index] = port.l1;
+        l1.trap[index] = pipeline.trap;
+        l1.trap_thread[index] = pipeline.trap_thread;
+        driver.registers[index] = port.registers;
+        driver.trap[index].valid = pipeline.trap;
+        driver.trap[index].thread = pipeline.trap_thread;
+        driver.trap[index].cause = pipeline.trap_cause;
+        far[index] = port.far;
+    }
+    l1.line = line;
+    driver.cluster = number;
+    driver.task = task;
+    finished = driver.finished;
+    command = driver.command;
+    copier.copy = driver.copy;
+    read = copier.read;
+    write = copier.write;
+    idle = driver.idle;
+    asked = driver.asked;
+}

@@ -1,0 +1,215 @@
+//! The clusters with their memories, scheduler and ports, in place of PsPIN's `pspin_wrap`.
+//!
+//! ```text
+//!  her, feedback <====> MessageScheduler <====> HpuCluster x 2 ==commands==> HostCopier ==> nic_cmd, host_master
+//!                                               |   |     ^                    |
+//!                                  far accesses v   | copies, lines of L1      | lines
+//!                                       WordServer  |     |                    |
+//!                                               |   v     v                    v
+//!  ni_slave, no_slave, host_slave ==lines==> LineCrossbar ==> LineMemory: handler memory, packet buffer
+//!                       +==> ProgramWriter ==> pipelines
+//! ```
+//!
+//! # Contract
+//! - **Memories** are those of PsPIN, with their addresses. The slave `ni` writes and `no` reads them; `host` does both, and writes program
+//!   memory; reads of it end with DECERR. One line is written and one is read in a clock in each memory.
+//! - **HPUs** of cluster c run while bit c of `cl_fetch_en_i` is set. `cl_busy_o` is that bit. `cl_eoc_o` is 0.
+//! - **HERs, tasks, feedback:** [`MessageScheduler`]. `pspin_active_o`: every HPU has asked for a task.
+//! - **Commands:** [`HostCopier`]. Ids of commands to the NIC are cluster, HPU, number.
+//! - **Standard output** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and `stdout_rd_en`
+//!   takes it. HPUs that print wait while it is full.
+//! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
+
+use super::{
+    CrossbarShape, HANDLER_LINE, HostCopier, HpuCluster, LineCrossbar, LineMemory, LineMemoryShape, LineReader,
+    LineWriter, MASTER, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, SLAVE, SchedulerShape, WORD, WordServer,
+};
+use crate::app::stub::SIDED;
+use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
+use crate::egress::CommandOut;
+use crate::entry::{Entry, ParameterError, Parameters as _};
+use crate::ingress::her_gen::{FeedbackOut, HerIn};
+use crate::stream::{Fifo, FifoConfig};
+use spinneret_verilog::prelude::*;
+
+/// Bits of an address of the host.
+const HOST_ADDRESS: usize = 64;
+/// Bits of a message id, and of the id of a command to the NIC.
+const MESSAGE_ID: usize = 10;
+const COMMAND_ID: usize = 6;
+
+/// Readers and writers of lines; the copiers of the clusters follow.
+const WORDS: usize = 0;
+const NETWORK: usize = 1;
+const HOST: usize = 2;
+const COPIES: usize = 3;
+const CLUSTERS: usize = 4;
+
+/// Parameters of the clusters.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name)]
+pub struct ComplexShape {
+    /// Clusters of eight HPUs.
+    #[parameter(2, range = 1..=2, power_of_two, verilog = "N_CLUSTERS")]
+    pub clusters: usize,
+    /// Message processing queues, a power of two.
+    #[parameter(16, range = 16..=16, name = "mpqs", verilog = "N_MPQ")]
+    pub queues: usize,
+    /// Packets inside.
+    #[parameter(128, range = 32..=512, power_of_two)]
+    pub cells: usize,
+    /// Words of stdout that can wait, a power of two.
+    #[parameter(1024, range = 4..=8192, power_of_two)]
+    pub stdout_words: usize,
+}
+
+impl ComplexShape {
+    fn scheduler(self) -> SchedulerShape {
+        SchedulerShape {
+            clusters: self.clusters,
+            queues: self.queues,
+            cells: self.cells,
+            tasks: super::TASKS,
+        }
+    }
+
+    fn crossbar(self) -> CrossbarShape {
+        CrossbarShape {
+            readers: CLUSTERS + self.clusters,
+            writers: CLUSTERS + self.clusters,
+            clusters: self.clusters,
+        }
+    }
+}
+
+/// Clusters of HPUs with the ports of `pspin_wrap`.
+#[module(shape: ComplexShape, error = ParameterError)]
+pub struct HpuComplex {
+    /// Clock.
+    pub clk_i: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rst_ni: Wire<In, bool>,
+    /// Bit c: the HPUs of cluster c run.
+    pub cl_fetch_en_i: Wire<In, { shape.clusters }>,
+    /// 0.
+    pub cl_eoc_o: Wire<Out, { shape.clusters }>,
+    /// Bit c: the HPUs of cluster c run.
+    pub cl_busy_o: Wire<Out, { shape.clusters }>,
+    /// Every HPU has asked for a task.
+    pub pspin_active_o: Wire<Out, bool>,
+    /// End of simulation; without effect.
+    pub eos_i: Wire<In, bool>,
+    /// Bit q: queue q is full.
+    pub mpq_full_o: Wire<Out, { shape.queues }>,
+    /// Packets from the ingress path.
+    pub ni_slave: Called<AxiTarget<{ SLAVE }>, { PSPIN_WRAP }>,
+    /// Packets to the egress path.
+    pub no_slave: Called<AxiTarget<{ SLAVE }>, { PSPIN_WRAP }>,
+    /// The host.
+    pub host_slave: Called<AxiTarget<{ SLAVE }>, { PSPIN_WRAP }>,
+    /// Memory of the host.
+    pub host_master: Called<AxiMaster<{ MASTER }>, { PSPIN_WRAP }>,
+    /// Packets to be done.
+    pub her: Called<HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>, { SIDED }>,
+    /// Packets that are done.
+    pub feedback: Called<FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>, { SIDED }>,
+    /// Packets to be sent.
+    pub nic_cmd_req: Called<CommandOut<{ COMMAND_ID }, { HOST_ADDRESS }, { WORD }>, { SIDED }>,
+    /// One of them is sent.
+    pub nic_cmd_resp_valid_i: Wire<In, bool>,
+    /// Its id.
+    pub nic_cmd_resp_id_i: Wire<In, { COMMAND_ID }>,
+    /// Takes the oldest word of stdout.
+    pub stdout_rd_en: Wire<In, bool>,
+    /// The oldest word of stdout.
+    pub stdout_dout: Wire<Out, { WORD }>,
+    /// There is one.
+    pub stdout_data_valid: Wire<Out, bool>,
+    scheduler: Checked<MessageScheduler<{ shape.scheduler() }>>,
+    #[new(HpuCluster::new(shape.clusters))]
+    clusters: [HpuCluster; shape.clusters],
+    words: WordServer<{ shape.clusters }>,
+    copies: HostCopier<{ shape.clusters }>,
+    crossbar: LineCrossbar<{ shape.crossbar() }>,
+    handler: LineMemory<{ LineMemoryShape { lines: 1 << HANDLER_LINE, ultra: true } }>,
+    packet: LineMemory<{ LineMemoryShape { lines: 1 << PACKET_LINE, ultra: true } }>,
+    packets_in: Checked<LineWriter>,
+    packets_out: Checked<LineReader>,
+    host_writes: Checked<LineWriter>,
+    host_reads: Checked<LineReader>,
+    program: ProgramWriter,
+    stdout: Checked<Fifo<{ FifoConfig::block(WORD, shape.stdout_words) }>>,
+}
+
+#[kernel(HpuComplex)]
+fn update() {
+    // Lines of the slaves. Packets only come in at one, and only go out at another.
+    packets_in.aw = ni_slave.aw;
+    packets_in.w = ni_slave.w;
+    ni_slave.b = packets_in.b;
+    packets_out.ar = no_slave.ar;
+    no_slave.r = packets_out.r;
+    unused_reads(ni_slave);
+    unused_writes(no_slave);
+    host_writes.aw = host_slave.aw;
+    host_writes.w = host_slave.w;
+    host_slave.b = host_writes.b;
+    host_reads.ar = host_slave.ar;
+    host_slave.r = host_reads.r;
+    program.s = host_writes.write;
+    crossbar.write[WORDS] = words.write;
+    crossbar.write[NETWORK] = packets_in.write;
+    crossbar.write[HOST] = program.m;
+    crossbar.write[COPIES] = copies.write;
+    crossbar.read[WORDS] = words.read;
+    crossbar.read[NETWORK] = packets_out.read;
+    crossbar.read[HOST] = host_reads.read;
+    crossbar.read[COPIES] = copies.read;
+    crossbar.hold = words.hold;
+    handler.s = crossbar.handler;
+    packet.s = crossbar.packet;
+
+    // HERs, tasks, feedback.
+    scheduler.her = her;
+    feedback = scheduler.feedback;
+    mpq_full_o = scheduler.full;
+    for (number, cluster) in clusters.iter().enumerate() {
+        cluster.number = number as u64;
+        cluster.runs = reg_reset(cl_fetch_en_i[number], false);
+        cluster.program_write = program.program_write;
+        cluster.program_address = program.program_address;
+        cluster.program_data = program.program_data;
+        cluster.task = scheduler.task[number];
+        scheduler.finished[number] = cluster.finished;
+        copies.command[number] = cluster.command;
+        for (pipeline, far) in cluster.far.iter().enumerate() {
+            words.far[PIPELINES * number + pipeline] = *far;
+        }
+        crossbar.read[CLUSTERS + number] = cluster.read;
+        crossbar.write[CLUSTERS + number] = cluster.write;
+        cluster.line = crossbar.l1[number];
+    }
+
+    // Commands and standard output.
+    nic_cmd_req = copies.send;
+    copies.response_valid = nic_cmd_resp_valid_i;
+    copies.response_id = nic_cmd_resp_id_i;
+    host_master = copies.host;
+    stdout.s = words.stdout;
+    stdout_dout = stdout.m.data;
+    stdout_data_valid = stdout.m.valid;
+    stdout.m.ready = stdout_rd_en;
+
+    // Status.
+    cl_busy_o = reg_reset(cl_fetch_en_i, 0);
+    cl_eoc_o = Word::zero(shape.clusters);
+    pspin_active_o = reg_reset(word_of(clusters.iter().map(|cluster| cluster.asked)).all(), false);
+}
+
+/// [`HpuComplex`].
+pub(crate) const ENTRY: Entry = Entry::part(
+    "hpu_complex",
+    "clusters of HPUs with memories and scheduler, in place of pspin_wrap",
+    ComplexShape::parameters,
+    |values| Ok(Box::new(HpuComplex::new(ComplexShape::new(values)?)?)),
+);
