@@ -46,16 +46,16 @@ pub use host::{HostCopy, HostFetch};
 pub use memory::StubMemory;
 pub use sequencer::HerSequencer;
 pub use shape::{StubShape, operation};
-pub use slave::{StubBurst, StubReadPort, StubWritePort};
 
 use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, LENGTH_BITS, PSPIN_WRAP, UNPRIVILEGED};
 use crate::egress::CommandOut;
 use crate::entry::{Entry, ParameterError, Parameters as _, Variant};
+use crate::hpu::cluster::{LineReader, LineWriter};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use sequencer::HerFields;
 use shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
-use slave::line_of;
+use slave::{line_of, serve_read, serve_write};
 use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
@@ -112,8 +112,9 @@ pub struct ClusterStub {
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
     memory: StubMemory<{ shape }>,
-    writers: [Checked<StubWritePort<{ shape }>>; SLAVES],
-    readers: [Checked<StubReadPort<{ shape }>>; SLAVES],
+    #[new(LineWriter::new()?)]
+    writers: [LineWriter; SLAVES],
+    readers: [Checked<LineReader<1>>; SLAVES],
     hers: Checked<Fifo<{ FifoConfig::distributed(stored.width, shape.hers).registered() }>>,
     sequencer: HerSequencer,
     fetch: HostFetch<{ shape }>,
@@ -132,9 +133,8 @@ fn update() {
         slave.b = writer.b;
         reader.ar = slave.ar;
         slave.r = reader.r;
-        memory.write[number] = writer.write;
-        memory.read[number] = reader.read;
-        reader.memory_data = memory.data;
+        serve_write(shape, writer.write, memory.write[number]);
+        serve_read(shape, reader.read, memory.read[number], memory.data);
     }
     memory.write[SLAVES] = fetch.write;
     memory.read[SLAVES] = copy.read;
@@ -162,12 +162,12 @@ fn update() {
     let (_, host_line) = first.host.split_at(OFFSET);
     fetch.start = sequencer.fetch_start;
     fetch.host_line = host_line;
-    fetch.line = line_of(shape, first.handler);
+    fetch.line = line_of(shape, first.handler.slice(OFFSET, ADDRESS - OFFSET));
     sequencer.fetch_done = fetch.done;
     /// To the host.
     copy.start = sequencer.copy_start;
     copy.source = first.address.slice(0, OFFSET);
-    copy.source_line = line_of(shape, first.address);
+    copy.source_line = line_of(shape, first.address.slice(OFFSET, ADDRESS - OFFSET));
     copy.size = first.size;
     copy.host = first.host;
     sequencer.copy_done = copy.done;

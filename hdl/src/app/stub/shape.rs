@@ -1,6 +1,7 @@
 //! Parameters of the stand-in, the numbers that follow from them, and its entries in the catalog.
 
-use crate::axi::{AxiExtras, AxiShape};
+use crate::axi::AxiShape;
+use crate::hpu::cluster::SLAVE;
 use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster, of a length and of a word in bits.
@@ -13,10 +14,8 @@ pub(super) const DATA: usize = 512;
 pub(super) const STROBES: usize = DATA / 8;
 /// Bits of an address within a line.
 pub(super) const OFFSET: usize = STROBES.trailing_zeros() as usize;
-/// Width of an AXI id in bits.
-pub(super) const ID: usize = 6;
 /// Width of the AXI user signals in bits.
-pub(super) const USER: usize = 4;
+pub(super) const USER: usize = SLAVE.extras.user.aw;
 /// Width of a message id in bits.
 pub(super) const MESSAGE_ID: usize = 10;
 /// Width of a command's id in bits.
@@ -77,12 +76,7 @@ impl StubShape {
 
     /// Widths of the slaves.
     pub fn slave() -> AxiShape {
-        AxiShape {
-            address: ADDRESS,
-            data: DATA,
-            id: ID,
-            extras: AxiExtras::all(USER),
-        }
+        SLAVE
     }
 
     /// Widths of the master.

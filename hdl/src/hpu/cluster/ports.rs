@@ -2,6 +2,8 @@
 //!
 //! A line is 64 bytes of memory at a multiple of 64.
 
+use crate::axi::{AxiExtras, AxiShape};
+use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
 /// Bits of an address, of a length and of a word.
@@ -14,6 +16,21 @@ pub const LINE_BYTES: usize = LINE_DATA / 8;
 pub const OFFSET: usize = LINE_BYTES.trailing_zeros() as usize;
 /// Bits of the number of a line: bits 31 to 6 of its address.
 pub const LINE: usize = WORD - OFFSET;
+/// Bits of the number of a line of handler memory.
+pub const HANDLER_LINE: usize = line_bits(pspin::HANDLER_BYTES);
+/// Bits of the number of a line of the packet buffer.
+pub const PACKET_LINE: usize = line_bits(pspin::PACKET_BYTES);
+/// Bits of the number of a line of L1.
+pub const L1_LINE: usize = line_bits(pspin::L1_BYTES);
+/// Bits of the number of a word of program memory.
+pub const PROGRAM_ADDR: usize = pspin::PROGRAM_BYTES.ilog2() as usize - 2;
+/// Widths of the AXI slaves: those of the public design.
+pub const SLAVE: AxiShape = AxiShape {
+    address: WORD,
+    data: LINE_DATA,
+    id: 6,
+    extras: AxiExtras::all(4),
+};
 /// Clocks from a read's acceptance to its data.
 pub const READ_CLOCKS: usize = 6;
 /// HPUs of a cluster.
@@ -35,7 +52,12 @@ pub const TASK_ORIGIN: usize = 21;
 /// Words of a command.
 pub const COMMAND_WORDS: usize = 7;
 
-/// Reads of lines: one a clock.
+/// Bits of the number of a line of a memory of that many bytes, a power of two.
+const fn line_bits(bytes: u32) -> usize {
+    bytes.ilog2() as usize - OFFSET
+}
+
+/// Reads of lines: one a clock. An offer may be withdrawn.
 #[interface(LineReadIn)]
 pub struct LineRead {
     /// A line is asked for.
@@ -48,7 +70,7 @@ pub struct LineRead {
     pub failed: Wire<In, bool>,
     /// The data of the read that was accepted [`READ_CLOCKS`] clocks before.
     pub data_valid: Wire<In, bool>,
-    /// It.
+    /// It; else 0.
     pub data: Wire<In, { LINE_DATA }>,
 }
 

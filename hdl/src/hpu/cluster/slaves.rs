@@ -1,0 +1,188 @@
+//! AXI slaves in front of a memory of lines: bursts become accesses to lines.
+//!
+//! ```text
+//!  aw, ar ==> LineBurst ==> line of each beat
+//!  w ==> SkidBuffer ======> LineWrite --> b
+//!                           LineRead ===> queue ==> r
+//! ```
+//!
+//! # Contract
+//! - **Bursts** are incrementing, of beats up to the port's width: others end with SLVERR and access nothing. The first beat may
+//!   be anywhere in its line, the others are at multiples of their size. Each beat is an access of its own. Beats beyond the
+//!   end of 4 KiB, which no burst has, continue at its start.
+//! - **Throughput:** one beat a clock in a burst, which is followed by two clocks without one (three after a write).
+//! - **Responses:** DECERR where the access to the line `failed`. Memories begin and end at multiples of 4 KiB, so all
+//!   beats of a burst have the same response. Ids are returned, user signals are 0; one write burst and one read burst are done
+//!   at a time. A write is answered when its last line was accepted.
+//! - **Failed reads** have all their beats; their data is 0 if `data` is 0 without `data_valid`.
+//! - **Backpressure:** a line is read only if the queue has room for it.
+//! - **Ignored:** AWATOP, locks, protection, region, memory type and quality of service, WLAST.
+//! - **Paths:** all outputs on the side of AXI are registers; `write_valid` and `read_valid` join a few.
+//! - **Reset** discards all bursts.
+
+use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, SLAVE, WORD};
+use crate::axi::{
+    AxiAddressIn, AxiDataIn, AxiExtras, AxiReadOut, AxiResponseOut, DECERR, INCR, LENGTH_BITS, OKAY,
+    PAGE_BITS, SIZE_BITS, SLVERR, within_beat,
+};
+use crate::entry::ParameterError;
+use crate::stream::{Fifo, FifoConfig, SkidBuffer};
+use spinneret_verilog::prelude::*;
+
+/// Takes one burst after the other, and says where its beats are.
+#[module]
+pub struct LineBurst {
+    /// Bursts.
+    pub a: AxiAddressIn<{ SLAVE.with(AxiExtras::NONE) }, 0, { false }>,
+    /// Another burst may be taken in the next clock.
+    pub may_start: Wire<In, bool>,
+    /// A burst is under way.
+    pub active: Wire<Out, bool>,
+    /// Its id.
+    pub id: Wire<Out, { SLAVE.id }>,
+    /// It is one that is not done.
+    pub refused: Wire<Out, bool>,
+    /// Line of its beat.
+    pub line: Wire<Out, { LINE }>,
+    /// The beat is its last.
+    pub last: Wire<Out, bool>,
+    /// The beat is done in this cycle.
+    pub step: Wire<In, bool>,
+    /// A burst can be taken.
+    open: Reg<bool, Reset>,
+    busy: Reg<bool, Reset>,
+    address: Reg<{ WORD }>,
+    size: Reg<{ SIZE_BITS }>,
+    left: Reg<{ LENGTH_BITS }>,
+    own_id: Reg<{ SLAVE.id }>,
+    is_refused: Reg<bool>,
+}
+
+#[kernel(LineBurst)]
+fn update() {
+    let got = a.valid && open;
+    open = may_start && !got && !busy;
+    /// The bits of an address within a beat.
+    let within = within_beat(size, OFFSET);
+    let (low, high) = address.split_at(PAGE_BITS);
+    if got {
+        busy = true;
+        address = a.addr;
+        size = *a.size;
+        left = *a.len;
+        own_id = *a.id;
+        is_refused = *a.burst != INCR || *a.size > OFFSET;
+    } else if step {
+        address = cat!(high, (low | within) + 1);
+        left = left - 1;
+        busy = left != 0;
+    }
+    a.ready = open;
+    active = busy;
+    id = own_id;
+    refused = is_refused;
+    line = address.slice(OFFSET, LINE);
+    last = left == 0;
+}
+
+/// The write channels of a slave.
+#[module(error = ParameterError)]
+pub struct LineWriter {
+    /// Bursts.
+    pub aw: AxiAddressIn<{ SLAVE }, { SLAVE.extras.user.aw }, { true }>,
+    /// Their beats.
+    pub w: AxiDataIn<{ SLAVE }>,
+    /// How they went.
+    pub b: AxiResponseOut<{ SLAVE }>,
+    /// Writes of lines.
+    pub write: LineWrite,
+    burst: LineBurst,
+    beats: Checked<SkidBuffer<{ LINE_BYTES + LINE_DATA }>>,
+    answers: Reg<bool, Reset>,
+    answer: Reg<2>,
+}
+
+#[kernel(LineWriter)]
+fn update() {
+    burst.a = aw;
+    burst.may_start = !answers;
+    beats.s.data = cat!(w.strb, w.data);
+    beats.s.valid = w.valid;
+    w.ready = beats.s.ready;
+    (write.data, write.strobe) = beats.m.data.split_at(LINE_DATA);
+    write.line = burst.line;
+    write.valid = burst.active && beats.m.valid && !burst.refused;
+    beats.m.ready = burst.active && (burst.refused || write.ready);
+    burst.step = beats.m.valid && beats.m.ready;
+    if burst.step && burst.last {
+        answers = true;
+        answer = response_of(burst.refused, write.failed);
+    } else if b.ready {
+        answers = false;
+    }
+    b.resp = answer;
+    *b.id = burst.id;
+    *b.user = 0;
+    b.valid = answers;
+}
+
+/// How a beat is answered.
+#[kernel]
+fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
+    if refused {
+        lit(SLVERR, 2)
+    } else if failed {
+        lit(DECERR, 2)
+    } else {
+        constant(lit(OKAY, 2))
+    }
+}
+
+/// The read channels of a slave, whose lines come `clocks` after their acceptance.
+#[module(clocks: usize, error = ParameterError)]
+pub struct LineReader {
+    /// Bursts.
+    pub ar: AxiAddressIn<{ SLAVE }, { SLAVE.extras.user.ar }, { false }>,
+    /// Their beats.
+    pub r: AxiReadOut<{ SLAVE }>,
+    /// Reads of lines.
+    pub read: LineRead,
+    burst: LineBurst,
+    queue: Checked<
+        Fifo<
+            {
+                FifoConfig::distributed(LINE_DATA + SLAVE.id + 3, (2 * clocks + 2).next_power_of_two())
+                    .registered()
+                    .with_margin(clocks)
+            },
+        >,
+    >,
+}
+
+#[kernel(LineReader, suffix = clocks)]
+fn update() {
+    burst.a = ar;
+    burst.may_start = true;
+    read.line = burst.line;
+    let may_ask = burst.active && !queue.almost_full;
+    read.valid = may_ask && !burst.refused;
+    burst.step = may_ask && (burst.refused || read.ready);
+    /// What belongs to the line that comes.
+    let response = response_of(burst.refused, read.failed);
+    let asked = staged("asked", 0, burst.step).reset_to(false).at(clocks);
+    let about = staged("about", 0, cat!(burst.last, response, burst.id)).at(clocks);
+    assert!(
+        read.data_valid == (asked && about.slice(SLAVE.id, 2) == OKAY),
+        "a line comes at its time"
+    );
+    queue.s.data = cat!(about, read.data);
+    queue.s.valid = asked;
+    let (data, about) = queue.m.data.split_at(LINE_DATA);
+    r.data = data;
+    *r.id = about.slice(0, SLAVE.id);
+    r.resp = about.slice(SLAVE.id, 2);
+    *r.last = about[SLAVE.id + 2];
+    *r.user = 0;
+    r.valid = queue.m.valid;
+    queue.m.ready = r.ready;
+}
