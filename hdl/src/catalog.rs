@@ -80,6 +80,8 @@ const ENTRIES: &[Entry] = &[
     hpu::PIPELINE,
     hpu::MEMORY,
     hpu::SERIAL,
+    hpu::cluster::L1,
+    hpu::cluster::PORT,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,
