@@ -84,6 +84,8 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::line_memory::ENTRY,
     hpu::cluster::program_writer::ENTRY,
     hpu::cluster::bench::ENTRY,
+    hpu::cluster::L1,
+    hpu::cluster::PORT,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -112,7 +112,7 @@ pub(super) fn function_of(op: Op) -> u64 {
 
 /// The word that an atomic operation writes.
 #[kernel]
-fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
+pub(super) fn new_word(function: Sig, old: Sig, operand: Sig) -> Sig {
     let is = |op| function == function_of(op);
     /// Signed words compare as unsigned ones whose highest bit is inverted.
     let is_signed = is(Op::AmominW) || is(Op::AmomaxW);

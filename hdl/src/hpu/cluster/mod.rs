@@ -3,6 +3,8 @@
 pub(crate) mod bench;
 pub(crate) mod crossbar;
 pub(crate) mod line_memory;
+mod hpu_port;
+mod l1;
 mod ports;
 pub(crate) mod program_writer;
 mod slaves;
@@ -10,6 +12,10 @@ mod slaves;
 pub use bench::LineSlavesBench;
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
 pub use line_memory::{LineMemory, LineMemoryShape};
+pub use hpu_port::HpuPort;
+pub(crate) use hpu_port::PORT;
+pub(crate) use l1::L1;
+pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS};
 pub use ports::*;
 pub use program_writer::ProgramWriter;
 pub use slaves::{LineBurst, LineReader, LineWriter};
@@ -24,4 +30,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
     program_writer::ENTRY.variant("program_writer", ""),
     bench::ENTRY.variant("line_slaves_bench", ""),
+    PORT.variant("hpu_port", ""),
+    L1.variant("cluster_l1", ""),
+    L1.variant("cluster_l1_small", "lines=2 ultra=0"),
 ];
