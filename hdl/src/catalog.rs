@@ -86,6 +86,7 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::bench::ENTRY,
     hpu::cluster::L1,
     hpu::cluster::PORT,
+    hpu::cluster::driver::ENTRY,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

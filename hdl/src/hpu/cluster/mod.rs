@@ -5,6 +5,7 @@ pub(crate) mod crossbar;
 pub(crate) mod line_memory;
 mod hpu_port;
 mod l1;
+pub mod driver;
 mod ports;
 pub(crate) mod program_writer;
 mod slaves;
@@ -34,3 +35,4 @@ pub(crate) const SIMULATED: &[Variant] = &[
     L1.variant("cluster_l1", ""),
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
 ];
+pub(crate) const SIMULATED: &[Variant] = &[driver::ENTRY.variant("cluster_driver", "")];

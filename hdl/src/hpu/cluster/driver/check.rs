@@ -1,0 +1,78 @@
+use super::{DriverRangeIn, GRAIN, RANGE};
+use crate::hpu::cluster::{HPU, OFFSET, WORD};
+use spinneret_verilog::prelude::*;
+
+/// Bits of a clock of the check: one before the ranges.
+const COUNT: usize = RANGE + 1;
+
+/// Checks that one or two areas of memory are each inside of a range of an HPU.
+///
+/// It takes nine clocks an area. An area without bytes is inside. All inputs stay until it is done.
+#[module]
+pub struct RangeCheck {
+    /// Ranges that are set.
+    pub range: DriverRangeIn,
+    /// A check begins in the next clock.
+    pub start: Wire<In, bool>,
+    /// Of this HPU.
+    pub hpu: Wire<In, { HPU }>,
+    /// Addresses of the areas.
+    pub address: [Wire<In, { WORD }>; 2],
+    /// Bytes of each.
+    pub bytes: Wire<In, { WORD }>,
+    /// There is a second area.
+    pub has_second: Wire<In, bool>,
+    /// Bits of the address above 32 are set.
+    pub is_beyond: Wire<In, bool>,
+    /// The check ends in this clock.
+    pub done: Wire<Out, bool>,
+    /// From the next clock on: they are inside.
+    pub allowed: Wire<Out, bool>,
+    #[new(Ram::new(RamStyle::Distributed, 1 << (HPU + RANGE), 2 * GRAIN).holding("zero", Vec::new()))]
+    ranges: Ram,
+    runs: Reg<bool, Reset>,
+    count: Reg<{ COUNT }>,
+    second: Reg<bool>,
+    found: Reg<bool>,
+    are_inside: Reg<bool>,
+    /// The address after the area.
+    after: Reg<{ WORD + 1 }>,
+    is_empty: Reg<bool>,
+}
+
+#[kernel(RangeCheck)]
+fn update() {
+    ranges.write(
+        range.write,
+        cat!(range.hpu, range.number),
+        cat!(range.end, range.first),
+    );
+    let address = if second { address[1] } else { address[0] };
+    after = address.resize(WORD + 1) + bytes.resize(WORD + 1);
+    is_empty = !bytes.any();
+    let (part, grains) = after.split_at(OFFSET);
+    let (end, above) = grains.split_at(GRAIN);
+    let (range_first, range_end) = ranges.read(0, cat!(hpu, count.slice(0, RANGE))).split_at(GRAIN);
+    let is_after = range_first <= address.slice(OFFSET, GRAIN);
+    let is_before = cat!(end, part.any()) <= cat!(range_end, lit(0, 1));
+    let is_found = found || (is_after && is_before);
+    let is_inside = are_inside && (is_empty || (is_found && !above.any() && !is_beyond));
+    let ends = runs && count == lit((1 << RANGE) - 1, COUNT);
+    done = ends && (second || !has_second);
+    allowed = are_inside;
+    let again = start || ends;
+    if again {
+        count = fill(true, COUNT);
+        found = false;
+        second = !start;
+    } else {
+        count = count + 1;
+        found = is_found && !count[RANGE];
+    }
+    if start {
+        are_inside = true;
+    } else if ends {
+        are_inside = is_inside;
+    }
+    runs = start || (runs && !done);
+}

@@ -1,0 +1,144 @@
+use super::slots::{BYTES, PACKET, SOURCE, TASK_WORD, limited};
+use super::{CLUSTER, DriverRange, GRAIN, Given, RANGE, l1_base};
+use crate::hpu::cluster::{HPU, HPUS, LINE_BYTES, OFFSET, SLOT, TASK_SIZE, WORD};
+use crate::stream::StreamIn;
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_AREA_BYTES, L1_AREAS};
+use spinneret_verilog::prelude::*;
+
+/// Words with address and bytes of each range; those of the stack and of shared data are no words.
+const WORDS: [[usize; 2]; 7] = [
+    [PACKET, BYTES],
+    STACK,
+    [2, 3],
+    SHARED,
+    [SOURCE, TASK_SIZE],
+    [6, 10],
+    [7, 11],
+];
+const STACK: [usize; 2] = [0; 2];
+const SHARED: [usize; 2] = [0; 2];
+/// Bits of a sum of address, bytes and what rounds up.
+const SUM: usize = WORD + 2;
+
+/// Gives ready tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access.
+///
+/// Ranges are of whole grains. One without bytes is empty, and so is one that does not end below 512 MiB.
+#[module]
+pub struct TaskGiver {
+    /// Number of the cluster.
+    pub cluster: Wire<In, { CLUSTER }>,
+    /// End of shared data in handler memory.
+    pub shared_end: Wire<In, { WORD }>,
+    /// HPUs that wait for a task.
+    pub idle: Wire<In, { HPUS }>,
+    /// Slots whose task is ready.
+    pub s: StreamIn<{ SLOT }>,
+    /// {slot, word} of a read.
+    pub read: Wire<Out, { SLOT + TASK_WORD }>,
+    /// The word, one clock later.
+    pub word: Wire<In, { WORD }>,
+    /// Protection ranges.
+    pub range: DriverRange,
+    /// The task is given.
+    pub given: Given,
+    busy: Reg<bool, Reset>,
+    /// Words are read.
+    reads: Reg<bool, Reset>,
+    /// {range, bytes} of the word that is read.
+    step: Reg<{ RANGE + 1 }>,
+    hpu: Reg<{ HPU }>,
+    slot: Reg<{ SLOT }>,
+    /// The range's address, bytes rounded up, and whether there are any.
+    from: Reg<{ WORD }>,
+    bytes: Reg<{ WORD + 1 }>,
+    is_there: Reg<bool>,
+}
+
+#[kernel(TaskGiver)]
+fn update() {
+    let last = WORDS.len() - 1;
+    /// First clock: a word is read.
+    let (is_bytes, number) = (step[0], step.slice(1, RANGE));
+    let pairs = WORDS.iter().enumerate();
+    let address_word = pairs
+        .clone()
+        .map(|(range, pair)| (number == range, constant(lit(pair[0] as u64, TASK_WORD))));
+    let bytes_word = pairs.map(|(range, pair)| (number == range, constant(lit(pair[1] as u64, TASK_WORD))));
+    let none = constant(lit(0, TASK_WORD));
+    let address_word = first(&address_word.collect::<Vec<_>>(), none);
+    let bytes_word = first(&bytes_word.collect::<Vec<_>>(), none);
+    read = cat!(slot, if is_bytes { bytes_word } else { address_word });
+
+    /// Second clock: it is there. Stacks and shared data have no words.
+    let number_1 = reg(number);
+    let is_bytes_1 = reg(is_bytes);
+    let (is_packet, is_stack, is_shared) = (number_1 == 0, number_1 == 1, number_1 == 3);
+    let area = constant(lit(u64::from(L1_AREAS), 18)) + area_of(hpu);
+    let stack = cat!(l1_base(cluster), area);
+    let address = first(
+        &[
+            (is_stack, stack),
+            (is_shared, constant(lit(HANDLER_BASE.into(), WORD))),
+        ],
+        word,
+    );
+    let size = first(
+        &[
+            (is_packet, limited(word).resize(WORD)),
+            (is_stack, constant(lit(L1_AREA_BYTES.into(), WORD))),
+            (is_shared, shared_end & (2 * HANDLER_BYTES - 1)),
+        ],
+        word,
+    );
+    if is_bytes_1 {
+        bytes = size.resize(WORD + 1) + (LINE_BYTES - 1);
+        is_there = size.any();
+    } else {
+        from = address;
+    }
+
+    /// Third clock: the end.
+    let sum = reg(from.resize(SUM) + bytes.resize(SUM));
+    let first_grain = reg(from.slice(OFFSET, GRAIN));
+    let has_bytes = reg(is_there);
+
+    /// Fourth clock: the range is set, and after the last one the task is given.
+    let writes = reg_reset(reg_reset(reg_reset(reads, false) && is_bytes_1, false), false);
+    let number_3 = reg(reg(number_1));
+    let (_, end) = sum.split_at(OFFSET);
+    let (end, above) = end.split_at(GRAIN);
+    let is_range = has_bytes && !above.any();
+    range.write = writes;
+    range.hpu = hpu;
+    range.number = number_3;
+    range.first = first_grain & is_range.repeat(GRAIN);
+    range.end = end & is_range.repeat(GRAIN);
+    let is_given = reg_reset(writes && number_3 == last, false);
+    given.valid = is_given;
+    given.hpu = hpu;
+    given.slot = slot;
+
+    /// The next task.
+    let starts = !busy && s.valid && idle.any();
+    s.ready = !busy && idle.any();
+    if starts {
+        hpu = super::ports::lowest(idle, HPU);
+        slot = s.data;
+        step = 0;
+        reads = true;
+    } else if reads {
+        step = step + 1;
+        reads = step != 2 * last + 1;
+    }
+    busy = starts || (busy && !is_given);
+}
+
+/// Bytes from the first area of an HPU in L1 to that of this one.
+#[kernel]
+fn area_of(hpu: Sig) -> Sig {
+    let areas = (0..HPUS).map(|number| {
+        let offset = u64::from(L1_AREA_BYTES) * number as u64;
+        (hpu == number, constant(lit(offset, 18)))
+    });
+    first(&areas.collect::<Vec<_>>(), constant(lit(0, 18)))
+}

@@ -1,0 +1,243 @@
+//! The driver of a cluster's HPUs: their tasks, registers, commands, copies, protection and watchdog.
+//!
+//! ```text
+//!  task ==> slots ==copy of the packet==> copies ==> copy
+//!             | ready, in order            ^
+//!             v                            |
+//!           giver ==ranges==> range      starts ==> command
+//!             | given             |        ^ gathers, checks
+//!             v                   +------> |
+//!  s[0] ==> accesses ==> tasks, registers -+
+//!  s[1] ==>     ^          |     |
+//!               +-- words -+-----+
+//! ```
+//!
+//! # Contract
+//! - **Tasks** come word by word, [`TASK_WORDS`](super::TASK_WORDS) each; word 4 is replaced by the address of the packet in L1. There is room for 20.
+//!   `load` counts them from their first word on. Slot s has its packet at `L1_PACKETS` + 3264 s of the cluster's L1.
+//! - **Packets** are copied in order: as many bytes as word 5 says, 3264 at most. The task is ready with its copy, failed or not.
+//! - **Giving:** ready tasks go in order to the lowest idle HPU: one that has read register 0 since its last task, of which nothing is under way.
+//!   Before it sees its task, its ranges are set: 0 packet in L1 (what was copied), 1 stack area, 2 handler memory, 3 shared data up to `shared_end`,
+//!   4 packet in L2, 5 and 6 scratchpads 0 and 1, in grains of 64 bytes. A range without bytes, or beyond 512 MiB, is empty.
+//! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
+//!   Task words are loads. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
+//!   user mode. A store to `WAIT` waits for the command of that number, a load gives the number of open ones; `TEST` is 1 if the command of the number that was stored
+//!   is done. What does not exist is refused.
+//! - **Commands:** a load of `ISSUE` starts the command and gives its number, the lowest free one of four. It waits while none is free, and while an ended task of the
+//!   HPU is pending. The queue is that of the HPU's last task. A command of kind 3 is done at once, and not sent.
+//! - **Copies** of HPUs are done in order: a load of `START` gives its number, counted from 1 for each HPU, `DONE` gives the number of the last one that is done. `START`
+//!   waits while 15 copies of the HPU are under way, or the queue of 8 is full. A reset does not set the numbers back.
+//! - **Checks:** in user mode, a host copy (words 2, 3), a send (words 2 and 3, 4) or a copy (both ends) whose memory is not inside of one range is refused. 0 bytes are inside.
+//! - **Starts** of commands and copies take turns: one at a time is gathered, checked, and accepted with an offer of its HPU; a trap of the HPU drops it.
+//! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives {failed, origin}, and its slot is free.
+//! - **Watchdog:** an HPU that holds a task for more than `budget` clocks (0: no limit) is stopped once, until it traps with the cause of a stop, or ends.
+//! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place; they take turns of four
+//!   clocks. The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
+//! - **Reset:** tasks, commands and copies are forgotten.
+
+mod accesses;
+mod check;
+mod copies;
+mod giver;
+mod ports;
+mod registers;
+mod slots;
+mod starts;
+mod tasks;
+mod watchdog;
+
+pub use accesses::DriverAccesses;
+pub use check::RangeCheck;
+pub use copies::DriverCopies;
+pub use giver::TaskGiver;
+pub use ports::*;
+pub use registers::{DriverRegisters, PLACE};
+pub use slots::{TASK_WORD, TaskSlots};
+pub use starts::DriverStarts;
+pub use tasks::HpuTasks;
+pub use watchdog::Watchdog;
+
+use super::{Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD};
+use crate::entry::{Entry, ParameterError};
+use crate::stream::{FrameIn, StreamOut};
+use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
+use spinneret_verilog::prelude::*;
+
+/// Pipelines of a cluster.
+pub const PIPELINES: usize = 2;
+/// Bits of the number of a thread in its pipeline.
+pub const THREAD: usize = 2;
+/// Bits of the number of a cluster.
+pub const CLUSTER: usize = 4;
+/// Tasks inside.
+pub const SLOTS: usize = 20;
+/// Bits of the number of a command of an HPU.
+pub const COMMAND: usize = 2;
+/// Commands that an HPU can have under way.
+const COMMANDS: usize = 1 << COMMAND;
+/// Lines of the packet in a slot.
+const SLOT_LINES: usize = L1_PACKET_BYTES as usize / SLOTS / LINE_BYTES;
+/// Bits of an address in L1.
+const L1: usize = L1_BYTES.trailing_zeros() as usize;
+
+/// A copy of bytes.
+#[record]
+pub struct CopyRequest {
+    /// Address of the first byte.
+    pub source: Field<{ WORD }>,
+    /// Where it goes.
+    pub destination: Field<{ WORD }>,
+    /// Bytes.
+    pub bytes: Field<{ WORD }>,
+    /// {is of an HPU, slot or HPU}.
+    pub tag: Field<{ SLOT + 1 }>,
+}
+
+/// Bits of an address in the L1 of a cluster above those in it.
+#[kernel]
+fn l1_base(cluster: Sig) -> Sig {
+    let shift = L1_SHIFT as usize;
+    let high = u64::from(L1_BASE >> shift) >> CLUSTER;
+    cat!(
+        constant(lit(high, WORD - shift - CLUSTER)),
+        cluster,
+        lit(0, shift - L1)
+    )
+}
+
+/// Address of a slot's packet.
+#[kernel]
+fn slot_address(cluster: Sig, slot: Sig) -> Sig {
+    let line = |slot: usize| (L1_PACKETS as usize / LINE_BYTES + slot * SLOT_LINES) as u64;
+    let lines = (0..SLOTS).map(|number| (slot == number, constant(lit(line(number), L1 - OFFSET))));
+    let line = first(&lines.collect::<Vec<_>>(), constant(lit(0, L1 - OFFSET)));
+    cat!(l1_base(cluster), line, lit(0, OFFSET))
+}
+
+/// The driver of a cluster's HPUs.
+#[module(error = ParameterError)]
+pub struct ClusterDriver {
+    /// Number of the cluster.
+    pub cluster: Wire<In, { CLUSTER }>,
+    /// End of shared data in handler memory: its address.
+    pub shared_end: Wire<In, { WORD }>,
+    /// Clocks that a task may take; 0: any number.
+    pub budget: Wire<In, { WORD }>,
+    /// Tasks.
+    pub task: FrameIn<{ WORD }>,
+    /// Tasks inside.
+    pub load: Wire<Out, { SLOT }>,
+    /// Tasks that are done: {failed, [`TaskOrigin`]}.
+    pub finished: StreamOut<{ TaskOrigin::new().width + 1 }>,
+    /// Accesses of the pipelines.
+    pub s: [RegisterAccessIn; PIPELINES],
+    /// Traps of the pipelines.
+    pub trap: [ThreadTrapIn; PIPELINES],
+    /// Bit n: HPU n is stopped.
+    pub stop: Wire<Out, { HPUS }>,
+    /// Protection ranges.
+    pub range: DriverRange,
+    /// Copies.
+    pub copy: Copy,
+    /// Commands.
+    pub command: Command,
+    /// Tasks that fail.
+    pub fault: DriverFault,
+    /// No task, command or copy is inside.
+    pub idle: Wire<Out, bool>,
+    /// Every HPU has read register 0 since reset.
+    pub asked: Wire<Out, bool>,
+    slots: TaskSlots,
+    giver: TaskGiver,
+    accesses: DriverAccesses,
+    tasks: HpuTasks,
+    registers: DriverRegisters,
+    starts: DriverStarts,
+    #[new(DriverCopies::new()?)]
+    copies: DriverCopies,
+    watchdog: Watchdog,
+    /// The HPU that is looked at; the highest bit says which pipeline goes first.
+    turn: Reg<{ HPU }, Reset>,
+}
+
+#[kernel(ClusterDriver)]
+fn update() {
+    turn = turn + 1;
+    slots.cluster = cluster;
+    slots.s = task;
+    load = slots.load;
+    copies.packet = slots.copy;
+    slots.copied = copies.packet_done;
+    giver.s = slots.m;
+    giver.cluster = cluster;
+    giver.shared_end = shared_end;
+    giver.idle = tasks.idle;
+    slots.read[0] = cat!(tasks.access_slot, accesses.m.offset.slice(2, TASK_WORD));
+    slots.read[1] = giver.read;
+    giver.word = slots.word[1];
+    range = giver.range;
+
+    accesses.turn = turn[HPU - 1];
+    accesses.held = tasks.held;
+    accesses.open = registers.open;
+    accesses.task_word = slots.word[0];
+    accesses.other_word = registers.word;
+    accesses.decision = starts.decision;
+    for port in 0..PIPELINES {
+        accesses.s[port] = s[port];
+        tasks.offer[port] = accesses.offer[port];
+        starts.offer[port] = accesses.offer[port];
+        starts.trap[port] = trap[port];
+        watchdog.trap[port] = trap[port];
+    }
+
+    tasks.turn = turn;
+    tasks.given = giver.given;
+    tasks.access = accesses.m;
+    tasks.busy = registers.busy;
+    asked = tasks.asked;
+    finished = tasks.finished;
+    fault = tasks.fault;
+    slots.frees = tasks.frees;
+    slots.freed = tasks.freed;
+    slots.origin_slot[0] = tasks.origin_slot;
+    tasks.origin = slots.origin[0];
+
+    registers.access = accesses.m;
+    registers.gather = starts.gather;
+    starts.gathered = registers.gathered;
+    registers.number = starts.number;
+    registers.is_sent = starts.is_sent;
+    registers.done = command.done;
+    registers.done_id = command.done_id;
+    registers.copied = copies.hpu_done;
+    registers.copied_hpu = copies.done_hpu;
+
+    starts.turn = turn;
+    starts.range = giver.range;
+    starts.ended = tasks.ended;
+    starts.open = registers.open;
+    starts.full = registers.full;
+    starts.begins = registers.begins;
+    tasks.command_hpu = starts.decision.hpu;
+    slots.origin_slot[1] = tasks.command_slot;
+    starts.queue = slots.origin[1].slice(TaskOrigin::new().queue.at, QUEUE);
+    command = starts.command;
+    copies.hpu = starts.copy;
+    copy = copies.m;
+
+    watchdog.budget = budget;
+    watchdog.turn = turn;
+    watchdog.given = giver.given;
+    watchdog.held = tasks.held;
+    stop = watchdog.stop;
+    idle = reg_reset(!slots.load.any() && !registers.busy.any(), true);
+}
+
+/// The driver as a block of the catalog.
+pub(crate) const ENTRY: Entry = Entry::part(
+    "cluster_driver",
+    "tasks, registers, commands, copies and protection of a cluster's HPUs",
+    |_| Vec::new(),
+    |_| Ok(Box::new(ClusterDriver::new()?)),
+);

@@ -1,0 +1,111 @@
+use super::ports::{COMMAND_ID, any_of_each, bit_of, of_hpu};
+use super::{COMMAND, COMMANDS, DriverAccessIn};
+use crate::hpu::cluster::{HPU, HPUS, WORD};
+use spinneret_regmap::pspin::{dma, driver as register};
+use spinneret_verilog::prelude::*;
+
+/// Bits of the number of a register that is stored: bits 4 to 2 of its offset.
+pub const PLACE: usize = 3;
+/// Bits of the number of copies that an HPU has under way.
+const COPIES: usize = 4;
+
+/// Registers of commands and copies, and how many of these each HPU has under way.
+#[module]
+pub struct DriverRegisters {
+    /// Accesses.
+    pub access: DriverAccessIn,
+    /// Word of a register that is read, one clock after the access; 0 for task words.
+    pub word: Wire<Out, { WORD }>,
+    /// {HPU, is of the copy engine, place} of a register that is gathered.
+    pub gather: Wire<In, { HPU + 1 + PLACE }>,
+    /// Its word.
+    pub gathered: Wire<Out, { WORD }>,
+    /// The number of a command that is issued.
+    pub number: Wire<In, { COMMAND }>,
+    /// It will be reported as done.
+    pub is_sent: Wire<In, bool>,
+    /// A command or copy begins with this access.
+    pub begins: Wire<Out, bool>,
+    /// A command is done.
+    pub done: Wire<In, bool>,
+    /// Its id.
+    pub done_id: Wire<In, { COMMAND_ID }>,
+    /// A copy is done.
+    pub copied: Wire<In, bool>,
+    /// Of this HPU.
+    pub copied_hpu: Wire<In, { HPU }>,
+    /// Commands that are under way.
+    pub open: Wire<Out, { 1 << COMMAND_ID }>,
+    /// HPUs that can start no further copy.
+    pub full: Wire<Out, { HPUS }>,
+    /// HPUs with commands or copies under way.
+    pub busy: Wire<Out, { HPUS }>,
+    #[new(Ram::new(RamStyle::Distributed, 1 << (HPU + 1 + PLACE), WORD).with_reads(2).holding("zero", Vec::new()))]
+    registers: Ram,
+    #[new(Ram::new(RamStyle::Distributed, HPUS, COMMAND).holding("zero", Vec::new()))]
+    tested: Ram,
+    /// The number of the last copy that each HPU has started.
+    #[new(Ram::new(RamStyle::Distributed, HPUS, WORD).holding("zero", Vec::new()))]
+    started: Ram,
+    opened: Reg<{ 1 << COMMAND_ID }, Reset>,
+    copies: [Reg<{ COPIES }, Reset>; HPUS],
+}
+
+#[kernel(DriverRegisters)]
+fn update() {
+    let (hpu, offset) = (access.hpu, access.offset);
+    let place = cat!(hpu, access.is_dma, offset.slice(2, PLACE));
+    let is_command = |wanted: u32| !access.is_dma && offset == wanted;
+    let is_copy = |wanted: u32| access.is_dma && offset == wanted;
+    let stores = access.valid && access.is_write;
+    /// Information and words of commands begin after the first three registers.
+    let is_word = offset[7] && (offset.slice(4, 2).any() || offset.slice(2, 2).all());
+    let is_stored = access.is_dma || is_word;
+    registers.write(stores && is_stored, place, access.data);
+    gathered = registers.read(1, gather);
+    let is_test = is_command(register::TEST);
+    tested.write(stores && is_test, hpu, access.data.slice(0, COMMAND));
+    let issues = is_command(register::ISSUE);
+    let starts = is_copy(dma::START);
+    begins = access.valid && (issues || starts);
+
+    /// Numbers of copies: the next one, or the last one that is done.
+    let waiting = of_hpu(&copies, hpu);
+    let change = if starts {
+        constant(lit(1, WORD))
+    } else {
+        waiting.resize(WORD).negate()
+    };
+    let copy = started.read(0, hpu) + change;
+    started.write(access.valid && starts, hpu, copy);
+
+    let open_here = opened.at(cat!(hpu, lit(0, COMMAND)), COMMANDS);
+    let is_done = !open_here[tested.read(0, hpu)];
+    word = reg(first(
+        &[
+            (starts || is_copy(dma::DONE), copy),
+            (is_stored, registers.read(0, place)),
+            (issues, number.resize(WORD)),
+            (
+                is_command(register::WAIT),
+                open_here.count_ones(COMMAND + 1).resize(WORD),
+            ),
+            (is_test, is_done.word().resize(WORD)),
+        ],
+        constant(lit(0, WORD)),
+    ));
+
+    let opens = bit_of(cat!(hpu, number), access.valid && issues && is_sent);
+    opened = (opened & !bit_of(done_id, done)) | opens;
+    open = opened;
+    for (number, count) in copies.iter().enumerate() {
+        let begins = access.valid && starts && hpu == number;
+        let ends = copied && copied_hpu == number;
+        if begins != ends {
+            assume!(begins || count.any(), "only a copy that was started is done");
+            *count = if begins { *count + 1 } else { *count - 1 };
+        }
+    }
+    full = word_of(copies.iter().map(|count| count.all()));
+    busy = any_of_each(opened, COMMANDS) | word_of(copies.iter().map(|count| count.any()));
+}

@@ -1,0 +1,98 @@
+use super::ports::bit_of;
+use super::{DriverAccessIn, DriverFault, DriverOfferIn, GivenIn, PIPELINES};
+use crate::hpu::cluster::{HPU, HPUS, SLOT, TaskOrigin};
+use crate::stream::StreamOut;
+use spinneret_regmap::pspin::driver as register;
+use spinneret_verilog::prelude::*;
+
+/// The tasks that HPUs hold: from the clock they are given in until nothing of them is under way.
+#[module]
+pub struct HpuTasks {
+    /// The HPU that is looked at.
+    pub turn: Wire<In, { HPU }>,
+    /// A task is given.
+    pub given: GivenIn,
+    /// Accesses.
+    pub access: DriverAccessIn,
+    /// Offers.
+    pub offer: [DriverOfferIn; PIPELINES],
+    /// HPUs of which a command or copy is under way.
+    pub busy: Wire<In, { HPUS }>,
+    /// HPUs that hold a task.
+    pub held: Wire<Out, { HPUS }>,
+    /// HPUs that wait for a task.
+    pub idle: Wire<Out, { HPUS }>,
+    /// HPUs whose task has ended, and waits for what it has started.
+    pub ended: Wire<Out, { HPUS }>,
+    /// Every HPU has asked for a task.
+    pub asked: Wire<Out, bool>,
+    /// Slot of the access's HPU, in the same clock.
+    pub access_slot: Wire<Out, { SLOT }>,
+    /// The HPU that starts something.
+    pub command_hpu: Wire<In, { HPU }>,
+    /// Slot of its task.
+    pub command_slot: Wire<Out, { SLOT }>,
+    /// A slot.
+    pub origin_slot: Wire<Out, { SLOT }>,
+    /// Its origin.
+    pub origin: Wire<In, { TaskOrigin::new().width }>,
+    /// Tasks that are done: {failed, origin}.
+    pub finished: StreamOut<{ TaskOrigin::new().width + 1 }>,
+    /// A slot is free.
+    pub frees: Wire<Out, bool>,
+    /// That slot.
+    pub freed: Wire<Out, { SLOT }>,
+    /// Tasks that fail.
+    pub fault: DriverFault,
+    holds: Reg<{ HPUS }, Reset>,
+    waits: Reg<{ HPUS }, Reset>,
+    has_asked: Reg<{ HPUS }, Reset>,
+    ends: Reg<{ HPUS }, Reset>,
+    failed: Reg<{ HPUS }>,
+    #[new(Ram::new(RamStyle::Distributed, HPUS, SLOT).with_reads(3))]
+    slots: Ram,
+    is_done: Reg<bool, Reset>,
+    done: Reg<{ TaskOrigin::new().width + 1 }>,
+}
+
+#[kernel(HpuTasks)]
+fn update() {
+    let accesses = |offset: u32| access.valid && !access.is_dma && access.offset == offset;
+    let given_to = bit_of(given.hpu, given.valid);
+    let rung = bit_of(access.hpu, accesses(register::DOORBELL));
+    let fails = accesses(register::ERROR) && access.is_write;
+    let asking = offer
+        .iter()
+        .map(|offer| bit_of(offer.hpu, offer.asks))
+        .reduce(|a, b| a | b)
+        .expect("an offer");
+    holds = (holds & !rung) | given_to;
+    waits = (waits | asking) & !holds & !given_to;
+    has_asked = has_asked | asking;
+    failed = (failed | bit_of(access.hpu, fails)) & !given_to;
+    held = holds;
+    ended = ends;
+    idle = waits & !holds & !ends;
+    asked = reg_reset(has_asked.all(), false);
+    fault.valid = fails;
+    fault.hpu = access.hpu;
+    fault.cause = access.data;
+
+    slots.write(given.valid, given.hpu, given.slot);
+    access_slot = slots.read(0, access.hpu);
+    command_slot = slots.read(1, command_hpu);
+    let slot = slots.read(2, turn);
+    origin_slot = slot;
+
+    /// One HPU a clock is looked at.
+    let finishes = ends[turn] && !busy[turn] && !is_done;
+    ends = (ends | rung) & !bit_of(turn, finishes);
+    frees = finishes;
+    freed = slot;
+    if finishes {
+        done = cat!(failed[turn], origin);
+    }
+    is_done = finishes || (is_done && !finished.ready);
+    finished.valid = is_done;
+    finished.data = done;
+}
