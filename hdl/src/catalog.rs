@@ -80,6 +80,8 @@ const ENTRIES: &[Entry] = &[
     hpu::PIPELINE,
     hpu::MEMORY,
     hpu::SERIAL,
+    hpu::cluster::ROTATOR,
+    hpu::cluster::COPIER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,
