@@ -87,6 +87,8 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::L1,
     hpu::cluster::PORT,
     hpu::cluster::driver::ENTRY,
+    hpu::cluster::ROTATOR,
+    hpu::cluster::COPIER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

@@ -20,6 +20,18 @@ pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS}
 pub use ports::*;
 pub use program_writer::ProgramWriter;
 pub use slaves::{LineBurst, LineReader, LineWriter};
+mod copier;
+mod ports;
+mod rotator;
+mod steps;
+
+pub use copier::{LONGEST, LineCopier, LineStore};
+pub use ports::*;
+pub use rotator::{LineRotator, PlacedFields};
+pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
+
+pub(crate) use copier::ENTRY as COPIER;
+pub(crate) use rotator::ENTRY as ROTATOR;
 
 use crate::entry::Variant;
 
@@ -36,3 +48,4 @@ pub(crate) const SIMULATED: &[Variant] = &[
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
 ];
 pub(crate) const SIMULATED: &[Variant] = &[driver::ENTRY.variant("cluster_driver", "")];
+pub(crate) const SIMULATED: &[Variant] = &[COPIER.variant("line_copier", "")];
