@@ -80,6 +80,7 @@ const ENTRIES: &[Entry] = &[
     hpu::PIPELINE,
     hpu::MEMORY,
     hpu::SERIAL,
+    hpu::cluster::scheduler::ENTRY,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,
