@@ -9,6 +9,7 @@ pub mod driver;
 mod ports;
 pub(crate) mod program_writer;
 mod slaves;
+pub mod scheduler;
 
 pub use bench::LineSlavesBench;
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
@@ -32,6 +33,7 @@ pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
 
 pub(crate) use copier::ENTRY as COPIER;
 pub(crate) use rotator::ENTRY as ROTATOR;
+pub use scheduler::{MessageScheduler, SchedulerShape};
 
 use crate::entry::Variant;
 
@@ -49,3 +51,4 @@ pub(crate) const SIMULATED: &[Variant] = &[
 ];
 pub(crate) const SIMULATED: &[Variant] = &[driver::ENTRY.variant("cluster_driver", "")];
 pub(crate) const SIMULATED: &[Variant] = &[COPIER.variant("line_copier", "")];
+pub(crate) const SIMULATED: &[Variant] = &scheduler::SIMULATED;

@@ -210,7 +210,7 @@ pub struct Command {
 #[record]
 pub struct TaskOrigin {
     /// Cell of its packet.
-    pub cell: Field<{ CELL }>,
+    pub packet: Field<{ CELL }>,
     /// Queue of its message.
     pub queue: Field<{ QUEUE }>,
     /// 0 header, 1 payload, 2 completion handler.

@@ -1,0 +1,454 @@
+//! The queues: which packets they hold, and what is next for their messages.
+
+use super::super::TaskOrigin;
+use super::SchedulerShape;
+use crate::entry::ParameterError;
+use crate::stream::{Fifo, FifoConfig, StreamIn};
+use spinneret_verilog::prelude::*;
+
+/// A packet whose words are in its cell.
+#[interface(PacketIn, queue: usize, cell: usize)]
+pub struct PacketOut {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// It is taken.
+    pub ready: Wire<In, bool>,
+    /// Its queue.
+    pub queue: Wire<Out, { queue }>,
+    /// It is the last one of its message.
+    pub is_last: Wire<Out, bool>,
+    /// Its context has a header handler.
+    pub has_header: Wire<Out, bool>,
+    /// A payload handler.
+    pub has_payload: Wire<Out, bool>,
+    /// A completion handler.
+    pub has_completion: Wire<Out, bool>,
+    /// There is a cell for the next packet. It stays until that is taken.
+    pub cell_valid: Wire<In, bool>,
+    /// It.
+    pub cell: Wire<In, { cell }>,
+}
+
+/// A task for a cluster.
+#[interface(TaskJobIn, shape: SchedulerShape)]
+pub struct TaskJob {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// Its last word is read.
+    pub ready: Wire<In, bool>,
+    /// Cell of its packet.
+    pub cell: Wire<Out, { shape.cell() }>,
+    /// Cell with its context.
+    pub first: Wire<Out, { shape.cell() }>,
+    /// Its queue.
+    pub queue: Wire<Out, { shape.queue() }>,
+    /// 0 header, 1 payload, 2 completion handler.
+    pub stage: Wire<Out, 2>,
+    /// The packet is done with it.
+    pub frees: Wire<Out, bool>,
+    /// The cluster.
+    pub cluster: Wire<Out, { shape.cluster() }>,
+}
+
+/// A packet that is done.
+#[interface(ReturnJobIn, queue: usize, cell: usize)]
+pub struct ReturnJob {
+    /// There is one.
+    pub valid: Wire<Out, bool>,
+    /// Its feedback is taken.
+    pub ready: Wire<In, bool>,
+    /// Its cell.
+    pub cell: Wire<Out, { cell }>,
+    /// Its queue.
+    pub queue: Wire<Out, { queue }>,
+}
+
+/// States of a queue. Bit 2: a handler has to end first; bit 1: it has something to do, else if a packet waits.
+mod state {
+    /// No message.
+    pub(super) const FREE: u64 = 0;
+    /// Payload handlers run, as packets come.
+    pub(super) const PAYLOAD: u64 = 1;
+    /// The completion handler is ready to run.
+    pub(super) const COMPLETION: u64 = 2;
+    /// The message is over, but for the cell of its first packet.
+    pub(super) const OVER: u64 = 3;
+    /// The header handler runs.
+    pub(super) const HEADER: u64 = 4;
+    /// The last packet has left the list, and payload handlers run.
+    pub(super) const DRAINING: u64 = 5;
+    /// The completion handler runs.
+    pub(super) const COMPLETING: u64 = 6;
+}
+
+/// What is known of a queue and its message.
+#[record(cell: usize, running: usize)]
+struct Record {
+    /// One of [`state`].
+    state: Field<3>,
+    /// Payload handlers that run.
+    running: Field<{ running }>,
+    /// The message has a payload handler, a completion handler.
+    has_payload: Field<1>,
+    has_completion: Field<1>,
+    /// Packets wait: the first and the last one.
+    waits: Field<1>,
+    head: Field<{ cell }>,
+    tail: Field<{ cell }>,
+    /// The first packet of the message, and the last one that has left the list.
+    first: Field<{ cell }>,
+    last: Field<{ cell }>,
+}
+
+/// What is known of a packet.
+#[record]
+struct Packet {
+    /// It is in its queue's own cell.
+    is_own: Field<1>,
+    is_last: Field<1>,
+    has_header: Field<1>,
+    has_payload: Field<1>,
+    has_completion: Field<1>,
+}
+
+/// Steps of an event, one clock each.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
+enum Step {
+    /// Chooses the event.
+    Choose,
+    /// Reads the queue's record.
+    Queue,
+    /// Reads the packet's flags.
+    Packet,
+    /// Writes all that changes.
+    Write,
+}
+
+/// Decides what is next for each queue: one event after another.
+#[module(
+    shape: SchedulerShape,
+    error = ParameterError,
+    record: Record = Record::new(shape.cell(), bit_width(shape.clusters * shape.tasks)),
+    flags: Packet = Packet::new(),
+    origin: TaskOrigin = TaskOrigin::new(),
+    load: usize = bit_width(shape.tasks),
+    sources: usize = shape.clusters + 2,
+)]
+pub struct QueueEngine {
+    /// Packets.
+    pub packet: PacketIn<{ shape.queue() }, { shape.cell() }>,
+    /// Tasks that have ended, of each cluster.
+    pub finished: [StreamIn<{ origin.width }>; shape.clusters],
+    /// A task to start.
+    pub task: TaskJob<{ shape }>,
+    /// A packet to give back.
+    pub returned: ReturnJob<{ shape.queue() }, { shape.cell() }>,
+    /// Queues that have no cell for another packet.
+    pub full: Wire<Out, { shape.queues }>,
+    /// A packet waits for its feedback.
+    pub active: Wire<Out, bool>,
+    queues: Ram<{ RamStyle::Distributed }, { shape.queues }, { record.width }>,
+    packets: Ram<{ RamStyle::Distributed }, { shape.cells }, { flags.width }>,
+    /// The packet behind each one in its queue.
+    behind: Ram<{ RamStyle::Distributed }, { shape.cells }, { shape.cell() }>,
+    /// Free cells, and queues that have something to do.
+    cells: Checked<Fifo<{ FifoConfig::by_depth(shape.cell(), shape.cells, 128) }>>,
+    turns: Checked<Fifo<{ FifoConfig::distributed(shape.queue(), shape.queues) }>>,
+    /// After reset: the cell that becomes free, whose lowest bits are the queue whose record is cleared; all are.
+    filled: Reg<{ shape.cell() }, Reset>,
+    is_filled: Reg<bool, Reset>,
+    /// Queues whose own cell is taken, shared cells that are, and whether those are all.
+    holds: [Reg<bool, Reset>; shape.queues],
+    shared: Reg<{ shape.cell() }, Reset>,
+    is_short: Reg<bool, Reset>,
+    /// Packets inside.
+    present: Reg<{ shape.cell() + 1 }, Reset>,
+    /// Tasks in each cluster, whether it has room, and the one with the fewest.
+    tasks: [Reg<{ load }, Reset>; shape.clusters],
+    has_room: [Reg<bool, Reset>; shape.clusters],
+    emptiest: Reg<{ shape.cluster() }>,
+    #[new(Reg::reset_to(Step::Choose))]
+    step: Reg<Step>,
+    /// The event: the end of a task of each cluster, a packet, a step of a queue; and those behind it in turn.
+    chosen: Reg<{ sources }>,
+    later: Reg<{ sources }, Reset>,
+    queue: Reg<{ shape.queue() }>,
+    ended: Reg<{ origin.width }>,
+    known: Reg<{ record.width }>,
+    works: Reg<bool>,
+    at: Reg<{ shape.cell() }>,
+    found: Reg<{ flags.width }>,
+    next: Reg<{ shape.cell() }>,
+    is_first: Reg<bool>,
+    is_only: Reg<bool>,
+    is_single: Reg<bool>,
+    none_runs: Reg<bool>,
+    /// A task to start, and a packet to give back.
+    starts: Reg<bool, Reset>,
+    job_cell: Reg<{ shape.cell() }>,
+    job_first: Reg<{ shape.cell() }>,
+    job_queue: Reg<{ shape.queue() }>,
+    job_stage: Reg<2>,
+    job_frees: Reg<bool>,
+    job_cluster: Reg<{ shape.cluster() }>,
+    returns: Reg<bool, Reset>,
+    /// Its cell becomes free.
+    done_frees: Reg<bool>,
+    done_cell: Reg<{ shape.cell() }>,
+    done_queue: Reg<{ shape.queue() }>,
+}
+
+/// Whether a queue has something to do.
+#[kernel]
+fn has_work(state: Sig, waits: Sig<bool>) -> Sig<bool> {
+    !state[2] && (state[1] || waits)
+}
+
+#[kernel(QueueEngine, suffix = shape.suffix())]
+fn update() {
+    let (push, turn) = (shape.clusters, shape.clusters + 1);
+
+    /// Queues and cells.
+    full = word_of(holds.iter().map(|held| *held && is_short));
+    let own_is_taken = reg(word_of(holds.iter().copied())[packet.queue]);
+    packet.cell = cells.m.data;
+    packet.cell_valid = cells.m.valid && is_filled;
+    is_short = shared == (shape.cells - shape.queues) as u64;
+
+    /// Clusters.
+    let room = reg_reset(word_of(has_room.iter().copied()).any(), false);
+    let (mut least, mut emptiest_now) = (tasks[0], constant(lit(0, shape.cluster())));
+    for (number, tasks) in tasks.iter().enumerate() {
+        has_room[number] = *tasks != shape.tasks as u64;
+        let is_less = *tasks < least;
+        emptiest_now = if is_less { lit(number as u64, shape.cluster()) } else { emptiest_now };
+        least = if is_less { *tasks } else { least };
+    }
+    emptiest = emptiest_now;
+
+    /// The first event that can take place behind the last one, or before it.
+    let mut can: Vec<Sig<bool>> = finished
+        .iter()
+        .map(|finished| finished.valid && !returns)
+        .collect();
+    can.push(packet.valid && !(own_is_taken && is_short));
+    can.push(turns.m.valid && !returns && !starts && room);
+    let after = word_of(can.iter().enumerate().map(|(number, can)| *can && later[number]));
+    let among = if after.any() { after } else { word_of(can) };
+    let behind_it = cat!(
+        word_of((1..sources).map(|number| among.slice(0, number).any())),
+        lit(0, 1)
+    );
+    let is_push = chosen[push];
+    let is_turn = chosen[turn];
+    let ends = !is_push && !is_turn;
+    match step {
+        Step::Choose => {
+            if among.any() {
+                chosen = among & !behind_it;
+                later = behind_it;
+                step = Step::Queue;
+            }
+        }
+        Step::Queue => step = Step::Packet,
+        Step::Packet => step = Step::Write,
+        Step::Write => step = Step::Choose,
+    }
+
+    /// The queue and its record.
+    let reads = step == Step::Queue;
+    let zero = constant(lit(0, origin.width));
+    let offers = finished.iter().enumerate().map(|(number, finished)| {
+        finished.ready = reads && chosen[number];
+        if chosen[number] { finished.data } else { zero }
+    });
+    let offered = offers.reduce(|all, one| all | one).expect("there is a cluster");
+    turns.m.ready = reads && is_turn;
+    let named = first(
+        &[(is_push, packet.queue), (is_turn, turns.m.data)],
+        offered.field(origin.queue).slice(0, shape.queue()),
+    );
+    if reads {
+        (queue, ended) = (named, offered);
+    }
+    queues.read_addr = named;
+    let old = record.of(known);
+    known = if reads { queues.read_data } else { known };
+
+    /// The packet: of the task that has ended, or that of the next step.
+    let its = first(
+        &[
+            (!is_turn, ended.field(origin.packet).slice(0, shape.cell())),
+            (old.state == state::OVER, old.first),
+            (old.state == state::COMPLETION, old.last),
+        ],
+        old.head,
+    );
+    packets.read_addr = its;
+    behind.read_addr = its;
+    (at, found, next) = (its, packets.read_data, behind.read_data);
+    is_first = its == old.first;
+    is_only = old.head == old.tail;
+    is_single = old.running == 1;
+    none_runs = old.running == 0;
+    works = has_work(old.state, old.waits);
+
+    /// What the event does.
+    let is = |name: u64| old.state == name;
+    let its = flags.of(found);
+    let begins = is_turn && is(state::FREE);
+    let has_payload = if begins { its.has_payload } else { old.has_payload };
+    let has_completion = if begins {
+        its.has_completion
+    } else {
+        old.has_completion
+    };
+    let starts_header = begins && its.has_header;
+    let pops = begins && !its.has_header || is_turn && is(state::PAYLOAD);
+    let completes = is_turn && is(state::COMPLETION);
+    let closes = is_turn && is(state::OVER);
+    let is_last = its.is_last;
+    let frees = completes || pops && !(is_last && has_completion);
+    let runs = starts_header || completes || pops && has_payload;
+    let is_done = ends && ended.flag(origin.frees) || frees && !runs;
+    let stage = ended.field(origin.stage);
+
+    /// The record after it.
+    let to = |name: u64| constant(lit(name, record.state.width));
+    let drained = if has_completion {
+        to(state::COMPLETION)
+    } else {
+        to(state::OVER)
+    };
+    let empties = none_runs && !has_payload;
+    let new_state = first(
+        &[
+            (starts_header, to(state::HEADER)),
+            (pops && !is_last, to(state::PAYLOAD)),
+            (pops && !empties, to(state::DRAINING)),
+            (pops, drained),
+            (completes, to(state::COMPLETING)),
+            (closes, to(state::FREE)),
+            (ends && stage == 0, to(state::PAYLOAD)),
+            (ends && stage == 2, to(state::OVER)),
+            (ends && is(state::DRAINING) && is_single, drained),
+        ],
+        old.state,
+    );
+    let waited = old.waits;
+    let waits = is_push || waited && !(pops && is_only);
+    let running = if pops && has_payload {
+        old.running + 1
+    } else if ends && stage == 1 {
+        old.running - 1
+    } else {
+        old.running
+    };
+    let moved = if pops { next } else { old.head };
+    let new = pack!(record {
+        state: new_state,
+        running,
+        has_payload,
+        has_completion,
+        waits,
+        head: if is_push && !waited { packet.cell } else { moved },
+        tail: if is_push { packet.cell } else { old.tail },
+        first: if begins { at } else { old.first },
+        last: if pops { at } else { old.last },
+    });
+    let writes = step == Step::Write;
+    let cleared = filled.slice(0, shape.queue());
+    queues.write_enable = writes || !is_filled;
+    queues.write_addr = if is_filled { queue } else { cleared };
+    queues.write_data = if is_filled { new } else { lit(0, record.width) };
+    turns.s.valid = writes && has_work(new_state, waits) && (is_turn || !works);
+    turns.s.data = queue;
+
+    /// A packet comes in.
+    let comes = writes && is_push;
+    packet.ready = comes;
+    cells.m.ready = comes;
+    let facts = pack!(flags {
+        is_own: !own_is_taken,
+        is_last: packet.is_last,
+        has_header: packet.has_header,
+        has_payload: packet.has_payload,
+        has_completion: packet.has_completion,
+    });
+    packets.write(comes, packet.cell, facts);
+    behind.write(comes && waited, old.tail, packet.cell);
+
+    /// A cell becomes free: for the accounts here, for another packet after the feedback.
+    let frees_cell = writes && (closes || is_done && !is_first && !begins);
+    let is_own = its.is_own;
+    for (number, held) in holds.iter().enumerate() {
+        if queue == number as u64 && (comes || frees_cell && is_own) {
+            *held = comes;
+        }
+    }
+    if comes && own_is_taken {
+        shared = shared + 1;
+    } else if frees_cell && !is_own {
+        shared = shared - 1;
+    }
+    let leaves = returned.ready;
+    cells.s.valid = !is_filled || leaves && done_frees || writes && closes;
+    cells.s.data = first(&[(!is_filled, filled), (returns, done_cell)], at);
+    if !is_filled && cells.s.ready {
+        filled = filled + 1;
+        is_filled = filled.all();
+    }
+    if comes && !leaves {
+        present = present + 1;
+    } else if leaves && !comes {
+        present = present - 1;
+    }
+    active = reg_reset(present.any(), false);
+
+    /// The task.
+    let home = queue.slice(0, shape.cluster()) & (shape.clusters as u64 - 1);
+    let cluster = if word_of(has_room.iter().copied())[home] {
+        home
+    } else {
+        emptiest
+    };
+    for (number, tasks) in tasks.iter().enumerate() {
+        if writes && runs && cluster == number as u64 {
+            *tasks = *tasks + 1;
+        } else if writes && chosen[number] {
+            *tasks = *tasks - 1;
+        }
+    }
+    if writes && runs {
+        starts = true;
+        (job_cell, job_first, job_queue) = (at, if begins { at } else { old.first }, queue);
+        job_stage = first(
+            &[
+                (starts_header, constant(lit(0, 2))),
+                (completes, constant(lit(2, 2))),
+            ],
+            constant(lit(1, 2)),
+        );
+        (job_frees, job_cluster) = (frees, cluster);
+    } else if task.ready {
+        starts = false;
+    }
+    task.valid = starts;
+    (task.cell, task.first, task.queue) = (job_cell, job_first, job_queue);
+    (task.stage, task.frees, task.cluster) = (job_stage, job_frees, job_cluster);
+
+    /// The packet that is done.
+    if writes && is_done {
+        returns = true;
+        (done_frees, done_cell, done_queue) = (frees_cell, at, queue);
+    } else if leaves {
+        returns = false;
+    }
+    (returned.valid, returned.cell, returned.queue) = (returns, done_cell, done_queue);
+
+    if is_filled {
+        assert!(!turns.s.valid || turns.s.ready, "a queue is in the line once");
+        assert!(!cells.s.valid || cells.s.ready, "a cell is in the list once");
+        assert!(!(writes && closes && returns), "the first cell becomes free last");
+    }
+}

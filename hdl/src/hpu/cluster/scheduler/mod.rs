@@ -1,0 +1,179 @@
+//! The scheduler of messages: decides which handler runs next, for which packet and in which cluster.
+//!
+//! ```text
+//!           words          cell, word
+//!  her ==> HerWords ------> words ------> TaskWords ==> task (each cluster)
+//!             |  ^           (RAM)           ^   |
+//!      packet |  | free cell            task |   +====> feedback
+//!             v  |                           |
+//!  full <== QueueEngine ----------------------
+//!             ^  records of the queues, lists of cells
+//!  finished ==+ (each cluster)
+//! ```
+//!
+//! # Contract
+//! - **Cells:** a packet has a cell from its HER to its feedback; the first packet of a message keeps it until the message is
+//!   over, because all tasks of the message read the context of that cell. Each queue has a cell of its own, the others
+//!   are shared. A packet takes the queue's own cell if that is free, else a shared one. `full` says that neither is free; a HER
+//!   of such a queue waits, and those behind it. There are at least twice as many cells as queues, so that the first
+//!   packets of open messages never hold all cells that another packet could take.
+//! - **Messages:** the lowest bits of a message id name its queue. Messages of a queue run one after another. The first packet
+//!   of a message is the one after an end of message (or after reset); its context holds for all packets of the message.
+//! - **Handlers:** header handler of the first packet, alone; then a payload handler for each packet in their order, in
+//!   parallel; after the end of the message and all its payload handlers the completion handler, for the last packet. A
+//!   handler with address 0 does not exist. A packet without a handler left to run is done at once.
+//! - **Feedback:** one for each packet, after its last handler: the completion handler for the last packet of a message
+//!   that has one, else the payload handler. `her_size` is the HER's `xfer_size`, `msgid` the number of the queue.
+//! - **Tasks:** [`TASK_WORDS`](super::TASK_WORDS) words, as in `sim/cluster` (`Task::words`) with word 4 = 0, then the size of
+//!   the packet and a [`TaskOrigin`], which `finished` brings back when the task has ended.
+//! - **Clusters:** a task goes to the home cluster (number of the queue modulo the number of clusters) if that has less than
+//!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. No queue proceeds while no
+//!   cluster has room.
+//! - **Fairness:** queues that have something to do stand in a line. The first one gets a step (a task, or a packet that is done
+//!   at once, or the end of a message), and goes to the end of the line if there is more to do.
+//! - **Timing:** 22 clocks for a HER, ready at its last word. 22 clocks for a task, then 5 clocks to the next one. An event (packet,
+//!   step of a queue, end of a task) takes 4 clocks; the kinds take turns. A cluster that has room takes its words
+//!   in time: the words of one task stop those of all clusters and the feedback. Feedback that is not taken stops steps and ends of tasks.
+//! - **Paths:** outputs are registers but for `full` (two registers), the ready of `her` and `finished` (two registers each).
+//! - **Reset:** discards everything. HERs are taken when all cells are free again, one clock for each.
+
+mod engine;
+mod her_words;
+mod task_words;
+
+pub use engine::{PacketIn, PacketOut, QueueEngine, ReturnJob, ReturnJobIn, TaskJob, TaskJobIn};
+pub use her_words::HerWords;
+pub use task_words::TaskWords;
+
+use super::{TaskOrigin, WORD};
+use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
+use crate::ingress::her_gen::{FeedbackOut, HerIn};
+use crate::stream::{FrameOut, StreamIn};
+use spinneret_verilog::prelude::*;
+
+/// Bits of an address of the host.
+const HOST_ADDRESS: usize = 64;
+/// Bits of a message id.
+const MESSAGE_ID: usize = 10;
+/// Bits of the number of a word in a cell.
+const INDEX: usize = 5;
+/// The words of a packet in its cell: where it is, the bytes that are copied to L1, and its size. They have their numbers in a task.
+const ADDRESS_WORD: u64 = 17;
+const COPIED_WORD: u64 = 5;
+const SIZE_WORD: u64 = super::TASK_SIZE as u64;
+/// The words of the handlers in a cell, address and size of each stage; the other words have their numbers in a task.
+const HANDLER_WORDS: u64 = 24;
+
+/// Parameters of the scheduler.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
+pub struct SchedulerShape {
+    /// Clusters, a power of two.
+    #[parameter(2, range = 1..=4, power_of_two)]
+    pub clusters: usize,
+    /// Queues, a power of two.
+    #[parameter(16, range = 4..=256, power_of_two)]
+    pub queues: usize,
+    /// Packets inside, a power of two, at least two for each queue.
+    #[parameter(128, range = 8..=512, power_of_two)]
+    pub cells: usize,
+    /// Tasks in a cluster.
+    #[parameter(20, range = 1..=31)]
+    pub tasks: usize,
+}
+
+impl SchedulerShape {
+    fn check(&self, checked: Values<'_>) -> Result<(), ParameterError> {
+        let least = 2 * self.queues;
+        if self.cells < least {
+            let reason = format!("it must be at least {least}, two for each queue");
+            return Err(checked.refuse("cells", reason));
+        }
+        Ok(())
+    }
+
+    /// Bits of the number of a queue.
+    pub(super) fn queue(self) -> usize {
+        address_width(self.queues)
+    }
+
+    /// Bits of the number of a cell.
+    pub(super) fn cell(self) -> usize {
+        address_width(self.cells)
+    }
+
+    /// Bits of the number of a cluster.
+    pub(super) fn cluster(self) -> usize {
+        address_width(self.clusters)
+    }
+
+    /// The part of the names of modules that tells shapes apart.
+    pub(super) fn suffix(self) -> String {
+        let Self {
+            clusters,
+            queues,
+            cells,
+            tasks,
+        } = self;
+        format!("{clusters}x{queues}x{cells}x{tasks}")
+    }
+}
+
+/// Decides which handler runs next, for which packet and in which cluster.
+#[module(shape: SchedulerShape, error = ParameterError)]
+pub struct MessageScheduler {
+    /// Packets.
+    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>,
+    /// Tasks for each cluster.
+    pub task: [FrameOut<{ WORD }>; shape.clusters],
+    /// Tasks that have ended, of each cluster: a [`TaskOrigin`].
+    pub finished: [StreamIn<{ TaskOrigin::new().width }>; shape.clusters],
+    /// Packets that are done.
+    pub feedback: FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>,
+    /// Queues that have no cell for another packet.
+    pub full: Wire<Out, { shape.queues }>,
+    /// A packet waits for its feedback.
+    pub active: Wire<Out, bool>,
+    words: Ram<{ RamStyle::Block }, { shape.cells << INDEX }, { WORD }>,
+    hers: HerWords<{ shape }>,
+    engine: Checked<QueueEngine<{ shape }>>,
+    tasks: TaskWords<{ shape }>,
+}
+
+#[kernel(MessageScheduler, suffix = shape.suffix())]
+fn update() {
+    hers.her = her;
+    engine.packet = hers.packet;
+    words.write(hers.writes, hers.address, hers.data);
+
+    for (outside, inside) in finished.iter().zip(&engine.finished) {
+        *inside = *outside;
+    }
+    full = engine.full;
+    active = engine.active;
+
+    tasks.job = engine.task;
+    tasks.returned = engine.returned;
+    words.read_enable = tasks.reads;
+    words.read_addr = tasks.address;
+    tasks.data = words.read_data;
+    for (outside, inside) in task.iter().zip(&tasks.task) {
+        *outside = *inside;
+    }
+    feedback = tasks.feedback;
+}
+
+/// [`MessageScheduler`].
+pub(crate) const ENTRY: Entry = Entry::part(
+    "message_scheduler",
+    "decides which handler runs next, for which packet and in which cluster",
+    SchedulerShape::parameters,
+    |values| Ok(Box::new(MessageScheduler::new(SchedulerShape::new(values)?)?)),
+);
+
+/// Models for the testbenches.
+pub(crate) const SIMULATED: [Variant; 2] = [
+    ENTRY.variant("message_scheduler", ""),
+    // So small that queues and clusters fill often.
+    ENTRY.variant("message_scheduler_small", "clusters=1 queues=4 cells=8 tasks=3"),
+];
