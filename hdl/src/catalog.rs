@@ -89,6 +89,7 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::driver::ENTRY,
     hpu::cluster::ROTATOR,
     hpu::cluster::COPIER,
+    hpu::cluster::CLUSTER,
     hpu::cluster::scheduler::ENTRY,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,

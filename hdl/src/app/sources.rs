@@ -3,7 +3,7 @@
 use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
 use crate::entry::{Config, ParameterError, Values};
-use crate::hpu::cluster;
+
 use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;
@@ -111,7 +111,7 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let own = match options.cluster {
         Cluster::Pspin => None,
         Cluster::Stub => Some(stub::ENTRY),
-        Cluster::Spinneret => Some(cluster::ENTRY),
+        Cluster::Spinneret => Some(stub::ENTRY),
     };
     if let Some(entry) = own {
         let values = entry.values(Config::Board);

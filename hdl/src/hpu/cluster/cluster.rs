@@ -21,10 +21,13 @@
 //! - **Protection:** user mode may access its task's memory (ranges), and the registers of the driver as these say.
 //! - All else is the contract of the parts.
 
+use super::driver::CLUSTER;
+use super::hpu_port::CLUSTERS;
 use super::{
-    ClusterDriver, ClusterL1, Command, FarAccess, HPU, HpuPort, L1_LINE, L1Shape, LineCopier, LinePortIn, LineRead,
-    LineWrite, PIPELINES, PROGRAM_WORDS, SLOT, THREAD, THREADS, TaskOrigin, WORD,
+    ClusterDriver, ClusterL1, Command, FarAccess, HpuPort, L1_LINE, L1Shape, LineCopier, LinePortIn,
+    LineRead, LineWrite, PIPELINES, PROGRAM_ADDR, THREAD, THREADS, TaskOrigin, WORD,
 };
+use crate::entry::{Entry, ParameterError};
 use crate::hpu::{HpuPipeline, HpuShape};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_regmap::pspin;
@@ -32,6 +35,11 @@ use spinneret_verilog::prelude::*;
 
 /// Threads that harts of a cluster are numbered for.
 const HARTS: u64 = 32;
+
+/// Bytes of handler memory that all handlers of a program share.
+const SHARED: u32 = 0x1_0000;
+/// Clocks that a handler may take.
+const BUDGET: u32 = 1_000_000;
 
 /// Parameters of the pipelines.
 pub(super) fn pipeline() -> HpuShape {
@@ -41,7 +49,7 @@ pub(super) fn pipeline() -> HpuShape {
         registers: true,
         multiplies: true,
         counts: true,
-        program_words: PROGRAM_WORDS,
+        program_words: 1 << PROGRAM_ADDR,
         program_base: pspin::PROGRAM_BASE.into(),
         memory_clocks: 2,
         trace: false,
@@ -49,7 +57,7 @@ pub(super) fn pipeline() -> HpuShape {
 }
 
 /// Eight HPUs in two pipelines, with their L1, tasks and copies.
-#[module(clusters: usize)]
+#[module(clusters: usize, error = ParameterError)]
 pub struct HpuCluster {
     /// Number of the cluster.
     pub number: Wire<In, { address_width(clusters) }>,
@@ -58,7 +66,7 @@ pub struct HpuCluster {
     /// A word of program memory is written.
     pub program_write: Wire<In, bool>,
     /// Its number.
-    pub program_address: Wire<In, { address_width(PROGRAM_WORDS) }>,
+    pub program_address: Wire<In, { PROGRAM_ADDR }>,
     /// The word.
     pub program_data: Wire<In, { WORD }>,
     /// Tasks.
@@ -83,8 +91,17 @@ pub struct HpuCluster {
     pipelines: [HpuPipeline; PIPELINES],
     #[new(HpuPort::new(clusters))]
     ports: [HpuPort; PIPELINES],
-    l1: ClusterL1<{ L1Shape { lines: 1 << L1_LINE, ultra: true } }>,
-    driver: ClusterDriver<{ clusters }>,
+    l1: ClusterL1<
+        {
+            L1Shape {
+                lines: 1 << L1_LINE,
+                ultra: true,
+            }
+        },
+    >,
+    #[new(ClusterDriver::new()?)]
+    driver: ClusterDriver,
+    #[new(LineCopier::new()?)]
     copier: LineCopier,
 }
 
@@ -113,16 +130,20 @@ fn update() {
         l1.words[index] = port.l1;
         l1.trap[index] = pipeline.trap;
         l1.trap_thread[index] = pipeline.trap_thread;
-        driver.registers[index] = port.registers;
+        driver.s[index] = port.registers;
         driver.trap[index].valid = pipeline.trap;
         driver.trap[index].thread = pipeline.trap_thread;
         driver.trap[index].cause = pipeline.trap_cause;
         far[index] = port.far;
     }
     l1.line = line;
-    driver.cluster = number;
+    driver.cluster = number.resize(CLUSTER);
+    driver.shared_end = pspin::HANDLER_BASE + SHARED;
+    driver.budget = BUDGET;
     driver.task = task;
-    finished = driver.finished;
+    let origin = TaskOrigin::new().width;
+    finished.data = driver.finished.data.slice(0, origin);
+    finished.handshake() = driver.finished.handshake();
     command = driver.command;
     copier.copy = driver.copy;
     read = copier.read;
@@ -130,3 +151,14 @@ fn update() {
     idle = driver.idle;
     asked = driver.asked;
 }
+
+/// [`HpuCluster`].
+pub(crate) const ENTRY: Entry = Entry::part(
+    "hpu_cluster",
+    "eight HPUs with their L1, tasks and copies",
+    |_| vec![CLUSTERS.parameter(2)],
+    |values| {
+        let clusters = CLUSTERS.check("hpu_cluster", CLUSTERS.of(values))?;
+        Ok(Box::new(HpuCluster::new(clusters)?))
+    },
+);

@@ -21,8 +21,9 @@
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
 
 use super::{
-    CrossbarShape, HANDLER_LINE, HostCopier, HpuCluster, LineCrossbar, LineMemory, LineMemoryShape, LineReader,
-    LineWriter, MASTER, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, SLAVE, SchedulerShape, WORD, WordServer,
+    CrossbarShape, HANDLER_LINE, HostCopier, HpuCluster, LineCrossbar, LineMemory, LineMemoryShape,
+    LineReader, LineWriter, MASTER, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, SLAVE,
+    SchedulerShape, WORD, WordServer,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
@@ -131,8 +132,22 @@ pub struct HpuComplex {
     words: WordServer<{ shape.clusters }>,
     copies: HostCopier<{ shape.clusters }>,
     crossbar: LineCrossbar<{ shape.crossbar() }>,
-    handler: LineMemory<{ LineMemoryShape { lines: 1 << HANDLER_LINE, ultra: true } }>,
-    packet: LineMemory<{ LineMemoryShape { lines: 1 << PACKET_LINE, ultra: true } }>,
+    handler: LineMemory<
+        {
+            LineMemoryShape {
+                lines: 1 << HANDLER_LINE,
+                ultra: true,
+            }
+        },
+    >,
+    packet: LineMemory<
+        {
+            LineMemoryShape {
+                lines: 1 << PACKET_LINE,
+                ultra: true,
+            }
+        },
+    >,
     packets_in: Checked<LineWriter>,
     packets_out: Checked<LineReader>,
     host_writes: Checked<LineWriter>,

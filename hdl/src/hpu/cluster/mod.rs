@@ -1,39 +1,39 @@
 //! Clusters of handler processing units, with their memories, scheduler and copies.
 
 pub(crate) mod bench;
+mod cluster;
+mod copier;
 pub(crate) mod crossbar;
-pub(crate) mod line_memory;
+pub mod driver;
 mod hpu_port;
 mod l1;
-pub mod driver;
+pub(crate) mod line_memory;
 mod ports;
 pub(crate) mod program_writer;
-mod slaves;
+mod rotator;
 pub mod scheduler;
+mod slaves;
+mod steps;
 
 pub use bench::LineSlavesBench;
+pub(crate) use cluster::ENTRY as CLUSTER;
+pub use cluster::HpuCluster;
+pub(crate) use copier::ENTRY as COPIER;
+pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
-pub use line_memory::{LineMemory, LineMemoryShape};
+pub use driver::ClusterDriver;
 pub use hpu_port::HpuPort;
 pub(crate) use hpu_port::PORT;
 pub(crate) use l1::L1;
 pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS};
+pub use line_memory::{LineMemory, LineMemoryShape};
 pub use ports::*;
 pub use program_writer::ProgramWriter;
-pub use slaves::{LineBurst, LineReader, LineWriter};
-mod copier;
-mod ports;
-mod rotator;
-mod steps;
-
-pub use copier::{LONGEST, LineCopier, LineStore};
-pub use ports::*;
-pub use rotator::{LineRotator, PlacedFields};
-pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
-
-pub(crate) use copier::ENTRY as COPIER;
 pub(crate) use rotator::ENTRY as ROTATOR;
+pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
+pub use slaves::{LineBurst, LineReader, LineWriter};
+pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
 
 use crate::entry::Variant;
 
@@ -48,7 +48,8 @@ pub(crate) const SIMULATED: &[Variant] = &[
     PORT.variant("hpu_port", ""),
     L1.variant("cluster_l1", ""),
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
+    driver::ENTRY.variant("cluster_driver", ""),
+    COPIER.variant("line_copier", ""),
+    scheduler::ENTRY.variant("message_scheduler", ""),
+    scheduler::ENTRY.variant("message_scheduler_small", "clusters=1 queues=4 cells=8"),
 ];
-pub(crate) const SIMULATED: &[Variant] = &[driver::ENTRY.variant("cluster_driver", "")];
-pub(crate) const SIMULATED: &[Variant] = &[COPIER.variant("line_copier", "")];
-pub(crate) const SIMULATED: &[Variant] = &scheduler::SIMULATED;

@@ -221,7 +221,11 @@ fn update() {
     for (number, tasks) in tasks.iter().enumerate() {
         has_room[number] = *tasks != shape.tasks as u64;
         let is_less = *tasks < least;
-        emptiest_now = if is_less { lit(number as u64, shape.cluster()) } else { emptiest_now };
+        emptiest_now = if is_less {
+            lit(number as u64, shape.cluster())
+        } else {
+            emptiest_now
+        };
         least = if is_less { *tasks } else { least };
     }
     emptiest = emptiest_now;
