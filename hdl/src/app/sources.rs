@@ -3,6 +3,7 @@
 use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
 use crate::entry::{Config, ParameterError, Values};
+use crate::hpu::cluster::complex;
 
 use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
@@ -111,7 +112,7 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let own = match options.cluster {
         Cluster::Pspin => None,
         Cluster::Stub => Some(stub::ENTRY),
-        Cluster::Spinneret => Some(stub::ENTRY),
+        Cluster::Spinneret => Some(complex::ENTRY),
     };
     if let Some(entry) = own {
         let values = entry.values(Config::Board);

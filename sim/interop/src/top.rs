@@ -64,7 +64,7 @@ const CORE_SIGNALS: &[(&str, usize)] = &[
 /// Accesses of the threads of a pipeline of spinneret's own cluster, under the names of [`CORE_SIGNALS`]. Data comes two clocks
 /// after an access.
 const THREADS: &str = "
-    for (genvar t = 0; t < 4; t = t + 1) begin : g_threads_@
+    for (genvar t = 0; t < 4; t = t + 1) begin : g_threads_`NUMBER
         wire data_req_o = `PIPELINE.m_valid && `PIPELINE.m_thread == t && !`PIPELINE.m_refused;
         wire data_gnt_i = `PIPELINE.m_ready;
         wire data_we_o = `PIPELINE.m_is_write;
@@ -112,7 +112,7 @@ pub(crate) fn text(split: &Split, cluster: Cluster) -> String {
                 number % 2
             );
             text += &THREADS
-                .replace('@', &number.to_string())
+                .replace("`NUMBER", &number.to_string())
                 .replace("`PIPELINE", &path);
         }
     }

@@ -21,9 +21,9 @@
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
 
 use super::{
-    CrossbarShape, HANDLER_LINE, HostCopier, HpuCluster, LineCrossbar, LineMemory, LineMemoryShape,
-    LineReader, LineWriter, MASTER, MessageScheduler, PACKET_LINE, PIPELINES, ProgramWriter, SLAVE,
-    SchedulerShape, WORD, WordServer,
+    CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier, HpuCluster, LINE_DATA, LineCrossbar,
+    LineMemory, LineMemoryShape, LineReader, LineWriter, MessageScheduler, PACKET_LINE, PIPELINES,
+    ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape, WORD, WordServer,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
@@ -33,8 +33,6 @@ use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use spinneret_verilog::prelude::*;
 
-/// Bits of an address of the host.
-const HOST_ADDRESS: usize = 64;
 /// Bits of a message id, and of the id of a command to the NIC.
 const MESSAGE_ID: usize = 10;
 const COMMAND_ID: usize = 6;
@@ -70,7 +68,7 @@ impl ComplexShape {
             clusters: self.clusters,
             queues: self.queues,
             cells: self.cells,
-            tasks: super::TASKS,
+            tasks: super::driver::SLOTS,
         }
     }
 
@@ -109,7 +107,7 @@ pub struct HpuComplex {
     /// The host.
     pub host_slave: Called<AxiTarget<{ SLAVE }>, { PSPIN_WRAP }>,
     /// Memory of the host.
-    pub host_master: Called<AxiMaster<{ MASTER }>, { PSPIN_WRAP }>,
+    pub host_master: Called<AxiMaster<{ HOST_PORT }>, { PSPIN_WRAP }>,
     /// Packets to be done.
     pub her: Called<HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>, { SIDED }>,
     /// Packets that are done.
@@ -127,10 +125,10 @@ pub struct HpuComplex {
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
     scheduler: Checked<MessageScheduler<{ shape.scheduler() }>>,
-    #[new(HpuCluster::new(shape.clusters))]
+    #[new(HpuCluster::new(shape.clusters)?)]
     clusters: [HpuCluster; shape.clusters],
     words: WordServer<{ shape.clusters }>,
-    copies: HostCopier<{ shape.clusters }>,
+    copies: Checked<HostCopier<{ shape.clusters }>>,
     crossbar: LineCrossbar<{ shape.crossbar() }>,
     handler: LineMemory<
         {
@@ -148,10 +146,12 @@ pub struct HpuComplex {
             }
         },
     >,
-    packets_in: Checked<LineWriter>,
-    packets_out: Checked<LineReader>,
-    host_writes: Checked<LineWriter>,
-    host_reads: Checked<LineReader>,
+    #[new(LineWriter::new()?)]
+    packets_in: LineWriter,
+    packets_out: Checked<LineReader<{ READ_CLOCKS }>>,
+    #[new(LineWriter::new()?)]
+    host_writes: LineWriter,
+    host_reads: Checked<LineReader<{ READ_CLOCKS }>>,
     program: ProgramWriter,
     stdout: Checked<Fifo<{ FifoConfig::block(WORD, shape.stdout_words) }>>,
 }
@@ -164,8 +164,19 @@ fn update() {
     ni_slave.b = packets_in.b;
     packets_out.ar = no_slave.ar;
     no_slave.r = packets_out.r;
-    unused_reads(ni_slave);
-    unused_writes(no_slave);
+    ni_slave.ar.ready = false;
+    ni_slave.r.valid = false;
+    ni_slave.r.data = Word::zero(LINE_DATA);
+    ni_slave.r.resp = 0;
+    *ni_slave.r.id = 0;
+    *ni_slave.r.last = false;
+    *ni_slave.r.user = 0;
+    no_slave.aw.ready = false;
+    no_slave.w.ready = false;
+    no_slave.b.valid = false;
+    no_slave.b.resp = 0;
+    *no_slave.b.id = 0;
+    *no_slave.b.user = 0;
     host_writes.aw = host_slave.aw;
     host_writes.w = host_slave.w;
     host_slave.b = host_writes.b;
@@ -192,7 +203,7 @@ fn update() {
         cluster.number = number as u64;
         cluster.runs = reg_reset(cl_fetch_en_i[number], false);
         cluster.program_write = program.program_write;
-        cluster.program_address = program.program_address;
+        cluster.program_address = program.program_addr;
         cluster.program_data = program.program_data;
         cluster.task = scheduler.task[number];
         scheduler.finished[number] = cluster.finished;
@@ -207,9 +218,9 @@ fn update() {
 
     // Commands and standard output.
     nic_cmd_req = copies.send;
-    copies.response_valid = nic_cmd_resp_valid_i;
-    copies.response_id = nic_cmd_resp_id_i;
-    host_master = copies.host;
+    copies.sent = nic_cmd_resp_valid_i;
+    copies.sent_id = nic_cmd_resp_id_i;
+    host_master = copies.m_axi;
     stdout.s = words.stdout;
     stdout_dout = stdout.m.data;
     stdout_data_valid = stdout.m.valid;

@@ -1,10 +1,13 @@
 //! Clusters of handler processing units, with their memories, scheduler and copies.
 
 pub(crate) mod bench;
-mod cluster;
+
+pub(crate) mod complex;
 mod copier;
 pub(crate) mod crossbar;
 pub mod driver;
+mod host;
+mod hpu_cluster;
 mod hpu_port;
 mod l1;
 pub(crate) mod line_memory;
@@ -14,14 +17,18 @@ mod rotator;
 pub mod scheduler;
 mod slaves;
 mod steps;
+mod word_server;
 
 pub use bench::LineSlavesBench;
-pub(crate) use cluster::ENTRY as CLUSTER;
-pub use cluster::HpuCluster;
+pub use complex::{ComplexShape, HpuComplex};
 pub(crate) use copier::ENTRY as COPIER;
 pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
 pub use driver::ClusterDriver;
+pub(crate) use host::ENTRY as HOST_COPIER;
+pub use host::{HOST_ADDRESS, HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
+pub(crate) use hpu_cluster::ENTRY as CLUSTER;
+pub use hpu_cluster::HpuCluster;
 pub use hpu_port::HpuPort;
 pub(crate) use hpu_port::PORT;
 pub(crate) use l1::L1;
@@ -34,6 +41,8 @@ pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
 pub use slaves::{LineBurst, LineReader, LineWriter};
 pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
+pub(crate) use word_server::SERVER;
+pub use word_server::{ServedAccess, WordServer};
 
 use crate::entry::Variant;
 
@@ -50,6 +59,8 @@ pub(crate) const SIMULATED: &[Variant] = &[
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
     driver::ENTRY.variant("cluster_driver", ""),
     COPIER.variant("line_copier", ""),
-    scheduler::ENTRY.variant("message_scheduler", ""),
-    scheduler::ENTRY.variant("message_scheduler_small", "clusters=1 queues=4 cells=8"),
+    HOST_COPIER.variant("host_copier", ""),
+    SERVER.variant("word_server", ""),
+    scheduler::SIMULATED[0],
+    scheduler::SIMULATED[1],
 ];
