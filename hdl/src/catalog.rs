@@ -82,6 +82,7 @@ const ENTRIES: &[Entry] = &[
     hpu::SERIAL,
     hpu::cluster::ROTATOR,
     hpu::cluster::COPIER,
+    hpu::cluster::HOST_COPIER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

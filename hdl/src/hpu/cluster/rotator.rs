@@ -109,9 +109,8 @@ fn update() {
     let by_4 = select(by_16, now.turn.slice(2, 2), 4, LINE_BYTES + 3);
     let turned = select(by_4, now.turn.slice(0, 2), 1, LINE_BYTES);
     let ends = now.last;
-    let strobe = (0..LINE_BYTES).map(|lane| {
-        (!now.first || now.first_byte <= lane) && (!ends || now.last_byte >= lane) && !now.empty
-    });
+    let strobe = (0..LINE_BYTES)
+        .map(|lane| (!now.first || now.first_byte <= lane) && (!ends || now.last_byte >= lane) && !now.empty);
     let push = now_valid && now.writes && (keeps || !now.empty || ends);
     lines.s.valid = push;
     lines.s.data = pack!(placed {
