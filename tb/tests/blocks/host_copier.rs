@@ -486,7 +486,7 @@ fn a_command_is_done_when_its_effect_is_there() {
 fn a_copy_to_the_host_keeps_its_bursts_after_a_failure() {
     check(|bench| {
         bench.copy(0, true, 0, PLACES[0].end - 0x1000, 0x2100);
-        bench.copy(1, true, 0x4000, PLACES[0].start, 100);
+        bench.copy(0, true, 0x4000, PLACES[0].start, 100);
         bench.settle();
         let bursts = bench.host_writes.take_bursts();
         let bytes: Vec<_> = bursts

@@ -236,8 +236,8 @@ fn reset_forgets_all_copies() {
             bench.copy(PLACES[0].start + 3, PLACES[1].start, 700);
             bench.copy(PLACES[0].start, PLACES[1].start + 9, 700);
             (0..clocks).for_each(|_| bench.sim.cycle());
-            bench.source.clear();
             bench.sim.reset();
+            bench.source.clear();
             bench.expected.clear();
             bench.memories = bench.lines.memories().clone();
             bench.copy(PLACES[0].start + 1, PLACES[1].start + 1800, 100);

@@ -131,11 +131,11 @@ fn update() {
         } else {
             beat.strobe
         };
-        held_data = if writes_direct {
-            words.data.resize(LINE_DATA)
-        } else {
-            beat.data
-        };
+        held_data = beat.data;
+        /// Strobes leave the others out.
+        if writes_direct {
+            held_data.slice(0, words.data.width()) = words.data;
+        }
     }
     if opens {
         in_burst = !is_single;
