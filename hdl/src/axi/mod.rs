@@ -7,8 +7,8 @@ mod ports;
 pub use burst_check::BurstCheck;
 pub(crate) use burst_check::within_beat;
 pub use channels::{
-    AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut,
-    AxiResponseIn, AxiResponseOut,
+    AxiAddressIn, AxiAddressInHandles, AxiAddressOut, AxiAddressOutHandles, AxiDataIn, AxiDataOut, AxiReadIn,
+    AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
 pub use ports::{
     AMBA_CHANNEL, AxiMaster, AxiMasterHandles, AxiReadMaster, AxiReadTarget, AxiTarget, AxiWriteMaster,

@@ -4,12 +4,14 @@
 mod admission_gate;
 mod axi_master;
 mod her_gen;
+mod host_copier;
 mod hpu;
 mod hpu_handlers;
 mod hpu_memory;
 mod hpu_pipeline;
 mod hpu_suites;
 mod ingress_dma;
+mod line_copier;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

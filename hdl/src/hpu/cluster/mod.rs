@@ -11,6 +11,7 @@ mod hpu_cluster;
 mod hpu_port;
 mod l1;
 pub(crate) mod line_memory;
+mod host;
 mod ports;
 pub(crate) mod program_writer;
 mod rotator;
@@ -36,6 +37,14 @@ pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS}
 pub use line_memory::{LineMemory, LineMemoryShape};
 pub use ports::*;
 pub use program_writer::ProgramWriter;
+pub use copier::{LONGEST, LineCopier, LineStore};
+pub use host::{HOST_ADDRESS, HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
+pub use ports::*;
+pub use rotator::{LineRotator, PlacedFields};
+pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
+
+pub(crate) use copier::ENTRY as COPIER;
+pub(crate) use host::ENTRY as HOST_COPIER;
 pub(crate) use rotator::ENTRY as ROTATOR;
 pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
@@ -63,4 +72,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
     SERVER.variant("word_server", ""),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
+    COPIER.variant("line_copier", ""),
+    HOST_COPIER.variant("host_copier", ""),
 ];

@@ -90,10 +90,10 @@ pub struct LineRotator {
 #[kernel]
 fn select(window: Sig, turn: Sig, step: usize, bytes: usize) -> Sig {
     let at = |number: usize| window.slice(8 * step * (3 - number), 8 * bytes);
-    first(
-        &[(turn == 1, at(1)), (turn == 2, at(2)), (turn == 3, at(3))],
-        at(0),
-    )
+    let (first, second) = (turn[0], turn[1]);
+    let high = if first { at(3) } else { at(2) };
+    let low = if first { at(1) } else { at(0) };
+    if second { high } else { low }
 }
 
 #[kernel(LineRotator, suffix = format!("{tag}{}", if keeps { "_keeps" } else { "" }))]

@@ -1,0 +1,3 @@
+//! Blocks of the clusters: what their testbenches share.
+
+pub mod lines;
