@@ -2,8 +2,7 @@
 
 use super::super::WORD;
 use super::{
-    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, MESSAGE_ID, PacketOut, SIZE_WORD,
-    SchedulerShape,
+    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, PacketOut, SIZE_WORD, SchedulerShape,
 };
 use crate::ingress::her_gen::HerIn;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
@@ -20,7 +19,7 @@ const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 #[module(shape: SchedulerShape)]
 pub struct HerWords {
     /// HERs.
-    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>,
+    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Their packets.
     pub packet: PacketOut<{ shape.queue() }, { shape.cell() }>,
     /// A word is written.
@@ -83,7 +82,7 @@ fn update() {
     }
     her.ready = packet.ready;
     packet.valid = is_read;
-    packet.queue = her.msgid.slice(0, shape.queue());
+    packet.queue = her.msgid;
     packet.is_last = her.is_eom;
     packet.has_header = reg(meta.hh_addr.any());
     packet.has_payload = reg(meta.ph_addr.any());

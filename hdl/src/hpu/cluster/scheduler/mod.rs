@@ -17,7 +17,7 @@
 //!   are shared. A packet takes the queue's own cell if that is free, else a shared one. `full` says that neither is free; a HER
 //!   of such a queue waits, and those behind it. There are at least twice as many cells as queues, so that the first
 //!   packets of open messages never hold all cells that another packet could take.
-//! - **Messages:** the lowest bits of a message id name its queue. Messages of a queue run one after another. The first packet
+//! - **Messages:** `her_msgid` is the number of the queue, the lowest bits of a message id. Messages of a queue run one after another. The first packet
 //!   of a message is the one after an end of message (or after reset); its context holds for all packets of the message.
 //! - **Handlers:** header handler of the first packet, alone; then a payload handler for each packet in their order, in
 //!   parallel; after the end of the message and all its payload handlers the completion handler, for the last packet. A
@@ -37,12 +37,16 @@
 //! - **Paths:** outputs are registers but for `full` (two registers), the ready of `her` and `finished` (two registers each).
 //! - **Reset:** discards everything. HERs are taken when all cells are free again, one clock for each.
 
+mod cells;
 mod engine;
 mod her_words;
+mod loads;
 mod task_words;
 
+pub use cells::CellPool;
 pub use engine::{PacketIn, PacketOut, QueueEngine, ReturnJob, ReturnJobIn, TaskJob, TaskJobIn};
 pub use her_words::HerWords;
+pub use loads::ClusterLoads;
 pub use task_words::TaskWords;
 
 use super::{TaskOrigin, WORD};
@@ -53,8 +57,6 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of an address of the host.
 const HOST_ADDRESS: usize = 64;
-/// Bits of a message id.
-const MESSAGE_ID: usize = 10;
 /// Bits of the number of a word in a cell.
 const INDEX: usize = 5;
 /// The words of a packet in its cell: where it is, the bytes that are copied to L1, and its size. They have their numbers in a task.
@@ -122,14 +124,14 @@ impl SchedulerShape {
 /// Decides which handler runs next, for which packet and in which cluster.
 #[module(shape: SchedulerShape, error = ParameterError)]
 pub struct MessageScheduler {
-    /// Packets.
-    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>,
+    /// Packets; `msgid` is the number of a queue, the lowest bits of a message id.
+    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Tasks for each cluster.
     pub task: [FrameOut<{ WORD }>; shape.clusters],
     /// Tasks that have ended, of each cluster: a [`TaskOrigin`].
     pub finished: [StreamIn<{ TaskOrigin::new().width }>; shape.clusters],
     /// Packets that are done.
-    pub feedback: FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>,
+    pub feedback: FeedbackOut<{ WORD }, { WORD }, { shape.queue() }>,
     /// Queues that have no cell for another packet.
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.
