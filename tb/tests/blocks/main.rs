@@ -10,6 +10,7 @@ mod hpu_memory;
 mod hpu_pipeline;
 mod hpu_suites;
 mod ingress_dma;
+mod message_scheduler;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

@@ -15,20 +15,18 @@ pub struct CellPool {
     pub free: StreamOut<{ shape.cell() }>,
     /// Queue of the packet that takes it.
     pub queue: Wire<In, { shape.queue() }>,
-    /// Its own cell is taken, since two clocks or longer: the packet takes a shared one.
+    /// Its own cell is taken, as of the clock before: the packet takes a shared one.
     pub is_shared: Wire<Out, bool>,
     /// The packet cannot have one.
     pub is_full: Wire<Out, bool>,
-    /// A packet of `left_queue` gives up its cell, which is the queue's own one or shared.
-    pub leaves: Wire<In, bool>,
-    /// Its queue.
-    pub left_queue: Wire<In, { shape.queue() }>,
-    /// The cell is the queue's own one.
-    pub left_own: Wire<In, bool>,
-    /// The cell `back` is free: nobody reads it any more.
+    /// The cell `back` is free.
     pub returns: Wire<In, bool>,
     /// It.
     pub back: Wire<In, { shape.cell() }>,
+    /// The queue that had it.
+    pub back_queue: Wire<In, { shape.queue() }>,
+    /// It is the queue's own one.
+    pub back_own: Wire<In, bool>,
     /// After reset: the cells become free, one a clock.
     pub fills: Wire<Out, bool>,
     /// Counts meanwhile, and comes to each queue.
@@ -59,13 +57,14 @@ fn update() {
     for (number, held) in holds.iter().enumerate() {
         if takes && queue == number as u64 {
             *held = true;
-        } else if leaves && left_own && left_queue == number as u64 {
+        } else if returns && back_own && back_queue == number as u64 {
             *held = false;
         }
     }
-    if takes && is_shared {
+    let (more, less) = (takes && is_shared, returns && !back_own);
+    if more && !less {
         shared = shared + 1;
-    } else if leaves && !left_own {
+    } else if less && !more {
         shared = shared - 1;
     }
 
@@ -78,5 +77,4 @@ fn update() {
         is_filled = count.all();
     }
     assert!(!returns || cells.s.ready, "each cell is free once");
-    assert!(!takes || !leaves, "a packet comes or leaves");
 }

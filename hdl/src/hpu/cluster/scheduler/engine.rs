@@ -187,6 +187,7 @@ pub struct QueueEngine {
     done_frees: Reg<bool>,
     done_cell: Reg<{ shape.cell() }>,
     done_queue: Reg<{ shape.queue() }>,
+    done_own: Reg<bool>,
 }
 
 /// Whether a queue has something to do.
@@ -359,14 +360,13 @@ fn update() {
     packets.write(comes, packet.cell, facts);
     behind.write(comes && waited, old.tail, packet.cell);
 
-    /// The account of the cell ends here, and nobody reads the cell after the feedback.
-    let frees_cell = writes && (closes || is_done && !is_first && !begins);
-    cells.leaves = frees_cell;
-    cells.left_queue = queue;
-    cells.left_own = its.is_own;
+    /// A cell becomes free after the feedback; that of the first packet of a message when the message is over.
     let leaves = returned.ready;
-    cells.returns = leaves && done_frees || writes && closes;
+    let is_over = writes && closes;
+    cells.returns = leaves && done_frees || is_over;
     cells.back = if returns { done_cell } else { at };
+    cells.back_queue = if returns { done_queue } else { queue };
+    cells.back_own = if returns { done_own } else { its.is_own };
     if comes && !leaves {
         present = present + 1;
     } else if leaves && !comes {
@@ -399,12 +399,13 @@ fn update() {
     /// The packet that is done.
     if writes && is_done {
         returns = true;
-        (done_frees, done_cell, done_queue) = (frees_cell, at, queue);
+        (done_cell, done_queue, done_own) = (at, queue, its.is_own);
+        done_frees = !is_first && !begins;
     } else if leaves {
         returns = false;
     }
     (returned.valid, returned.cell, returned.queue) = (returns, done_cell, done_queue);
 
     assert!(!turns.s.valid || turns.s.ready, "a queue is in the line once");
-    assert!(!(writes && closes && returns), "the first cell becomes free last");
+    assert!(!(is_over && returns), "the first cell becomes free last");
 }
