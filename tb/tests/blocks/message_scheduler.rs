@@ -393,7 +393,7 @@ fn random<M: Model>(run: &mut TestRun, clocks: usize) {
     for (hers, tasks, feedback, ends) in [
         (Pause::Never, Pause::Never, Pause::Never, 0.05),
         (Pause::Random { percent: 99 }, Pause::Never, Pause::Never, 0.1),
-        (Pause::Never, half.clone(), half.clone(), 0.001),
+        (Pause::Never, half.clone(), half.clone(), 0.005),
         (Pause::Never, Pause::Never, Pause::Random { percent: 98 }, 0.02),
         (half, Pause::Bursty { busy: 50, idle: 300 }, Pause::Never, 0.01),
     ] {
@@ -402,7 +402,7 @@ fn random<M: Model>(run: &mut TestRun, clocks: usize) {
         bench.tasks.iter().for_each(|task| task.set_pause(tasks.clone()));
         for _ in 0..clocks {
             if bench.sent.len() < 3 {
-                let queue = rng.random_range(0..bench.queues) & rng.random_range(0..bench.queues);
+                let queue = rng.random_range(0..bench.queues);
                 if left[queue] == 0 {
                     left[queue] = if rng.random_bool(0.3) {
                         30

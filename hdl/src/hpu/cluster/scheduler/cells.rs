@@ -55,7 +55,7 @@ fn update() {
     cells.m.ready = free.ready && is_filled;
     let takes = free.valid && free.ready;
     for (number, held) in holds.iter().enumerate() {
-        if takes && queue == number as u64 {
+        if takes && !is_shared && queue == number as u64 {
             *held = true;
         } else if returns && back_own && back_queue == number as u64 {
             *held = false;
