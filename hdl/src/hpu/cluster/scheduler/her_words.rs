@@ -12,7 +12,7 @@ use spinneret_verilog::prelude::*;
 const WORDS: usize = 22;
 /// Numbers of the words of scratchpads in a task: addresses, then sizes.
 const SCRATCHPADS: u64 = 6;
-/// Scratchpads are at multiples of this many bits from the base of their memory on.
+/// Lowest bits of the address where scratchpads begin that are 0: nothing is added to those of an offset.
 const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 
 /// Takes HERs, and tells the engine of their packets.

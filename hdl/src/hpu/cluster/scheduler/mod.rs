@@ -1,14 +1,14 @@
 //! The scheduler of messages: decides which handler runs next, for which packet and in which cluster.
 //!
 //! ```text
-//!           words          cell, word
-//!  her ==> HerWords ------> words ------> TaskWords ==> task (each cluster)
-//!             |  ^           (RAM)           ^   |
-//!      packet |  | free cell            task |   +====> feedback
-//!             v  |                           |
-//!  full <== QueueEngine ----------------------
-//!             ^  records of the queues, lists of cells
-//!  finished ==+ (each cluster)
+//!          cell, word              cell, word
+//!  her => HerWords =====> words =====> TaskWords => task (each cluster)
+//!          packet |       (RAM)           ^   +===> feedback
+//!                 v                       | tasks, packets that are done
+//!             QueueEngine ----------------+
+//!  finished ====> ^    records of the queues, lists of cells
+//!                 +-- CellPool: free cells => full
+//!                 +-- ClusterLoads: cluster of a task
 //! ```
 //!
 //! # Contract
