@@ -12,6 +12,7 @@ mod hpu_pipeline;
 mod hpu_suites;
 mod ingress_dma;
 mod line_copier;
+mod message_scheduler;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

@@ -212,7 +212,7 @@ pub struct TaskOrigin {
     /// Cell of its packet.
     pub packet: Field<{ CELL }>,
     /// Queue of its message.
-    pub queue: Field<{ QUEUE }>,
+    pub message: Field<{ QUEUE }>,
     /// 0 header, 1 payload, 2 completion handler.
     pub stage: Field<2>,
     /// The packet is done with it.

@@ -1,7 +1,7 @@
 //! The queues: which packets they hold, and what is next for their messages.
 
-use super::super::TaskOrigin;
-use super::SchedulerShape;
+use super::super::{CELL, QUEUE, TaskOrigin};
+use super::{CellPool, ClusterLoads, SchedulerShape};
 use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, StreamIn};
 use spinneret_verilog::prelude::*;
@@ -131,7 +131,6 @@ enum Step {
     record: Record = Record::new(shape.cell(), bit_width(shape.clusters * shape.tasks)),
     flags: Packet = Packet::new(),
     origin: TaskOrigin = TaskOrigin::new(),
-    load: usize = bit_width(shape.tasks),
     sources: usize = shape.clusters + 2,
 )]
 pub struct QueueEngine {
@@ -151,29 +150,21 @@ pub struct QueueEngine {
     packets: Ram<{ RamStyle::Distributed }, { shape.cells }, { flags.width }>,
     /// The packet behind each one in its queue.
     behind: Ram<{ RamStyle::Distributed }, { shape.cells }, { shape.cell() }>,
-    /// Free cells, and queues that have something to do.
-    cells: Checked<Fifo<{ FifoConfig::by_depth(shape.cell(), shape.cells, 128) }>>,
+    /// Queues that have something to do.
     turns: Checked<Fifo<{ FifoConfig::distributed(shape.queue(), shape.queues) }>>,
-    /// After reset: the cell that becomes free, whose lowest bits are the queue whose record is cleared; all are.
-    filled: Reg<{ shape.cell() }, Reset>,
-    is_filled: Reg<bool, Reset>,
-    /// Queues whose own cell is taken, shared cells that are, and whether those are all.
-    holds: [Reg<bool, Reset>; shape.queues],
-    shared: Reg<{ shape.cell() }, Reset>,
-    is_short: Reg<bool, Reset>,
+    cells: Checked<CellPool<{ shape }>>,
+    loads: ClusterLoads<{ shape }>,
     /// Packets inside.
     present: Reg<{ shape.cell() + 1 }, Reset>,
-    /// Tasks in each cluster, whether it has room, and the one with the fewest.
-    tasks: [Reg<{ load }, Reset>; shape.clusters],
-    has_room: [Reg<bool, Reset>; shape.clusters],
-    emptiest: Reg<{ shape.cluster() }>,
     #[new(Reg::reset_to(Step::Choose))]
     step: Reg<Step>,
     /// The event: the end of a task of each cluster, a packet, a step of a queue; and those behind it in turn.
     chosen: Reg<{ sources }>,
     later: Reg<{ sources }, Reset>,
     queue: Reg<{ shape.queue() }>,
-    ended: Reg<{ origin.width }>,
+    ended: Reg<{ shape.cell() }>,
+    ended_stage: Reg<2>,
+    ended_frees: Reg<bool>,
     known: Reg<{ record.width }>,
     works: Reg<bool>,
     at: Reg<{ shape.cell() }>,
@@ -196,6 +187,7 @@ pub struct QueueEngine {
     done_frees: Reg<bool>,
     done_cell: Reg<{ shape.cell() }>,
     done_queue: Reg<{ shape.queue() }>,
+    done_own: Reg<bool>,
 }
 
 /// Whether a queue has something to do.
@@ -229,14 +221,18 @@ fn update() {
         least = if is_less { *tasks } else { least };
     }
     emptiest = emptiest_now;
+    cells.queue = packet.queue;
+    packet.cell = cells.free.data;
+    packet.cell_valid = cells.free.valid;
+    full = cells.full;
 
     /// The first event that can take place behind the last one, or before it.
     let mut can: Vec<Sig<bool>> = finished
         .iter()
         .map(|finished| finished.valid && !returns)
         .collect();
-    can.push(packet.valid && !(own_is_taken && is_short));
-    can.push(turns.m.valid && !returns && !starts && room);
+    can.push(packet.valid && !cells.is_full);
+    can.push(turns.m.valid && !returns && !starts && loads.has_room);
     let after = word_of(can.iter().enumerate().map(|(number, can)| *can && later[number]));
     let among = if after.any() { after } else { word_of(can) };
     let behind_it = cat!(
@@ -268,21 +264,26 @@ fn update() {
     });
     let offered = offers.reduce(|all, one| all | one).expect("there is a cluster");
     turns.m.ready = reads && is_turn;
-    let named = first(
-        &[(is_push, packet.queue), (is_turn, turns.m.data)],
-        offered.field(origin.queue).slice(0, shape.queue()),
-    );
-    if reads {
-        (queue, ended) = (named, offered);
+    let message = offered.field(origin.message).resize(shape.queue());
+    let its_cell = offered.field(origin.packet).resize(shape.cell());
+    if reads && ends {
+        let is_whole = message.resize(QUEUE) == offered.field(origin.message);
+        let fits = its_cell.resize(CELL) == offered.field(origin.packet);
+        assume!(is_whole && fits, "an origin comes back as it was given");
     }
+    let named = first(&[(is_push, packet.queue), (is_turn, turns.m.data)], message);
     queues.read_addr = named;
+    if reads {
+        (queue, known) = (named, queues.read_data);
+        (ended, ended_stage, ended_frees) =
+            (its_cell, offered.field(origin.stage), offered.flag(origin.frees));
+    }
     let old = record.of(known);
-    known = if reads { queues.read_data } else { known };
 
     /// The packet: of the task that has ended, or that of the next step.
     let its = first(
         &[
-            (!is_turn, ended.field(origin.packet).slice(0, shape.cell())),
+            (!is_turn, ended),
             (old.state == state::OVER, old.first),
             (old.state == state::COMPLETION, old.last),
         ],
@@ -314,8 +315,7 @@ fn update() {
     let is_last = its.is_last;
     let frees = completes || pops && !(is_last && has_completion);
     let runs = starts_header || completes || pops && has_payload;
-    let is_done = ends && ended.flag(origin.frees) || frees && !runs;
-    let stage = ended.field(origin.stage);
+    let is_done = ends && ended_frees || frees && !runs;
 
     /// The record after it.
     let to = |name: u64| constant(lit(name, record.state.width));
@@ -333,8 +333,8 @@ fn update() {
             (pops, drained),
             (completes, to(state::COMPLETING)),
             (closes, to(state::FREE)),
-            (ends && stage == 0, to(state::PAYLOAD)),
-            (ends && stage == 2, to(state::OVER)),
+            (ends && ended_stage == 0, to(state::PAYLOAD)),
+            (ends && ended_stage == 2, to(state::OVER)),
             (ends && is(state::DRAINING) && is_single, drained),
         ],
         old.state,
@@ -343,7 +343,7 @@ fn update() {
     let waits = is_push || waited && !(pops && is_only);
     let running = if pops && has_payload {
         old.running + 1
-    } else if ends && stage == 1 {
+    } else if ends && ended_stage == 1 {
         old.running - 1
     } else {
         old.running
@@ -361,19 +361,18 @@ fn update() {
         last: if pops { at } else { old.last },
     });
     let writes = step == Step::Write;
-    let cleared = filled.slice(0, shape.queue());
-    queues.write_enable = writes || !is_filled;
-    queues.write_addr = if is_filled { queue } else { cleared };
-    queues.write_data = if is_filled { new } else { lit(0, record.width) };
+    queues.write_enable = writes || cells.fills;
+    queues.write_addr = if cells.fills { cells.filled } else { queue };
+    queues.write_data = if cells.fills { lit(0, record.width) } else { new };
     turns.s.valid = writes && has_work(new_state, waits) && (is_turn || !works);
     turns.s.data = queue;
 
     /// A packet comes in.
     let comes = writes && is_push;
     packet.ready = comes;
-    cells.m.ready = comes;
+    cells.free.ready = comes;
     let facts = pack!(flags {
-        is_own: !own_is_taken,
+        is_own: !cells.is_shared,
         is_last: packet.is_last,
         has_header: packet.has_header,
         has_payload: packet.has_payload,
@@ -382,26 +381,13 @@ fn update() {
     packets.write(comes, packet.cell, facts);
     behind.write(comes && waited, old.tail, packet.cell);
 
-    /// A cell becomes free: for the accounts here, for another packet after the feedback.
-    let frees_cell = writes && (closes || is_done && !is_first && !begins);
-    let is_own = its.is_own;
-    for (number, held) in holds.iter().enumerate() {
-        if queue == number as u64 && (comes || frees_cell && is_own) {
-            *held = comes;
-        }
-    }
-    if comes && own_is_taken {
-        shared = shared + 1;
-    } else if frees_cell && !is_own {
-        shared = shared - 1;
-    }
+    /// A cell becomes free after the feedback; that of the first packet of a message when the message is over.
     let leaves = returned.ready;
-    cells.s.valid = !is_filled || leaves && done_frees || writes && closes;
-    cells.s.data = first(&[(!is_filled, filled), (returns, done_cell)], at);
-    if !is_filled && cells.s.ready {
-        filled = filled + 1;
-        is_filled = filled.all();
-    }
+    let is_over = writes && closes;
+    cells.returns = leaves && done_frees || is_over;
+    cells.back = if returns { done_cell } else { at };
+    cells.back_queue = if returns { done_queue } else { queue };
+    cells.back_own = if returns { done_own } else { its.is_own };
     if comes && !leaves {
         present = present + 1;
     } else if leaves && !comes {
@@ -410,19 +396,9 @@ fn update() {
     active = reg_reset(present.any(), false);
 
     /// The task.
-    let home = queue.slice(0, shape.cluster()) & (shape.clusters as u64 - 1);
-    let cluster = if word_of(has_room.iter().copied())[home] {
-        home
-    } else {
-        emptiest
-    };
-    for (number, tasks) in tasks.iter().enumerate() {
-        if writes && runs && cluster == number as u64 {
-            *tasks = *tasks + 1;
-        } else if writes && chosen[number] {
-            *tasks = *tasks - 1;
-        }
-    }
+    loads.home = queue.slice(0, shape.cluster()) & (shape.clusters as u64 - 1);
+    loads.begins = writes && runs;
+    loads.ends = chosen.slice(0, shape.clusters) & writes.repeat(shape.clusters);
     if writes && runs {
         starts = true;
         (job_cell, job_first, job_queue) = (at, if begins { at } else { old.first }, queue);
@@ -433,7 +409,7 @@ fn update() {
             ],
             constant(lit(1, 2)),
         );
-        (job_frees, job_cluster) = (frees, cluster);
+        (job_frees, job_cluster) = (frees, loads.cluster);
     } else if task.ready {
         starts = false;
     }
@@ -444,15 +420,13 @@ fn update() {
     /// The packet that is done.
     if writes && is_done {
         returns = true;
-        (done_frees, done_cell, done_queue) = (frees_cell, at, queue);
+        (done_cell, done_queue, done_own) = (at, queue, its.is_own);
+        done_frees = !is_first && !begins;
     } else if leaves {
         returns = false;
     }
     (returned.valid, returned.cell, returned.queue) = (returns, done_cell, done_queue);
 
-    if is_filled {
-        assert!(!turns.s.valid || turns.s.ready, "a queue is in the line once");
-        assert!(!cells.s.valid || cells.s.ready, "a cell is in the list once");
-        assert!(!(writes && closes && returns), "the first cell becomes free last");
-    }
+    assert!(!turns.s.valid || turns.s.ready, "a queue is in the line once");
+    assert!(!(is_over && returns), "the first cell becomes free last");
 }

@@ -2,8 +2,7 @@
 
 use super::super::WORD;
 use super::{
-    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, MESSAGE_ID, PacketOut, SIZE_WORD,
-    SchedulerShape,
+    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, HOST_ADDRESS, INDEX, PacketOut, SIZE_WORD, SchedulerShape,
 };
 use crate::ingress::her_gen::HerIn;
 use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
@@ -13,14 +12,14 @@ use spinneret_verilog::prelude::*;
 const WORDS: usize = 22;
 /// Numbers of the words of scratchpads in a task: addresses, then sizes.
 const SCRATCHPADS: u64 = 6;
-/// Scratchpads are at multiples of this many bits from the base of their memory on.
+/// Lowest bits of the address where scratchpads begin that are 0: nothing is added to those of an offset.
 const ALIGNED: u32 = L1_SCRATCHPADS.trailing_zeros();
 
 /// Takes HERs, and tells the engine of their packets.
 #[module(shape: SchedulerShape)]
 pub struct HerWords {
     /// HERs.
-    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>,
+    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Their packets.
     pub packet: PacketOut<{ shape.queue() }, { shape.cell() }>,
     /// A word is written.
@@ -83,7 +82,7 @@ fn update() {
     }
     her.ready = packet.ready;
     packet.valid = is_read;
-    packet.queue = her.msgid.slice(0, shape.queue());
+    packet.queue = her.msgid;
     packet.is_last = her.is_eom;
     packet.has_header = reg(meta.hh_addr.any());
     packet.has_payload = reg(meta.ph_addr.any());

@@ -1,48 +1,52 @@
 //! The scheduler of messages: decides which handler runs next, for which packet and in which cluster.
 //!
 //! ```text
-//!           words          cell, word
-//!  her ==> HerWords ------> words ------> TaskWords ==> task (each cluster)
-//!             |  ^           (RAM)           ^   |
-//!      packet |  | free cell            task |   +====> feedback
-//!             v  |                           |
-//!  full <== QueueEngine ----------------------
-//!             ^  records of the queues, lists of cells
-//!  finished ==+ (each cluster)
+//!          cell, word              cell, word
+//!  her => HerWords =====> words =====> TaskWords => task (each cluster)
+//!          packet |       (RAM)           ^   +===> feedback
+//!                 v                       | tasks, packets that are done
+//!             QueueEngine ----------------+
+//!  finished ====> ^    records of the queues, lists of cells
+//!                 +-- CellPool: free cells => full
+//!                 +-- ClusterLoads: cluster of a task
 //! ```
 //!
 //! # Contract
-//! - **Cells:** a packet has a cell from its HER to its feedback; the first packet of a message keeps it until the message is
-//!   over, because all tasks of the message read the context of that cell. Each queue has a cell of its own, the others
-//!   are shared. A packet takes the queue's own cell if that is free, else a shared one. `full` says that neither is free; a HER
-//!   of such a queue waits, and those behind it. There are at least twice as many cells as queues, so that the first
-//!   packets of open messages never hold all cells that another packet could take.
-//! - **Messages:** the lowest bits of a message id name its queue. Messages of a queue run one after another. The first packet
-//!   of a message is the one after an end of message (or after reset); its context holds for all packets of the message.
-//! - **Handlers:** header handler of the first packet, alone; then a payload handler for each packet in their order, in
-//!   parallel; after the end of the message and all its payload handlers the completion handler, for the last packet. A
-//!   handler with address 0 does not exist. A packet without a handler left to run is done at once.
+//! - **Cells:** a packet has a cell from its HER to its feedback. The first packet of a message keeps its cell until the message
+//!   is over, because all tasks of the message read the context there. Each queue has a cell of its own, the others are
+//!   shared. A packet takes its queue's own cell if that is free, else a shared one. `full`: neither is free. A HER of such
+//!   a queue waits, and those behind it. With two cells for each queue the first packets of open messages never take all.
+//! - **Messages:** `her_msgid` is the number of a queue, the lowest bits of a message id. Messages of a queue run one after
+//!   another. A message begins with the packet after an end of message; its context holds for all packets of the message.
+//! - **Handlers:** the header handler runs first and alone, for the first packet. Then each packet gets a payload handler, in
+//!   their order and in parallel. When all of them have ended and the end of the message is among them, the completion
+//!   handler runs, for the last packet. A handler with address 0 does not exist. A packet without one is done at once.
 //! - **Feedback:** one for each packet, after its last handler: the completion handler for the last packet of a message
 //!   that has one, else the payload handler. `her_size` is the HER's `xfer_size`, `msgid` the number of the queue.
 //! - **Tasks:** [`TASK_WORDS`](super::TASK_WORDS) words, as in `sim/cluster` (`Task::words`) with word 4 = 0, then the size of
 //!   the packet and a [`TaskOrigin`], which `finished` brings back when the task has ended.
 //! - **Clusters:** a task goes to the home cluster (number of the queue modulo the number of clusters) if that has less than
-//!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. No queue proceeds while no
+//!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. Queues wait while no
 //!   cluster has room.
-//! - **Fairness:** queues that have something to do stand in a line. The first one gets a step (a task, or a packet that is done
-//!   at once, or the end of a message), and goes to the end of the line if there is more to do.
-//! - **Timing:** 22 clocks for a HER, ready at its last word. 22 clocks for a task, then 5 clocks to the next one. An event (packet,
-//!   step of a queue, end of a task) takes 4 clocks; the kinds take turns. A cluster that has room takes its words
-//!   in time: the words of one task stop those of all clusters and the feedback. Feedback that is not taken stops steps and ends of tasks.
-//! - **Paths:** outputs are registers but for `full` (two registers), the ready of `her` and `finished` (two registers each).
-//! - **Reset:** discards everything. HERs are taken when all cells are free again, one clock for each.
+//! - **Fairness:** queues that have something to do stand in a line. The first one makes a step (a task, or a packet that is
+//!   done at once, or the end of a message), and goes to the end of the line if there is more to do.
+//! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
+//!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns.
+//! - **Backpressure:** tasks and feedback leave one after another, feedback first. A cluster with room must take all words of a
+//!   task without waiting for another port. Feedback that is not taken stops tasks, but not HERs.
+//! - **Paths:** outputs are registers, except `full`, `her_ready` and `finished_ready`, which join registers.
+//! - **Reset:** discards everything. Cells become free in the clocks after it, one a clock; then HERs are taken.
 
+mod cells;
 mod engine;
 mod her_words;
+mod loads;
 mod task_words;
 
+pub use cells::CellPool;
 pub use engine::{PacketIn, PacketOut, QueueEngine, ReturnJob, ReturnJobIn, TaskJob, TaskJobIn};
 pub use her_words::HerWords;
+pub use loads::ClusterLoads;
 pub use task_words::TaskWords;
 
 use super::{TaskOrigin, WORD};
@@ -53,8 +57,6 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of an address of the host.
 const HOST_ADDRESS: usize = 64;
-/// Bits of a message id.
-const MESSAGE_ID: usize = 10;
 /// Bits of the number of a word in a cell.
 const INDEX: usize = 5;
 /// The words of a packet in its cell: where it is, the bytes that are copied to L1, and its size. They have their numbers in a task.
@@ -122,14 +124,14 @@ impl SchedulerShape {
 /// Decides which handler runs next, for which packet and in which cluster.
 #[module(shape: SchedulerShape, error = ParameterError)]
 pub struct MessageScheduler {
-    /// Packets.
-    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { MESSAGE_ID }>,
+    /// Packets; `msgid` is the number of a queue, the lowest bits of a message id.
+    pub her: HerIn<{ WORD }, { HOST_ADDRESS }, { shape.queue() }>,
     /// Tasks for each cluster.
     pub task: [FrameOut<{ WORD }>; shape.clusters],
     /// Tasks that have ended, of each cluster: a [`TaskOrigin`].
     pub finished: [StreamIn<{ TaskOrigin::new().width }>; shape.clusters],
     /// Packets that are done.
-    pub feedback: FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>,
+    pub feedback: FeedbackOut<{ WORD }, { WORD }, { shape.queue() }>,
     /// Queues that have no cell for another packet.
     pub full: Wire<Out, { shape.queues }>,
     /// A packet waits for its feedback.

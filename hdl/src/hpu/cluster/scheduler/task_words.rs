@@ -2,8 +2,7 @@
 
 use super::super::{CELL, QUEUE, TASK_ORIGIN, TaskOrigin, WORD};
 use super::{
-    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, INDEX, MESSAGE_ID, ReturnJobIn, SIZE_WORD, SchedulerShape,
-    TaskJobIn,
+    ADDRESS_WORD, COPIED_WORD, HANDLER_WORDS, INDEX, ReturnJobIn, SIZE_WORD, SchedulerShape, TaskJobIn,
 };
 use crate::ingress::her_gen::FeedbackOut;
 use crate::stream::FrameOut;
@@ -40,7 +39,7 @@ pub struct TaskWords {
     /// Tasks for each cluster.
     pub task: [FrameOut<{ WORD }>; shape.clusters],
     /// Packets that are done.
-    pub feedback: FeedbackOut<{ WORD }, { WORD }, { MESSAGE_ID }>,
+    pub feedback: FeedbackOut<{ WORD }, { WORD }, { shape.queue() }>,
     /// The next word of a task; 0: none is under way.
     position: Reg<5, Reset>,
     /// The words of a packet that is done: the second is next, and both were read.
@@ -77,7 +76,7 @@ fn update() {
     let home = job.queue.slice(0, shape.cluster()) & (shape.clusters as u64 - 1);
     let from = pack!(origin {
         packet: job.cell.resize(CELL),
-        queue: job.queue.resize(QUEUE),
+        message: job.queue.resize(QUEUE),
         stage: job.stage,
         frees: job.frees,
     });
@@ -140,5 +139,5 @@ fn update() {
     feedback.valid = gives;
     feedback.her_addr = last_word;
     feedback.her_size = word;
-    feedback.msgid = returned.queue.resize(MESSAGE_ID);
+    feedback.msgid = returned.queue;
 }
