@@ -82,6 +82,7 @@ const ENTRIES: &[Entry] = &[
     hpu::SERIAL,
     hpu::cluster::L1,
     hpu::cluster::PORT,
+    hpu::cluster::SERVER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,
