@@ -14,8 +14,8 @@
 //!   instructions in that clock, a line write stores and atomic instructions.
 //! - **Words:** an offer takes place in its clock if it is one to this memory (`is_here`) and `ready` is 1. Except for stores, its word
 //!   is on `read_data` two clocks later. A load, line read or atomic instruction sees the word before a write of its clock.
-//! - **Turns:** two offers of one clock meet if they need the same bank and both load, both store, or one is atomic. Then the pipeline
-//!   whose turn it is goes on. It changes every four clocks, which is once a slot of each thread. An atomic instruction that has
+//! - **Turns:** two offers of one clock meet if they need the same bank and both load, both store, or one is atomic, or if both are atomic. Then
+//!   the pipeline whose turn it is goes on. It changes every four clocks, once for each slot of a thread. An atomic instruction that has
 //!   to wait for the last operation does not count. An offer elsewhere counts like one to this memory, so that `ready` does not wait for
 //!   the decoded address.
 //! - **Atomic operations** read, compute, and write three clocks after their offer, or in the next clock without a line write. Meanwhile
