@@ -94,6 +94,7 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::CLUSTER,
     hpu::cluster::complex::ENTRY,
     hpu::cluster::scheduler::ENTRY,
+    hpu::cluster::SERVER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

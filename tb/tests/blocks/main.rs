@@ -3,6 +3,8 @@
 
 mod admission_gate;
 mod axi_master;
+mod cluster_l1;
+mod hpu_port;
 mod her_gen;
 mod host_copier;
 mod hpu;
@@ -19,3 +21,4 @@ mod pkt_match_ip;
 mod psdpram;
 mod reports;
 mod tx_inject;
+mod word_server;

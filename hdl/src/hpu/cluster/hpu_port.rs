@@ -8,10 +8,10 @@
 //!
 //! # Contract
 //! - **L1** of the own cluster, by its global address or by the alias: `l1` decides about the offer.
-//! - **Registers** of the driver, and the 256 bytes from those of the copy engine on: whole words, not atomic; `registers` decides.
+//! - **Registers** of the driver and of the copy engine, whole words, not atomic: `registers` decides.
 //! - **Far accesses:** handler memory, packet buffer, L1 of other clusters, stores to standard output that are not atomic. The first offer
 //!   of one makes the request, if there is room for it. Offers are not ready until it is done; then the thread's next one is
-//!   ready and gets the word two clocks later, or is refused if `far` says that it failed.
+//!   ready and gets the word two clocks later, or is refused if `far` says that it failed. What `far` has done for the other pipeline is ignored.
 //! - **Instruction cache:** its registers take stores of machine mode, which do nothing.
 //! - **All else is refused**, by the thread's second offer.
 //! - **Trap:** when a thread traps, the outcome of its far access is dropped, now or when it comes. Its next far access waits for that.
@@ -24,8 +24,8 @@ use crate::entry::Entry;
 use crate::hpu::HpuDataIn;
 use crate::limits::Limit;
 use spinneret_regmap::pspin::{
-    DMA_BASE, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES, L1_ALIAS,
-    L1_BASE, L1_BYTES, L1_SHIFT, PACKET_BASE, PACKET_BYTES, STDOUT, STDOUT_BYTES,
+    DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
+    L1_ALIAS, L1_BASE, L1_BYTES, L1_SHIFT, PACKET_BASE, PACKET_BYTES, STDOUT, STDOUT_BYTES,
 };
 use spinneret_verilog::prelude::*;
 
@@ -95,7 +95,7 @@ fn update() {
     let is_l1 = is_l1_space && low_number == cluster || is_in(address, L1_ALIAS, L1_BYTES);
     let is_plain = !s.atomic[5] && s.strobe.all();
     let is_register =
-        is_plain && (is_in(address, DRIVER_BASE, DRIVER_BYTES) || is_in(address, DMA_BASE, DRIVER_BYTES));
+        is_plain && (is_in(address, DRIVER_BASE, DRIVER_BYTES) || is_in(address, DMA_BASE, DMA_BYTES));
     l1.valid = s.valid;
     l1.is_here = is_l1;
     l1.thread = s.thread;
@@ -142,10 +142,11 @@ fn update() {
     far.strobe = request_strobe;
     far.data = request_data;
 
-    let comes_to = far.done_hpu.slice(0, THREAD);
+    let (comes_to, comes_here) = far.done_hpu.split_at(THREAD);
+    let comes = far.done && comes_here == pipeline;
     for thread in 0..THREADS {
         let is_own = s.valid && s.thread == thread;
-        let comes = far.done && comes_to == thread;
+        let comes = comes && comes_to == thread;
         if comes {
             waits[thread] = false;
             drops[thread] = false;
@@ -162,7 +163,7 @@ fn update() {
             failed[thread] = false;
         }
     }
-    outcome.write(far.done, comes_to, far.done_data);
+    outcome.write(comes, comes_to, far.done_data);
     let far_data = reg(reg(outcome.read(0, s.thread)));
     let [was_far, was_register] = [is_done, is_register].map(|is| reg(reg(is)));
     s.read_data = if was_far {

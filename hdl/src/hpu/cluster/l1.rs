@@ -12,11 +12,12 @@
 //! - **Banks:** bits 5:3 of a byte address are the bank. In each clock a bank does one read and one write.
 //! - **Lines** are never refused, and use the ports of all banks one clock after the offer. A line read stops loads and atomic
 //!   instructions in that clock, a line write stores and atomic instructions.
-//! - **Words:** an offer takes place in its clock if it is one to this memory (`is_here`) and `ready` is 1. Its word is on
-//!   `read_data` two clocks later. A load, line read or atomic instruction sees the word before a write of its clock.
-//! - **Turns:** two offers of one clock meet if they need the same bank and both load, both store, or one is atomic. Then the pipeline
-//!   whose turn it is goes on. It changes every four clocks, which is once a slot of each thread. An offer elsewhere counts like
-//!   one to this memory, so that `ready` does not wait for the decoded address.
+//! - **Words:** an offer takes place in its clock if it is one to this memory (`is_here`) and `ready` is 1. Except for stores, its word
+//!   is on `read_data` two clocks later. A load, line read or atomic instruction sees the word before a write of its clock.
+//! - **Turns:** two offers of one clock meet if they need the same bank and both load, both store, or one is atomic, or if both are atomic. Then
+//!   the pipeline whose turn it is goes on. It changes every four clocks, once for each slot of a thread. An atomic instruction that has
+//!   to wait for the last operation does not count. An offer elsewhere counts like one to this memory, so that `ready` does not wait for
+//!   the decoded address.
 //! - **Atomic operations** read, compute, and write three clocks after their offer, or in the next clock without a line write. Meanwhile
 //!   their bank takes no words. The next atomic instruction is taken nine clocks after the offer or later: so each
 //!   thread has a slot for loads and stores in between, and the slot after that of the last operation is the first for the next one.
@@ -94,7 +95,7 @@ pub struct L1Words {
     pub data: Wire<Out, 32>,
     /// The access takes place in this clock, if it is one to this memory.
     pub ready: Wire<In, bool>,
-    /// The word before the access, two clocks after it; after `sc.w` 0 (stored) or 1.
+    /// The word before a load or atomic operation, two clocks after it; after `sc.w` 0 (stored) or 1. Undefined after a store.
     pub read_data: Wire<In, 32>,
 }
 
@@ -186,11 +187,12 @@ fn update() {
     let is_atomic = [words[0].atomic[5], words[1].atomic[5]];
     let is_same_bank = first.1 == second.1;
     let (open_half, open_bank, open_line) = parts(open_word);
+    let competes = [0, 1].map(|own| words[own].valid && !(is_atomic[own] && is_closed));
     let takes = [0, 1].map(|own| {
         let (m, other) = (&words[own], 1 - own);
         let n = &words[other];
         let alike = is_atomic[own] || is_atomic[other] || m.is_write == n.is_write;
-        let loses = n.valid && !has_turn[own] && alike;
+        let loses = competes[other] && !has_turn[own] && alike;
         let for_line = reads_line && !m.is_write || writes_line && (m.is_write || is_atomic[own]);
         let in_open_bank = places[own].1 == open_bank;
         let is_late = is_atomic[own] && (is_closed || n.valid && is_atomic[other] && !has_turn[own]);
@@ -206,7 +208,7 @@ fn update() {
     });
 
     // Banks. Data and addresses follow what may take place, only strobes what does.
-    let may = |own: usize, writes: bool| words[own].valid && words[own].is_write == writes;
+    let may = |own: usize, writes: bool| competes[own] && words[own].is_write == writes;
     let yields = |writes| may(0, writes) && is_same_bank && has_turn[0];
     let ends = is_open && age == WRITES && !writes_line;
     let strobes = [
