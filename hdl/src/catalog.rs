@@ -94,7 +94,6 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::CLUSTER,
     hpu::cluster::complex::ENTRY,
     hpu::cluster::scheduler::ENTRY,
-    hpu::cluster::SERVER,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,
     cdc::LEVEL_SYNC,

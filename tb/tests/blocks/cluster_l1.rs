@@ -96,7 +96,9 @@ impl Reference {
         let Some(offer) = offers[own] else { return false };
         let is_atomic = |offer: Offer| matches!(offer.kind, Kind::Atomic(_));
         let is_store = |offer: Offer| matches!(offer.kind, Kind::Store(_));
-        let is_turn = self.clock / 4 % 2 == own as u64;
+        // The pipelines take turns by the parity of the slot's number, one clock later.
+        let slot = self.clock.saturating_sub(1) / 4 % 64;
+        let is_turn = u64::from(slot.count_ones() % 2) == own as u64;
         let competes = |other: Offer| self.age.is_none() || !is_atomic(other);
         let meets = |other: Offer| {
             let is_same = bank(other.word) == bank(offer.word);
@@ -506,16 +508,21 @@ fn a_line_that_is_written_during_an_atomic_operation_stays() {
     });
 }
 
-/// Lets all HPUs offer in their slots, as pipelines do, and returns when each was served.
+/// Lets all HPUs offer in every so many of their slots, as pipelines do, and returns when each was served.
 fn slots(
     bench: &mut Bench<ClusterL1Small>,
     clocks: u64,
+    every: u64,
     kind: impl Fn(usize) -> Option<Kind>,
 ) -> Vec<Vec<u64>> {
     let mut served = vec![vec![0]; 2 * THREADS];
     for clock in 0..clocks {
         let thread = clock as usize % THREADS;
-        let words = [0, 1].map(|own| kind(THREADS * own + thread).map(|kind| offer(thread, 0, kind, 1)));
+        let offers = (clock / THREADS as u64).is_multiple_of(every);
+        let words = [0, 1].map(|own| {
+            let kind = kind(THREADS * own + thread).filter(|_| offers);
+            kind.map(|kind| offer(thread, 0, kind, 1))
+        });
         let outputs = bench.clock(Inputs {
             words,
             ..Inputs::default()
@@ -536,7 +543,7 @@ fn longest(served: &[u64]) -> u64 {
 fn none_starves_and_no_count_is_lost() {
     check(|bench| {
         bench.access(0, 0, Kind::Store(15), 0);
-        let served = slots(bench, 4000, |_| Some(Kind::Atomic(ADD)));
+        let served = slots(bench, 4000, 1, |_| Some(Kind::Atomic(ADD)));
         let counts: usize = served.iter().map(|clocks| clocks.len() - 2).sum();
         bench.idle(16);
         assert_eq!(bench.load(0) as usize, counts);
@@ -545,7 +552,7 @@ fn none_starves_and_no_count_is_lost() {
         for hpu in 0..2 * THREADS {
             for kind in [Kind::Load, Kind::Store(15)] {
                 let kinds = |other| Some(if other == hpu { kind } else { Kind::Atomic(ADD) });
-                let served = slots(bench, 600, kinds);
+                let served = slots(bench, 600, 1, kinds);
                 assert!(longest(&served[hpu]) <= 32, "{hpu} {served:?}");
             }
         }
@@ -556,11 +563,14 @@ fn none_starves_and_no_count_is_lost() {
 fn pipelines_that_meet_take_turns() {
     check(|bench| {
         for kind in [Kind::Load, Kind::Store(15)] {
-            let served = slots(bench, 400, |_| Some(kind));
-            assert!(served.iter().all(|clocks| longest(clocks) <= 8), "{served:?}");
+            for every in [1, 2, 3, 4, 8] {
+                let served = slots(bench, 400 * every, every, |_| Some(kind));
+                let most = 3 * THREADS as u64 * every;
+                assert!(served.iter().all(|clocks| longest(clocks) <= most), "{served:?}");
+            }
         }
         // A load and a store of one bank, or of two, do not meet.
-        let served = slots(bench, 400, |hpu| {
+        let served = slots(bench, 400, 1, |hpu| {
             Some(if hpu < THREADS {
                 Kind::Load
             } else {

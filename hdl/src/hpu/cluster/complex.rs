@@ -196,8 +196,19 @@ fn update() {
     packet.s = crossbar.packet;
 
     // HERs, tasks, feedback.
-    scheduler.her = her;
-    feedback = scheduler.feedback;
+    let (inside, number) = (scheduler.her, her.msgid.slice(0, address_width(shape.queues)));
+    inside.msgid = number;
+    inside.is_eom = her.is_eom;
+    inside.addr = her.addr;
+    inside.size = her.size;
+    inside.xfer_size = her.xfer_size;
+    inside.meta = her.meta;
+    inside.handshake() = her.handshake();
+    let done = scheduler.feedback;
+    feedback.her_addr = done.her_addr;
+    feedback.her_size = done.her_size;
+    feedback.msgid = done.msgid.resize(MESSAGE_ID);
+    feedback.handshake() = done.handshake();
     mpq_full_o = scheduler.full;
     for (number, cluster) in clusters.iter().enumerate() {
         cluster.number = number as u64;

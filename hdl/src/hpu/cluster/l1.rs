@@ -29,7 +29,7 @@
 //! - **Paths:** `ready` is two levels of logic from the offers of both pipelines and registers.
 //! - **Reset** cancels reservations and the atomic operation that has not written. Contents are undefined at power-up.
 
-use super::{HPU, HPUS, LinePortIn};
+use super::{HPU, HPUS, LinePortIn, Turn};
 use crate::entry::{Entry, Parameters as _};
 use crate::hpu::memory::{function_of, new_word};
 use spinneret_isa::Op;
@@ -112,8 +112,7 @@ pub struct ClusterL1 {
     pub trap_thread: [Wire<In, { THREAD }>; PIPELINES],
     #[new(ByteRam::new(shape.style(), shape.lines, BANK_BYTES))]
     banks: [ByteRam; BANKS],
-    /// Bit 2: pipeline 1 has its turn.
-    turn: Reg<3, Reset>,
+    turn: Turn,
     /// Threads with a reservation, and its line.
     held: [Reg<bool, Reset>; HPUS],
     held_line: [Reg<{ bits }>; HPUS],
@@ -180,8 +179,7 @@ fn update() {
     let line_data = reg(line.write_data);
 
     // What takes place.
-    turn = turn + 1;
-    let has_turn = [!turn[2], turn[2]];
+    let has_turn = [!turn.second, turn.second];
     let [first, second] = [parts(words[0].word), parts(words[1].word)];
     let places = [first, second];
     let is_atomic = [words[0].atomic[5], words[1].atomic[5]];

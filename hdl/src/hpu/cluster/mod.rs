@@ -11,13 +11,13 @@ mod hpu_cluster;
 mod hpu_port;
 mod l1;
 pub(crate) mod line_memory;
-mod host;
 mod ports;
 pub(crate) mod program_writer;
 mod rotator;
 pub mod scheduler;
 mod slaves;
 mod steps;
+mod turn;
 mod word_server;
 
 pub use bench::LineSlavesBench;
@@ -37,19 +37,12 @@ pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS}
 pub use line_memory::{LineMemory, LineMemoryShape};
 pub use ports::*;
 pub use program_writer::ProgramWriter;
-pub use copier::{LONGEST, LineCopier, LineStore};
-pub use host::{HOST_ADDRESS, HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
-pub use ports::*;
-pub use rotator::{LineRotator, PlacedFields};
-pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
-
-pub(crate) use copier::ENTRY as COPIER;
-pub(crate) use host::ENTRY as HOST_COPIER;
 pub(crate) use rotator::ENTRY as ROTATOR;
 pub use rotator::{LineRotator, PlacedFields};
 pub use scheduler::{MessageScheduler, SchedulerShape};
 pub use slaves::{LineBurst, LineReader, LineWriter};
 pub use steps::{CopyFields, LineLoader, LineSteps, StepFields};
+pub use turn::Turn;
 pub(crate) use word_server::SERVER;
 pub use word_server::{ServedAccess, WordServer};
 
@@ -65,8 +58,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
     bench::ENTRY.variant("line_slaves_bench", ""),
     PORT.variant("hpu_port", ""),
     PORT.variant("hpu_port_single", "clusters=1"),
-    SERVER.variant("word_server", ""),
-    SERVER.variant("word_server_single", "clusters=1"),
     L1.variant("cluster_l1", ""),
     L1.variant("cluster_l1_small", "lines=2 ultra=0"),
     driver::ENTRY.variant("cluster_driver", ""),
@@ -75,6 +66,4 @@ pub(crate) const SIMULATED: &[Variant] = &[
     SERVER.variant("word_server", ""),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
-    COPIER.variant("line_copier", ""),
-    HOST_COPIER.variant("host_copier", ""),
 ];

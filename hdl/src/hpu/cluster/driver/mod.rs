@@ -31,8 +31,8 @@
 //! - **Starts** of commands and copies take turns: one at a time is gathered, checked, and accepted with an offer of its HPU; a trap of the HPU drops it.
 //! - **End:** a task is done when the commands and copies of its HPU are: then `finished` gives {failed, origin}, and its slot is free.
 //! - **Watchdog:** an HPU that holds a task for more than `budget` clocks (0: no limit) is stopped once, until it traps with the cause of a stop, or ends.
-//! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place; they take turns of four
-//!   clocks. The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
+//! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place: see
+//!   [`Turn`](super::Turn). The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
 //! - **Reset:** tasks, commands and copies are forgotten.
 
 mod accesses;
@@ -57,7 +57,9 @@ pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
 pub use watchdog::Watchdog;
 
-use super::{Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD};
+use super::{
+    Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, Turn, WORD,
+};
 use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
@@ -156,7 +158,9 @@ pub struct ClusterDriver {
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
     watchdog: Watchdog,
-    /// The HPU that is looked at; the highest bit says which pipeline goes first.
+    /// The pipeline that goes first.
+    first: Turn,
+    /// The HPU that is looked at.
     turn: Reg<{ HPU }, Reset>,
 }
 
@@ -177,7 +181,7 @@ fn update() {
     giver.word = slots.word[1];
     range = giver.range;
 
-    accesses.turn = turn[HPU - 1];
+    accesses.turn = first.second;
     accesses.held = tasks.held;
     accesses.open = registers.open;
     accesses.task_word = slots.word[0];
@@ -221,7 +225,7 @@ fn update() {
     starts.begins = registers.begins;
     tasks.command_hpu = starts.decision.hpu;
     slots.origin_slot[1] = tasks.command_slot;
-    starts.queue = slots.origin[1].slice(TaskOrigin::new().queue.at, QUEUE);
+    starts.queue = slots.origin[1].slice(TaskOrigin::new().message.at, QUEUE);
     command = starts.command;
     copies.hpu = starts.copy;
     copy = copies.m;

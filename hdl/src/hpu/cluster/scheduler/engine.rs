@@ -200,27 +200,6 @@ fn has_work(state: Sig, waits: Sig<bool>) -> Sig<bool> {
 fn update() {
     let (push, turn) = (shape.clusters, shape.clusters + 1);
 
-    /// Queues and cells.
-    full = word_of(holds.iter().map(|held| *held && is_short));
-    let own_is_taken = reg(word_of(holds.iter().copied())[packet.queue]);
-    packet.cell = cells.m.data;
-    packet.cell_valid = cells.m.valid && is_filled;
-    is_short = shared == (shape.cells - shape.queues) as u64;
-
-    /// Clusters.
-    let room = reg_reset(word_of(has_room.iter().copied()).any(), false);
-    let (mut least, mut emptiest_now) = (tasks[0], constant(lit(0, shape.cluster())));
-    for (number, tasks) in tasks.iter().enumerate() {
-        has_room[number] = *tasks != shape.tasks as u64;
-        let is_less = *tasks < least;
-        emptiest_now = if is_less {
-            lit(number as u64, shape.cluster())
-        } else {
-            emptiest_now
-        };
-        least = if is_less { *tasks } else { least };
-    }
-    emptiest = emptiest_now;
     cells.queue = packet.queue;
     packet.cell = cells.free.data;
     packet.cell_valid = cells.free.valid;
