@@ -10,6 +10,8 @@ mod hpu_memory;
 mod hpu_pipeline;
 mod hpu_suites;
 mod ingress_dma;
+mod line_crossbar;
+mod line_slaves;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

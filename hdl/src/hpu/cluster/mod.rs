@@ -5,7 +5,7 @@ pub(crate) mod crossbar;
 pub(crate) mod line_memory;
 mod ports;
 pub(crate) mod program_writer;
-mod slaves;
+pub(crate) mod slaves;
 
 pub use bench::LineSlavesBench;
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
@@ -22,6 +22,5 @@ pub(crate) const SIMULATED: &[Variant] = &[
     crossbar::ENTRY.variant("line_crossbar_small", "readers=2 writers=3 clusters=1"),
     line_memory::ENTRY.variant("line_memory_ultra", "lines=64"),
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
-    program_writer::ENTRY.variant("program_writer", ""),
     bench::ENTRY.variant("line_slaves_bench", ""),
 ];

@@ -20,12 +20,13 @@
 //! - **Paths:** all outputs on the side of AXI are registers; `write_valid` and `read_valid` join a few.
 //! - **Reset** discards all bursts.
 
-use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, SLAVE, WORD};
+use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, READ_CLOCKS, SLAVE, WORD};
 use crate::axi::{
     AxiAddressIn, AxiDataIn, AxiExtras, AxiReadOut, AxiResponseOut, DECERR, INCR, LENGTH_BITS, OKAY,
     PAGE_BITS, SIZE_BITS, SLVERR, within_beat,
 };
-use crate::entry::ParameterError;
+use crate::entry::{Entry, ParameterError};
+use crate::limits::Limit;
 use crate::stream::{Fifo, FifoConfig, SkidBuffer};
 use spinneret_verilog::prelude::*;
 
@@ -186,3 +187,29 @@ fn update() {
     r.valid = queue.m.valid;
     queue.m.ready = r.ready;
 }
+
+/// Clocks from the acceptance of a read to its data.
+const CLOCKS: Limit = Limit::number(
+    "clocks",
+    [1, 64],
+    "clocks from the acceptance of a read to its data",
+);
+
+/// [`LineWriter`].
+pub(crate) const WRITER: Entry = Entry::part(
+    "line_writer",
+    "write channels of an AXI slave in front of a memory of lines",
+    |_| Vec::new(),
+    |_| Ok(Box::new(LineWriter::new()?)),
+);
+
+/// [`LineReader`].
+pub(crate) const READER: Entry = Entry::part(
+    "line_reader",
+    "read channels of an AXI slave in front of a memory of lines",
+    |_| vec![CLOCKS.parameter(READ_CLOCKS as u64)],
+    |values| {
+        let clocks = CLOCKS.check("line_reader", CLOCKS.of(values))?;
+        Ok(Box::new(LineReader::new(clocks)?))
+    },
+);
