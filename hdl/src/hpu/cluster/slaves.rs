@@ -27,7 +27,7 @@ use crate::axi::{
 };
 use crate::entry::{Entry, ParameterError};
 use crate::limits::Limit;
-use crate::stream::{Fifo, FifoConfig, SkidBuffer};
+use crate::stream::{OutputQueue, SkidBuffer};
 use spinneret_verilog::prelude::*;
 
 /// Takes one burst after the other, and says where its beats are.
@@ -139,6 +139,12 @@ fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
     }
 }
 
+/// Lines that can wait: those that are asked for before it is seen that no more fit, and as many again, so that a reader that
+/// continues has no gap.
+fn room(clocks: usize) -> usize {
+    (2 * clocks + 2).next_power_of_two()
+}
+
 /// The read channels of a slave, whose lines come `clocks` after their acceptance.
 #[module(clocks: usize, error = ParameterError)]
 pub struct LineReader {
@@ -149,15 +155,7 @@ pub struct LineReader {
     /// Reads of lines.
     pub read: LineRead,
     burst: LineBurst,
-    queue: Checked<
-        Fifo<
-            {
-                FifoConfig::distributed(LINE_DATA + SLAVE.id + 3, (2 * clocks + 2).next_power_of_two())
-                    .registered()
-                    .with_margin(clocks)
-            },
-        >,
-    >,
+    queue: Checked<OutputQueue<{ LINE_DATA + SLAVE.id + 3 }, { room(clocks) }, { clocks }>>,
 }
 
 #[kernel(LineReader, suffix = clocks)]
