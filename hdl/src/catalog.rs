@@ -83,6 +83,8 @@ const ENTRIES: &[Entry] = &[
     hpu::cluster::crossbar::ENTRY,
     hpu::cluster::line_memory::ENTRY,
     hpu::cluster::program_writer::ENTRY,
+    hpu::cluster::slaves::WRITER,
+    hpu::cluster::slaves::READER,
     hpu::cluster::bench::ENTRY,
     hpu::cluster::L1,
     hpu::cluster::PORT,

@@ -15,6 +15,8 @@ mod hpu_suites;
 mod ingress_dma;
 mod line_copier;
 mod message_scheduler;
+mod line_crossbar;
+mod line_slaves;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

@@ -15,12 +15,13 @@
 //!   data is 0. Accesses that are accepted in clock t are at the port of their memory in t + 2.
 //! - **Ordering:** accesses to a memory take effect in the order of their acceptance. A read that is accepted in the same clock
 //!   as a write of its line returns what was there before.
-//! - **No memory:** `failed` follows `line`. Such an access is accepted when an access to one of the memories, whichever
-//!   it is, would be; then nothing happens.
+//! - **No memory:** `failed` follows `line`. Such an access takes its turn at the memory whose address agrees with its own in the
+//!   bits that tell memories apart (26, 20, and from 22 on the cluster); when it is accepted, nothing happens.
 //! - **Hold:** while `hold` is high, only writer 0 is accepted at the handler memory and the packet buffer. Reads continue.
 //! - **Paths:** `ready` follows the `valid`, `line` and `hold` of the same clock; `failed` follows `line`. All other
 //!   outputs are registers. An offer may be withdrawn.
-//! - **Reset:** no data comes of reads that were accepted before; writes that were accepted may be lost.
+//! - **Reset:** a clock suffices. No `data_valid` comes of reads that were accepted before, though the data of the first clock
+//!   after it may be a line; writes that were accepted may be lost.
 
 use super::{
     HANDLER_LINE, L1_LINE, LINE, LINE_BYTES, LINE_DATA, LinePort, LineReadIn, LineWriteIn, OFFSET,
@@ -157,7 +158,7 @@ fn update() {
     let comes = staged("comes", 0, accepted).reset_to(false);
     let from = staged("from", 0, memory);
     let line = chosen(&held, from.at(READ_CLOCKS - 1));
-    let nothing = reg(!comes.at(READ_CLOCKS - 2));
+    let nothing = reg_reset(!comes.at(READ_CLOCKS - 2), true);
     data_valid = comes.at(READ_CLOCKS);
     data = reg(if nothing { 0 } else { line });
 }

@@ -20,13 +20,14 @@
 //! - **Paths:** all outputs on the side of AXI are registers; `write_valid` and `read_valid` join a few.
 //! - **Reset** discards all bursts.
 
-use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, SLAVE, WORD};
+use super::{LINE, LINE_BYTES, LINE_DATA, LineRead, LineWrite, OFFSET, READ_CLOCKS, SLAVE, WORD};
 use crate::axi::{
     AxiAddressIn, AxiDataIn, AxiExtras, AxiReadOut, AxiResponseOut, DECERR, INCR, LENGTH_BITS, OKAY,
     PAGE_BITS, SIZE_BITS, SLVERR, within_beat,
 };
-use crate::entry::ParameterError;
-use crate::stream::{Fifo, FifoConfig, SkidBuffer};
+use crate::entry::{Entry, ParameterError};
+use crate::limits::Limit;
+use crate::stream::{OutputQueue, SkidBuffer};
 use spinneret_verilog::prelude::*;
 
 /// Takes one burst after the other, and says where its beats are.
@@ -138,6 +139,12 @@ fn response_of(refused: Sig<bool>, failed: Sig<bool>) -> Sig {
     }
 }
 
+/// Lines that can wait: those that are asked for before it is seen that no more fit, and as many again, so that a reader that
+/// continues has no gap.
+fn room(clocks: usize) -> usize {
+    (2 * clocks + 2).next_power_of_two()
+}
+
 /// The read channels of a slave, whose lines come `clocks` after their acceptance.
 #[module(clocks: usize, error = ParameterError)]
 pub struct LineReader {
@@ -148,15 +155,7 @@ pub struct LineReader {
     /// Reads of lines.
     pub read: LineRead,
     burst: LineBurst,
-    queue: Checked<
-        Fifo<
-            {
-                FifoConfig::distributed(LINE_DATA + SLAVE.id + 3, (2 * clocks + 2).next_power_of_two())
-                    .registered()
-                    .with_margin(clocks)
-            },
-        >,
-    >,
+    queue: Checked<OutputQueue<{ LINE_DATA + SLAVE.id + 3 }, { room(clocks) }, { clocks }>>,
 }
 
 #[kernel(LineReader, suffix = clocks)]
@@ -186,3 +185,29 @@ fn update() {
     r.valid = queue.m.valid;
     queue.m.ready = r.ready;
 }
+
+/// Clocks from the acceptance of a read to its data.
+const CLOCKS: Limit = Limit::number(
+    "clocks",
+    [1, 64],
+    "clocks from the acceptance of a read to its data",
+);
+
+/// [`LineWriter`].
+pub(crate) const WRITER: Entry = Entry::part(
+    "line_writer",
+    "write channels of an AXI slave in front of a memory of lines",
+    |_| Vec::new(),
+    |_| Ok(Box::new(LineWriter::new()?)),
+);
+
+/// [`LineReader`].
+pub(crate) const READER: Entry = Entry::part(
+    "line_reader",
+    "read channels of an AXI slave in front of a memory of lines",
+    |_| vec![CLOCKS.parameter(READ_CLOCKS as u64)],
+    |values| {
+        let clocks = CLOCKS.check("line_reader", CLOCKS.of(values))?;
+        Ok(Box::new(LineReader::new(clocks)?))
+    },
+);
