@@ -3,6 +3,7 @@
 
 mod admission_gate;
 mod axi_master;
+mod cluster_driver;
 mod her_gen;
 mod hpu;
 mod hpu_handlers;

@@ -2,7 +2,7 @@ use super::{DriverRangeIn, GRAIN, RANGE};
 use crate::hpu::cluster::{HPU, OFFSET, WORD};
 use spinneret_verilog::prelude::*;
 
-/// Bits of a clock of the check: one before the ranges.
+/// Bits of the number of a clock of the check: one after that of the last range.
 const COUNT: usize = RANGE + 1;
 
 /// Checks that one or two areas of memory are each inside of a range of an HPU.
@@ -48,31 +48,31 @@ fn update() {
         cat!(range.end, range.first),
     );
     let address = if second { address[1] } else { address[0] };
+    let grain = reg(address.slice(OFFSET, GRAIN));
     after = address.resize(WORD + 1) + bytes.resize(WORD + 1);
     is_empty = !bytes.any();
     let (part, grains) = after.split_at(OFFSET);
     let (end, above) = grains.split_at(GRAIN);
-    let (range_first, range_end) = ranges.read(0, cat!(hpu, count.slice(0, RANGE))).split_at(GRAIN);
-    let is_after = range_first <= address.slice(OFFSET, GRAIN);
+
+    /// The range of the clock before is compared.
+    let (range_first, range_end) = reg(ranges.read(0, cat!(hpu, count.slice(0, RANGE)))).split_at(GRAIN);
+    let is_after = range_first <= grain;
     let is_before = cat!(end, part.any()) <= cat!(range_end, lit(0, 1));
     let is_found = found || (is_after && is_before);
-    let is_inside = are_inside && (is_empty || (is_found && !above.any() && !is_beyond));
-    let ends = runs && count == lit((1 << RANGE) - 1, COUNT);
+    found = is_found && count.any();
+    let ends = runs && count[RANGE];
     done = ends && (second || !has_second);
     allowed = are_inside;
-    let again = start || ends;
-    if again {
-        count = fill(true, COUNT);
-        found = false;
+    if start || ends {
+        count = 0;
         second = !start;
     } else {
         count = count + 1;
-        found = is_found && !count[RANGE];
     }
     if start {
         are_inside = true;
     } else if ends {
-        are_inside = is_inside;
+        are_inside = are_inside && (is_empty || (is_found && !above.any() && !is_beyond));
     }
     runs = start || (runs && !done);
 }

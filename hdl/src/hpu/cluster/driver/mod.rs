@@ -55,11 +55,12 @@ pub use registers::{DriverRegisters, PLACE};
 pub use slots::{TASK_WORD, TaskSlots};
 pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
-pub use watchdog::Watchdog;
+pub use watchdog::DriverWatchdog;
 
 use super::{Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD};
 use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, StreamOut};
+use spinneret_isa::cause;
 use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
 use spinneret_verilog::prelude::*;
 
@@ -155,7 +156,7 @@ pub struct ClusterDriver {
     starts: DriverStarts,
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
-    watchdog: Watchdog,
+    watchdog: DriverWatchdog,
     /// The HPU that is looked at; the highest bit says which pipeline goes first.
     turn: Reg<{ HPU }, Reset>,
 }
@@ -185,12 +186,13 @@ fn update() {
     accesses.decision = starts.decision;
     for port in 0..PIPELINES {
         accesses.s[port] = s[port];
-        tasks.offer[port] = accesses.offer[port];
         starts.offer[port] = accesses.offer[port];
-        starts.trap[port] = trap[port];
-        watchdog.trap[port] = trap[port];
     }
 
+    starts.trapped = trapped(&trap, |trap| trap.valid);
+    watchdog.trapped = trapped(&trap, |trap| trap.cause == cause::STOPPED);
+
+    tasks.asks = accesses.asks;
     tasks.turn = turn;
     tasks.given = giver.given;
     tasks.access = accesses.m;

@@ -1,0 +1,3 @@
+//! Benches of the blocks of a cluster.
+
+pub mod driver;
