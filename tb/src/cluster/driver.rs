@@ -132,6 +132,8 @@ pub struct Hpu {
     tries: u32,
     /// An access that took place, the clock in which its word is there, and the word.
     answer: Option<(u64, Access, u32)>,
+    /// The queue of its last task.
+    queue: Option<u64>,
     asks: bool,
     task: Option<Task>,
     given: u64,
@@ -151,6 +153,16 @@ impl Hpu {
     /// It holds a task.
     pub fn has_task(&self) -> bool {
         self.task.is_some()
+    }
+
+    /// It waits for its last offer, or for the word of it.
+    pub fn is_busy(&self) -> bool {
+        self.offer.is_some() || self.answer.is_some()
+    }
+
+    /// Its tasks are done.
+    pub fn is_done(&self) -> bool {
+        self.task.is_none() && self.ended.is_none()
     }
 
     /// Words of its task.
@@ -257,7 +269,7 @@ impl Hpu {
 struct Sent {
     id: u64,
     kind: u64,
-    queue: u64,
+    queue: Option<u64>,
     words: [u32; 7],
 }
 
@@ -479,6 +491,7 @@ impl<M: Model> Bench<M> {
         self.expect_words();
         if let Some((task, hpu, _, at)) = self.giving.filter(|giving| giving.3 == self.now) {
             let hpu = &mut self.hpus[hpu];
+            hpu.queue = Some(u64::from(task.words[21] >> 9 & 0xff));
             (hpu.task, hpu.given, hpu.asks, hpu.was_stopped) = (Some(task), at, false, false);
             self.giving = None;
         }
@@ -620,7 +633,7 @@ impl<M: Model> Bench<M> {
         self.sent.push_back(Sent {
             id: (4 * number + command) as u64,
             kind,
-            queue: hpu.task.map_or(0, |task| u64::from(task.words[21] >> 9 & 0xff)),
+            queue: hpu.queue,
             words: hpu.registers[1..].try_into().expect("seven words"),
         });
     }
@@ -632,16 +645,15 @@ impl<M: Model> Bench<M> {
         let [id, kind, queue] =
             ["command_id", "command_kind", "command_queue"].map(|port| self.sim.get(port));
         let words = self.words_of("command_words", 7).try_into().expect("seven words");
-        let sent = Sent {
+        let expected = self.sent.pop_front();
+        let queue = expected.as_ref().map_or(None, |sent| sent.queue.and(Some(queue)));
+        let sent = Some(Sent {
             id,
             kind,
             queue,
             words,
-        };
-        let expected = self.sent.pop_front();
-        self.check(expected.as_ref() == Some(&sent), || {
-            format!("{sent:x?}, not {expected:x?}")
         });
+        self.check(expected == sent, || format!("{sent:x?}, not {expected:x?}"));
         self.seen.commands += 1;
         let at = self.now + u64::from(self.rng.random_range(1..=self.delay));
         self.commands.push((id, at));
