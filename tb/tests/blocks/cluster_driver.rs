@@ -248,7 +248,7 @@ fn random_tasks_are_those_of_the_model() {
         ];
         assert!(common.iter().all(|count| *count > 10), "{seen:?}");
         assert!(
-            seen.refused > 3 && (seen.full > 3 || pattern[1] < 100),
+            seen.refused > 3 && (seen.full > 20 || pattern[1] < 300),
             "{seen:?}"
         );
         assert!(seen.stopped > 10 || pattern[2] == 0, "{seen:?}");
@@ -488,15 +488,17 @@ fn user_mode_names_its_own_memory_alone() {
             (l1_address(1, 0x800 + 0x780), 4, false),
             (l1_address(1, 0x800), 0x780, true),
         ] {
-            let wanted =
-                |found: bool, kind: &str| assert_eq!(found, allowed, "{kind} {address:#x}, {bytes:#x}");
-            wanted(may_start(bench, Some(0), [address, bytes, 0]), "host copy");
-            wanted(may_start(bench, Some(1), [address, 0, bytes]), "send");
-            wanted(may_start(bench, None, [address, base, bytes]), "source");
-            wanted(
-                may_start(bench, None, [base, address, bytes]) || bytes > 0x100 && allowed,
-                "destination",
-            );
+            // The other end of a copy has room for 0x100 bytes.
+            let fits = allowed && bytes <= 0x100;
+            for (kind, words, allowed) in [
+                (Some(0), [address, bytes, 0], allowed),
+                (Some(1), [address, 0, bytes], allowed),
+                (None, [address, base, bytes], fits),
+                (None, [base, address, bytes], fits),
+            ] {
+                let may = may_start(bench, kind, words);
+                assert_eq!(may, allowed, "{kind:?} {words:x?}");
+            }
         }
         assert!(!may_start(bench, Some(1), [base, 1, 4]));
         assert!(may_start(bench, Some(1), [base, 1, 0]));
