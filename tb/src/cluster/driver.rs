@@ -646,7 +646,7 @@ impl<M: Model> Bench<M> {
             ["command_id", "command_kind", "command_queue"].map(|port| self.sim.get(port));
         let words = self.words_of("command_words", 7).try_into().expect("seven words");
         let expected = self.sent.pop_front();
-        let queue = expected.as_ref().map_or(None, |sent| sent.queue.and(Some(queue)));
+        let queue = expected.as_ref().and_then(|sent| sent.queue.and(Some(queue)));
         let sent = Some(Sent {
             id,
             kind,
