@@ -511,6 +511,41 @@ impl<M: Model> Bench<M> {
         (0..clocks).for_each(|_| self.clock());
     }
 
+    /// Resets the driver: all that was inside is forgotten, and registers and numbers of copies stay.
+    pub fn reset(&mut self) {
+        for input in ["task", "s_0", "s_1", "trap_0", "trap_1"] {
+            self.sim.set(&format!("{input}_valid"), 0_u64);
+        }
+        for input in ["copy_done", "command_done"] {
+            self.sim.set(input, 0_u64);
+        }
+        self.sim.reset();
+        for hpu in &mut self.hpus {
+            *hpu = Hpu {
+                copied: hpu.started,
+                task: None,
+                ended: None,
+                answer: None,
+                offer: None,
+                asks: false,
+                open: [false; 4],
+                copies: VecDeque::new(),
+                ..hpu.clone()
+            };
+        }
+        (self.word, self.begun, self.used) = (0, self.seen.finished, [false; SLOTS]);
+        self.tasks.clear();
+        self.arrived.clear();
+        self.copying.clear();
+        self.ready.clear();
+        self.copier.clear();
+        self.sent.clear();
+        self.commands.clear();
+        self.traps.clear();
+        self.stalled.clear();
+        (self.giving, self.fault, self.finished_stalled) = (None, None, false);
+    }
+
     /// Makes an access, and waits until it is done.
     pub fn access(&mut self, hpu: usize, access: Access) -> Done {
         self.offer(hpu, access);

@@ -213,12 +213,15 @@ impl Program {
     }
 }
 
+/// Tasks of random traffic.
+const TASKS: u32 = 200;
+
 fn random_traffic(run: &mut TestRun, [pace, delay, budget]: [u32; 3]) -> Driver {
     let mut rng = run.rng("traffic");
     let mut bench = Driver::new(run);
     (bench.pace, bench.delay, bench.budget) = (pace, delay, budget);
     let mut programs = vec![Program::default(); HPUS];
-    for number in 0..400 {
+    for number in 0..TASKS {
         let words = task(&mut rng, number);
         bench.push(words);
     }
@@ -229,7 +232,7 @@ fn random_traffic(run: &mut TestRun, [pace, delay, budget]: [u32; 3]) -> Driver 
         bench.clock();
     }
     bench.run(3);
-    assert_eq!(bench.seen.finished, 400);
+    assert_eq!(bench.seen.finished, TASKS);
     bench
 }
 
@@ -572,5 +575,29 @@ fn offers_of_both_pipelines_take_turns() {
         bench.hpus[0].offer = None;
         [1, 5].into_iter().for_each(|hpu| end(bench, hpu));
         bench.run(3);
+    });
+}
+
+#[test]
+fn a_reset_forgets_what_is_inside() {
+    check(|bench| {
+        for round in 0..3 {
+            bench.delay = 300;
+            (0..12).for_each(|number| bench.push(plain(number)));
+            for hpu in 0..HPUS {
+                begin(bench, hpu);
+                bench.access(hpu, Access::load(register::ISSUE));
+                let copy = bench.access(hpu, Access::load(dma::START).of_dma());
+                assert_eq!(copy, Done::Word(round + 1));
+            }
+            (0..HPUS).for_each(|hpu| bench.offer(hpu, Access::load(register::DOORBELL)));
+            bench.run(7 + round as usize);
+            bench.reset();
+            bench.run(5);
+            assert_eq!(
+                (bench.get("load"), bench.get("idle"), bench.get("asked")),
+                (0, 1, 0)
+            );
+        }
     });
 }
