@@ -85,10 +85,7 @@ fn update() {
             (starts || is_copy(dma::DONE), copy),
             (is_stored, registers.read(0, place)),
             (issues, number.resize(WORD)),
-            (
-                is_command(register::WAIT),
-                open_here.count_ones(COMMAND + 1).resize(WORD),
-            ),
+            (is_command(register::WAIT), count_of(open_here).resize(WORD)),
             (is_test, is_done.word().resize(WORD)),
         ],
         constant(lit(0, WORD)),
@@ -107,4 +104,14 @@ fn update() {
     }
     full = word_of(copies.iter().map(|count| count.all()));
     busy = any_of_each(opened, COMMANDS) | word_of(copies.iter().map(|count| count.any()));
+}
+
+/// Number of bits of four that are set, without an adder.
+#[kernel]
+fn count_of(bits: Sig) -> Sig {
+    let some = |number: usize| {
+        (0..1_u32 << COMMANDS).filter(move |bits| bits.count_ones() as usize >> number & 1 == 1)
+    };
+    let bit = |number: usize| word_of(some(number).map(|value| bits == value)).any();
+    word_of((0..COMMAND + 1).map(bit))
 }
