@@ -33,7 +33,7 @@
 //! - **Watchdog:** an HPU that holds a task for more than `budget` clocks (0: no limit) is stopped once, until it traps with the cause of a stop, or ends.
 //! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place; they take turns of four
 //!   clocks. The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
-//! - **Reset:** tasks, commands and copies are forgotten.
+//! - **Reset:** tasks, commands and copies are forgotten, so who does the copies and commands is reset as well.
 
 mod accesses;
 mod check;
