@@ -5,6 +5,7 @@ mod admission_gate;
 mod axi_master;
 mod cluster_l1;
 mod hpu_port;
+mod cluster_driver;
 mod her_gen;
 mod host_copier;
 mod hpu;

@@ -1,4 +1,4 @@
-use super::ports::COMMAND_ID;
+use super::ports::{COMMAND_ID, bit_of};
 use super::{DecisionIn, DecisionInHandles, DriverAccess, DriverOffer, PIPELINES};
 use crate::hpu::cluster::{COMMAND_WORDS, HPUS, RegisterAccessIn, RegisterAccessInHandles, WORD};
 use spinneret_regmap::pspin::{dma, driver as register};
@@ -22,7 +22,9 @@ pub struct DriverAccesses {
     pub decision: DecisionIn,
     /// The access that took place in the clock before.
     pub m: DriverAccess,
-    /// The offers of the clock before.
+    /// HPUs that offered a read of the handler's address in the clock before.
+    pub asks: Wire<Out, { HPUS }>,
+    /// The starts that were offered.
     pub offer: [DriverOffer; PIPELINES],
     /// The word of a task, one clock after `m`.
     pub task_word: Wire<In, { WORD }>,
@@ -91,12 +93,16 @@ fn update() {
         s_of.refused = own.refused;
         takes.push(s_of.valid && own.can && !yields && !own.refused);
         refuses.push(s_of.valid && own.refused && own.is_decided);
-        offer[number].asks = reg_reset(is_request(s_of), false);
-        offer[number].starts = reg_reset(s_of.valid && own.starts && !own.is_decided, false);
+        offer[number].valid = reg_reset(s_of.valid && own.starts && !own.is_decided, false);
         offer[number].hpu = reg(s_of.hpu);
         offer[number].is_dma = reg(s_of.is_dma);
         offer[number].is_user = reg(s_of.is_user);
     }
+    asks = s
+        .iter()
+        .map(|s| reg_reset(bit_of(s.hpu, is_request(s)), 0))
+        .reduce(|a, b| a | b)
+        .expect("a pipeline");
     decision.refused = reg_reset(refuses[0] || refuses[1], false);
     let second = takes[1];
     m.valid = reg_reset(takes[0] || second, false);

@@ -2,12 +2,14 @@ use super::{DriverRangeIn, GRAIN, RANGE};
 use crate::hpu::cluster::{HPU, OFFSET, WORD};
 use spinneret_verilog::prelude::*;
 
-/// Bits of a clock of the check: one before the ranges.
+/// Ranges of an HPU.
+const RANGES: usize = 1 << RANGE;
+/// Bits of the number of a clock of the check: two after that of the last range.
 const COUNT: usize = RANGE + 1;
 
 /// Checks that one or two areas of memory are each inside of a range of an HPU.
 ///
-/// It takes nine clocks an area. An area without bytes is inside. All inputs stay until it is done.
+/// It takes ten clocks an area. An area without bytes is inside. All inputs stay until it is done.
 #[module]
 pub struct RangeCheck {
     /// Ranges that are set.
@@ -28,7 +30,7 @@ pub struct RangeCheck {
     pub done: Wire<Out, bool>,
     /// From the next clock on: they are inside.
     pub allowed: Wire<Out, bool>,
-    #[new(Ram::new(RamStyle::Distributed, 1 << (HPU + RANGE), 2 * GRAIN).holding("zero", Vec::new()))]
+    #[new(Ram::new(RamStyle::Distributed, RANGES << HPU, 2 * GRAIN).holding("zero", Vec::new()))]
     ranges: Ram,
     runs: Reg<bool, Reset>,
     count: Reg<{ COUNT }>,
@@ -48,31 +50,33 @@ fn update() {
         cat!(range.end, range.first),
     );
     let address = if second { address[1] } else { address[0] };
+    let grain = reg(address.slice(OFFSET, GRAIN));
     after = address.resize(WORD + 1) + bytes.resize(WORD + 1);
     is_empty = !bytes.any();
     let (part, grains) = after.split_at(OFFSET);
     let (end, above) = grains.split_at(GRAIN);
-    let (range_first, range_end) = ranges.read(0, cat!(hpu, count.slice(0, RANGE))).split_at(GRAIN);
-    let is_after = range_first <= address.slice(OFFSET, GRAIN);
+
+    /// The range of the clock before is compared.
+    let (range_first, range_end) = reg(ranges.read(0, cat!(hpu, count.slice(0, RANGE)))).split_at(GRAIN);
+    let is_after = range_first <= grain;
     let is_before = cat!(end, part.any()) <= cat!(range_end, lit(0, 1));
-    let is_found = found || (is_after && is_before);
-    let is_inside = are_inside && (is_empty || (is_found && !above.any() && !is_beyond));
-    let ends = runs && count == lit((1 << RANGE) - 1, COUNT);
+
+    /// What it says is added one clock later.
+    let is_found = found || reg(is_after && is_before);
+    found = is_found && count.slice(1, RANGE).any();
+    let ends = runs && count == RANGES + 1;
     done = ends && (second || !has_second);
     allowed = are_inside;
-    let again = start || ends;
-    if again {
-        count = fill(true, COUNT);
-        found = false;
+    if start || ends {
+        count = 0;
         second = !start;
     } else {
         count = count + 1;
-        found = is_found && !count[RANGE];
     }
     if start {
         are_inside = true;
     } else if ends {
-        are_inside = is_inside;
+        are_inside = are_inside && (is_empty || (is_found && !above.any() && !is_beyond));
     }
     runs = start || (runs && !done);
 }

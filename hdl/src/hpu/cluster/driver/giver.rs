@@ -1,6 +1,6 @@
 use super::slots::{BYTES, PACKET, SOURCE, TASK_WORD, limited};
 use super::{CLUSTER, DriverRange, GRAIN, Given, RANGE, l1_base};
-use crate::hpu::cluster::{HPU, HPUS, LINE_BYTES, OFFSET, SLOT, TASK_SIZE, WORD};
+use crate::hpu::cluster::{HPU, HPUS, OFFSET, SLOT, TASK_SIZE, WORD};
 use crate::stream::StreamIn;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_AREA_BYTES, L1_AREAS};
 use spinneret_verilog::prelude::*;
@@ -17,8 +17,8 @@ const WORDS: [[usize; 2]; 7] = [
 ];
 const STACK: [usize; 2] = [0; 2];
 const SHARED: [usize; 2] = [0; 2];
-/// Bits of a sum of address, bytes and what rounds up.
-const SUM: usize = WORD + 2;
+/// Bits of a sum of address and bytes.
+const SUM: usize = WORD + 1;
 
 /// Gives ready tasks to idle HPUs, the lowest number first, after setting the ranges that the task may access.
 ///
@@ -48,10 +48,9 @@ pub struct TaskGiver {
     step: Reg<{ RANGE + 1 }>,
     hpu: Reg<{ HPU }>,
     slot: Reg<{ SLOT }>,
-    /// The range's address, bytes rounded up, and whether there are any.
+    /// The range's address and bytes.
     from: Reg<{ WORD }>,
-    bytes: Reg<{ WORD + 1 }>,
-    is_there: Reg<bool>,
+    bytes: Reg<{ WORD }>,
 }
 
 #[kernel(TaskGiver)]
@@ -91,29 +90,30 @@ fn update() {
         word,
     );
     if is_bytes_1 {
-        bytes = size.resize(WORD + 1) + (LINE_BYTES - 1);
-        is_there = size.any();
+        bytes = size;
     } else {
         from = address;
     }
 
-    /// Third clock: the end.
+    /// Third clock: the end in bytes. Fourth clock: in grains.
     let sum = reg(from.resize(SUM) + bytes.resize(SUM));
-    let first_grain = reg(from.slice(OFFSET, GRAIN));
-    let has_bytes = reg(is_there);
+    let (part, grains) = sum.split_at(OFFSET);
+    let grains = reg(grains + part.any().word().resize(SUM - OFFSET));
+    let first_grain = reg(reg(from.slice(OFFSET, GRAIN)));
+    let has_bytes = reg(reg(bytes.any()));
 
-    /// Fourth clock: the range is set, and after the last one the task is given.
-    let writes = reg_reset(reg_reset(reg_reset(reads, false) && is_bytes_1, false), false);
-    let number_3 = reg(reg(number_1));
-    let (_, end) = sum.split_at(OFFSET);
-    let (end, above) = end.split_at(GRAIN);
+    /// Fifth clock: the range is set, and after the last one the task is given.
+    let sums = reg_reset(reg_reset(reads, false) && is_bytes_1, false);
+    let writes = reg_reset(reg_reset(sums, false), false);
+    let number_4 = reg(reg(reg(number_1)));
+    let (end, above) = grains.split_at(GRAIN);
     let is_range = has_bytes && !above.any();
     range.write = writes;
     range.hpu = hpu;
-    range.number = number_3;
+    range.number = number_4;
     range.first = first_grain & is_range.repeat(GRAIN);
     range.end = end & is_range.repeat(GRAIN);
-    let is_given = reg_reset(writes && number_3 == last, false);
+    let is_given = reg_reset(writes && number_4 == last, false);
     given.valid = is_given;
     given.hpu = hpu;
     given.slot = slot;

@@ -33,7 +33,7 @@
 //! - **Watchdog:** an HPU that holds a task for more than `budget` clocks (0: no limit) is stopped once, until it traps with the cause of a stop, or ends.
 //! - **Ports:** `ready` and `refused` follow the offer of their port, `valid` of the other one, and registers. Of two offers in a clock one takes place: see
 //!   [`Turn`](super::Turn). The word of a load is there two clocks later. An HPU makes an offer in every fourth clock at most.
-//! - **Reset:** tasks, commands and copies are forgotten.
+//! - **Reset:** tasks, commands and copies are forgotten, so who does the copies and commands is reset as well.
 
 mod accesses;
 mod check;
@@ -55,13 +55,14 @@ pub use registers::{DriverRegisters, PLACE};
 pub use slots::{TASK_WORD, TaskSlots};
 pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
-pub use watchdog::Watchdog;
+pub use watchdog::DriverWatchdog;
 
 use super::{
     Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, Turn, WORD,
 };
 use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, StreamOut};
+use spinneret_isa::cause;
 use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
 use spinneret_verilog::prelude::*;
 
@@ -157,7 +158,7 @@ pub struct ClusterDriver {
     starts: DriverStarts,
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
-    watchdog: Watchdog,
+    watchdog: DriverWatchdog,
     /// The pipeline that goes first.
     first: Turn,
     /// The HPU that is looked at.
@@ -189,12 +190,13 @@ fn update() {
     accesses.decision = starts.decision;
     for port in 0..PIPELINES {
         accesses.s[port] = s[port];
-        tasks.offer[port] = accesses.offer[port];
         starts.offer[port] = accesses.offer[port];
-        starts.trap[port] = trap[port];
-        watchdog.trap[port] = trap[port];
     }
 
+    starts.trapped = trapped(&trap, |trap| trap.valid);
+    watchdog.trapped = trapped(&trap, |trap| trap.cause == cause::STOPPED);
+
+    tasks.asks = accesses.asks;
     tasks.turn = turn;
     tasks.given = giver.given;
     tasks.access = accesses.m;

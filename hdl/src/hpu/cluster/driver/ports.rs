@@ -1,6 +1,6 @@
 //! Port bundles of the driver and between its parts.
 
-use super::{COMMAND, PIPELINES, THREAD};
+use super::{COMMAND, THREAD};
 use crate::hpu::cluster::{HPU, SLOT, WORD};
 use spinneret_verilog::prelude::*;
 
@@ -63,13 +63,11 @@ pub struct DriverAccess {
     pub data: Wire<Out, { WORD }>,
 }
 
-/// An offer of the clock before that waits for a task, or to start something.
+/// An offer of the clock before that waits to start something.
 #[interface(DriverOfferIn)]
 pub struct DriverOffer {
-    /// It reads the handler's address.
-    pub asks: Wire<Out, bool>,
     /// It starts a command or copy, which is not decided yet.
-    pub starts: Wire<Out, bool>,
+    pub valid: Wire<Out, bool>,
     /// Whose.
     pub hpu: Wire<Out, { HPU }>,
     /// It starts a copy.
@@ -102,19 +100,13 @@ pub struct Given {
     pub slot: Wire<Out, { SLOT }>,
 }
 
-/// Bits of HPUs of which a pipeline reports that they trapped, for one cause or all.
+/// The HPUs of which traps are reported that have some property.
 #[kernel]
-pub(super) fn trapped(trap: &[ThreadTrapInHandles], cause: Option<u32>) -> Sig {
-    let bits = trap.iter().map(|trap| {
-        let is_it = match cause {
-            Some(cause) => trap.valid && trap.cause == cause,
-            None => trap.valid,
-        };
-        (constant(lit(1, 1 << THREAD)) << trap.thread) & is_it.repeat(1 << THREAD)
-    });
-    let bits: Vec<_> = bits.rev().collect();
-    assert_eq!(bits.len(), PIPELINES);
-    cat_all(&bits)
+pub(super) fn trapped(trap: &[ThreadTrapInHandles], has: impl Fn(&ThreadTrapInHandles) -> Sig<bool>) -> Sig {
+    let threads = trap
+        .iter()
+        .map(|trap| bit_of(trap.thread, trap.valid && has(trap)));
+    cat_all(&threads.rev().collect::<Vec<_>>())
 }
 
 /// The bit of a number, if a condition holds.
@@ -135,16 +127,6 @@ pub(super) fn lowest(bits: Sig, width: usize) -> Sig {
 #[kernel]
 pub(super) fn any_of_each(bits: Sig, each: usize) -> Sig {
     word_of((0..bits.width() / each).map(|number| bits.slice(number * each, each).any()))
-}
-
-/// The value of an HPU.
-#[kernel]
-pub(super) fn of_hpu(values: &[Sig], hpu: Sig) -> Sig {
-    let choices = values
-        .iter()
-        .enumerate()
-        .map(|(number, value)| (hpu == number, *value));
-    first(&choices.collect::<Vec<_>>(), values[0])
 }
 
 /// Bits of the number of a command among those of all HPUs.

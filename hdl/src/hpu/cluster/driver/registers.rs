@@ -1,4 +1,4 @@
-use super::ports::{COMMAND_ID, any_of_each, bit_of, of_hpu};
+use super::ports::{COMMAND_ID, any_of_each, bit_of};
 use super::{COMMAND, COMMANDS, DriverAccessIn};
 use crate::hpu::cluster::{HPU, HPUS, WORD};
 use spinneret_regmap::pspin::{dma, driver as register};
@@ -8,6 +8,8 @@ use spinneret_verilog::prelude::*;
 pub const PLACE: usize = 3;
 /// Bits of the number of copies that an HPU has under way.
 const COPIES: usize = 4;
+/// Bits of the number of one of them.
+const COPIES_BITS: usize = COPIES.trailing_zeros() as usize;
 
 /// Registers of commands and copies, and how many of these each HPU has under way.
 #[module]
@@ -69,14 +71,11 @@ fn update() {
     let starts = is_copy(dma::START);
     begins = access.valid && (issues || starts);
 
-    /// Numbers of copies: the next one, or the last one that is done.
-    let waiting = of_hpu(&copies, hpu);
-    let change = if starts {
-        constant(lit(1, WORD))
-    } else {
-        waiting.resize(WORD).negate()
-    };
-    let copy = started.read(0, hpu) + change;
+    /// Numbers of copies: the last one and 1, or without those that are under way. The lowest bits carry a 1.
+    let waiting: Vec<_> = copies.iter().rev().copied().collect();
+    let waiting = cat_all(&waiting).at(cat!(hpu, lit(0, COPIES_BITS)), COPIES);
+    let change = !waiting.resize(WORD) & (!starts).repeat(WORD);
+    let copy = (cat!(started.read(0, hpu), lit(1, 1)) + cat!(change, lit(1, 1))).slice(1, WORD);
     started.write(access.valid && starts, hpu, copy);
 
     let open_here = opened.at(cat!(hpu, lit(0, COMMAND)), COMMANDS);
@@ -86,10 +85,7 @@ fn update() {
             (starts || is_copy(dma::DONE), copy),
             (is_stored, registers.read(0, place)),
             (issues, number.resize(WORD)),
-            (
-                is_command(register::WAIT),
-                open_here.count_ones(COMMAND + 1).resize(WORD),
-            ),
+            (is_command(register::WAIT), count_of(open_here).resize(WORD)),
             (is_test, is_done.word().resize(WORD)),
         ],
         constant(lit(0, WORD)),
@@ -108,4 +104,14 @@ fn update() {
     }
     full = word_of(copies.iter().map(|count| count.all()));
     busy = any_of_each(opened, COMMANDS) | word_of(copies.iter().map(|count| count.any()));
+}
+
+/// Number of bits of four that are set, without an adder.
+#[kernel]
+fn count_of(bits: Sig) -> Sig {
+    let some = |number: usize| {
+        (0..1_u32 << COMMANDS).filter(move |bits| bits.count_ones() as usize >> number & 1 == 1)
+    };
+    let bit = |number: usize| word_of(some(number).map(|value| bits == value)).any();
+    word_of((0..COMMAND + 1).map(bit))
 }

@@ -1,9 +1,6 @@
-use super::ports::{COMMAND_ID, bit_of, lowest, trapped};
+use super::ports::{COMMAND_ID, bit_of, lowest};
 use super::registers::PLACE;
-use super::{
-    COMMAND, COMMANDS, CopyRequest, Decision, DriverOfferIn, DriverRangeIn, PIPELINES, RangeCheck,
-    ThreadTrapIn,
-};
+use super::{COMMAND, COMMANDS, CopyRequest, Decision, DriverOfferIn, DriverRangeIn, PIPELINES, RangeCheck};
 use crate::hpu::cluster::{COMMAND_WORDS, Command, HPU, HPUS, QUEUE, SLOT, WORD};
 use crate::stream::StreamOut;
 use spinneret_regmap::pspin::{dma, driver as register};
@@ -35,8 +32,8 @@ pub struct DriverStarts {
     pub turn: Wire<In, { HPU }>,
     /// Offers.
     pub offer: [DriverOfferIn; PIPELINES],
-    /// Traps: what a thread wanted to start is dropped.
-    pub trap: [ThreadTrapIn; PIPELINES],
+    /// HPUs that trapped: what they wanted to start is dropped.
+    pub trapped: Wire<In, { HPUS }>,
     /// Protection ranges.
     pub range: DriverRangeIn,
     /// HPUs whose task has ended and waits; they start nothing.
@@ -94,14 +91,13 @@ fn copy_word(offset: u32) -> usize {
 #[kernel(DriverStarts)]
 fn update() {
     let is_idle = step == Step::Idle;
-    let trapped = trapped(&trap, None);
 
     /// Who wants to start something.
     let wanting: Vec<_> = offer
         .iter()
         .map(|offer| {
             let is_under_way = !is_idle && hpu == offer.hpu;
-            (bit_of(offer.hpu, offer.starts && !is_under_way), offer)
+            (bit_of(offer.hpu, offer.valid && !is_under_way), offer)
         })
         .collect();
     let new = wanting[0].0 | wanting[1].0;

@@ -1,5 +1,5 @@
 use super::ports::bit_of;
-use super::{DriverAccessIn, DriverFault, DriverOfferIn, GivenIn, PIPELINES};
+use super::{DriverAccessIn, DriverFault, GivenIn};
 use crate::hpu::cluster::{HPU, HPUS, SLOT, TaskOrigin};
 use crate::stream::StreamOut;
 use spinneret_regmap::pspin::driver as register;
@@ -14,8 +14,8 @@ pub struct HpuTasks {
     pub given: GivenIn,
     /// Accesses.
     pub access: DriverAccessIn,
-    /// Offers.
-    pub offer: [DriverOfferIn; PIPELINES],
+    /// HPUs that ask for a task.
+    pub asks: Wire<In, { HPUS }>,
     /// HPUs of which a command or copy is under way.
     pub busy: Wire<In, { HPUS }>,
     /// HPUs that hold a task.
@@ -61,14 +61,9 @@ fn update() {
     let given_to = bit_of(given.hpu, given.valid);
     let rung = bit_of(access.hpu, accesses(register::DOORBELL));
     let fails = accesses(register::ERROR) && access.is_write;
-    let asking = offer
-        .iter()
-        .map(|offer| bit_of(offer.hpu, offer.asks))
-        .reduce(|a, b| a | b)
-        .expect("an offer");
     holds = (holds & !rung) | given_to;
-    waits = (waits | asking) & !holds & !given_to;
-    has_asked = has_asked | asking;
+    waits = (waits | asks) & !holds & !given_to;
+    has_asked = has_asked | asks;
     failed = (failed | bit_of(access.hpu, fails)) & !given_to;
     held = holds;
     ended = ends;

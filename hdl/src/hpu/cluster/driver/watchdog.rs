@@ -1,14 +1,13 @@
-use super::ports::{bit_of, trapped};
-use super::{GivenIn, PIPELINES, ThreadTrapIn};
+use super::GivenIn;
+use super::ports::bit_of;
 use crate::hpu::cluster::{HPU, HPUS, WORD};
-use spinneret_isa::cause;
 use spinneret_verilog::prelude::*;
 
 /// Stops HPUs that hold a task for more clocks than the budget, each once a task.
 ///
 /// `stop` ends with the trap that it causes, or with the task.
 #[module]
-pub struct Watchdog {
+pub struct DriverWatchdog {
     /// Clocks that a task may take; 0: any number.
     pub budget: Wire<In, { WORD }>,
     /// The HPU that is looked at.
@@ -17,8 +16,8 @@ pub struct Watchdog {
     pub given: GivenIn,
     /// HPUs that hold a task.
     pub held: Wire<In, { HPUS }>,
-    /// Traps of the pipelines.
-    pub trap: [ThreadTrapIn; PIPELINES],
+    /// HPUs that trapped because they were stopped.
+    pub trapped: Wire<In, { HPUS }>,
     /// HPUs that are stopped.
     pub stop: Wire<Out, { HPUS }>,
     clock: Reg<{ WORD }, Reset>,
@@ -29,7 +28,7 @@ pub struct Watchdog {
     stopped: Reg<{ HPUS }, Reset>,
 }
 
-#[kernel(Watchdog)]
+#[kernel(DriverWatchdog)]
 fn update() {
     clock = clock + 1;
     since.write(given.valid, given.hpu, clock);
@@ -37,7 +36,7 @@ fn update() {
     let is_held = reg_reset(held[turn], false);
     let is_over = reg_reset(is_held && age > budget && budget.any(), false);
     let late = bit_of(reg(reg(turn)), is_over);
-    stopped = (stopped | trapped(&trap, Some(cause::STOPPED))) & held;
-    stops = (stops | late) & held & !stopped & !trapped(&trap, Some(cause::STOPPED));
+    stopped = (stopped | trapped) & held;
+    stops = (stops | late) & held & !stopped & !trapped;
     stop = stops;
 }
