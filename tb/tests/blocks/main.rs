@@ -3,21 +3,21 @@
 
 mod admission_gate;
 mod axi_master;
-mod cluster_l1;
-mod hpu_port;
 mod cluster_driver;
+mod cluster_l1;
 mod her_gen;
 mod host_copier;
 mod hpu;
 mod hpu_handlers;
 mod hpu_memory;
 mod hpu_pipeline;
+mod hpu_port;
 mod hpu_suites;
 mod ingress_dma;
 mod line_copier;
-mod message_scheduler;
 mod line_crossbar;
 mod line_slaves;
+mod message_scheduler;
 mod pkt_alloc;
 mod pkt_match;
 mod pkt_match_ip;

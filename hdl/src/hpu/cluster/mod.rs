@@ -15,7 +15,7 @@ mod ports;
 pub(crate) mod program_writer;
 mod rotator;
 pub mod scheduler;
-mod slaves;
+pub(crate) mod slaves;
 mod steps;
 mod turn;
 mod word_server;
