@@ -568,7 +568,7 @@ fn offers_of_both_pipelines_take_turns() {
             bench.offer(1, Access::load(4));
             bench.offer(5, Access::load(8));
             bench.offer(4, Access::load(register::INFO));
-            bench.run(13);
+            bench.run(21);
             assert!([1, 4, 5].iter().all(|hpu| bench.hpus[*hpu].done.is_some()));
         }
         assert!(bench.seen.lost > 0);

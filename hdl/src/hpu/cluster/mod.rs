@@ -54,7 +54,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
     crossbar::ENTRY.variant("line_crossbar_small", "readers=2 writers=3 clusters=1"),
     line_memory::ENTRY.variant("line_memory_ultra", "lines=64"),
     line_memory::ENTRY.variant("line_memory_block", "lines=16 ultra=0"),
-    program_writer::ENTRY.variant("program_writer", ""),
     bench::ENTRY.variant("line_slaves_bench", ""),
     PORT.variant("hpu_port", ""),
     PORT.variant("hpu_port_single", "clusters=1"),
@@ -64,6 +63,7 @@ pub(crate) const SIMULATED: &[Variant] = &[
     COPIER.variant("line_copier", ""),
     HOST_COPIER.variant("host_copier", ""),
     SERVER.variant("word_server", ""),
+    SERVER.variant("word_server_single", "clusters=1"),
     scheduler::SIMULATED[0],
     scheduler::SIMULATED[1],
 ];
