@@ -58,9 +58,9 @@ module hpu_pipeline_proof (
         .rvfi_mem_rmask(mem_rmask), .rvfi_mem_wmask(mem_wmask), .rvfi_mem_rdata(mem_rdata), .rvfi_mem_wdata(mem_wdata)
     );
 
-    // Reset for the first four clocks. What was in the pipeline before has left it ten clocks later.
+    // Reset for the first four clocks. What was in the pipeline before has left it nine clocks later.
     reg [3:0] age = 4'd0;
-    wire started = age == 4'd14;
+    wire started = age == 4'd13;
     always @(posedge clk) if (!started) age <= age + 4'd1;
     always @* assume (rst == (age < 4'd4));
 
@@ -71,8 +71,9 @@ module hpu_pipeline_proof (
 
     // Stages of the chosen thread.
     (* internal = "dut.slot" *) wire [INDEX-1:0] slot;
-    wire in_fetch = slot - 2'd2 == chosen;
-    wire in_operands = slot - 3'd4 == chosen;
+    wire [INDEX-1:0] thread_2 = slot - 2, thread_4 = slot - 4, thread_9 = slot - 9;
+    wire in_fetch = thread_2 == chosen;
+    wire in_operands = thread_4 == chosen;
 
     // Program memory: a word that is fetched again, because its instruction was not done, is the same one. Nothing else is
     // asked of it.
@@ -177,15 +178,41 @@ module hpu_pipeline_proof (
     end
 `endif
 
+    // Lanes of the access in stage 9, those of the next word in bits 7 to 4.
+    wire [3:0] size = mem_rmask | mem_wmask;
+    wire [7:0] lanes = {4'd0, size} << mem_addr[1:0];
+    wire crosses = |lanes[7:4];
+
+`ifndef CONTRACT_ONLY
+    always @* begin
+        if (started) takes_turns: assert (rvfi_thread == thread_9);
+        if (!started && age != 4'd0) nothing_yet: assert (!rvfi_valid && !write);
+    end
+
+    // An access in two parts, at the second one: it is still one that crosses a word, and no byte of the saved word lies
+    // where those of the second word go.
+    (* internal = "dut.issued_7" *) wire issues_7;
+    (* internal = "dut.second_9" *) wire second_9;
+    (* internal = "dut.saved_read_data" *) wire [31:0] saved;
+    reg issues_8, issues_9;
+
+    always @(posedge clk) begin
+        issues_8 <= issues_7;
+        issues_9 <= issues_8;
+    end
+    always @* begin
+        if (started && issues_9 && rvfi_thread == chosen && second_9 && !rvfi_trap) is_in_two_parts: assert (crosses
+            && saved >> {3'd4 - mem_addr[1:0], 3'd0} == 32'd0);
+    end
+`endif
+
 `ifdef CHECK_MEMORY
     // Stage 7 makes the offer; two clocks later the instruction retires. Of an access in two parts this is the second one.
     wire is_taken = m_valid && m_ready && !m_refused;
     reg [76:0] offer_8, offer_9;
     wire taken = offer_9[76];
     wire [5:0] atomic = offer_9[74:69];
-    wire [3:0] strobe = offer_9[68:65], size = mem_rmask | mem_wmask;
-    wire [7:0] lanes = {4'd0, size} << mem_addr[1:0];
-    wire crosses = |lanes[7:4];
+    wire [3:0] strobe = offer_9[68:65];
     wire [31:0] rotated = ({2{mem_wdata}} << {mem_addr[1:0], 3'd0}) >> 32;
     wire [31:0] bits = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};
 
