@@ -3,7 +3,7 @@
 // RULES_UNIT: an instruction of this unit does what the table of instructions says, or traps for a reason that it may have.
 // CHECK_REGISTERS: what an instruction reads is what the thread wrote last. CHECK_PC: the next instruction is the one at
 // pc_wdata, after a trap that of the handler.
-// CHECK_MEMORY: what retires is what memory was asked for.
+// CHECK_MEMORY: what retires is what memory was asked for, in one or two offers, and reads what memory gave for them.
 //
 // Program memory and registers are cut off: the harness gives any words that a memory could give. Their own proofs show that
 // they are memories. Products and results of divisions are cut off in the same way: functions that the solver can compute stand
@@ -58,9 +58,9 @@ module hpu_pipeline_proof (
         .rvfi_mem_rmask(mem_rmask), .rvfi_mem_wmask(mem_wmask), .rvfi_mem_rdata(mem_rdata), .rvfi_mem_wdata(mem_wdata)
     );
 
-    // Reset for the first four clocks. What was in the pipeline before has left it ten clocks later.
+    // Reset for the first four clocks. What was in the pipeline before has left it nine clocks later.
     reg [3:0] age = 4'd0;
-    wire started = age == 4'd14;
+    wire started = age == 4'd13;
     always @(posedge clk) if (!started) age <= age + 4'd1;
     always @* assume (rst == (age < 4'd4));
 
@@ -71,8 +71,10 @@ module hpu_pipeline_proof (
 
     // Stages of the chosen thread.
     (* internal = "dut.slot" *) wire [INDEX-1:0] slot;
-    wire in_fetch = slot - 2'd2 == chosen;
-    wire in_operands = slot - 3'd4 == chosen;
+    wire [INDEX-1:0] thread_2 = slot - 2, thread_4 = slot - 4, thread_9 = slot - 9;
+    (* internal = "dut.issued_7" *) wire issued_7;
+    wire in_fetch = thread_2 == chosen;
+    wire in_operands = thread_4 == chosen;
 
     // Program memory: a word that is fetched again, because its instruction was not done, is the same one. Nothing else is
     // asked of it.
@@ -95,37 +97,36 @@ module hpu_pipeline_proof (
         else if (in_fetch && pc_2 == pc_before[1]) assume ({outside, word} == word_before[1]);
     end
 
-    // Registers: a register that was not written since it was read is the same. x0 is 0.
+    // Registers: the solver chooses two. They hold what was written last; what others give is free. An instruction is looked at
+    // if these are its rs1 and its rs2. x0 is 0.
     (* drives = "dut.registers_value_0" *) wire [31:0] value_1 = read_1;
     (* drives = "dut.registers_value_1" *) wire [31:0] value_2 = read_2;
     (* internal = "dut.decoder_rs1" *) wire [4:0] decoded_1;
     (* internal = "dut.decoder_rs2" *) wire [4:0] decoded_2;
     (* internal = "dut.u_registers.write" *) wire write;
     (* internal = "dut.u_registers.write_to" *) wire [INDEX+4:0] write_to;
-    reg [4:0] number_1, number_2, before_1, before_2;
-    reg [31:0] value_before_1, value_before_2;
-    // A read sees writes of the clocks before it, and gives its word one clock later.
-    reg written = 1'b1;
-    reg wrote = 1'b1;
+    (* internal = "dut.u_registers.write_value" *) wire [31:0] written;
+    (* anyconst *) wire [4:0] x;
+    (* anyconst *) wire [4:0] y;
+    reg [4:0] number_1, number_2;
+    reg [31:0] x_now, y_now, x_read, y_read;
+    wire reads_chosen = (rs1_addr == 5'd0 || rs1_addr == x) && (rs2_addr == 5'd0 || rs2_addr == y);
 
+    // A read sees writes of the clocks before it, and gives its word one clock later.
     always @(posedge clk) begin
         number_1 <= decoded_1;
         number_2 <= decoded_2;
-        wrote <= write && write_to[INDEX+4:5] == chosen;
-        written <= (written && !in_operands) || wrote;
-        if (in_operands) begin
-            before_1 <= number_1;
-            before_2 <= number_2;
-            value_before_1 <= value_1;
-            value_before_2 <= value_2;
-        end
+        if (write && write_to == {chosen, x}) x_now <= written;
+        if (write && write_to == {chosen, y}) y_now <= written;
+        x_read <= x_now;
+        y_read <= y_now;
     end
     always @* begin
         if (in_operands) begin
             if (number_1 == 5'd0) assume (value_1 == 32'd0);
             if (number_2 == 5'd0) assume (value_2 == 32'd0);
-            if (!written && number_1 == before_1) assume (value_1 == value_before_1);
-            if (!written && number_2 == before_2) assume (value_2 == value_before_2);
+            if (number_1 == x && x != 5'd0) assume (value_1 == x_read);
+            if (number_2 == y && y != 5'd0) assume (value_2 == y_read);
         end
     end
 
@@ -155,7 +156,6 @@ module hpu_pipeline_proof (
 
 `ifdef CHECK_PC
     // Stage 7 decides. What it has decided for a thread is out two clocks later, before it decides again.
-    (* internal = "dut.issued_7" *) wire issued_7;
     (* internal = "dut.thread_7" *) wire [INDEX-1:0] thread_7;
     (* internal = "dut.pc_7" *) wire [30:0] pc_7;
     reg [31:0] next;
@@ -177,34 +177,82 @@ module hpu_pipeline_proof (
     end
 `endif
 
-`ifdef CHECK_MEMORY
-    // Stage 7 makes the offer; two clocks later the instruction retires. Of an access in two parts this is the second one.
-    wire is_taken = m_valid && m_ready && !m_refused;
-    reg [76:0] offer_8, offer_9;
-    wire taken = offer_9[76];
-    wire [5:0] atomic = offer_9[74:69];
-    wire [3:0] strobe = offer_9[68:65], size = mem_rmask | mem_wmask;
+    // Lanes of the access in stage 9, those of the next word in bits 7 to 4.
+    wire [3:0] size = mem_rmask | mem_wmask;
     wire [7:0] lanes = {4'd0, size} << mem_addr[1:0];
     wire crosses = |lanes[7:4];
-    wire [31:0] rotated = ({2{mem_wdata}} << {mem_addr[1:0], 3'd0}) >> 32;
-    wire [31:0] bits = {{8{strobe[3]}}, {8{strobe[2]}}, {8{strobe[1]}}, {8{strobe[0]}}};
+
+`ifndef CONTRACT_ONLY
+    // After the reset each thread is in its stage, before that no instruction. An access at its second part is one that crosses
+    // a word, and no byte of the saved word lies where those of the second word go.
+    (* internal = "dut.second_9" *) wire second_9;
+    (* internal = "dut.saved_read_data" *) wire [31:0] saved;
+    reg issued_8, issued_9;
+    wire at_second_part = started && rvfi_thread == chosen && issued_9 && second_9 && !rvfi_trap;
 
     always @(posedge clk) begin
-        offer_8 <= {is_taken, m_is_write, m_atomic, m_strobe, m_is_user, m_data, m_address};
-        offer_9 <= offer_8;
+        issued_8 <= issued_7;
+        issued_9 <= issued_8;
     end
     always @* begin
-        if (retires && started) begin
-            asks_for_what_it_does: assert (taken == (size != 4'd0));
-            if (taken) begin
-                address_fits: assert (offer_9[31:2] == mem_addr[31:2] + crosses && offer_9[1:0] == 2'd0);
-                lanes_fit: assert (strobe == (crosses ? lanes[7:4] : lanes[3:0]));
-                kind_fits: assert (offer_9[75] == (mem_wmask != 4'd0 && !atomic[5]));
-                if (mem_wmask != 4'd0) data_fits: assert (((offer_9[63:32] ^ rotated) & bits) == 32'd0);
-            end
-        end
-        accesses_two_words: cover (retires && taken && crosses);
+        if (started) takes_turns: assert (rvfi_thread == thread_9);
+        if (!started && age != 4'd0) nothing_yet: assert (!rvfi_valid && !write && !second_9);
+        if (at_second_part) is_an_access: assert (size != 4'd0);
+        if (at_second_part && reads_chosen) is_in_two_parts: assert (crosses && saved >> {3'd4 - mem_addr[1:0], 3'd0} == 32'd0);
     end
+`endif
+
+`ifdef CHECK_MEMORY
+    // Stage 7 makes an offer; two clocks later, in stage 9, the word is there that memory gave. The first part of an access in two
+    // parts is taken and its instruction does not retire; then the same access is there for its second part.
+    reg [76:0] offer_8, offer_9;
+    reg [31:0] given, first_word;
+    reg has_first;
+    reg [72:0] first;
+    wire taken = rvfi_thread == chosen && offer_9[76];
+    wire [5:0] atomic = offer_9[74:69];
+    wire [3:0] strobe = offer_9[68:65];
+    wire [72:0] asked = {insn[6:0] == 7'h2f, mem_rmask, mem_wmask, mem_wdata, mem_addr};
+    wire [31:0] rotated = ({2{mem_wdata}} << {mem_addr[1:0], 3'd0}) >> 32;
+    wire [31:0] words = {given, has_first ? first_word : given} >> {mem_addr[1:0], 3'd0};
+
+    function [31:0] bits(input [3:0] bytes);
+        bits = {{8{bytes[3]}}, {8{bytes[2]}}, {8{bytes[1]}}, {8{bytes[0]}}};
+    endfunction
+
+    always @(posedge clk) begin
+        offer_8 <= {m_valid && m_ready && !m_refused, m_is_write, m_atomic, m_strobe, m_is_user, m_data, m_address};
+        offer_9 <= offer_8;
+        given <= m_read_data;
+        if (taken) first <= asked;
+        if (taken) first_word <= given;
+        if (taken || done) has_first <= taken && !done;
+        if (rst) has_first <= 1'b0;
+    end
+    always @* begin
+        if (started && taken && reads_chosen) begin
+            address_fits: assert (offer_9[31:2] == mem_addr[31:2] + has_first && offer_9[1:0] == 2'd0);
+            lanes_fit: assert (strobe == (has_first ? lanes[7:4] : lanes[3:0]));
+            kind_fits: assert (offer_9[75] == (mem_wmask != 4'd0 && !atomic[5]));
+            atomic_fits: assert (atomic[5] == asked[72] && (!atomic[5] || atomic[4:0] == insn[31:27]));
+            if (mem_wmask != 4'd0) data_fits: assert (((offer_9[63:32] ^ rotated) & bits(strobe)) == 32'd0);
+            if (rvfi_is_user) user_stays_user: assert (offer_9[64]);
+            ends_with_last_part: assert (retires == (has_first || !crosses));
+            if (has_first) is_the_same_access: assert (asked == first);
+        end
+        if (started && retires && reads_chosen) begin
+            asks_for_what_it_does: assert (taken == (size != 4'd0));
+            reads_what_was_given: assert (mem_rdata == (words & bits(mem_rmask)));
+        end
+        accesses_two_words: cover (retires && taken && has_first);
+    end
+`ifndef CONTRACT_ONLY
+    always @* begin
+        if (started && rvfi_thread == chosen && issued_9) knows_part: assert (second_9 == has_first);
+        if (at_second_part && reads_chosen) goes_on: assert (asked == first
+            && (mem_rmask == 4'd0 || saved == first_word >> {mem_addr[1:0], 3'd0}));
+    end
+`endif
 `endif
 
     // Products and divisions.
@@ -267,7 +315,7 @@ module hpu_pipeline_proof (
 `else
     wire is_part = 1'b1;
 `endif
-    wire does = retires && fits && is_part;
+    wire does = retires && fits && is_part && reads_chosen;
     // Not stopped, and not outside of the program.
     wire fails = traps && fits && cause != 5'd24 && cause != 5'd1;
 
