@@ -237,9 +237,10 @@ fn update() {
         cat!(traps_8 || is_mtval.at(8), thread.at(8)),
         new_8 | trap_value,
     );
-    let new_cause = new_8.slice(0, 5) & (!is_first.at(8)).repeat(5);
+    let sets_cause = commits_8 && is_mcause.at(8);
+    let new_cause = new_8.slice(0, 5) & sets_cause.repeat(5);
     mcause.write(
-        traps_8 || is_first.at(8) || (commits_8 && is_mcause.at(8)),
+        traps_8 || is_first.at(8) || sets_cause,
         thread.at(8),
         if traps_8 { cause } else { new_cause },
     );

@@ -1,13 +1,15 @@
 //! `./dev prove`: proves what the blocks promise, by induction where that is possible.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Parser;
 use serde_json::{Value, json};
 use spinneret_table::{Table, say};
+use spinneret_tb::proofs::riscv_formal::{self, Answer, Check};
 use spinneret_tb::proofs::{
     Ledger, Method, Outcome, Proof, Question, Verdict, find, prepare, proofs, questions,
 };
 use spinneret_verilate::schedule;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -33,6 +35,13 @@ struct Arguments {
     /// Ask what `./dev test` asks, also whether broken blocks are found out, and record the answers for it
     #[arg(long, conflicts_with_all = ["names", "list"])]
     record: bool,
+    /// Run the checks of this checkout of riscv-formal on the processor of handlers instead of proofs: all, or those that NAMES
+    /// names, as insn_add or reg
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "json", "record"])]
+    riscv_formal: Option<PathBuf>,
+    /// Check this text of the processor instead of the generated one
+    #[arg(long, value_name = "FILE", requires = "riscv_formal")]
+    core: Option<PathBuf>,
     /// Proofs at the same time [default: the number of processors]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -53,6 +62,9 @@ fn main() -> ExitCode {
 
 /// Returns whether all proofs hold.
 fn run(arguments: &Arguments) -> Result<bool> {
+    if let Some(checkout) = &arguments.riscv_formal {
+        return check(arguments, checkout);
+    }
     let proofs = select(&arguments.names)?;
     if arguments.list {
         say(format_args!("{}", list(&proofs)));
@@ -79,6 +91,47 @@ fn run(arguments: &Arguments) -> Result<bool> {
         ));
     }
     Ok(outcomes.iter().all(Outcome::holds))
+}
+
+/// Runs checks of riscv-formal. Returns whether all hold.
+fn check(arguments: &Arguments, checkout: &Path) -> Result<bool> {
+    let mut checks = riscv_formal::checks(checkout)?;
+    if let Some(unknown) = arguments
+        .names
+        .iter()
+        .find(|name| checks.iter().all(|check| check.name != **name))
+    {
+        bail!("there is no check `{unknown}`, or it does not apply");
+    }
+    checks.retain(|check| arguments.names.is_empty() || arguments.names.contains(&check.name));
+    let core = match &arguments.core {
+        Some(file) => fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?,
+        None => riscv_formal::core()?,
+    };
+    let folder = arguments.out.join("riscv-formal");
+    let run = |index: usize| checks[index].run(checkout, &core, &folder);
+    let answers = schedule::run(jobs(arguments), checks.len(), run);
+    let answers = answers.into_iter().collect::<Result<Vec<Answer>>>()?;
+    let mut table = spinneret_table::figures(["check", "seconds", "result"], &[0, 2]);
+    for (Check { name, .. }, Answer { holds, time, .. }) in checks.iter().zip(&answers) {
+        let result = if *holds { "holds" } else { "FAILED" };
+        let cells = [
+            name.clone(),
+            format!("{:.1}", time.as_secs_f64()),
+            result.to_owned(),
+        ];
+        table.add_row(spinneret_table::result_row(cells, *holds));
+    }
+    println!("{table}");
+    for answer in answers.iter().filter(|answer| !answer.holds) {
+        say(format_args!(
+            "{}",
+            answer.folder.join("counterexample.vcd").display()
+        ));
+    }
+    let holding = answers.iter().filter(|answer| answer.holds).count();
+    say(format_args!("{holding} of {} checks hold", answers.len()));
+    Ok(holding == answers.len())
 }
 
 fn select(names: &[String]) -> Result<Vec<&'static Proof>> {

@@ -37,8 +37,9 @@ impl Default for Layout {
 ///
 /// One thread executes the text `guest` instead, in machine mode.
 fn frame(rng: &mut ChaCha8Rng, thread: usize, guest: &str) -> String {
-    // Reset sets few registers.
-    let mut text = ".org 0x80\n csrrs x1, mcause, x0\n csrrs x1, mstatus, x0\n".to_owned();
+    // Reset sets few registers, and the first instruction may write one.
+    let mut text =
+        ".org 0x80\n csrrwi x1, mcause, 21\n csrrs x1, mcause, x0\n csrrs x1, mstatus, x0\n".to_owned();
     for register in 1..32 {
         let value = match BASES.contains(&register) {
             true => super::DATA + rng.random_range(0..14) * 0x1000 + rng.random_range(0..256) * 4,

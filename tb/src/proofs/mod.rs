@@ -5,6 +5,7 @@
 //! solver; [`Problem::solve`] solves it.
 
 mod question;
+pub mod riscv_formal;
 mod translate;
 mod twins;
 

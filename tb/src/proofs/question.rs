@@ -188,7 +188,7 @@ impl Ledger {
 }
 
 /// The folder of yices, which is installed first if it is not there.
-fn yices() -> Result<&'static str> {
+pub(super) fn yices() -> Result<&'static str> {
     static FOLDER: LazyLock<Result<String, String>> = LazyLock::new(|| {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/yices.sh");
         let output = Command::new(&script)
@@ -340,11 +340,11 @@ impl Problem {
     }
 }
 
-fn passed(output: &Output) -> bool {
+pub(super) fn passed(output: &Output) -> bool {
     output.status.success() && said(output).contains("Status: PASSED")
 }
 
-fn said(output: &Output) -> String {
+pub(super) fn said(output: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),

@@ -217,7 +217,7 @@ fn active_lines<'a>(source: &'a str, macros: &'a [String]) -> impl Iterator<Item
 
 /// A wire that shows a signal inside the block, `(* internal = "dut.count" *) wire [2:0] count;`, or that drives it instead of the
 /// block, `(* drives = "dut.word" *) wire [31:0] word;`.
-fn mark<'a>(kind: &str, line: &'a str) -> Option<(&'a str, &'a str)> {
+pub(super) fn mark<'a>(kind: &str, line: &'a str) -> Option<(&'a str, &'a str)> {
     let (inside, rest) = line
         .trim()
         .strip_prefix("(* ")?
