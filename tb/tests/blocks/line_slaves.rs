@@ -303,10 +303,9 @@ fn clocks(bench: &mut Bench) -> u64 {
 fn a_burst_moves_a_beat_a_clock() {
     let never = |run: &mut TestRun| Bench::new(run, &Pause::Never);
     case(1, never, |bench| {
-        for master in 0..2 {
+        for (master, (base, _)) in MEMORIES.into_iter().take(2).enumerate() {
             let bytes = vec![master as u8; 4096];
-            let address = u64::from(MEMORIES[master].0);
-            bench.write(master, WriteRequest::bytes(0, address, &bytes, 64));
+            bench.write(master, WriteRequest::bytes(0, base.into(), &bytes, 64));
         }
         let written = clocks(bench);
         for (master, (base, _)) in MEMORIES.into_iter().take(2).enumerate() {

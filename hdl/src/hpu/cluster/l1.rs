@@ -204,6 +204,9 @@ fn update() {
         }
         m.valid && m.is_here && m.ready
     });
+    for own in 0..PIPELINES {
+        turn.waits[own] = words[own].valid && words[own].is_here && !words[own].ready;
+    }
 
     // Banks. Data and addresses follow what may take place, only strobes what does.
     let may = |own: usize, writes: bool| competes[own] && words[own].is_write == writes;

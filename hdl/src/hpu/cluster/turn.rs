@@ -1,22 +1,30 @@
-use super::THREADS;
+use super::{PIPELINES, THREADS};
 use spinneret_verilog::prelude::*;
-
-/// Bits of the number of a slot that a turn depends on.
-const SLOTS: usize = 6;
 
 /// Says which of two pipelines goes first where both want the same.
 ///
-/// It changes from slot to slot by the parity of the slot's number, so that two threads that repeat their accesses every one, two,
-/// four, ... slots do not meet in the turns of one of them for ever.
+/// Two threads meet in every fourth clock. Each pair has a turn of its own: one that had to wait, while the other one had not, goes
+/// first the next time. So none waits for the other twice in a row, however often it offers.
 #[module]
 pub struct Turn {
-    /// It is the second one.
+    /// The pipeline has to wait in this clock.
+    pub waits: [Wire<In, bool>; PIPELINES],
+    /// The second pipeline goes first.
     pub second: Wire<Out, bool>,
-    clocks: Reg<{ SLOTS + address_width(THREADS) }, Reset>,
+    /// Of each pair of threads, the one of this clock last.
+    turns: [Reg<bool, Reset>; THREADS],
 }
 
 #[kernel(Turn)]
 fn update() {
-    clocks = clocks + 1;
-    second = reg_reset(clocks.slice(address_width(THREADS), SLOTS).parity(), false);
+    let last = THREADS - 1;
+    second = turns[last];
+    turns[0] = if waits[0] != waits[1] {
+        waits[1]
+    } else {
+        turns[last]
+    };
+    for number in 0..last {
+        turns[number + 1] = turns[number];
+    }
 }

@@ -1,17 +1,14 @@
 use super::ports::{COMMAND_ID, bit_of};
 use super::{DecisionIn, DecisionInHandles, DriverAccess, DriverOffer, PIPELINES};
-use crate::hpu::cluster::{COMMAND_WORDS, HPUS, RegisterAccessIn, RegisterAccessInHandles, WORD};
+use crate::hpu::cluster::{COMMAND_WORDS, HPUS, RegisterAccessIn, RegisterAccessInHandles, Turn, WORD};
 use spinneret_regmap::pspin::{dma, driver as register};
 use spinneret_verilog::prelude::*;
 
 /// Decides on the accesses of both pipelines, and passes one a clock on.
 ///
-/// `ready` and `refused` follow the offers and registers. If both offers can take place, the one of `turn` does; a turn is longer
-/// than the time between two offers of a thread.
+/// `ready` and `refused` follow the offers and registers. If both offers can take place, that of the pipeline whose turn it is does.
 #[module]
 pub struct DriverAccesses {
-    /// The pipeline that goes first.
-    pub turn: Wire<In, bool>,
     /// Accesses of the pipelines.
     pub s: [RegisterAccessIn; PIPELINES],
     /// HPUs with a task.
@@ -30,6 +27,7 @@ pub struct DriverAccesses {
     pub task_word: Wire<In, { WORD }>,
     /// The word of another register, or 0, one clock after `m`.
     pub other_word: Wire<In, { WORD }>,
+    turn: Turn,
 }
 
 /// What becomes of an offer.
@@ -87,10 +85,11 @@ fn update() {
     let mut refuses = Vec::new();
     for (number, s_of) in s.iter().enumerate() {
         let (own, other) = (&verdicts[number], &verdicts[1 - number]);
-        let is_first = if number == 1 { turn } else { !turn };
+        let is_first = if number == 1 { turn.second } else { !turn.second };
         let yields = !is_first && s[1 - number].valid && !other.waits;
         s_of.ready = own.can && !yields;
         s_of.refused = own.refused;
+        turn.waits[number] = s_of.valid && own.can && yields;
         takes.push(s_of.valid && own.can && !yields && !own.refused);
         refuses.push(s_of.valid && own.refused && own.is_decided);
         offer[number].valid = reg_reset(s_of.valid && own.starts && !own.is_decided, false);

@@ -57,9 +57,7 @@ pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
 pub use watchdog::DriverWatchdog;
 
-use super::{
-    Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, Turn, WORD,
-};
+use super::{Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD};
 use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_isa::cause;
@@ -159,8 +157,6 @@ pub struct ClusterDriver {
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
     watchdog: DriverWatchdog,
-    /// The pipeline that goes first.
-    first: Turn,
     /// The HPU that is looked at.
     turn: Reg<{ HPU }, Reset>,
 }
@@ -182,7 +178,6 @@ fn update() {
     giver.word = slots.word[1];
     range = giver.range;
 
-    accesses.turn = first.second;
     accesses.held = tasks.held;
     accesses.open = registers.open;
     accesses.task_word = slots.word[0];
