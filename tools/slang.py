@@ -11,6 +11,8 @@ WARNINGS = [
     "-Wconversion",
     # A parameter gives the width of the cast or of the signal, so the cast is needed with another value.
     "-Wno-useless-cast",
+    # A product of signed words is assigned to a word of its width.
+    "-Wno-sign-conversion",
 ]
 
 

@@ -129,11 +129,12 @@ fn board_modules_have_unique_names() {
 
 #[test]
 fn every_tool_reads_the_application_block_of_either_generation_without_a_warning() {
-    for generation in Generation::ALL {
+    let clusters = [Cluster::Stub, Cluster::Spinneret];
+    for (generation, cluster) in Generation::ALL.into_iter().zip(clusters) {
         let scratch = tempfile::tempdir().unwrap();
         let options = Options {
             generation,
-            cluster: Cluster::Stub,
+            cluster,
             ..Options::default()
         };
         let output = render(find("au50").unwrap(), &options, scratch.path(), &build_app).unwrap();

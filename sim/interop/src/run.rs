@@ -72,8 +72,9 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
                 "`--fpspin-dir {}`: no such directory",
                 folder.display()
             );
+            let pspin = Pspin::open(folder)?;
             println!("FPsPIN {}", recorded::revision(folder));
-            Real::build(&model::model(&Pspin::open(folder)?)?, "model")?
+            Real::build(&model::model(&pspin)?, "model")?
         }
         None => Real::build(&model::own_model()?, "own")?,
     };

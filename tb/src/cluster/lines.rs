@@ -124,7 +124,7 @@ impl State {
 
 impl Agent for State {
     fn drive(&mut self, dut: &mut Instance) {
-        // What a block asks for does not depend on the inputs.
+        // Requests of a block do not depend on the inputs.
         dut.eval().expect("the model evaluates");
         for name in ["read", "write"] {
             let is_there = self.memories.at(Self::address(dut, name), LINE_BYTES).is_some();

@@ -37,7 +37,7 @@ pub struct Check {
     trigger: Option<u32>,
 }
 
-/// What a check said.
+/// Result of a check.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// It holds.
@@ -179,7 +179,7 @@ impl Check {
     }
 }
 
-/// What yosys does.
+/// The script of yosys.
 fn script(checkout: &Path) -> Result<String> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let wrapper = ours.join("riscv_formal.sv");

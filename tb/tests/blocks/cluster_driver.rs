@@ -46,7 +46,7 @@ enum Step {
     Exit,
 }
 
-/// What an HPU does.
+/// A step of an HPU.
 #[derive(Clone, Debug, Default)]
 struct Program {
     steps: VecDeque<Step>,
@@ -145,7 +145,7 @@ fn handler(rng: &mut ChaCha8Rng, hpu: &Hpu, loops: bool) -> VecDeque<Step> {
     steps
 }
 
-/// What the runtime does at the end of a task.
+/// The runtime's steps at the end of a task.
 fn epilogue(rng: &mut ChaCha8Rng, failure: Option<u32>) -> VecDeque<Step> {
     let mut steps: VecDeque<_> = failure
         .into_iter()

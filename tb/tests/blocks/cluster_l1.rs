@@ -115,7 +115,7 @@ impl Reference {
         offer.is_here && !stops.contains(&true)
     }
 
-    /// Ends reservations of a line, but for that of a thread.
+    /// Ends reservations of a line, except for that of a thread.
     fn cancel(&mut self, line: usize, but: Option<usize>) {
         for (hpu, held) in self.held.iter_mut().enumerate() {
             if *held == Some(line) && but != Some(hpu) {
@@ -513,7 +513,7 @@ fn a_line_that_is_written_during_an_atomic_operation_stays() {
     });
 }
 
-/// Lets all HPUs offer in every so many of their slots, as pipelines do, and returns when each was served.
+/// Lets all HPUs offer in every n-th of their slots, as pipelines do, and returns when each was served.
 fn slots(
     bench: &mut Bench<ClusterL1Small>,
     clocks: u64,

@@ -58,7 +58,7 @@ struct Outputs {
     read_data: Option<u32>,
 }
 
-/// Who answers an access.
+/// The block that answers an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Region {
     L1,

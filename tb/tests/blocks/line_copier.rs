@@ -21,7 +21,7 @@ struct Bench {
     sim: Simulation<LineCopier>,
     source: ChannelSource,
     lines: Lines,
-    /// What the memories have to hold, and the ends that have to come.
+    /// Contents that the memories must have, and the ends that must come.
     memories: Memories,
     expected: Vec<Done>,
     /// The ends that have come, each with its clock.

@@ -14,7 +14,7 @@ type Line = [u8; 64];
 /// A write: line, strobes, data.
 type Write = (u64, u64, Line);
 
-/// What a line holds before it is written.
+/// Contents of a line before it is written.
 fn initial(line: u64) -> Line {
     std::array::from_fn(|byte| {
         (line ^ line >> 8 ^ line >> 16)
@@ -249,7 +249,7 @@ impl<M: Model> Bench<M> {
         accepted
     }
 
-    /// What the memories do at their ports: a read sees what was there before the write of its clock.
+    /// The memories at their ports: a read sees what was there before the write of its clock.
     fn serve_ports(&mut self) {
         let mut row = Vec::new();
         for number in 0..self.memories.len() {

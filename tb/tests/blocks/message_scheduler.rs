@@ -36,7 +36,7 @@ fn fields(her: &Her) -> [u64; HER.len()] {
     all.try_into().expect("each field has a value")
 }
 
-/// What comes out: a task with its cluster, or a packet; its queue and the address of the packet.
+/// An output: a task with its cluster, or a packet; its queue and the address of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Task(usize, Stage, usize, u32),

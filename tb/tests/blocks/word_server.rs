@@ -33,7 +33,7 @@ impl Request {
     }
 }
 
-/// What is reported: the word if it is one that a program gets, and when, if the lines tell.
+/// A report: the word if it is one that a program gets, and when, if the lines tell.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     hpu: usize,
@@ -58,7 +58,7 @@ struct Bench<M: Model> {
     outcomes: VecDeque<Outcome>,
     data: VecDeque<(u64, [u8; 64])>,
     printed: Vec<u32>,
-    /// What each HPU got, and the ports that were served.
+    /// Words that each HPU got, and the ports that were served.
     got: Vec<Option<Outcome>>,
     served: Vec<usize>,
     failures: u32,

@@ -114,7 +114,9 @@ pub fn render(
     let pspin = match (&options.pspin, options.cluster) {
         (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
         (Some(_), cluster) => {
-            bail!("`--pspin-dir` cannot be used here, because `--cluster {cluster}` needs no PsPIN: leave it out");
+            bail!(
+                "`--pspin-dir` cannot be used here, because `--cluster {cluster}` needs no PsPIN: leave it out"
+            );
         }
         (None, _) => None,
     };

@@ -21,7 +21,7 @@ const SHAPE: CrossbarShape = CrossbarShape {
     clusters: 2,
 };
 
-/// A memory of the lines with so many bits in their numbers.
+/// A memory of lines whose numbers have that many bits.
 fn memory(bits: usize) -> LineMemory {
     LineMemory::new(LineMemoryShape {
         lines: 1 << bits,

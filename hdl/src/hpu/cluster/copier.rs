@@ -9,7 +9,7 @@
 //! # Contract
 //! - **Behaviour:** any source, destination and number of bytes up to 1 MiB ([`LONGEST`]). Copies are done and reported in order.
 //! - **Failures:** of a line that cannot be read, no byte is written, nor of those after it; after a line that cannot be written,
-//!   none is. `done_failed` says so; also for a copy of more than 1 MiB, of which nothing is done. A copy of no bytes succeeds.
+//!   none is. `done_failed` reports it; also for a copy of more than 1 MiB, of which nothing is done. A copy of no bytes succeeds.
 //! - **Overlap:** lines are read before they are written, at most 32 lines ahead. So a destination may overlap its source if it
 //!   begins at a lower address; else bytes that were copied may be copied again.
 //! - **Order:** the reads of a copy may be accepted before the last writes of the copy before it: a copy that reads what

@@ -9,7 +9,7 @@
 //!
 //! # Contract
 //! - **Memories:** each accepts one read and one write in a clock, and all of them at the same time. Where several ask for the
-//!   same memory, the one that was served least recently goes first, readers and writers each among themselves: nobody waits
+//!   same memory, the one that was served least recently goes first, readers and writers each among themselves: no block waits
 //!   for longer than the others have one turn each.
 //! - **Latency:** a read that is accepted in clock t has its data in t + [`READ_CLOCKS`]; then `data_valid` is high, else the
 //!   data is 0. Accesses that are accepted in clock t are at the port of their memory in t + 2.

@@ -1,4 +1,4 @@
-//! What the addresses of a pipeline's accesses mean: L1, registers, or memory outside of the cluster.
+//! Decodes the addresses of a pipeline's accesses: L1, registers, or memory outside of the cluster.
 //!
 //! ```text
 //!                +--> l1, in the same clock
@@ -11,7 +11,7 @@
 //! - **Registers** of the driver and of the copy engine, whole words, not atomic: `registers` decides.
 //! - **Far accesses:** handler memory, packet buffer, L1 of other clusters, stores to standard output that are not atomic. The first offer
 //!   of one makes the request, if there is room for it. Offers are not ready until it is done; then the thread's next one is
-//!   ready and gets the word two clocks later, or is refused if `far` says that it failed. What `far` has done for the other pipeline is ignored.
+//!   ready and gets the word two clocks later, or is refused if `far` says that it failed. Answers of `far` to the other pipeline are ignored.
 //! - **Instruction cache:** its registers take stores of machine mode, which do nothing.
 //! - **All else is refused**, by the thread's second offer.
 //! - **Trap:** when a thread traps, the outcome of its far access is dropped, now or when it comes. Its next far access waits for that.

@@ -29,18 +29,12 @@
 //! - **Paths:** `ready` is two levels of logic from the offers of both pipelines and registers.
 //! - **Reset** cancels reservations and the atomic operation that has not written. Contents are undefined at power-up.
 
-use super::{HPU, HPUS, LinePortIn, Turn};
+use super::{HPUS, LinePortIn, PIPELINES, THREAD, THREADS, Turn};
 use crate::entry::{Entry, Parameters as _};
 use crate::hpu::memory::{function_of, new_word};
 use spinneret_isa::Op;
 use spinneret_verilog::prelude::*;
 
-/// Pipelines of a cluster.
-pub const PIPELINES: usize = 2;
-/// Threads of a pipeline.
-pub const THREADS: usize = HPUS / PIPELINES;
-/// Bits of the number of a thread in its pipeline.
-pub const THREAD: usize = HPU - PIPELINES.trailing_zeros() as usize;
 /// Banks of L1.
 const BANKS: usize = 8;
 /// Bytes of a bank's word.
@@ -178,7 +172,7 @@ fn update() {
     let write_line = reg(line.write_line);
     let line_data = reg(line.write_data);
 
-    // What takes place.
+    // Offers that take place.
     let has_turn = [!turn.second, turn.second];
     let [first, second] = [parts(words[0].word), parts(words[1].word)];
     let places = [first, second];

@@ -33,7 +33,7 @@ pub use hpu_cluster::HpuCluster;
 pub use hpu_port::HpuPort;
 pub(crate) use hpu_port::PORT;
 pub(crate) use l1::L1;
-pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn, PIPELINES, THREAD, THREADS};
+pub use l1::{ClusterL1, L1Shape, L1Words, L1WordsIn};
 pub use line_memory::{LineMemory, LineMemoryShape};
 pub use ports::*;
 pub use program_writer::ProgramWriter;

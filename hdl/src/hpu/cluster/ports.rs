@@ -37,6 +37,12 @@ pub const READ_CLOCKS: usize = 6;
 pub const HPUS: usize = 8;
 /// Bits of the number of an HPU in its cluster.
 pub const HPU: usize = 3;
+/// Pipelines of a cluster.
+pub const PIPELINES: usize = 2;
+/// Threads of a pipeline.
+pub const THREADS: usize = HPUS / PIPELINES;
+/// Bits of the number of a thread in its pipeline.
+pub const THREAD: usize = HPU - PIPELINES.trailing_zeros() as usize;
 /// Bits of the number of a task slot in its cluster.
 pub const SLOT: usize = 5;
 /// Bits of the number of a queue and of a packet cell.
@@ -177,7 +183,7 @@ pub struct Copy {
     pub bytes: Wire<Out, { WORD }>,
     /// Number for its end.
     pub tag: Wire<Out, 6>,
-    /// A copy is done: whoever reads its destination from now on sees it.
+    /// A copy is done: reads of its destination see it from now on.
     pub done: Wire<In, bool>,
     /// Its number.
     pub done_tag: Wire<In, 6>,

@@ -166,7 +166,7 @@ fn update() {
     let may_ask = burst.active && !queue.almost_full;
     read.valid = may_ask && !burst.refused;
     burst.step = may_ask && (burst.refused || read.ready);
-    /// What belongs to the line that comes.
+    /// Bits that belong to the line that comes.
     let response = response_of(burst.refused, read.failed);
     let asked = staged("asked", 0, burst.step).reset_to(false).at(clocks);
     let about = staged("about", 0, cat!(burst.last, response, burst.id)).at(clocks);

@@ -32,7 +32,7 @@ pub struct CopyFields {
     pub tag: Field<{ tag }>,
 }
 
-/// What is done with the line of a step.
+/// The use of a step's line.
 #[record(tag: usize)]
 pub struct StepFields {
     /// The line that is written.

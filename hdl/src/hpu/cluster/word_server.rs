@@ -10,7 +10,7 @@
 //! # Contract
 //! - **Far accesses:** one port for each pipeline, that of pipeline p of cluster c at 2 c + p. Ports take turns, and one access is taken
 //!   in a clock if the one before leaves.
-//! - **Loads and stores** are one line read or write. A store is done when its write was accepted. What is done is reported in the order
+//! - **Loads and stores** are one line read or write. A store is done when its write was accepted. Ends are reported in the order
 //!   of acceptance, [`READ_CLOCKS`] and a clock later.
 //! - **Standard output:** a store to [`STDOUT`] appends `{0, cluster, HPU, character}`. The address says of whom; the character is the
 //!   lowest byte of the word. Characters of clusters that do not exist are dropped. A full `stdout` makes all accesses wait.
@@ -102,7 +102,7 @@ pub struct WordServer {
     #[new(Ram::new(RamStyle::Distributed, HPUS * clusters, NUMBER))]
     reserved_number: Ram,
     reserved_low: [Reg<{ COMPARED }>; HPUS * clusters],
-    /// What is done.
+    /// The access that is done.
     word: Reg<{ WORD }>,
     done_hpu: Reg<{ HPU }>,
     done_failed: Reg<bool>,
@@ -113,7 +113,7 @@ pub struct WordServer {
 fn update() {
     let is_function = |atomic: Sig, op| atomic == 0x20 | function_of(op);
 
-    // What becomes of the request.
+    // The outcome of the request.
     let is_read = reads && read.ready;
     let is_written = writes && write.ready;
     let goes_on = is_read && modifies && !read.failed;
@@ -231,7 +231,7 @@ fn update() {
         cancels = is_sc && holds;
     }
 
-    // What is done comes with the data of its line.
+    // The end of an access comes with the data of its line.
     let tag = pack!(served {
         port,
         hpu,

@@ -1,6 +1,7 @@
 //! The model against recordings of FPsPIN's PULP cluster; messages about invalid checkouts and options.
 
 mod conformance;
+mod own;
 
 use std::path::Path;
 use std::process::Command;

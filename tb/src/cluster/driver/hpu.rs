@@ -99,10 +99,10 @@ pub(super) struct Task {
 /// A copy: source, destination, bytes.
 pub(super) type Bytes = [u32; 3];
 
-/// What is known of an HPU.
+/// State of an HPU.
 #[derive(Clone, Debug, Default)]
 pub struct Hpu {
-    /// What it offers until that is done.
+    /// Its offer until that is done.
     pub offer: Option<Access>,
     /// It is in user mode, and so can be stopped.
     pub is_user: bool,
@@ -170,7 +170,7 @@ impl Hpu {
         bytes == 0 || self.ranges().iter().any(contains)
     }
 
-    /// What it would start is inside of its ranges.
+    /// Its start would be inside of its ranges.
     pub(super) fn may_start(&self, access: &Access) -> bool {
         let [kind, _, _, w2, w3, w4, ..] = self.registers;
         let [source, destination, bytes] = self.copy;

@@ -1,6 +1,6 @@
 //! Bench of `cluster_driver`: its contract in plain Rust around scripted HPUs, a copier and a taker of commands with random delays.
 //!
-//! Each HPU makes its offer in every fourth clock. What the driver does is compared in every clock with what it may do.
+//! Each HPU makes its offer in every fourth clock. Everything that the driver does is compared in every clock with what it may do.
 
 mod hpu;
 mod watch;
@@ -36,7 +36,7 @@ struct Sent {
     words: [u32; 7],
 }
 
-/// What happened so far.
+/// Events so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Tasks that were done, and those of them that failed.
@@ -73,7 +73,7 @@ pub struct Bench<M: Model> {
     pub pace: u32,
     /// Clocks of a copy and of a command, at most.
     pub delay: u32,
-    /// What happened.
+    /// Events.
     pub seen: Seen,
     tasks: VecDeque<Words>,
     word: usize,

@@ -1,4 +1,4 @@
-//! What the driver does in a clock, compared with what it may do.
+//! Compares what the driver does in a clock with what it may do.
 
 use super::{
     Access, Bench, CLUSTER, Done, HPUS, Hpu, ORIGIN, SHARED_END, SLOT_BYTES, SLOTS, Sent, THREADS, Task,

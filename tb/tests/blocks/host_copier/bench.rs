@@ -45,7 +45,7 @@ pub(super) struct Bench {
     /// Packets that have to be sent, in order; those that were, each with the clock of its response.
     to_send: VecDeque<Vec<u64>>,
     sent: VecDeque<(u64, u64)>,
-    /// What the memories have to hold.
+    /// Contents that the memories must have.
     memories: Memories,
     host: Vec<u8>,
     /// The bad addresses fail.
@@ -119,7 +119,7 @@ impl Bench {
         self.host_reads.set_faults(at(BAD_LINE));
     }
 
-    /// What a command has to do, when it is taken.
+    /// Expected effects of a command, when it is taken.
     fn expect(&mut self, cluster: usize, command: Command) {
         let words = command.words;
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);
@@ -233,7 +233,7 @@ impl Bench {
         while !self.open.is_empty() || self.waiting.iter().any(|commands| !commands.is_empty()) {
             self.clock();
         }
-        // What is done is written.
+        // A copy that is done is written.
         self.compare();
         (0..30).for_each(|_| self.clock());
         self.compare();

@@ -1,6 +1,8 @@
 use super::ports::{COMMAND_ID, bit_of};
-use super::{DecisionIn, DecisionInHandles, DriverAccess, DriverOffer, PIPELINES};
-use crate::hpu::cluster::{COMMAND_WORDS, HPUS, RegisterAccessIn, RegisterAccessInHandles, Turn, WORD};
+use super::{DecisionIn, DecisionInHandles, DriverAccess, DriverOffer};
+use crate::hpu::cluster::{
+    COMMAND_WORDS, HPUS, PIPELINES, RegisterAccessIn, RegisterAccessInHandles, Turn, WORD,
+};
 use spinneret_regmap::pspin::{dma, driver as register};
 use spinneret_verilog::prelude::*;
 
@@ -30,7 +32,7 @@ pub struct DriverAccesses {
     turn: Turn,
 }
 
-/// What becomes of an offer.
+/// The outcome of an offer.
 struct Verdict {
     /// It can take place.
     can: Sig<bool>,

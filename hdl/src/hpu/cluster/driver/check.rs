@@ -61,7 +61,7 @@ fn update() {
     let is_after = range_first <= grain;
     let is_before = cat!(end, part.any()) <= cat!(range_end, lit(0, 1));
 
-    /// What it says is added one clock later.
+    /// Its result is added one clock later.
     let is_found = found || reg(is_after && is_before);
     found = is_found && count.slice(1, RANGE).any();
     let ends = runs && count == RANGES + 1;

@@ -22,7 +22,7 @@
 //! - **Registers** are those of [`spinneret_regmap::pspin::driver`] and [`dma`](spinneret_regmap::pspin::dma). Those below `TASK_END` wait while no task is held.
 //!   Task words are loads. `DOORBELL` ends the task with any access, and a store to `ERROR` notes that it fails and reports it by `fault`; both are refused in
 //!   user mode. A store to `WAIT` waits for the command of that number, a load gives the number of open ones; `TEST` is 1 if the command of the number that was stored
-//!   is done. What does not exist is refused.
+//!   is done. Other registers do not exist: refused.
 //! - **Commands:** a load of `ISSUE` starts the command and gives its number, the lowest free one of four. It waits while none is free, and while an ended task of the
 //!   HPU is pending. The queue is that of the HPU's last task. A command of kind 3 is done at once, and not sent.
 //! - **Copies** of HPUs are done in order: a load of `START` gives its number, counted from 1 for each HPU, `DONE` gives the number of the last one that is done. `START`
@@ -57,17 +57,15 @@ pub use starts::DriverStarts;
 pub use tasks::HpuTasks;
 pub use watchdog::DriverWatchdog;
 
-use super::{Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD};
+use super::{
+    Command, Copy, HPU, HPUS, LINE_BYTES, OFFSET, PIPELINES, QUEUE, RegisterAccessIn, SLOT, TaskOrigin, WORD,
+};
 use crate::entry::{Entry, ParameterError};
 use crate::stream::{FrameIn, StreamOut};
 use spinneret_isa::cause;
 use spinneret_regmap::pspin::{L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SHIFT};
 use spinneret_verilog::prelude::*;
 
-/// Pipelines of a cluster.
-pub const PIPELINES: usize = 2;
-/// Bits of the number of a thread in its pipeline.
-pub const THREAD: usize = 2;
 /// Bits of the number of a cluster.
 pub const CLUSTER: usize = 4;
 /// Tasks inside.
@@ -157,7 +155,7 @@ pub struct ClusterDriver {
     #[new(DriverCopies::new()?)]
     copies: DriverCopies,
     watchdog: DriverWatchdog,
-    /// The HPU that is looked at.
+    /// The HPU that is checked.
     turn: Reg<{ HPU }, Reset>,
 }
 

@@ -1,7 +1,7 @@
 //! Port bundles of the driver and between its parts.
 
-use super::{COMMAND, THREAD};
-use crate::hpu::cluster::{HPU, SLOT, WORD};
+use super::COMMAND;
+use crate::hpu::cluster::{HPU, SLOT, THREAD, WORD};
 use spinneret_verilog::prelude::*;
 
 /// Bits of the number of a grain of 64 bytes below 512 MiB, where all memories are.

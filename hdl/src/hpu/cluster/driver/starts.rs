@@ -1,7 +1,7 @@
 use super::ports::{COMMAND_ID, bit_of, lowest};
 use super::registers::PLACE;
-use super::{COMMAND, COMMANDS, CopyRequest, Decision, DriverOfferIn, DriverRangeIn, PIPELINES, RangeCheck};
-use crate::hpu::cluster::{COMMAND_WORDS, Command, HPU, HPUS, QUEUE, SLOT, WORD};
+use super::{COMMAND, COMMANDS, CopyRequest, Decision, DriverOfferIn, DriverRangeIn, RangeCheck};
+use crate::hpu::cluster::{COMMAND_WORDS, Command, HPU, HPUS, PIPELINES, QUEUE, SLOT, WORD};
 use crate::stream::StreamOut;
 use spinneret_regmap::pspin::{dma, driver as register};
 use spinneret_verilog::prelude::*;
@@ -92,7 +92,7 @@ fn copy_word(offset: u32) -> usize {
 fn update() {
     let is_idle = step == Step::Idle;
 
-    /// Who wants to start something.
+    /// HPUs that have something to start.
     let wanting: Vec<_> = offer
         .iter()
         .map(|offer| {

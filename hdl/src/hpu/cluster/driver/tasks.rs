@@ -8,7 +8,7 @@ use spinneret_verilog::prelude::*;
 /// The tasks that HPUs hold: from the clock they are given in until nothing of them is under way.
 #[module]
 pub struct HpuTasks {
-    /// The HPU that is looked at.
+    /// The HPU that is checked.
     pub turn: Wire<In, { HPU }>,
     /// A task is given.
     pub given: GivenIn,
@@ -79,7 +79,7 @@ fn update() {
     let slot = slots.read(2, turn);
     origin_slot = slot;
 
-    /// One HPU a clock is looked at.
+    /// One HPU is checked in a clock.
     let finishes = ends[turn] && !busy[turn] && !is_done;
     ends = (ends | rung) & !bit_of(turn, finishes);
     frees = finishes;

@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 pub struct DriverWatchdog {
     /// Clocks that a task may take; 0: any number.
     pub budget: Wire<In, { WORD }>,
-    /// The HPU that is looked at.
+    /// The HPU that is checked.
     pub turn: Wire<In, { HPU }>,
     /// A task is given.
     pub given: GivenIn,

@@ -11,10 +11,10 @@ use spinneret_verilog::prelude::*;
 
 /// The most bytes of words.
 pub(super) const DIRECT_BYTES: usize = 16;
-/// What can be done with a command: one bit each.
+/// Ways of a command: one bit each.
 const OUTLETS: usize = 5;
 
-/// Takes commands of clusters in turn. A command is looked at for a clock before it can be taken.
+/// Takes commands of clusters in turn. A command is decoded for a clock before it can be taken.
 #[module(
     clusters: usize,
     id: usize = address_width(clusters) + OWN_ID,
@@ -48,7 +48,7 @@ pub struct HostIntake {
     holds_send: Reg<bool, Reset>,
     held_nothing: Reg<{ id }>,
     holds_nothing: Reg<bool, Reset>,
-    /// The command has been looked at.
+    /// The command has been decoded.
     known: [Reg<bool, Reset>; clusters],
 }
 

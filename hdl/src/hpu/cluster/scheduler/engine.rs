@@ -71,7 +71,7 @@ mod state {
     pub(super) const PAYLOAD: u64 = 1;
     /// The completion handler is ready to run.
     pub(super) const COMPLETION: u64 = 2;
-    /// The message is over, but for the cell of its first packet.
+    /// The message is over, except for the cell of its first packet.
     pub(super) const OVER: u64 = 3;
     /// The header handler runs.
     pub(super) const HEADER: u64 = 4;
@@ -81,7 +81,7 @@ mod state {
     pub(super) const COMPLETING: u64 = 6;
 }
 
-/// What is known of a queue and its message.
+/// State of a queue and its message.
 #[record(cell: usize, running: usize)]
 struct Record {
     /// One of [`state`].
@@ -100,7 +100,7 @@ struct Record {
     last: Field<{ cell }>,
 }
 
-/// What is known of a packet.
+/// State of a packet.
 #[record]
 struct Packet {
     /// It is in its queue's own cell.
@@ -140,7 +140,7 @@ pub struct QueueEngine {
     pub finished: [StreamIn<{ origin.width }>; shape.clusters],
     /// A task to start.
     pub task: TaskJob<{ shape }>,
-    /// A packet to give back.
+    /// A packet to return.
     pub returned: ReturnJob<{ shape.queue() }, { shape.cell() }>,
     /// Queues that have no cell for another packet.
     pub full: Wire<Out, { shape.queues }>,
@@ -174,7 +174,7 @@ pub struct QueueEngine {
     is_only: Reg<bool>,
     is_single: Reg<bool>,
     none_runs: Reg<bool>,
-    /// A task to start, and a packet to give back.
+    /// A task to start, and a packet to return.
     starts: Reg<bool, Reset>,
     job_cell: Reg<{ shape.cell() }>,
     job_first: Reg<{ shape.cell() }>,
@@ -277,7 +277,7 @@ fn update() {
     none_runs = old.running == 0;
     works = has_work(old.state, old.waits);
 
-    /// What the event does.
+    /// Effects of the event.
     let is = |name: u64| old.state == name;
     let its = flags.of(found);
     let begins = is_turn && is(state::FREE);

@@ -28,7 +28,7 @@
 //! - **Clusters:** a task goes to the home cluster (number of the queue modulo the number of clusters) if that has less than
 //!   `tasks` tasks, else to the one with the fewest. Tasks count from their choice to `finished`. Queues wait while no
 //!   cluster has room.
-//! - **Fairness:** queues that have something to do stand in a line. The first one makes a step (a task, or a packet that is
+//! - **Fairness:** queues that have something to do are in a line. The first one makes a step (a task, or a packet that is
 //!   done at once, or the end of a message), and goes to the end of the line if there is more to do.
 //! - **Timing:** 26 clocks for a HER, which is taken in the last one. 27 clocks for a task, of whose words one leaves a clock. An
 //!   event (a packet comes, a step of a queue, a task has ended) takes 4 clocks; the kinds take turns.
