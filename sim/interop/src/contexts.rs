@@ -19,6 +19,8 @@ const BYTE: u8 = 0x5a;
 const HANDLER_BYTES: u32 = 64;
 /// Clocks that packets may take.
 const PATIENCE: u64 = 400_000;
+/// The same for handlers that all wait for the same locks.
+const LOCK_PATIENCE: u64 = 4_000_000;
 
 type Device<B> = Simulated<B>;
 
@@ -122,8 +124,8 @@ pub fn locks<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Ve
     };
     bench.send((0..TASKS).map(|number| udp_from(0x4000 | number, 7000, &[0; 20])));
     ensure!(
-        bench.settle(PATIENCE)?,
-        "handlers that wait for locks did not end in {PATIENCE} clocks of the cluster"
+        bench.settle(LOCK_PATIENCE)?,
+        "handlers that wait for locks did not end in {LOCK_PATIENCE} clocks of the cluster"
     );
     let counted = |name| context.variable(name)?.load(0);
     let all = ROUNDS * u32::from(TASKS);

@@ -25,7 +25,7 @@ pub struct Arguments {
     /// Checkout of FPsPIN, with the cluster
     #[arg(long, value_name = "DIR", required_unless_present = "own")]
     pub fpspin_dir: Option<PathBuf>,
-    /// Run spinneret's own cluster instead: all steps but `costs` and `public`
+    /// Run spinneret's own cluster instead: `locks` and `examples`
     #[arg(long, conflicts_with_all = ["fpspin_dir", "record"])]
     pub own: bool,
     /// Steps to run [default: all]
@@ -79,16 +79,17 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         None => Real::build(&model::own_model()?, "own")?,
     };
     let mut good = true;
-    if wants(Step::Costs) && !arguments.own {
+    let public = |step| wants(step) && !arguments.own;
+    if public(Step::Costs) {
         good &= costs(&real, arguments.record)?;
     }
-    if wants(Step::Accesses) {
+    if public(Step::Accesses) {
         good &= accesses(&real, arguments.record)?;
     }
     if wants(Step::Locks) {
         good &= locks(&real)?;
     }
-    if wants(Step::Contexts) {
+    if public(Step::Contexts) {
         good &= four_contexts(&real)?;
     }
     if wants(Step::Examples) {
