@@ -66,8 +66,8 @@ pub struct HpuCsrs {
     /// Status of the thread in stage 5.
     status: Reg<{ Status::new().width }, Reset>,
     cycle: Reg<64, Reset>,
-    /// `mtvec`, `mepc` of each thread, bits 31 to 1.
-    #[new(Ram::new(RamStyle::Distributed, 2 * threads, 31))]
+    /// `mtvec`, `mepc` of each thread, bits 31 to 1; 0 at power-up, as bit 1 of `mtvec` is always 0.
+    #[new(Ram::new(RamStyle::Distributed, 2 * threads, 31).holding("zero", Vec::new()))]
     vectors: Ram,
     /// `mscratch`, `mtval`.
     #[new(Ram::new(RamStyle::Distributed, 2 * threads, 32))]
