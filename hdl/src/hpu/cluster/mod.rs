@@ -1,7 +1,6 @@
 //! Clusters of handler processing units, with their memories, scheduler and copies.
 
 pub(crate) mod bench;
-
 pub(crate) mod complex;
 mod copier;
 pub(crate) mod crossbar;
