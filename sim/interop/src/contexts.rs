@@ -18,9 +18,7 @@ const BYTE: u8 = 0x5a;
 /// cluster.
 const HANDLER_BYTES: u32 = 64;
 /// Clocks that packets may take.
-const PATIENCE: u64 = 400_000;
-/// The same for handlers that all wait for the same locks.
-const LOCK_PATIENCE: u64 = 4_000_000;
+pub const PATIENCE: u64 = 400_000;
 
 type Device<B> = Simulated<B>;
 
@@ -105,8 +103,11 @@ const ROUNDS: u32 = 5;
 /// Returns the name of each counter, its value and the expected value.
 ///
 /// # Errors
-/// If the handlers cannot be started, the hardware fails, or packets stay on their way.
-pub fn locks<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<(&'static str, u32, u32)>> {
+/// If the handlers cannot be started, the hardware fails, or packets stay on their way for `patience` clocks.
+pub fn locks<B: ClusterBackend + 'static>(
+    simulated: &Simulated<B>,
+    patience: u64,
+) -> Result<Vec<(&'static str, u32, u32)>> {
     let folder = root().join("runtime/tests/locks");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;
@@ -124,8 +125,8 @@ pub fn locks<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Ve
     };
     bench.send((0..TASKS).map(|number| udp_from(0x4000 | number, 7000, &[0; 20])));
     ensure!(
-        bench.settle(LOCK_PATIENCE)?,
-        "handlers that wait for locks did not end in {LOCK_PATIENCE} clocks of the cluster"
+        bench.settle(patience)?,
+        "handlers that wait for locks did not end in {patience} clocks of the cluster"
     );
     let counted = |name| context.variable(name)?.load(0);
     let all = ROUNDS * u32::from(TASKS);

@@ -7,7 +7,7 @@ use crate::recorded::{self, short};
 use crate::rtl_backend::RtlBackend;
 use crate::workloads::EXAMPLES;
 use crate::{compare, contexts, examples, model, probes, top};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 use spinneret_gen::board::corundum::Pspin;
@@ -65,6 +65,14 @@ pub enum Step {
 /// If the checkout is not usable, a tool is missing, or the hardware fails.
 pub fn run(arguments: &Arguments) -> Result<bool> {
     let wants = |step| arguments.steps.is_empty() || arguments.steps.contains(&step);
+    let is_public = |step: &&Step| !matches!(step, Step::Locks | Step::Examples);
+    if let Some(step) = arguments.steps.iter().find(is_public).filter(|_| arguments.own) {
+        bail!(
+            "`--own` has no step `{}`: choose locks or examples",
+            step.to_possible_value()
+                .map_or_else(String::new, |value| value.get_name().to_owned())
+        );
+    }
     let real = match &arguments.fpspin_dir {
         Some(folder) => {
             ensure!(
@@ -87,7 +95,9 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
         good &= accesses(&real, arguments.record)?;
     }
     if wants(Step::Locks) {
-        good &= locks(&real)?;
+        // An instruction of one of several threads takes longer than one of a core.
+        let patience = if arguments.own { 10 } else { 1 } * contexts::PATIENCE;
+        good &= locks(&real, patience)?;
     }
     if public(Step::Contexts) {
         good &= four_contexts(&real)?;
@@ -215,9 +225,9 @@ fn accesses(real: &Real, record: bool) -> Result<bool> {
     Ok(good)
 }
 
-fn locks(real: &Real) -> Result<bool> {
+fn locks(real: &Real, patience: u64) -> Result<bool> {
     status("locks and atomic operations");
-    let counted = contexts::locks(&real.nic()?)?;
+    let counted = contexts::locks(&real.nic()?, patience)?;
     status("");
     println!("\nlocks and atomic operations with all HPUs at once:");
     for (what, found, wanted) in &counted {

@@ -138,7 +138,8 @@ fn examples_work_with_the_public_defects() {
 
 #[test]
 fn locks_and_atomic_operations_count_correctly() {
-    for (what, found, wanted) in contexts::locks(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}"))
+    for (what, found, wanted) in
+        contexts::locks(&nic(1_000_000), contexts::PATIENCE).unwrap_or_else(|error| panic!("{error:#}"))
     {
         assert_eq!(found, wanted, "{what}");
     }

@@ -51,6 +51,10 @@ fn rejects_invalid_checkouts() {
             cards(&["--fpspin-dir", empty, "--corundum-dir", empty, "--gen", missing]),
             format!("interop: cannot run {missing}: `./dev setup` installs it"),
         ),
+        (
+            interop(&["--own", "--step", "costs"]),
+            "interop: `--own` has no step `costs`: choose locks or examples".to_owned(),
+        ),
     ] {
         assert!(told.starts_with(&said), "{told}");
         assert_eq!((told.lines().count(), code), (1, Some(1)), "{told}");

@@ -1,4 +1,4 @@
-//! `message_scheduler` beside the queues of the model.
+//! `message_scheduler` with the queues of the model.
 
 use spinneret_cluster::queues::{Queues, Ready};
 use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
