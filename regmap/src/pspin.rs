@@ -37,6 +37,8 @@ pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
 pub const HANDLER_BASE: u32 = 0x1c00_0000;
 /// Its size.
 pub const HANDLER_BYTES: u32 = 1 << 20;
+/// Bytes at its start that all handlers of a program may access, if the size of the program's data is not known.
+pub const SHARED_BYTES: u32 = 0x1_0000;
 /// L2 packet buffer, which follows it.
 pub const PACKET_BASE: u32 = HANDLER_BASE + HANDLER_BYTES;
 /// Its size.
@@ -49,6 +51,11 @@ pub const PROGRAM_BYTES: u32 = 32 << 10;
 pub const RESET_VECTOR: u32 = 0x80;
 /// Start of the program, after the vectors.
 pub const ENTRY: u32 = 0x100;
+
+/// Numbers of harts in a cluster, as `mhartid` has them.
+pub const CLUSTER_HARTS: u32 = 32;
+/// Clocks that a handler may take, unless told otherwise.
+pub const HANDLER_CLOCKS: u32 = 1_000_000;
 
 /// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself. Addresses that are not named
 /// here never answer.

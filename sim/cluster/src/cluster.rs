@@ -14,7 +14,7 @@ use crate::rv::DecodeCache;
 use crate::task::{CommandId, Feedback, HostCommand, NicCommand, Task};
 use crate::timing::{Icache, L2Contention, Timing};
 use spinneret_program::Program;
-use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
+use spinneret_regmap::pspin::{HANDLER_CLOCKS, PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl Default for Config {
             hpus: 8,
             queues: 16,
             shared_packets: 128,
-            watchdog: 1_000_000,
+            watchdog: HANDLER_CLOCKS.into(),
             is_strict: false,
             timing: Timing::default(),
         }

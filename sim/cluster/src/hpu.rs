@@ -9,7 +9,7 @@ use crate::rv::{
 use crate::task::CommandId;
 use crate::timing::{AccessKind, Fetch, Icache, L2Contention, Timing};
 use spinneret_isa::cause;
-use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, driver as register};
+use spinneret_regmap::pspin::{CLUSTER_HARTS, PROGRAM_BASE, PROGRAM_BYTES, driver as register};
 use std::collections::VecDeque;
 
 /// Cause of a trap when a handler takes too long.
@@ -59,14 +59,10 @@ pub(crate) struct Outcome {
     pub(crate) in_handler: bool,
 }
 
-/// Numbers of harts in a cluster, as `mhartid` has them.
-const HARTS_OF_A_CLUSTER: u32 = 32;
-
 impl Hpu {
     pub(crate) fn new(cluster: usize, core: usize, entry: u32, is_strict: bool) -> Self {
         Self {
-            hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry)
-                .with_csrs(CsrSet::Ri5cy),
+            hart: Hart::new(cluster as u32 * CLUSTER_HARTS + core as u32, entry).with_csrs(CsrSet::Ri5cy),
             driver: Driver::new(cluster, core, is_strict),
             protection: Protection::default(),
             at: 0,

@@ -4,8 +4,8 @@ use crate::task::Task;
 use spinneret_regmap::pspin::{
     DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
     L1_ALIAS, L1_AREA_BYTES, L1_AREAS, L1_BASE, L1_BYTES, L1_STRIDE, PACKET_BASE, PACKET_BYTES,
-    PERIPHERAL_BYTES, PERIPHERALS, PROGRAM_BASE, PROGRAM_BYTES, STDOUT, STDOUT_BYTES, STDOUT_CLUSTER_SHIFT,
-    STDOUT_HPU_SHIFT, TERMINATE, driver as register, l1_address,
+    PERIPHERAL_BYTES, PERIPHERALS, PROGRAM_BASE, PROGRAM_BYTES, SHARED_BYTES, STDOUT, STDOUT_BYTES,
+    STDOUT_CLUSTER_SHIFT, STDOUT_HPU_SHIFT, TERMINATE, driver as register, l1_address,
 };
 use std::ops::Range;
 
@@ -180,7 +180,6 @@ impl Memory {
 const PAGE: u32 = 0x1000;
 const ALL_L1: u32 = 0x100_0000;
 const ALL_HANDLER_MEMORY: u32 = 0x10_0000;
-const SHARED: u32 = 0x1_0000;
 
 /// The memory that a handler may read and write. It may read program memory as well.
 #[derive(Clone, Debug, Default)]
@@ -223,7 +222,7 @@ impl Protection {
             around(packet_in_l1, PAGE),
             around(task.her.address, PAGE),
             around(task.meta.handler_memory[0], ALL_HANDLER_MEMORY),
-            around(HANDLER_BASE, SHARED),
+            around(HANDLER_BASE, SHARED_BYTES),
         ];
         allowed.extend(task.scratchpads().map(|[address, _]| around(address, PAGE)));
         Self {
@@ -268,7 +267,7 @@ impl Protection {
 
 /// The program's own data if it was written word by word, so that its size is unknown: what PsPIN's driver allows.
 pub(crate) fn unknown() -> Range<u32> {
-    HANDLER_BASE..HANDLER_BASE + SHARED
+    HANDLER_BASE..HANDLER_BASE + SHARED_BYTES
 }
 
 /// The program's own data: L2 handler memory below what it leaves to contexts.

@@ -101,7 +101,7 @@ fn check(arguments: &Arguments, checkout: &Path) -> Result<bool> {
         .iter()
         .find(|name| checks.iter().all(|check| check.name != **name))
     {
-        bail!("there is no check `{unknown}`, or it does not apply");
+        bail!("there is no check `{unknown}`, or it does not apply: without a name all that apply run");
     }
     checks.retain(|check| arguments.names.is_empty() || arguments.names.contains(&check.name));
     let core = match &arguments.core {

@@ -2,12 +2,11 @@
 
 use crate::axi::AxiShape;
 use crate::hpu::cluster::SLAVE;
+pub(super) use crate::hpu::cluster::{COMMAND_ID, HOST_ADDRESS, MESSAGE_ID};
 use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster, of a length and of a word in bits.
 pub(super) const ADDRESS: usize = 32;
-/// Width of an address of the host in bits.
-pub(super) const HOST_ADDRESS: usize = 64;
 /// Width of a beat in bits.
 pub(super) const DATA: usize = 512;
 /// Bytes of a beat, and of a line of the memory.
@@ -16,10 +15,6 @@ pub(super) const STROBES: usize = DATA / 8;
 pub(super) const OFFSET: usize = STROBES.trailing_zeros() as usize;
 /// Width of the AXI user signals in bits.
 pub(super) const USER: usize = SLAVE.extras.user.aw;
-/// Width of a message id in bits.
-pub(super) const MESSAGE_ID: usize = 10;
-/// Width of a command's id in bits.
-pub(super) const COMMAND_ID: usize = 6;
 /// Bits of a byte's place in the whole memory, 2 MiB.
 pub(super) const PLACE: usize = 21;
 

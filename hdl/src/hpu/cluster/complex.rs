@@ -21,9 +21,9 @@
 //! - **Reset** (`rst_ni` low) is synchronous and discards everything but the contents of the memories.
 
 use super::{
-    CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier, HpuCluster, LINE_DATA, LineCrossbar,
-    LineMemory, LineMemoryShape, LineReader, LineWriter, MessageScheduler, PACKET_LINE, PIPELINES,
-    ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape, WORD, WordServer,
+    COMMAND_ID, CrossbarShape, HANDLER_LINE, HOST_ADDRESS, HOST_PORT, HostCopier, HpuCluster, LINE_DATA,
+    LineCrossbar, LineMemory, LineMemoryShape, LineReader, LineWriter, MESSAGE_ID, MessageScheduler,
+    PACKET_LINE, PIPELINES, ProgramWriter, READ_CLOCKS, SLAVE, SchedulerShape, WORD, WordServer,
 };
 use crate::app::stub::SIDED;
 use crate::axi::{AxiMaster, AxiTarget, PSPIN_WRAP};
@@ -32,10 +32,6 @@ use crate::entry::{Entry, ParameterError, Parameters as _};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use spinneret_verilog::prelude::*;
-
-/// Bits of a message id, and of the id of a command to the NIC.
-const MESSAGE_ID: usize = 10;
-const COMMAND_ID: usize = 6;
 
 /// Readers and writers of lines; the copiers of the clusters follow.
 const WORDS: usize = 0;

@@ -33,14 +33,6 @@ use crate::stream::{FrameIn, StreamOut};
 use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
-/// Threads that harts of a cluster are numbered for.
-const HARTS: u64 = 32;
-
-/// Bytes of handler memory that all handlers of a program share.
-const SHARED: u32 = 0x1_0000;
-/// Clocks that a handler may take.
-const BUDGET: u32 = 1_000_000;
-
 /// Parameters of the pipelines.
 pub(super) fn pipeline() -> HpuShape {
     HpuShape {
@@ -83,8 +75,6 @@ pub struct HpuCluster {
     pub write: LineWrite,
     /// Lines of L1.
     pub line: LinePortIn<{ L1_LINE }>,
-    /// No task is inside.
-    pub idle: Wire<Out, bool>,
     /// Every HPU has asked for a task since it began to run.
     pub asked: Wire<Out, bool>,
     #[new(HpuPipeline::new(pipeline()))]
@@ -110,7 +100,8 @@ fn update() {
     for (index, (pipeline, port)) in pipelines.iter().zip(&ports).enumerate() {
         let first = index * THREADS;
         pipeline.rst = rst || !runs;
-        pipeline.hart_base = (cat!(number, lit(0, HARTS.ilog2() as usize)) | first as u64).resize(WORD);
+        pipeline.hart_base =
+            (cat!(number, lit(0, pspin::CLUSTER_HARTS.ilog2() as usize)) | first as u64).resize(WORD);
         pipeline.stop = driver.stop.slice(first, THREADS);
         pipeline.program_write = program_write;
         pipeline.program_addr = program_address;
@@ -138,8 +129,8 @@ fn update() {
     }
     l1.line = line;
     driver.cluster = number.resize(CLUSTER);
-    driver.shared_end = pspin::HANDLER_BASE + SHARED;
-    driver.budget = BUDGET;
+    driver.shared_end = pspin::HANDLER_BASE + pspin::SHARED_BYTES;
+    driver.budget = pspin::HANDLER_CLOCKS;
     driver.task = task;
     let origin = TaskOrigin::new().width;
     finished.data = driver.finished.data.slice(0, origin);
@@ -148,7 +139,6 @@ fn update() {
     copier.copy = driver.copy;
     read = copier.read;
     write = copier.write;
-    idle = driver.idle;
     asked = driver.asked;
 }
 

@@ -26,7 +26,7 @@ pub use copier::{LONGEST, LineCopier, LineStore};
 pub use crossbar::{CrossbarShape, LineCrossbar, LineDecoder, LineReturn, LineTurn};
 pub use driver::ClusterDriver;
 pub(crate) use host::ENTRY as HOST_COPIER;
-pub use host::{HOST_ADDRESS, HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
+pub use host::{HOST_PORT, HostBursts, HostCopier, HostIntake, HostReads, HostWrites};
 pub(crate) use hpu_cluster::ENTRY as CLUSTER;
 pub use hpu_cluster::HpuCluster;
 pub use hpu_port::HpuPort;

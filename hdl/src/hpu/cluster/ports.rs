@@ -8,6 +8,12 @@ use spinneret_verilog::prelude::*;
 
 /// Bits of an address, of a length and of a word.
 pub const WORD: usize = 32;
+/// Bits of an address of the host.
+pub const HOST_ADDRESS: usize = 64;
+/// Bits of a message id.
+pub const MESSAGE_ID: usize = 10;
+/// Bits of the id of a command to the NIC.
+pub const COMMAND_ID: usize = 6;
 /// Bits of a line's data.
 pub const LINE_DATA: usize = 512;
 /// Bytes of a line.

@@ -1,15 +1,11 @@
 //! Bursts of the host's port.
 
 use super::super::steps::{LINES, LONGEST};
-use super::super::{LINE_DATA, OFFSET};
-use crate::axi::{
-    AxiAddressOutHandles, AxiExtras, AxiShape, BUFFERABLE, INCR, LENGTH_BITS, PAGE_BITS, UNPRIVILEGED,
-};
+use super::super::{HOST_ADDRESS, OFFSET, SLAVE};
+use crate::axi::{AxiAddressOutHandles, AxiShape, BUFFERABLE, INCR, LENGTH_BITS, PAGE_BITS, UNPRIVILEGED};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// Bits of an address of the host.
-pub const HOST_ADDRESS: usize = 64;
 /// Bits of the number of a line of the host.
 pub(super) const HOST_LINE: usize = HOST_ADDRESS - OFFSET;
 /// Bits of the number of a line in 4 KiB, which no burst crosses.
@@ -17,14 +13,12 @@ pub(super) const PAGE_LINE: usize = PAGE_BITS - OFFSET;
 /// Bits of the number of bytes of the longest copy.
 pub(super) const BYTES: usize = LONGEST + 1;
 /// Bits of the user signals.
-pub(super) const USER: usize = 4;
+pub(super) const USER: usize = SLAVE.extras.user.aw;
 
 /// Widths of the host's port.
 pub const HOST_PORT: AxiShape = AxiShape {
     address: HOST_ADDRESS,
-    data: LINE_DATA,
-    id: 6,
-    extras: AxiExtras::all(USER),
+    ..SLAVE
 };
 
 /// Bytes of the host.

@@ -1,8 +1,9 @@
 //! Takes commands of clusters in turn, and gives each to what does it.
 
+use super::super::HOST_ADDRESS;
 use super::super::steps::LONGEST;
 use super::super::{COMMAND_WORDS, CommandIn, OFFSET, WORD};
-use super::bursts::{BYTES, HOST_ADDRESS, HOST_LINE};
+use super::bursts::{BYTES, HOST_LINE};
 use super::{CopyQueue, DirectFields, NoteFields, OWN_ID};
 use crate::egress::CommandOut;
 use crate::stream::StreamOut;

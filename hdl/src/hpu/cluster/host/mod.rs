@@ -33,12 +33,12 @@ mod intake;
 mod reads;
 mod writes;
 
-pub use bursts::{HOST_ADDRESS, HOST_PORT, HostBursts};
+pub use bursts::{HOST_PORT, HostBursts};
 pub use intake::HostIntake;
 pub use reads::HostReads;
 pub use writes::HostWrites;
 
-use super::{CommandIn, LineRead, LineWrite, WORD};
+use super::{CommandIn, HOST_ADDRESS, LineRead, LineWrite, WORD};
 use crate::axi::AxiMaster;
 use crate::egress::CommandOut;
 use crate::entry::{Entry, ParameterError};

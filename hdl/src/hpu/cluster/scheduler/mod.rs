@@ -49,14 +49,12 @@ pub use her_words::HerWords;
 pub use loads::ClusterLoads;
 pub use task_words::TaskWords;
 
-use super::{TaskOrigin, WORD};
+use super::{HOST_ADDRESS, TaskOrigin, WORD};
 use crate::entry::{Checked as Values, Entry, ParameterError, Parameters as _, Variant};
 use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{FrameOut, StreamIn};
 use spinneret_verilog::prelude::*;
 
-/// Bits of an address of the host.
-const HOST_ADDRESS: usize = 64;
 /// Bits of the number of a word in a cell.
 const INDEX: usize = 5;
 /// The words of a packet in its cell: where it is, the bytes that are copied to L1, and its size. They have their numbers in a task.
