@@ -12,6 +12,7 @@
 #             is taken if a source seems to need it
 #   SPIN_BOARD  alchitry-cu-hpu: for that board (docs/boards/alchitry-cu-hpu.md) instead of for a NIC
 #   CSUM      1: checksums by the instruction `csum`, which spinneret's own HPU has and the public cluster has not (0)
+#   HPU       any, or pspin: for HPUs of the PULP cluster alone, which saves instructions there (any)
 #   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
 # The names that Makefiles of public handlers use are understood too: SPIN_APP_NAME, SPIN_APP_SRCS, SPIN_CFLAGS,
@@ -91,6 +92,15 @@ MARCH ?= rv32imac
 spin_csum := $(if $(filter 1,$(CSUM)),-DSPIN_CSUM)
 spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
 spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) $(spin_csum) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
+HPU ?= any
+ifeq ($(HPU),any)
+# HPUs split accesses that are not aligned. The compiler uses them if it takes them to be quick, as for this core.
+spin_cflags += -mno-strict-align -mtune=thead-c906
+else ifeq ($(HPU),pspin)
+spin_cflags += -DSPIN_PSPIN_ONLY
+else
+$(error spin.mk: HPU is `any` or `pspin`, not `$(HPU)`)
+endif
 # Packets are looked at through pointers of all types.
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
 spin_cflags += $(spin_board_cflags)

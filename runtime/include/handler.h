@@ -247,6 +247,15 @@ static inline void spin_rw_lock_add(spin_rw_lock_t *lock, int32_t value) {
     SPIN_CHANGE("amoadd.w", &lock->num_readers, value, lock->num_readers + value);
 }
 
+/* Takes the free lock for the first reader, inside the guard. Writers take it without the guard on spinneret's own HPU. */
+static inline bool spin_rw_lock_begin(spin_rw_lock_t *lock) {
+    if (spin_is_own_hpu()) {
+        return spin_lock_try_lock(&lock->glock);
+    }
+    lock->glock = 1;
+    return true;
+}
+
 /* Writers add to the counter at any time, so this adds as well. Waiting readers stay outside of the guard. */
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
     bool is_in = false;
@@ -255,11 +264,9 @@ static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
             rt_time_wait_cycles(32);
         }
         spin_guard_enter();
-        is_in = spin_rw_lock_is_open(lock);
+        is_in = spin_rw_lock_is_open(lock) &&
+                ((lock->num_readers & SPIN_RW_READERS) != 0 || spin_rw_lock_begin(lock));
         if (is_in) {
-            if ((lock->num_readers & SPIN_RW_READERS) == 0) {
-                lock->glock = 1;
-            }
             spin_rw_lock_add(lock, 1);
         }
         spin_guard_leave();

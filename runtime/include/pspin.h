@@ -1,9 +1,10 @@
 /*
  * Atomics, spin locks, time, and the data that host and HPUs share.
  *
- * Atomics work on words of the HPU's own L1 and of L2 handler memory, and return the previous value. They are serialized
- * (spin_guard.h) and take about 200 clocks each, because the AMO instructions of the PULP cluster are unusable for this: in
- * L2 they always return 1, and in L1 they corrupt words on their way to the host or the wire.
+ * Atomics work on words of the HPU's own L1 and of L2 handler memory, and return the previous value. On spinneret's own HPU
+ * they are AMO instructions. On the PULP cluster they are serialized (spin_guard.h) and take about 200 clocks each, because
+ * its AMO instructions are unusable for this: in L2 they always return 1, and in L1 they corrupt words on their way to the
+ * host or the wire.
  *
  * Without a result, amo_send_add is one instruction of about 40 clocks in L2, and amo_store is one instruction everywhere. On
  * words that also see atomics with a result, amo_send_add may be combined only with amo_add, and amo_store only with locks.
@@ -54,19 +55,23 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
 }
 
 /*
- * Returns the 32-bit cycle counter; differences are valid up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on
- * the PULP cluster, so this is an environment call of about 30 cycles.
+ * Returns the 32-bit cycle counter; differences are valid up to 2^32 cycles (107 s at 40 MHz, 17 s at 250 MHz). User mode
+ * cannot read it on the PULP cluster, where this is an environment call of about 30 cycles.
  */
 static inline uint32_t cycles(void) {
     register uint32_t now asm("a0");
+    if (spin_is_own_hpu()) {
+        asm volatile("csrr %0, cycle" : "=r"(now) : : "memory");
+        return now;
+    }
     register uint32_t number asm("a7") = PSPIN_ECALL_CYCLES;
     asm volatile("ecall" : "=r"(now) : "r"(number) : "memory");
     return now;
 }
 
 /*
- * LR and SC instructions. Do not use them: on the PULP cluster, SC in L1 always stores, and SC in L2 may store although
- * another HPU has written in between. The model refuses both. Use compare_and_swap instead.
+ * LR and SC instructions, for spinneret's own HPU. Use compare_and_swap instead, which works on both: on the PULP cluster, SC
+ * in L1 always stores, and SC in L2 may store although another HPU has written in between. The model refuses both.
  */
 static inline uint32_t load_reserved(volatile const uint32_t *const address) {
     uint32_t value;
@@ -85,28 +90,43 @@ static inline bool spin_is_in_l2(volatile const void *address) {
     return (uintptr_t)address >> 24 == SPIN_L2_ADDR >> 24;
 }
 
+/* Whether an AMO instruction without a result works on a word. */
+static inline bool spin_has_amo(volatile const void *address) { return spin_is_own_hpu() || spin_is_in_l2(address); }
+
 /*
  * Changes a word, inside the guard. In L2 this is an AMO instruction, because other HPUs may add to the word without the
  * guard.
  */
 #define SPIN_CHANGE(instruction, address, value, after)                                                \
     do {                                                                                               \
-        if (spin_is_in_l2(address)) {                                                                  \
+        if (spin_has_amo(address)) {                                                                   \
             asm volatile(instruction " zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");       \
         } else {                                                                                       \
             *(address) = (after);                                                                      \
         }                                                                                              \
     } while (0)
 
-/* Does not write a word that does not change, so that the release of a lock between the load and the store is not lost. */
+/*
+ * The guarded form does not write a word that does not change, so that the release of a lock between the load and the store
+ * is not lost.
+ */
 #define SPIN_AMO(name, instruction, type, result)                                                      \
-    static inline type name(volatile type *const address, const type value) {                         \
+    static __attribute__((noinline, cold, unused)) type name##_guarded(volatile type *const address,   \
+                                                                       const type value) {             \
         spin_guard_enter();                                                                            \
         const type before = *address, after = (type)(result);                                          \
         if (after != before) {                                                                         \
             SPIN_CHANGE(instruction, address, value, after);                                           \
         }                                                                                              \
         spin_guard_leave();                                                                            \
+        return before;                                                                                 \
+    }                                                                                                  \
+    static inline type name(volatile type *const address, const type value) {                          \
+        if (!spin_is_own_hpu()) {                                                                      \
+            return name##_guarded(address, value);                                                     \
+        }                                                                                              \
+        type before;                                                                                   \
+        asm volatile(instruction " %0, %1, (%2)" : "=r"(before) : "r"(value), "r"(address) : "memory"); \
         return before;                                                                                 \
     }
 
@@ -120,23 +140,39 @@ SPIN_AMO(amo_maxu, "amomaxu.w", uint32_t, before > value ? before : value)
 SPIN_AMO(amo_min, "amomin.w", int32_t, before < value ? before : value)
 SPIN_AMO(amo_minu, "amominu.w", uint32_t, before < value ? before : value)
 
-/* Adds to a word of L2, without a result: one instruction. */
+/* Adds to a word of L2 or, on spinneret's own HPU, of L1, without a result: one instruction. */
 static inline void spin_l2_add(volatile int32_t *const address, const int32_t value) {
     asm volatile("amoadd.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
 }
 
 /* Adds, without a result. */
 static inline void amo_send_add(volatile int32_t *const address, const int32_t value) {
-    if (spin_is_in_l2(address)) {
+    if (spin_has_amo(address)) {
         spin_l2_add(address, value);
     } else {
-        amo_add(address, value);
+        amo_add_guarded(address, value);
     }
 }
 
 /* A store that is ordered with the other atomics of this word. */
 static inline void amo_store(volatile uint32_t *const address, const uint32_t value) {
-    SPIN_CHANGE("amoswap.w", address, value, value);
+    if (spin_is_own_hpu()) {
+        *address = value;
+    } else {
+        SPIN_CHANGE("amoswap.w", address, value, value);
+    }
+}
+
+static __attribute__((noinline, cold, unused)) int compare_and_swap_guarded(volatile uint32_t *const address,
+                                                                            const uint32_t expected,
+                                                                            const uint32_t new_value) {
+    spin_guard_enter();
+    bool is_expected = *address == expected;
+    if (is_expected) {
+        *address = new_value;
+    }
+    spin_guard_leave();
+    return is_expected ? 0 : -1;
 }
 
 /*
@@ -145,13 +181,14 @@ static inline void amo_store(volatile uint32_t *const address, const uint32_t va
  */
 static inline int compare_and_swap(volatile uint32_t *const address, const uint32_t expected,
                                    const uint32_t new_value) {
-    spin_guard_enter();
-    bool is_expected = *address == expected;
-    if (is_expected) {
-        *address = new_value;
+    if (!spin_is_own_hpu()) {
+        return compare_and_swap_guarded(address, expected, new_value);
     }
-    spin_guard_leave();
-    return is_expected ? 0 : -1;
+    uint32_t before;
+    do {
+        before = load_reserved(address);
+    } while (before == expected && store_conditional(address, new_value) != 0);
+    return before == expected ? 0 : -1;
 }
 
 static inline void futex_init(futex_t *futex) { amo_store(futex, 0); }

@@ -53,6 +53,21 @@ static inline uint32_t rt_core_id(void) { return spin_hart_id & 0x1f; }
 extern __thread uint32_t spin_cluster_count;
 static inline uint32_t rt_cluster_count(void) { return spin_cluster_count; }
 
+/*
+ * Whether this is a HPU of spinneret's own: user mode reads the cycle counter, and all atomic instructions work. On the PULP
+ * cluster the runtime has to help with both.
+ */
+extern __thread uint32_t spin_own_hpu;
+static inline bool spin_is_own_hpu(void) {
+#ifdef SPIN_PSPIN_ONLY
+    return false;
+#endif
+    uint32_t is_own;
+    /* It never changes, so accesses to memory in between do not matter to the compiler. */
+    asm("lw %0, %%tprel_lo(spin_own_hpu)(tp)" : "=r"(is_own));
+    return __builtin_expect(is_own, 1);
+}
+
 /* The number of this HPU's cluster. */
 static inline uint32_t rt_cluster_id(void) { return spin_hart_id >> 5 & 0x3f; }
 

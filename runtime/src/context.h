@@ -10,7 +10,10 @@
 #define CONTEXT_GID 12    /* number of the HPU among all */
 #define CONTEXT_CLUSTER 16
 #define CONTEXT_HPU 20
-#define CONTEXT_INSIDE 24 /* whether this HPU is the one that the guard has let in */
+#define CONTEXT_INSIDE 24 /* state of the guard and kind of the HPU, so that the end of a task looks at one word */
+
+#define GUARD_IS_INSIDE 1 /* this HPU is the one that the guard has let in */
+#define GUARD_IS_PUBLIC_SHIFT 1 /* bit: a HPU of the PULP cluster */
 
 /* The guard, in each cluster's L1: HPUs of the cluster take turns by tickets, clusters by numbers. */
 #define GUARD_TICKET 0   /* the next one to be taken */

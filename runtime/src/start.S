@@ -105,7 +105,10 @@ _start:
     multiply t0, s2
     add t0, t0, s1
     sw t0, CONTEXT_GID(s4)
-    sw zero, CONTEXT_INSIDE(s4)
+    call spin_has_cycle_counter
+    seqz a0, a0
+    slli a0, a0, GUARD_IS_PUBLIC_SHIFT
+    sw a0, CONTEXT_INSIDE(s4)
 
     .option push
     .option norelax
@@ -115,14 +118,14 @@ _start:
     mv a0, s0
     call spin_start
     mv t0, s4
-
-    /* t0: the context, here and from here on */
-next_task:
     li t1, SPIN_HPU_ADDR
-    lw t2, HANDLER(t1)
-    csrw mepc, t2
     li t2, MSTATUS_MPP
     csrc mstatus, t2
+
+    /* t0: the context, t1: the driver, here and from here on. Traps and mret leave user mode in MPP. */
+next_task:
+    lw t2, HANDLER(t1)
+    csrw mepc, t2
 
     /* Fresh registers and arguments: the handler before may have left anything in them. */
     lw sp, CONTEXT_SP(t0)
@@ -202,13 +205,25 @@ handler_done:
     csrw mscratch, t0
     li t1, SPIN_HPU_ADDR
 
+task_done:
+    lw t2, CONTEXT_INSIDE(t0)
+    bnez t2, task_done_specially
+    sw zero, DOORBELL(t1)
+    j next_task
+
+    /* It was the only one that was let in, or this is the public cluster. */
+task_done_specially:
+    andi t2, t2, GUARD_IS_INSIDE
+    beqz t2, wait_for_commands
+    jal a6, let_next_in
+    li t1, SPIN_HPU_ADDR
+    j task_done
+
     /*
      * Commands that the handler has not waited for are waited for here: if the next task started one while this task's
      * are under way, the public cluster would tell it the number of another one.
      */
-task_done:
-    lw t2, CONTEXT_INSIDE(t0)
-    bnez t2, task_done_inside
+wait_for_commands:
     sw zero, WAIT(t1)
     li t2, 1
     sw t2, WAIT(t1)
@@ -218,12 +233,6 @@ task_done:
     sw t2, WAIT(t1)
     sw zero, DOORBELL(t1)
     j next_task
-
-    /* It was the only one that was let in. */
-task_done_inside:
-    jal a6, let_next_in
-    li t1, SPIN_HPU_ADDR
-    j task_done
 
     /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
 fault_at_start:
@@ -260,10 +269,11 @@ fault_at_start:
     .type guard_enter, @function
 guard_enter:
     lw t1, CONTEXT_INSIDE(t0)
-    bnez t1, fault
-    find_guard
-    li t1, 1
+    andi t2, t1, GUARD_IS_INSIDE
+    bnez t2, fault
+    ori t1, t1, GUARD_IS_INSIDE
     sw t1, CONTEXT_INSIDE(t0)
+    find_guard
 
     /* a3: where the own flag is, GUARD_WANTS further on. Nearly always it is the only one. */
     lw a2, CONTEXT_HPU(t0)
@@ -351,6 +361,7 @@ return_from_guard:
     .type guard_leave, @function
 guard_leave:
     lw t1, CONTEXT_INSIDE(t0)
+    andi t1, t1, GUARD_IS_INSIDE
     beqz t1, fault
     jal a6, let_next_in
     j return_from_guard
@@ -361,7 +372,9 @@ let_next_in:
     find_guard
     li a1, GUARD_IDLE
     jal a5, tell_clusters
-    sw zero, CONTEXT_INSIDE(t0)
+    lw t1, CONTEXT_INSIDE(t0)
+    andi t1, t1, ~GUARD_IS_INSIDE
+    sw t1, CONTEXT_INSIDE(t0)
     lw t1, GUARD_TURN(t4)
     addi t1, t1, 1
     sw t1, GUARD_TURN(t4)
@@ -400,6 +413,18 @@ spin_exists:
     csrw mtvec, t0
     ret
     .size spin_exists, . - spin_exists
+
+    /* Whether user mode may read the cycle counter. Start-up alone asks. */
+    .globl spin_has_cycle_counter
+    .type spin_has_cycle_counter, @function
+spin_has_cycle_counter:
+    la t0, does_not_exist
+    csrrw t0, mtvec, t0
+    csrr a0, cycle
+    li a0, 1
+    csrw mtvec, t0
+    ret
+    .size spin_has_cycle_counter, . - spin_has_cycle_counter
     .balign 256
 does_not_exist:
     csrw mtvec, t0

@@ -24,6 +24,7 @@ volatile uint8_t dma_idx[CORE_COUNT];
 
 __thread uint32_t spin_hart_id;
 __thread uint32_t spin_cluster_count;
+__thread uint32_t spin_own_hpu;
 
 /*
  * State of start-up. Other HPUs wait for it, and so does the host, which finds it by this name, before it sends packets. It is
@@ -45,6 +46,10 @@ __attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler
     *handler_mem = NULL;
 }
 
+/* In start.S: whether there is memory at an address, whose word is overwritten, and whether user mode has a cycle counter. */
+bool spin_exists(volatile void *address);
+bool spin_has_cycle_counter(void);
+
 STARTUP static void prepare_locals(uint32_t hart) {
     uint8_t *locals;
     read_register(tp, locals);
@@ -52,10 +57,9 @@ STARTUP static void prepare_locals(uint32_t hart) {
     memcpy(locals, __spin_tdata_start, initialised);
     memset(locals + initialised, 0, (uintptr_t)__spin_tls_size - initialised);
     spin_hart_id = hart;
+    spin_own_hpu = spin_has_cycle_counter();
 }
 
-/* Whether there is memory at an address; overwrites its word. In start.S. */
-bool spin_exists(volatile void *address);
 
 static volatile uint32_t *guard_of(uint32_t cluster) {
     return (volatile uint32_t *)(uintptr_t)(SPIN_L1_ADDR + (cluster << SPIN_L1_SHIFT) + SPIN_GUARD_OFFSET);
