@@ -11,7 +11,6 @@
 #   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
 #             is taken if a source seems to need it
 #   SPIN_BOARD  alchitry-cu-hpu: for that board (docs/boards/alchitry-cu-hpu.md) instead of for a NIC
-#   CSUM      1: checksums by the instruction `csum`, which spinneret's own HPU has and the public cluster has not (0)
 #   HPU       any, or pspin: for HPUs of the PULP cluster alone, which saves instructions there (any)
 #   SPIN_CACHE  a folder for objects of the runtime that programs with the same options share (none)
 #
@@ -58,7 +57,6 @@ ifeq ($(SPIN_BOARD),alchitry-cu-hpu)
 # One cluster without multiplication, and small stacks: its spin_map.ld has the same numbers.
 CLUSTERS ?= 1
 MARCH ?= rv32iac
-CSUM ?= 1
 spin_board_cflags := -DSPIN_AREA_SIZE=0x100
 spin_more_cflags += -Wstack-usage=160
 spin_board_ldflags := -L$(RUNTIME)/$(SPIN_BOARD)
@@ -89,9 +87,8 @@ endif
 
 # The compiler is told of zicsr, because handlers read the cycle counter; the C library is chosen without it.
 MARCH ?= rv32imac
-spin_csum := $(if $(filter 1,$(CSUM)),-DSPIN_CSUM)
 spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
-spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) $(spin_csum) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
+spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
 HPU ?= any
 ifeq ($(HPU),any)
 # HPUs split accesses that are not aligned. The compiler uses them if it takes them to be quick, as for this core.

@@ -7,10 +7,14 @@
 #ifndef PACKETS_H
 #define PACKETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __riscv
+#include "pspin_rt.h"
+#endif
 #include "slmp.h"
 
 typedef struct mac_addr {
@@ -106,46 +110,58 @@ static inline uint32_t spin_bswap_32(uint32_t value) {
 typedef uint16_t __attribute__((may_alias)) spin_halfword_t;
 typedef uint32_t __attribute__((may_alias)) spin_word_t;
 
-/* From SPIN_CHECKSUM_LONG bytes on, adding words is faster; one iteration adds SPIN_CHECKSUM_BLOCK words. */
-#ifdef SPIN_CSUM
-#define SPIN_CHECKSUM_LONG 16
-#else
-#define SPIN_CHECKSUM_LONG 128
-#endif
+/* From this many bytes on, adding words is faster; one iteration adds SPIN_CHECKSUM_BLOCK words. */
+#define SPIN_CHECKSUM_LONG(has_csum) ((has_csum) ? 16 : 128)
 #define SPIN_CHECKSUM_BLOCK 16
 
-#ifdef SPIN_CSUM
-/* The sum of two words and its carry, in one instruction that spinneret's own HPU has (bit 23, X, of misa). */
+/* Whether this processor has the instruction `csum`, as spinneret's own HPU. */
+static inline bool spin_has_csum(void) {
+#ifdef __riscv
+    return spin_is_own_hpu();
+#else
+    return false;
+#endif
+}
+
+/* The sum of two words and its carry, in one instruction. */
 static inline uint32_t spin_csum(uint32_t sum, uint32_t word) {
+#ifdef __riscv
     uint32_t result;
     __asm__(".insn r 0x0b, 0, 0, %0, %1, %2" : "=r"(result) : "r"(sum), "r"(word));
     return result;
-}
+#else
+    uint32_t result = sum + word;
+    return result + (result < sum);
 #endif
+}
+
+/* Evaluates SPIN_ADD_WORD for `count` words. */
+#define SPIN_ADD_WORDS(word, count)                                                             \
+    for (; count >= SPIN_CHECKSUM_BLOCK; count -= SPIN_CHECKSUM_BLOCK, word += SPIN_CHECKSUM_BLOCK) { \
+        _Pragma("GCC unroll 16") for (size_t i = 0; i < SPIN_CHECKSUM_BLOCK; ++i) {             \
+            uint32_t next = word[i];                                                            \
+            SPIN_ADD_WORD(next);                                                                \
+        }                                                                                       \
+    }                                                                                           \
+    _Pragma("GCC unroll 1") for (; count != 0; --count, ++word) {                               \
+        SPIN_ADD_WORD(*word);                                                                   \
+    }
 
 /*
- * Adds up `count` words as 16-bit numbers, at a clock a byte. Words are added as they are, and their carries apart:
- * 2^32 and 2^16 both leave 1 when divided by 0xffff, so all parts count the same in the end.
+ * Adds up `count` words as 16-bit numbers, at a clock a byte or, by `csum`, half a clock. Words are added as they are, and
+ * their carries apart: 2^32 and 2^16 both leave 1 when divided by 0xffff, so all parts count the same in the end.
  */
-static inline uint32_t ip_checksum_words(const spin_word_t *word, size_t count) {
+static inline uint32_t ip_checksum_words(const spin_word_t *word, size_t count, bool has_csum) {
     uint32_t words = 0, carries = 0;
-#ifdef SPIN_CSUM
+    if (has_csum) {
 #define SPIN_ADD_WORD(next) words = spin_csum(words, next)
-#else
-#define SPIN_ADD_WORD(next) (words += (next), carries += words < (next))
-#endif
-    for (; count >= SPIN_CHECKSUM_BLOCK; count -= SPIN_CHECKSUM_BLOCK, word += SPIN_CHECKSUM_BLOCK) {
-#pragma GCC unroll 16
-        for (size_t i = 0; i < SPIN_CHECKSUM_BLOCK; ++i) {
-            uint32_t next = word[i];
-            SPIN_ADD_WORD(next);
-        }
-    }
-#pragma GCC unroll 1
-    for (; count != 0; --count, ++word) {
-        SPIN_ADD_WORD(*word);
-    }
+        SPIN_ADD_WORDS(word, count)
 #undef SPIN_ADD_WORD
+    } else {
+#define SPIN_ADD_WORD(next) (words += (next), carries += words < (next))
+        SPIN_ADD_WORDS(word, count)
+#undef SPIN_ADD_WORD
+    }
     return (words & 0xffff) + (words >> 16) + carries;
 }
 
@@ -158,13 +174,14 @@ static __attribute__((noinline, unused, aligned(4))) uint32_t ip_checksum_add(ui
                                                                               size_t length) {
     const uint8_t *bytes = (const uint8_t *)data;
     if (((uintptr_t)bytes & 1) == 0) {
-        if (__builtin_expect(length >= SPIN_CHECKSUM_LONG, 0)) {
+        bool has_csum = spin_has_csum();
+        if (__builtin_expect(length >= SPIN_CHECKSUM_LONG(has_csum), 0)) {
             if (((uintptr_t)bytes & 2) != 0) {
                 sum += *(const spin_halfword_t *)(const void *)bytes;
                 bytes += 2;
                 length -= 2;
             }
-            sum += ip_checksum_words((const spin_word_t *)(const void *)bytes, length / 4);
+            sum += ip_checksum_words((const spin_word_t *)(const void *)bytes, length / 4, has_csum);
             bytes += length & ~(size_t)3;
             length &= 3;
         }

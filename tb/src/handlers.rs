@@ -369,7 +369,7 @@ impl<M: Model> Handlers<M> {
     }
 }
 
-/// Builds an example of the runtime in a folder of its own below `out`, with the instruction `csum` or without.
+/// Builds an example of the runtime in a folder of its own below `out`, for HPUs with `csum` and more, or without.
 ///
 /// # Errors
 /// If the compiler is missing or refuses it.
@@ -386,7 +386,7 @@ pub fn example(name: &str, csum: bool, out: &Path) -> Result<Program> {
         .args(["-s", "-C"])
         .arg(&folder)
         .arg(format!("BUILD={}", std::path::absolute(&out)?.display()))
-        .arg(format!("CSUM={}", u8::from(csum)))
+        .arg(if csum { "HPU=any" } else { "HPU=pspin" })
         .status()
         .context("make cannot be run: ./dev setup installs what is needed")?;
     ensure!(
