@@ -4,7 +4,7 @@
 //! resumes.
 
 use crate::tools::{Compiler, Verilator};
-use crate::{Error, FileContext, Model, cpp, schedule};
+use crate::{Error, FileContext, Model, cpp, inputs, schedule};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,6 +62,8 @@ struct Build<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// The variable that patched loops ask: one for all files, where a static library is compiled as one.
+const FOLLOW: [&str; 2] = ["static thread_local bool", "inline thread_local bool"];
 /// Optimisation of rarely executed code.
 const SLOW: &str = "__Slow";
 
@@ -92,10 +94,11 @@ impl Build<'_> {
     /// Everything that the library depends on.
     fn key(&self) -> Result<String, Error> {
         let mut key = format!(
-            "{}\n{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{:?}\n{}\n{}\n",
             self.verilator.version(),
             self.compiler.version(),
             self.options().join(" "),
+            inputs::PATCH,
             cpp::HEADER,
             cpp::text(&self.shared.model)
         );
@@ -145,15 +148,23 @@ impl Build<'_> {
             let path = self.folder.join(file);
             fs::write(&path, text).at("write", &path)?;
         }
+        let refused = |output| Error::Refused {
+            model: self.shared.model.name.clone(),
+            output,
+        };
+        self.verilator
+            .run(self.folder, &self.arguments())
+            .map_err(refused)?;
+        let followed = inputs::patch(&self.shared.model.ports, &self.folder.join("obj"))?;
         for (file, text) in [
-            ("spinneret_model.h", cpp::HEADER.to_owned()),
+            (cpp::NAME, cpp::HEADER.replace(FOLLOW[0], FOLLOW[1])),
             ("spinneret_runtime.cpp", cpp::RUNTIME.to_owned()),
             (
                 "model.cpp",
                 format!(
                     "#include \"obj/{}.h\"\n{}{}",
                     cpp::class(&self.shared.model.name),
-                    cpp::followed(&vec![true; self.shared.model.ports.len()]),
+                    cpp::followed(&followed),
                     cpp::text(&self.shared.model)
                 ),
             ),
@@ -161,13 +172,7 @@ impl Build<'_> {
             let path = self.folder.join(file);
             fs::write(&path, text).at("write", &path)?;
         }
-        let refused = |output| Error::Refused {
-            model: self.shared.model.name.clone(),
-            output,
-        };
-        self.verilator
-            .run(self.folder, &self.arguments())
-            .map_err(refused)
+        Ok(())
     }
 
     /// Compiles every file that has no object yet, the largest first.
@@ -210,6 +215,8 @@ impl Build<'_> {
         command
             .args(["-std=c++17", "-fPIC", "-w", "-pthread", level, "-c", "-o"])
             .args([&part, file])
+            // Patched loops name its variable.
+            .args(["-include", cpp::NAME])
             .args(["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0", "-DVM_TRACE_FST=0"])
             .args([
                 // Its runtime asserts that atomics need no lock, for which Clang wants one more library.
