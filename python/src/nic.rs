@@ -9,6 +9,7 @@ use spinneret_host::Context;
 use spinneret_nic::Simulated;
 use spinneret_nic::net::generator::{MAX_SIZE_BYTES, WIRE_OVERHEAD_BYTES};
 use spinneret_nic::net::{MIN_FRAME_BYTES, NetError, Next, Sink, Source};
+use spinneret_nic::nic::Backend;
 use spinneret_nic::report::Summary;
 use spinneret_nic::run::{Embedded, HardwareArguments, Outcome};
 use std::cell::RefCell;
@@ -49,8 +50,9 @@ impl Nic {
                 "a NIC has 1 to 8 clusters of 1 to 8 HPUs, and host_latency_ns is at most 1000000",
             ));
         }
-        let backend = Backend::from_str(cluster, false)
-            .map_err(|_| PyValueError::new_err(format!("cluster is {cluster}, and must be model or rtl")))?;
+        let backend = Backend::named(cluster).ok_or_else(|| {
+            PyValueError::new_err(format!("cluster is {cluster}, and must be model or rtl"))
+        })?;
         let cluster_ps = cluster_mhz.map(|mhz| period_ps("cluster_mhz", mhz));
         let hardware = HardwareArguments {
             backend,

@@ -335,7 +335,7 @@ fn probes() -> Vec<TopPort> {
         add(
             "given_packet",
             32,
-            format!("{driver}.u_slots.u_sources.memory[{slot}]"),
+            format!("{driver}.u_slots.u_words.memory[{{{slot}, 5'd17}}]"),
         );
         for (name, width) in [
             ("valid", 1),

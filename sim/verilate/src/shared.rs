@@ -19,6 +19,8 @@ pub struct SharedModel {
     pub includes: Vec<PathBuf>,
     /// Macros that are defined.
     pub defines: Vec<String>,
+    /// Optimisation of code that runs in every clock, as the compiler names it: `-O1` takes the least time to compile.
+    pub level: &'static str,
 }
 
 /// Progress of a build.
@@ -97,7 +99,7 @@ impl Build<'_> {
             "{}\n{}\n{}\n{:?}\n{}\n{}\n",
             self.verilator.version(),
             self.compiler.version(),
-            self.options().join(" "),
+            self.options().join(" ") + self.shared.level,
             inputs::PATCH,
             cpp::HEADER,
             cpp::text(&self.shared.model)
@@ -208,7 +210,7 @@ impl Build<'_> {
             return Ok(object);
         }
         let is_slow = stem.to_string_lossy().contains(SLOW);
-        let level = if is_slow { "-O0" } else { "-O1" };
+        let level = if is_slow { "-O0" } else { self.shared.level };
         let include = self.verilator.include();
         let part = object.with_extension("part");
         let mut command = self.compiler.command();

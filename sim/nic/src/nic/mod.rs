@@ -76,6 +76,13 @@ pub enum Backend {
     Rtl,
 }
 
+impl Backend {
+    /// The one of that name on the command line.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::from_str(name, false).ok()
+    }
+}
+
 /// Shape and speed of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicConfig {

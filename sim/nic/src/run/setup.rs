@@ -114,9 +114,10 @@ impl Setup {
                 )
                 .map_err(Failure::Usage)?;
         }
+        // Before anything that looks at the time: a model of the clusters may have to be built.
+        let nic = Simulated::new(config.clone()).map_err(Failure::work)?;
         let recorder = recorder(results, &config, program)?;
         let wave = Wave::create(results)?;
-        let nic = Simulated::new(config).map_err(Failure::work)?;
         if let Some(wave) = &wave {
             nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
         }

@@ -105,6 +105,7 @@ fn build(folder: &Path) -> Result<(), NicError> {
         },
         includes: Vec::new(),
         defines: Vec::new(),
+        level: "-O3",
     };
     spinneret_verilate::build_shared(&shared, folder, &|_: Progress| ())?;
     Ok(())
