@@ -239,7 +239,7 @@ impl Hosts<'_> {
             confirm: Confirm::Memory,
         };
         let mut receiver = MessageReceiver::open(&nic, self.program, config, IDLE)?;
-        let busy = || simulated.borrow().cluster().busy().sum::<u64>();
+        let busy = || simulated.borrow().cluster().busy().iter().sum::<u64>();
         let before = (nic.counters()?, busy());
         self.ready.tell(simulated.borrow().now_ps());
         let bytes = loop {

@@ -52,6 +52,7 @@ def run(
     rules: Union[str, os.PathLike[str], None] = None,
     *,
     handler: Optional[str] = None,
+    cluster: str = "model",
     clusters: int = 2,
     hpus: int = 8,
     on_frame: Optional[Callable[[Frame], object]] = None,
@@ -59,7 +60,7 @@ def run(
     check: bool = False,
 ) -> Result:
     """Runs handlers on packets, on a new NIC. With `check`, a failed handler raises `HandlerFault`."""
-    nic = Nic(handlers, rules, handler=handler, clusters=clusters, hpus=hpus)
+    nic = Nic(handlers, rules, handler=handler, cluster=cluster, clusters=clusters, hpus=hpus)
     result = nic.run(packets, on_frame=on_frame, gbps=gbps)
     if check and result.faults:
         raise HandlerFault(result)

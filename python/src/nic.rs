@@ -9,6 +9,7 @@ use spinneret_host::Context;
 use spinneret_nic::Simulated;
 use spinneret_nic::net::generator::{MAX_SIZE_BYTES, WIRE_OVERHEAD_BYTES};
 use spinneret_nic::net::{MIN_FRAME_BYTES, NetError, Next, Sink, Source};
+use spinneret_nic::nic::Backend;
 use spinneret_nic::report::Summary;
 use spinneret_nic::run::{Embedded, HardwareArguments, Outcome};
 use std::cell::RefCell;
@@ -29,16 +30,17 @@ pub(crate) struct Nic {
 #[pymethods]
 impl Nic {
     #[new]
-    #[pyo3(signature = (handlers, rules=None, *, handler=None, clusters=2, hpus=8, cluster_mhz=40.0, core_mhz=250.0,
-        host_latency_ns=450, watchdog=1_000_000))]
+    #[pyo3(signature = (handlers, rules=None, *, handler=None, cluster="model", clusters=2, hpus=8, cluster_mhz=None,
+        core_mhz=250.0, host_latency_ns=450, watchdog=1_000_000))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         handlers: PathBuf,
         rules: Option<PathBuf>,
         handler: Option<&str>,
+        cluster: &str,
         clusters: u8,
         hpus: u8,
-        cluster_mhz: f64,
+        cluster_mhz: Option<f64>,
         core_mhz: f64,
         host_latency_ns: u64,
         watchdog: u64,
@@ -48,10 +50,15 @@ impl Nic {
                 "a NIC has 1 to 8 clusters of 1 to 8 HPUs, and host_latency_ns is at most 1000000",
             ));
         }
+        let backend = Backend::named(cluster).ok_or_else(|| {
+            PyValueError::new_err(format!("cluster is {cluster}, and must be model or rtl"))
+        })?;
+        let cluster_ps = cluster_mhz.map(|mhz| period_ps("cluster_mhz", mhz));
         let hardware = HardwareArguments {
+            backend,
             clusters,
             hpus,
-            cluster_ps: period_ps("cluster_mhz", cluster_mhz)?,
+            cluster_ps: cluster_ps.transpose()?,
             core_ps: period_ps("core_mhz", core_mhz)?,
             host_latency: host_latency_ns,
             watchdog,

@@ -229,6 +229,10 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(echo: Path, tmp_path: Path)
         spinneret.Nic(echo, "nowhere.toml")
     with pytest.raises(ValueError, match="cluster_mhz is 0, and clocks are 1 to 1000 MHz"):
         spinneret.Nic(echo, cluster_mhz=0)
+    with pytest.raises(ValueError, match="cluster is asic, and must be model or rtl"):
+        spinneret.Nic(echo, cluster="asic")
+    with pytest.raises(spinneret.Error, match="--hpus needs --cluster model"):
+        spinneret.Nic(echo, cluster="rtl", hpus=4)
     with pytest.raises(ValueError, match="1 to 8 clusters"):
         spinneret.Nic(echo, clusters=9)
     with pytest.raises(spinneret.Error, match="there is no example `nothing`; there are aggregate, "):

@@ -8,6 +8,8 @@ use std::path::Path;
 
 #[path = "../build/design.rs"]
 mod design;
+#[path = "build/whole.rs"]
+mod whole;
 
 use design::design;
 
@@ -26,6 +28,10 @@ fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../build/design.rs");
+    println!("cargo::rerun-if-changed=build/whole.rs");
+    if let Err(error) = whole::write(Path::new(&out)) {
+        println!("cargo::error={error}");
+    }
     match models() {
         Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
         Err(error) => println!("cargo::error={error}"),

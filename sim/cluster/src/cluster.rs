@@ -5,6 +5,7 @@ mod debug;
 mod ports;
 
 pub use debug::Debugger;
+pub use ports::size_class;
 
 use crate::event::{Event, Fault, HpuId, Profile, TraceEntry};
 use crate::hpu::{Hpu, World};

@@ -230,7 +230,8 @@ pub struct Spent {
 }
 
 impl Profile {
-    pub(crate) fn new(hpus: usize) -> Self {
+    /// No counts, of that many HPUs.
+    pub fn new(hpus: usize) -> Self {
         Self {
             places: vec![Spent::default(); (PROGRAM_BYTES / PARCEL_BYTES) as usize],
             waits: vec![None; hpus],
@@ -245,12 +246,12 @@ impl Profile {
     }
 
     /// Forgets stalls in progress, after a reset.
-    pub(crate) fn forget_waits(&mut self) {
+    pub fn forget_waits(&mut self) {
         self.waits.fill(None);
     }
 
     /// Counts one step of an HPU at `pc` in clock `now`; its next step is in clock `next`.
-    pub(crate) fn note(&mut self, hpu: usize, pc: u32, [now, next]: [u64; 2], in_handler: bool, waits: bool) {
+    pub fn note(&mut self, hpu: usize, pc: u32, [now, next]: [u64; 2], in_handler: bool, waits: bool) {
         if waits {
             if in_handler && self.waits[hpu].is_none() {
                 self.waits[hpu] = Some((pc, now));

@@ -28,7 +28,7 @@ mod event;
 mod hpu;
 mod timing;
 
-pub use cluster::{Cluster, Config, Debugger};
+pub use cluster::{Cluster, Config, Debugger, size_class};
 pub use driver::COMMANDS;
 pub use event::{Ending, Event, Fault, HpuId, Named, Profile, Run, Spent, TraceEntry, TraceEvent, digest};
 pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};

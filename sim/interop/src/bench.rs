@@ -1,10 +1,11 @@
 //! Handlers on a NIC, and packets for them: the same for the model of the cluster and for the real one.
 
 use anyhow::{Context as _, Result, bail};
-use spinneret_cluster::{Ending, Event, TraceEntry, TraceEvent};
+use spinneret_cluster::{TraceEntry, TraceEvent};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::{ClusterBackend, ModelBackend, Nic, Out};
+use spinneret_nic::nic::{Nic, Out};
 use spinneret_program::Program;
+use spinneret_regmap::pspin::driver;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
 
@@ -49,17 +50,17 @@ impl Handlers {
 
 /// A NIC that runs handlers.
 #[derive(Debug)]
-pub(crate) struct Bench<B> {
+pub(crate) struct Bench {
     /// The NIC.
-    pub(crate) nic: Simulated<B>,
+    pub(crate) nic: Simulated,
 }
 
-impl<B: ClusterBackend> Bench<B> {
+impl Bench {
     /// Starts handlers, and waits until all HPUs wait for packets.
     ///
     /// # Errors
     /// If they cannot be started, or an HPU never asks for a packet.
-    pub(crate) fn start(nic: Simulated<B>, handlers: &Handlers) -> Result<Self> {
+    pub(crate) fn start(nic: Simulated, handlers: &Handlers) -> Result<Self> {
         spinneret_nic::start_on(&nic, &handlers.program, &handlers.rules.rulesets, None)
             .with_context(|| format!("cannot start {}", handlers.name))?;
         let mut bench = Self { nic };
@@ -73,7 +74,7 @@ impl<B: ClusterBackend> Bench<B> {
     /// If one never does.
     pub(crate) fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
         for _ in 0..START_CLOCKS / 100 {
-            if self.nic.borrow().backend().is_ready() {
+            if self.nic.borrow().cluster().is_ready() {
                 return Ok(());
             }
             self.run(100)?;
@@ -114,57 +115,41 @@ impl<B: ClusterBackend> Bench<B> {
     }
 }
 
-/// Recorded events.
+/// Recorded events: accesses of HPUs to their drivers and transfers at the cluster's ports, in the order of time.
 #[derive(Clone, Debug, Default)]
-pub struct Happened {
-    /// Accesses of HPUs to their drivers and transfers at the cluster's ports, in the order of time.
-    pub passed: Vec<TraceEntry>,
-    /// Why handlers have failed.
-    pub failed: Vec<u32>,
-}
+pub(crate) struct Happened(pub(crate) Vec<TraceEntry>);
 
 impl Happened {
     /// Returns when the first packet arrived.
-    pub fn came(&self) -> Option<u64> {
-        let mut all = self.passed.iter();
+    pub(crate) fn came(&self) -> Option<u64> {
+        let mut all = self.0.iter();
         all.find_map(|traced| matches!(traced.what, TraceEvent::Her { .. }).then_some(traced.clock))
     }
 
     /// Returns when packets were freed.
-    pub fn freed(&self) -> Vec<u64> {
-        let all = self.passed.iter();
+    pub(crate) fn freed(&self) -> Vec<u64> {
+        let all = self.0.iter();
         all.filter_map(|traced| matches!(traced.what, TraceEvent::Feedback { .. }).then_some(traced.clock))
             .collect()
     }
-}
 
-/// A cluster that records events.
-pub trait Observe: ClusterBackend + Sized {
-    /// Starts recording.
-    fn begin(nic: &mut Nic<Self>);
-
-    /// Returns the events since the last call.
-    fn happened(nic: &mut Nic<Self>) -> Happened;
-}
-
-impl Observe for ModelBackend {
-    fn begin(nic: &mut Nic<Self>) {
-        nic.enable_trace();
-        nic.take_events();
-    }
-
-    fn happened(nic: &mut Nic<Self>) -> Happened {
-        let passed = nic.take_trace();
-        let failed = nic.take_events().into_iter().filter_map(|event| match event {
-            Event::Finished(run) => match run.ending {
-                Ending::Failed(cause) => Some(cause),
-                Ending::Done => None,
-            },
+    /// Returns why the first handler failed.
+    pub(crate) fn failed(&self) -> Option<u32> {
+        self.0.iter().find_map(|traced| match traced.what {
+            TraceEvent::Written { offset, value, .. } if offset == driver::ERROR => Some(value),
             _ => None,
-        });
-        Happened {
-            passed,
-            failed: failed.collect(),
-        }
+        })
     }
+}
+
+/// Starts recording.
+pub(crate) fn begin(nic: &mut Nic) {
+    nic.enable_trace();
+}
+
+/// Returns the events since the last call, or since recording started.
+pub(crate) fn happened(nic: &mut Nic) -> Happened {
+    // Nothing else takes them.
+    nic.take_events();
+    Happened(nic.take_trace())
 }

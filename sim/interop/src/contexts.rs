@@ -5,7 +5,6 @@ use crate::workloads::is_compared;
 use anyhow::{Result, ensure};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 
 /// Handlers of `runtime/tests/contexts` and their ports.
@@ -20,13 +19,11 @@ const HANDLER_BYTES: u32 = 64;
 /// Clocks that packets may take.
 pub const PATIENCE: u64 = 400_000;
 
-type Device<B> = Simulated<B>;
-
 /// Runs four contexts at once; returns results as lines, which are the same on every correct cluster.
 ///
 /// # Errors
 /// If a context cannot be opened, the hardware fails, or packets stay on their way.
-pub fn four_contexts<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
+pub fn four_contexts(simulated: &Simulated) -> Result<Vec<String>> {
     let folder = root().join("runtime/tests/contexts");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;
@@ -74,10 +71,7 @@ pub fn four_contexts<B: ClusterBackend + 'static>(simulated: &Simulated<B>) -> R
     Ok(lines)
 }
 
-fn results<B: ClusterBackend + 'static>(
-    nic: &Nic<Device<B>>,
-    contexts: &[Context<Device<B>>],
-) -> Result<Vec<String>> {
+fn results(nic: &Nic<Simulated>, contexts: &[Context<Simulated>]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     let mut printed: Vec<_> = nic.stdout().lines()?.into_iter().map(|line| line.line).collect();
     printed.sort();
@@ -104,10 +98,7 @@ const ROUNDS: u32 = 5;
 ///
 /// # Errors
 /// If the handlers cannot be started, the hardware fails, or packets stay on their way for `patience` clocks.
-pub fn locks<B: ClusterBackend + 'static>(
-    simulated: &Simulated<B>,
-    patience: u64,
-) -> Result<Vec<(&'static str, u32, u32)>> {
+pub fn locks(simulated: &Simulated, patience: u64) -> Result<Vec<(&'static str, u32, u32)>> {
     let folder = root().join("runtime/tests/locks");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;

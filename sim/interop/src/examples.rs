@@ -1,13 +1,12 @@
 //! Runs an example on the PULP cluster or the model: packet times alone and in a crowd, and correct results.
 
-use crate::bench::{Bench, Handlers, Observe, root};
+use crate::bench::{self, Bench, Handlers, root};
 use crate::model::{WATCHDOG, modelled};
 use crate::traces::{self, Line};
 use crate::workloads::{Host, Load, Outcome};
 use anyhow::{Context as _, Result, bail, ensure};
 use pcap_file::pcap::PcapReader;
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::ClusterBackend;
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::fs::File;
@@ -33,8 +32,8 @@ pub struct ExampleRun {
 ///
 /// # Errors
 /// If the handlers cannot be started, the hardware fails, or packets stay on their way.
-pub fn run_example<B: Observe + 'static>(
-    nic: Simulated<B>,
+pub fn run_example(
+    nic: Simulated,
     handlers: &'static str,
     mixed: [usize; 2],
     tell: &mut dyn FnMut(&str),
@@ -94,22 +93,22 @@ const TRACED: usize = 2;
 ///
 /// # Errors
 /// If packets stay on their way.
-fn measure<B: Observe + 'static>(
-    bench: &mut Bench<B>,
-    host: &mut Host<B>,
+fn measure(
+    bench: &mut Bench,
+    host: &mut Host,
     handlers: &'static str,
     size: usize,
 ) -> Result<(Figures, Vec<Line>)> {
     let (mut times, mut trace) = (Vec::new(), Vec::new());
     let mut frames = Load::frames(handlers, ALONE + CROWDS * TOGETHER, size).into_iter();
     for (number, frame) in frames.by_ref().take(ALONE).enumerate() {
-        B::begin(&mut bench.nic.borrow_mut());
+        bench::begin(&mut bench.nic.borrow_mut());
         bench.send([frame]);
         host.settle(bench)?;
-        let happened = B::happened(&mut bench.nic.borrow_mut());
+        let happened = bench::happened(&mut bench.nic.borrow_mut());
         let (came, freed) = (happened.came(), happened.freed().last().copied());
         if number < TRACED {
-            trace.extend(traces::lines(number, &happened.passed));
+            trace.extend(traces::lines(number, &happened.0));
         }
         let (Some(came), Some(freed)) = (came, freed) else {
             anyhow::bail!("a packet of {size} bytes did not reach the handlers of {handlers}");
@@ -131,18 +130,14 @@ fn measure<B: Observe + 'static>(
 }
 
 /// Measures a crowd of packets: clocks from the first HER to the last feedback.
-fn crowd<B: Observe + 'static>(
-    bench: &mut Bench<B>,
-    host: &mut Host<B>,
-    frames: Vec<Vec<u8>>,
-) -> Result<u64> {
+fn crowd(bench: &mut Bench, host: &mut Host, frames: Vec<Vec<u8>>) -> Result<u64> {
     let count = frames.len();
-    B::begin(&mut bench.nic.borrow_mut());
+    bench::begin(&mut bench.nic.borrow_mut());
     bench.send(frames);
     host.settle(bench)?;
     host.take(&mut Vec::new())?;
     bench.wire();
-    let happened = B::happened(&mut bench.nic.borrow_mut());
+    let happened = bench::happened(&mut bench.nic.borrow_mut());
     let all = happened.freed();
     ensure!(
         all.len() == count,
@@ -256,9 +251,9 @@ impl PublicExamples {
     ///
     /// # Errors
     /// If it cannot be started, the hardware fails, or packets stay on their way.
-    pub(crate) fn attempt<B: ClusterBackend + 'static>(
+    pub(crate) fn attempt(
         &self,
-        nic: Simulated<B>,
+        nic: Simulated,
         name: &'static str,
         packets: Packets,
     ) -> Result<(Outcome, u64)> {
@@ -272,7 +267,7 @@ impl PublicExamples {
             batches,
         };
         let outcome = load.run(&mut bench, &mut Host::Nobody, &mut |_| ())?;
-        let printed = bench.nic.borrow().backend().printed();
+        let printed = bench.nic.borrow().cluster().printed();
         Ok((outcome, printed))
     }
 }

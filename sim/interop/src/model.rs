@@ -1,13 +1,13 @@
 //! A Verilated model of the application block with the PULP cluster, and a NIC with this model.
 
-use crate::rtl_backend::RtlBackend;
+use crate::pulp_backend::PulpBackend;
 use crate::top;
 use anyhow::{Context as _, Result};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
 use spinneret_hdl::app::{self, AppOptions, Cluster};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::{Hardware, Names, Nic, NicConfig};
+use spinneret_nic::nic::{Backend, Hardware, Names, Nic, NicConfig};
 use spinneret_sim::model::{Direction, Instance, PortInfo};
 use spinneret_verilate::{Model, Port, SharedModel};
 use std::fs;
@@ -47,29 +47,18 @@ pub(crate) fn model(pspin: &Pspin) -> Result<SharedModel> {
         sources.push(source(file, sources.len())?);
     }
     Ok(SharedModel {
-        model: with(Cluster::Pspin, sources)?,
+        model: with(sources)?,
         includes: list.includes,
         defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
+        level: "-O1",
     })
 }
 
-/// The model of spinneret's own cluster in our application block.
-///
-/// # Errors
-/// If a block cannot be generated.
-pub(crate) fn own_model() -> Result<SharedModel> {
-    Ok(SharedModel {
-        model: with(Cluster::Spinneret, Vec::new())?,
-        includes: Vec::new(),
-        defines: Vec::new(),
-    })
-}
-
-/// The application block and the top module, with these sources of a cluster.
-fn with(cluster: Cluster, mut sources: Vec<(String, String)>) -> Result<Model> {
+/// The application block and the top module, with these sources of the cluster.
+fn with(mut sources: Vec<(String, String)>) -> Result<Model> {
     let options = AppOptions {
         generation: Generation::Corundum202312,
-        cluster,
+        cluster: Cluster::Pspin,
         clock: ClusterClock::External,
         interfaces: 1,
         ..AppOptions::default()
@@ -80,8 +69,8 @@ fn with(cluster: Cluster, mut sources: Vec<(String, String)>) -> Result<Model> {
             .map(|file| (format!("{}.sv", file.module), file.text)),
     );
     let split = Split::new(options.generation, options.interfaces)?;
-    sources.push((format!("{}.sv", top::TOP), top::text(&split, cluster)));
-    let ports = top::ports(&split, cluster);
+    sources.push((format!("{}.sv", top::TOP), top::text(&split)));
+    let ports = top::ports(&split);
     sources.push((format!("{SPLIT_TOP}.sv"), split.text));
     Ok(Model {
         name: top::TOP.to_owned(),
@@ -103,7 +92,7 @@ pub(crate) fn open(
     name: &'static str,
     ports: &[Port],
     config: NicConfig,
-) -> Result<Simulated<RtlBackend>> {
+) -> Result<Simulated> {
     let infos = ports.iter().map(|port| PortInfo {
         name: port.name.clone().leak(),
         direction: if port.input {
@@ -116,7 +105,7 @@ pub(crate) fn open(
     let instance = Instance::load(library, name, infos.collect(), SEED)?;
     let hardware = Hardware::new(instance, Names::INTERFACE_0);
     let nic =
-        Nic::assemble(hardware, config, RtlBackend::attach).context("the model of the public cluster")?;
+        Nic::assemble(hardware, config, PulpBackend::attach).context("the model of the public cluster")?;
     Ok(Simulated::of(nic))
 }
 
@@ -180,6 +169,15 @@ pub(crate) fn config() -> NicConfig {
         skips: false,
         ..NicConfig::default()
     }
+}
+
+/// Spinneret's own clusters.
+pub(crate) fn own() -> Result<Simulated> {
+    let config = NicConfig {
+        backend: Backend::Rtl,
+        ..config()
+    };
+    Ok(Simulated::new(config)?)
 }
 
 /// The model of the cluster.

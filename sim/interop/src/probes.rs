@@ -1,10 +1,9 @@
 //! Costs of instructions (`runtime/tests/costs`) and answers to accesses (`runtime/tests/touch`), on the PULP cluster
 //! and in the model.
 
-use crate::bench::{Bench, Handlers, Observe};
+use crate::bench::{self, Bench, Handlers};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_nic::Simulated;
-use spinneret_nic::nic::ClusterBackend;
 use spinneret_packets::udp_from;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,7 +62,7 @@ pub struct Cost {
 ///
 /// # Errors
 /// If a packet is not answered.
-pub fn measure_costs<B: ClusterBackend>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
+pub fn measure_costs(nic: Simulated, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
     let handlers = Handlers::build("tests/costs")?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut costs = Vec::new();
@@ -97,7 +96,7 @@ pub fn measure_costs<B: ClusterBackend>(nic: Simulated<B>, mut tell: impl FnMut(
 }
 
 /// Returns the mean over the HPUs, each with its first packet.
-fn clocks<B: ClusterBackend>(bench: &mut Bench<B>, operation: u32, place: usize) -> Result<u64> {
+fn clocks(bench: &mut Bench, operation: u32, place: usize) -> Result<u64> {
     let payload = [operation, BLOCKS, 0, 0].map(u32::to_be_bytes).concat();
     let (packets, crowd) = (PACKETS[place], CROWDS[place]);
     bench.send((0..packets).map(|number| udp_from(0x4000 | number as u16, PORT, &payload)));
@@ -227,15 +226,12 @@ impl fmt::Display for Answer {
 ///
 /// # Errors
 /// If the hardware fails.
-pub fn probe_accesses<B: Observe>(
-    nic: Simulated<B>,
-    mut tell: impl FnMut(usize, Answer),
-) -> Result<Vec<Answer>> {
+pub fn probe_accesses(nic: Simulated, mut tell: impl FnMut(usize, Answer)) -> Result<Vec<Answer>> {
     let handlers = Handlers::build("tests/touch")?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut answers = Vec::new();
     for (number, (_, kind, address)) in ACCESSES.iter().enumerate() {
-        B::begin(&mut bench.nic.borrow_mut());
+        bench::begin(&mut bench.nic.borrow_mut());
         let payload = [*kind as u32, *address, 0x1234_5678]
             .map(u32::to_be_bytes)
             .concat();
@@ -247,11 +243,11 @@ pub fn probe_accesses<B: Observe>(
     Ok(answers)
 }
 
-fn answer<B: Observe>(bench: &mut Bench<B>) -> Result<Answer> {
+fn answer(bench: &mut Bench) -> Result<Answer> {
     for _ in 0..PATIENCE / STEP {
         bench.run(STEP)?;
-        let happened = B::happened(&mut bench.nic.borrow_mut());
-        let failed = happened.failed.first().map(|cause| Answer::Cause(*cause));
+        let happened = bench::happened(&mut bench.nic.borrow_mut());
+        let failed = happened.failed().map(Answer::Cause);
         let value = bench.wire().first().and_then(|reply| {
             let word = reply.bytes.get(VALUE_AT..VALUE_AT + 4)?.try_into().ok()?;
             Some(Answer::Value(u32::from_be_bytes(word)))

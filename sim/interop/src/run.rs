@@ -4,7 +4,6 @@ use crate::examples::{ExampleRun, PUBLIC_EXAMPLES, PublicExamples, SIZES, run_ex
 use crate::model::{WATCHDOG, config, modelled, strict};
 use crate::probes::{ACCESSES, Answer, Cost, OPERATIONS};
 use crate::recorded::{self, short};
-use crate::rtl_backend::RtlBackend;
 use crate::workloads::EXAMPLES;
 use crate::{compare, contexts, examples, model, probes, top};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -84,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
             println!("FPsPIN {}", recorded::revision(folder));
             Real::build(&model::model(&pspin)?, "model")?
         }
-        None => Real::build(&model::own_model()?, "own")?,
+        None => Real::Own,
     };
     let mut good = true;
     let public = |step| wants(step) && !arguments.own;
@@ -120,10 +119,12 @@ pub fn run(arguments: &Arguments) -> Result<bool> {
     Ok(good)
 }
 
-/// The real cluster in the application block, compiled.
-struct Real {
-    library: PathBuf,
-    ports: Vec<Port>,
+/// Clusters as hardware.
+enum Real {
+    /// Spinneret's own.
+    Own,
+    /// Those of a checkout in the application block, compiled.
+    Public { library: PathBuf, ports: Vec<Port> },
 }
 
 impl Real {
@@ -144,15 +145,18 @@ impl Real {
         });
         let library = library.context("the model of the cluster")?;
         status("");
-        Ok(Self {
+        Ok(Self::Public {
             library,
             ports: shared.model.ports.clone(),
         })
     }
 
     /// A NIC with the real cluster, after reset.
-    fn nic(&self) -> Result<Simulated<RtlBackend>> {
-        model::open(&self.library, top::TOP, &self.ports, config())
+    fn nic(&self) -> Result<Simulated> {
+        match self {
+            Self::Own => model::own(),
+            Self::Public { library, ports } => model::open(library, top::TOP, ports, config()),
+        }
     }
 }
 

@@ -5,12 +5,11 @@
 //!   +-- nic: mqnic_app_block_split (one port for each stream)
 //!       +-- app_block: mqnic_app_block, as it is shipped
 //!           +-- app: spinneret_app
-//!           +-- cluster: pspin_wrap, from the user's checkout, or spinneret's own
+//!           +-- cluster: pspin_wrap, from the user's checkout
 //! ```
 //!
 //! The outputs name signals inside of the cluster by their paths; nothing in it is driven from here.
 
-use spinneret_hdl::app::Cluster;
 use spinneret_hdl::app::corundum::{SPLIT_TOP, Split};
 use spinneret_verilate::Port;
 use spinneret_verilog::PortDirection;
@@ -61,26 +60,8 @@ const CORE_SIGNALS: &[(&str, usize)] = &[
     ("data_rdata_i", 32),
 ];
 
-/// Accesses of the threads of a pipeline of spinneret's own cluster, under the names of [`CORE_SIGNALS`]. Data comes two clocks
-/// after an access.
-const THREADS: &str = "
-    for (genvar t = 0; t < 4; t = t + 1) begin : g_threads_`NUMBER
-        wire data_req_o = `PIPELINE.m_valid && `PIPELINE.m_thread == t && !`PIPELINE.m_refused;
-        wire data_gnt_i = `PIPELINE.m_ready;
-        wire data_we_o = `PIPELINE.m_is_write;
-        wire [31:0] data_addr_o = `PIPELINE.m_address;
-        wire [31:0] data_wdata_o = `PIPELINE.m_data;
-        wire [31:0] data_rdata_i = `PIPELINE.m_read_data;
-        reg data_granted, data_rvalid_i;
-        always @(posedge `PIPELINE.clk) begin
-            data_granted <= data_req_o && data_gnt_i;
-            data_rvalid_i <= data_granted;
-        end
-    end
-";
-
 /// The text of the top module.
-pub(crate) fn text(split: &Split, cluster: Cluster) -> String {
+pub(crate) fn text(split: &Split) -> String {
     let mut declarations: Vec<String> = split
         .ports
         .iter()
@@ -90,7 +71,7 @@ pub(crate) fn text(split: &Split, cluster: Cluster) -> String {
         })
         .collect();
     declarations.extend(
-        probes(cluster)
+        probes()
             .iter()
             .map(|(name, width, _)| declaration("output", name, *width)),
     );
@@ -104,19 +85,7 @@ pub(crate) fn text(split: &Split, cluster: Cluster) -> String {
         declarations.join(",\n    "),
         connections.join(",\n        ")
     );
-    if cluster == Cluster::Spinneret {
-        for number in 0..2 * CLUSTERS {
-            let path = format!(
-                "nic.app_block.cluster.u_clusters_{}.u_pipelines_{}",
-                number / 2,
-                number % 2
-            );
-            text += &THREADS
-                .replace("`NUMBER", &number.to_string())
-                .replace("`PIPELINE", &path);
-        }
-    }
-    for (name, _, value) in probes(cluster) {
+    for (name, _, value) in probes() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "    assign {name} = {value};");
     }
@@ -125,13 +94,13 @@ pub(crate) fn text(split: &Split, cluster: Cluster) -> String {
 }
 
 /// All ports of the top module.
-pub(crate) fn ports(split: &Split, cluster: Cluster) -> Vec<Port> {
+pub(crate) fn ports(split: &Split) -> Vec<Port> {
     let ours = split.ports.iter().map(|port| Port {
         name: port.name.clone(),
         input: port.direction == PortDirection::Input,
         width: port.width,
     });
-    let probes = probes(cluster).into_iter().map(|(name, width, _)| Port {
+    let probes = probes().into_iter().map(|(name, width, _)| Port {
         name,
         input: false,
         width,
@@ -140,15 +109,12 @@ pub(crate) fn ports(split: &Split, cluster: Cluster) -> Vec<Port> {
 }
 
 /// The probe outputs: name, width, value.
-fn probes(cluster: Cluster) -> Vec<(String, usize, String)> {
+fn probes() -> Vec<(String, usize, String)> {
     let wires = WIRES
         .iter()
         .map(|(name, width)| (format!("probe_{name}"), *width, format!("nic.app_block.{name}")));
     let cores = CORE_SIGNALS.iter().map(|(signal, width)| {
         let place = |number| {
-            if cluster == Cluster::Spinneret {
-                return format!("g_threads_{}[{}].{signal}", number / 4, number % 4);
-            }
             let core = format!("CORE[{}].core_region_i.RISCV_CORE", number % CORES);
             format!("{}.{core}.{signal}", bound(number / CORES))
         };

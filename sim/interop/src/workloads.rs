@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_host::slmp::{Event, MessageReceiver};
 use spinneret_nic::Simulated;
 use spinneret_nic::device::HOST_BASE;
-use spinneret_nic::nic::ClusterBackend;
 use spinneret_nic::run::HostPing;
 use spinneret_regmap::{egress, ingress, stats};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
@@ -100,10 +99,10 @@ impl Load {
     ///
     /// # Errors
     /// If the hardware fails, or packets stay on their way.
-    pub(crate) fn run<B: ClusterBackend + 'static>(
+    pub(crate) fn run(
         &self,
-        bench: &mut Bench<B>,
-        host: &mut Host<B>,
+        bench: &mut Bench,
+        host: &mut Host,
         tell: &mut dyn FnMut(usize),
     ) -> Result<Outcome> {
         let (mut packets, mut replies, mut messages) = (0, Vec::new(), Vec::new());
@@ -169,18 +168,18 @@ pub(crate) fn is_compared(name: &str) -> bool {
 
 /// The host program of an example.
 #[derive(Debug)]
-pub(crate) enum Host<B: ClusterBackend> {
+pub(crate) enum Host {
     /// No host program.
     Nobody,
     /// It answers pings.
     Ping(HostPing),
     /// It receives files.
-    Files(Box<MessageReceiver<Simulated<B>>>),
+    Files(Box<MessageReceiver<Simulated>>),
 }
 
-impl<B: ClusterBackend + 'static> Host<B> {
+impl Host {
     /// Starts handlers and their host program.
-    pub(crate) fn start(example: &str, nic: Simulated<B>, handlers: &Handlers) -> Result<(Bench<B>, Self)> {
+    pub(crate) fn start(example: &str, nic: Simulated, handlers: &Handlers) -> Result<(Bench, Self)> {
         if example.ends_with("/slmp") {
             let config = ReceiverConfig {
                 places: PLACES,
@@ -200,7 +199,7 @@ impl<B: ClusterBackend + 'static> Host<B> {
     }
 
     /// Runs until the NIC is idle; a host that answers polls its memory meanwhile.
-    pub(crate) fn settle(&mut self, bench: &mut Bench<B>) -> Result<()> {
+    pub(crate) fn settle(&mut self, bench: &mut Bench) -> Result<()> {
         let Self::Ping(host) = self else {
             ensure!(
                 bench.settle(PATIENCE)?,

@@ -1,7 +1,7 @@
 //! The simulated NIC as a device for software.
 
 use crate::net::{Interrupt, picoseconds};
-use crate::nic::{ClusterBackend, ControlError, LAST_PS, ModelBackend, Nic, NicConfig, NicError};
+use crate::nic::{ControlError, LAST_PS, Nic, NicConfig, NicError};
 use spinneret_cluster::Program;
 use spinneret_fabric::MAX_FRAME_BYTES;
 use spinneret_host::device::{Area, SharedMemory};
@@ -30,25 +30,14 @@ const HEADER_BYTES: usize = 14;
 /// A shared handle of a simulated NIC within one thread: software and the source of packets have one each.
 ///
 /// Simulated time passes only in their calls.
-#[derive(Debug)]
-pub struct Simulated<B = ModelBackend> {
-    nic: Rc<RefCell<Nic<B>>>,
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    nic: Rc<RefCell<Nic>>,
     /// Host memory of each context, shared with the simulated DMA and maybe another process.
     areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
     address: Option<Address>,
     /// Waiting stops at this interrupt.
     interrupt: Rc<RefCell<Option<Interrupt>>>,
-}
-
-impl<B> Clone for Simulated<B> {
-    fn clone(&self) -> Self {
-        Self {
-            nic: Rc::clone(&self.nic),
-            areas: Rc::clone(&self.areas),
-            address: self.address,
-            interrupt: Rc::clone(&self.interrupt),
-        }
-    }
 }
 
 /// Host memory of a context.
@@ -73,11 +62,9 @@ impl Simulated {
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
         Ok(Self::of(Nic::new(config)?))
     }
-}
 
-impl<B: ClusterBackend> Simulated<B> {
     /// A NIC that is there.
-    pub fn of(nic: Nic<B>) -> Self {
+    pub fn of(nic: Nic) -> Self {
         Self {
             nic: Rc::new(RefCell::new(nic)),
             areas: Rc::default(),
@@ -87,17 +74,17 @@ impl<B: ClusterBackend> Simulated<B> {
     }
 
     /// Shared access.
-    pub fn borrow(&self) -> Ref<'_, Nic<B>> {
+    pub fn borrow(&self) -> Ref<'_, Nic> {
         self.nic.borrow()
     }
 
     /// Exclusive access; other handles must not be in use.
-    pub fn borrow_mut(&self) -> RefMut<'_, Nic<B>> {
+    pub fn borrow_mut(&self) -> RefMut<'_, Nic> {
         self.nic.borrow_mut()
     }
 
     /// The NIC itself, if this is the last handle.
-    pub fn into_nic(self) -> Option<Nic<B>> {
+    pub fn into_nic(self) -> Option<Nic> {
         Rc::into_inner(self.nic).map(RefCell::into_inner)
     }
 
@@ -131,7 +118,7 @@ fn refused(error: ControlError) -> DeviceError {
     }
 }
 
-impl<B: ClusterBackend> Device for Simulated<B> {
+impl Device for Simulated {
     fn has_register(&self, _offset: u32) -> bool {
         true
     }
@@ -240,11 +227,11 @@ impl<B: ClusterBackend> Device for Simulated<B> {
     }
 
     fn tells_contexts(&self) -> bool {
-        self.borrow().backend().tells_contexts()
+        self.borrow().cluster().tells_contexts()
     }
 
     fn shape(&self) -> [u32; 2] {
-        self.borrow().backend().shape()
+        self.borrow().cluster().shape()
     }
 
     fn now(&self) -> Duration {

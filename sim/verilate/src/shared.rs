@@ -4,7 +4,7 @@
 //! resumes.
 
 use crate::tools::{Compiler, Verilator};
-use crate::{Error, FileContext, Model, cpp, schedule};
+use crate::{Error, FileContext, Model, cpp, inputs, schedule};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,6 +19,8 @@ pub struct SharedModel {
     pub includes: Vec<PathBuf>,
     /// Macros that are defined.
     pub defines: Vec<String>,
+    /// Optimisation of code that runs in every clock, as the compiler names it: `-O1` takes the least time to compile.
+    pub level: &'static str,
 }
 
 /// Progress of a build.
@@ -62,6 +64,8 @@ struct Build<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
 }
 
+/// The variable that patched loops ask: one for all files, where a static library is compiled as one.
+const FOLLOW: [&str; 2] = ["static thread_local bool", "inline thread_local bool"];
 /// Optimisation of rarely executed code.
 const SLOW: &str = "__Slow";
 
@@ -92,10 +96,11 @@ impl Build<'_> {
     /// Everything that the library depends on.
     fn key(&self) -> Result<String, Error> {
         let mut key = format!(
-            "{}\n{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{:?}\n{}\n{}\n",
             self.verilator.version(),
             self.compiler.version(),
-            self.options().join(" "),
+            self.options().join(" ") + self.shared.level,
+            inputs::PATCH,
             cpp::HEADER,
             cpp::text(&self.shared.model)
         );
@@ -145,15 +150,23 @@ impl Build<'_> {
             let path = self.folder.join(file);
             fs::write(&path, text).at("write", &path)?;
         }
+        let refused = |output| Error::Refused {
+            model: self.shared.model.name.clone(),
+            output,
+        };
+        self.verilator
+            .run(self.folder, &self.arguments())
+            .map_err(refused)?;
+        let followed = inputs::patch(&self.shared.model.ports, &self.folder.join("obj"))?;
         for (file, text) in [
-            ("spinneret_model.h", cpp::HEADER.to_owned()),
+            (cpp::NAME, cpp::HEADER.replace(FOLLOW[0], FOLLOW[1])),
             ("spinneret_runtime.cpp", cpp::RUNTIME.to_owned()),
             (
                 "model.cpp",
                 format!(
                     "#include \"obj/{}.h\"\n{}{}",
                     cpp::class(&self.shared.model.name),
-                    cpp::followed(&vec![true; self.shared.model.ports.len()]),
+                    cpp::followed(&followed),
                     cpp::text(&self.shared.model)
                 ),
             ),
@@ -161,13 +174,7 @@ impl Build<'_> {
             let path = self.folder.join(file);
             fs::write(&path, text).at("write", &path)?;
         }
-        let refused = |output| Error::Refused {
-            model: self.shared.model.name.clone(),
-            output,
-        };
-        self.verilator
-            .run(self.folder, &self.arguments())
-            .map_err(refused)
+        Ok(())
     }
 
     /// Compiles every file that has no object yet, the largest first.
@@ -203,13 +210,15 @@ impl Build<'_> {
             return Ok(object);
         }
         let is_slow = stem.to_string_lossy().contains(SLOW);
-        let level = if is_slow { "-O0" } else { "-O1" };
+        let level = if is_slow { "-O0" } else { self.shared.level };
         let include = self.verilator.include();
         let part = object.with_extension("part");
         let mut command = self.compiler.command();
         command
             .args(["-std=c++17", "-fPIC", "-w", "-pthread", level, "-c", "-o"])
             .args([&part, file])
+            // Patched loops name its variable.
+            .args(["-include", cpp::NAME])
             .args(["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0", "-DVM_TRACE_FST=0"])
             .args([
                 // Its runtime asserts that atomics need no lock, for which Clang wants one more library.

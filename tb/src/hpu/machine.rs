@@ -241,6 +241,7 @@ impl Pipeline {
             model,
             includes: Vec::new(),
             defines: Vec::new(),
+            level: "-O1",
         };
         let library = build_shared(&shared, &folder.join(&*name), &|_| {})?;
         Ok(Self {

@@ -164,6 +164,13 @@ endmodule
         )
     }
 
+    /// The application's ports to the cluster, and the connections of an instance of [`CLUSTER`] to wires of their names.
+    pub fn cluster_wires(&self) -> (Vec<&Port>, Vec<String>) {
+        let sides = self.sides();
+        let connections = of_cluster(&sides);
+        (sides.cluster, connections)
+    }
+
     /// The application's ports, sorted by whom they lead to.
     fn sides(&self) -> Sides<'_> {
         let shell: BTreeMap<String, AppPort> = ports(self.generation)

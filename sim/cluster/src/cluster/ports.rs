@@ -111,7 +111,7 @@ impl Cluster {
 const SMALL_SLOT: u32 = 128;
 
 /// The slots for packets of that size: small (0) or large (1).
-fn size_class(bytes: u32) -> usize {
+pub fn size_class(bytes: u32) -> usize {
     usize::from(bytes > SMALL_SLOT)
 }
 

@@ -381,6 +381,28 @@ pub enum Trap {
 }
 
 impl Trap {
+    /// Those that the RISC-V manual defines.
+    const DEFINED: [Self; 10] = [
+        Trap::InstructionMisaligned,
+        Trap::InstructionFault,
+        Trap::Illegal,
+        Trap::Breakpoint,
+        Trap::LoadMisaligned,
+        Trap::LoadFault,
+        Trap::StoreMisaligned,
+        Trap::StoreFault,
+        Trap::EnvironmentCallU,
+        Trap::EnvironmentCallM,
+    ];
+
+    /// Returns the trap that `mcause` reads as this number.
+    pub fn of_cause(cause: u32) -> Self {
+        let mut defined = Self::DEFINED.into_iter();
+        defined
+            .find(|trap| trap.cause() == cause)
+            .unwrap_or(Trap::Custom(cause))
+    }
+
     /// Returns the value of `mcause`.
     pub const fn cause(self) -> u32 {
         match self {

@@ -146,7 +146,7 @@ fn bit(dut: &Instance, name: &str, direction: Direction) -> Result<PortHandle, M
 
 /// A channel with valid, ready and payload fields of up to 128 bits.
 #[derive(Clone, Copy, Debug)]
-struct Channel<const N: usize> {
+pub(crate) struct Channel<const N: usize> {
     valid: PortHandle,
     ready: PortHandle,
     fields: [PortHandle; N],
@@ -163,7 +163,11 @@ impl<const N: usize> Channel<N> {
         Self::find(dut, prefix, fields, [Direction::Input, Direction::Output])
     }
 
-    fn find(
+    /// A channel with valid and payload in the first direction, and ready in the second one.
+    ///
+    /// # Errors
+    /// If a port is missing.
+    pub(crate) fn find(
         dut: &Instance,
         prefix: &str,
         names: [&str; N],
@@ -182,12 +186,12 @@ impl<const N: usize> Channel<N> {
     }
 
     /// Whether a transfer happens in this cycle.
-    fn fires(self, dut: &Instance) -> bool {
+    pub(crate) fn fires(self, dut: &Instance) -> bool {
         dut.is_high(self.valid) && dut.is_high(self.ready)
     }
 
     /// The payload that the design offers.
-    fn values(self, dut: &Instance) -> [u128; N] {
+    pub(crate) fn values(self, dut: &Instance) -> [u128; N] {
         self.fields.map(|field| dut.value(field))
     }
 
@@ -201,7 +205,7 @@ impl<const N: usize> Channel<N> {
 }
 
 /// Fields of a HER: the packet, then address and size of each range, as [`her`] reads them.
-const HER_FIELDS: [&str; 23] = [
+pub(crate) const HER_FIELDS: [&str; 23] = [
     "msgid",
     "is_eom",
     "addr",
@@ -227,7 +231,8 @@ const HER_FIELDS: [&str; 23] = [
     "meta_scratchpad_3_size",
 ];
 
-fn her(values: [u128; HER_FIELDS.len()]) -> Her {
+/// A HER with the values of these fields.
+pub(crate) fn her(values: [u128; HER_FIELDS.len()]) -> Her {
     let word = |at: usize| values[at] as u32;
     let range = |at: usize| [word(at), word(at + 1)];
     let code = |at: usize| Code {

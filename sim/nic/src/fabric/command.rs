@@ -51,7 +51,7 @@ pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
 fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let topology = arguments.topology()?;
-    let config = setup::config(&arguments.hardware);
+    let config = setup::config(&arguments.hardware)?;
     check_clocks(&config)?;
     let places = topology.ranks(ranks.size());
     let (places, rank) = (&places, ranks.rank());

@@ -133,8 +133,8 @@ fn go(run: &mut MainLoop) -> Result<()> {
 }
 
 fn finish(run: MainLoop, begun: Instant, fails_with_handlers: bool) -> Outcome {
-    let nic = run.nic.borrow();
-    let end = End::of(&nic, begun.elapsed()).with_handler_counters(&nic, run.recorder.host_data());
+    let mut nic = run.nic.borrow_mut();
+    let end = End::of(&nic, begun.elapsed()).with_handler_counters(&mut nic, run.recorder.host_data());
     let finished = run.recorder.finish(&end, None);
     let trouble = fault_message(&finished.summary).filter(|_| fails_with_handlers);
     let failures = finished.failures.iter().map(ToString::to_string);

@@ -15,6 +15,7 @@ mod target;
 
 use crate::net;
 use crate::net::Interrupt;
+use crate::nic::NicConfig;
 use crate::terminal::{Failure, tell};
 use anyhow::anyhow;
 use clap::Args;
@@ -42,9 +43,15 @@ impl DebugArguments {
     /// Opens the port, if one was given.
     ///
     /// # Errors
-    /// If the port is taken.
-    pub(crate) fn listen(self) -> Result<Option<Port>, Failure> {
+    /// If the port is taken, or there is nothing to debug.
+    pub(crate) fn listen(self, config: &NicConfig) -> Result<Option<Port>, Failure> {
         let Some(port) = self.gdb else { return Ok(None) };
+        config
+            .check_model(
+                "--gdb",
+                "nothing outside of a pipeline can stop a thread of it and change its registers",
+            )
+            .map_err(Failure::Usage)?;
         Port::listen(port).map(Some).map_err(|error| {
             Failure::usage(anyhow!(
                 "--gdb {port}: {error}: name another port, or 0 for a free one"

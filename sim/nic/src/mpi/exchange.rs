@@ -290,7 +290,7 @@ fn receive_all(
 fn busy(rank: &Rank) -> Vec<u64> {
     let nic = rank.nic().device();
     let nic = nic.device().borrow();
-    let busy: Vec<u64> = nic.cluster().busy().collect();
+    let busy = nic.cluster().busy();
     busy.chunks(8).map(|hpus| hpus.iter().sum()).collect()
 }
 

@@ -3,9 +3,10 @@
 //! While no port of the application is active, its clock is not simulated: only the cluster advances, or
 //! time skips to the next event.
 
-use super::{CORE, ClusterBackend, Hardware, Nic, NicConfig};
+use super::{CORE, ClusterBackend, Hardware, NicConfig};
 use crate::attach::ClusterSide;
-use spinneret_cluster::{Cluster, Debugger, Event, Program, TraceEntry};
+use spinneret_cluster::task::Task;
+use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -13,7 +14,7 @@ use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
 /// Idle clocks of the core after which the application holds no data: longer than any path through it.
-const QUIET_CLOCKS: u64 = 160;
+pub(super) const QUIET_CLOCKS: u64 = 160;
 /// The same in clocks of the cluster, for paths through the clock crossings.
 const QUIET_CLUSTER_CLOCKS: u64 = 25;
 
@@ -28,18 +29,19 @@ pub struct ModelBackend {
 
 impl ModelBackend {
     /// Attaches a model to the application; the cluster's clock is selected.
-    pub(super) fn attach(sim: &mut Simulation<Hardware>, config: &NicConfig) -> Result<Self, ModelError> {
+    pub(super) fn attach(
+        sim: &mut Simulation<Hardware>,
+        config: &NicConfig,
+    ) -> Result<Box<dyn ClusterBackend>, ModelError> {
         let side = ClusterSide::new(sim.dut.instance(), Cluster::new(config.cluster.clone()))?;
         let side = Rc::new(RefCell::new(side));
         sim.attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
-        sim.in_domain(CORE);
-        let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
-        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
-        Ok(Self {
+        let activity = Activity::attach(sim)?;
+        Ok(Box::new(Self {
             side,
             activity,
             quiet: QUIET_CLOCKS.max(QUIET_CLUSTER_CLOCKS * config.cluster_ps / config.core_ps),
-        })
+        }))
     }
 
     fn cluster(&self) -> Ref<'_, Cluster> {
@@ -62,12 +64,8 @@ impl ClusterBackend for ModelBackend {
         self.cluster().next().is_none()
     }
 
-    fn holds_packets(&self) -> bool {
-        self.cluster().packets_inside() != [0; 2]
-    }
-
-    fn is_ready(&self) -> bool {
-        self.cluster().is_ready()
+    fn starting(&self) -> usize {
+        self.cluster().starting()
     }
 
     fn printed(&self) -> u64 {
@@ -100,9 +98,13 @@ impl ClusterBackend for ModelBackend {
         cluster.next().map(|next| next.saturating_sub(cluster.now()))
     }
 
-    fn load(&mut self, program: &Program) -> bool {
+    fn load(&mut self, _: &mut Instance, program: &Program) -> bool {
         self.cluster_mut().load(program);
         true
+    }
+
+    fn peek(&self, _: &mut Instance, address: u32, bytes: u32) -> Option<Vec<u8>> {
+        Some(self.cluster().memory().read(address, bytes)?.to_vec())
     }
 
     fn forget(&mut self) {
@@ -117,6 +119,74 @@ impl ClusterBackend for ModelBackend {
         let cluster = self.cluster();
         [cluster.config().clusters as u32, cluster.config().hpus as u32]
     }
+
+    fn now(&self) -> u64 {
+        self.cluster().now()
+    }
+
+    fn hers(&self) -> u64 {
+        self.cluster().hers()
+    }
+
+    fn packets_inside(&self) -> [u64; 2] {
+        self.cluster().packets_inside()
+    }
+
+    fn busy_hpus(&self) -> usize {
+        self.cluster().busy_hpus()
+    }
+
+    fn queued(&self) -> usize {
+        self.cluster().queued()
+    }
+
+    fn instructions(&self) -> u64 {
+        self.cluster().instructions()
+    }
+
+    fn refused(&self) -> u64 {
+        self.cluster().refused()
+    }
+
+    fn progress(&self) -> u64 {
+        self.cluster().progress()
+    }
+
+    fn goes_on(&self) -> bool {
+        self.cluster().goes_on()
+    }
+
+    fn endless(&self) -> Option<(HpuId, Task)> {
+        self.cluster().endless()
+    }
+
+    fn busy(&self) -> Vec<u64> {
+        self.cluster().busy().collect()
+    }
+
+    fn enable_profile(&mut self) {
+        self.cluster_mut().enable_profile();
+    }
+
+    fn profile(&self) -> Option<Profile> {
+        self.cluster().profile().cloned()
+    }
+
+    fn enable_trace(&mut self) {
+        self.cluster_mut().enable_trace();
+    }
+
+    fn take_trace(&mut self) -> Vec<TraceEntry> {
+        self.cluster_mut().take_trace()
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.cluster_mut().take_events()
+    }
+
+    fn model(&mut self) -> Option<RefMut<'_, Cluster>> {
+        Some(self.cluster_mut())
+    }
 }
 
 /// Busy clocks that the cluster runs alone at most before the rest of the NIC is served.
@@ -128,49 +198,6 @@ fn offers(cluster: &Cluster) -> bool {
         || cluster.send().is_some()
         || cluster.access().is_some()
         || cluster.stdout().is_some()
-}
-
-impl Nic {
-    /// The cluster.
-    pub fn cluster(&self) -> Ref<'_, Cluster> {
-        self.backend.cluster()
-    }
-
-    /// Enables the profile of HPUs, which [`Cluster::profile`] returns.
-    pub fn enable_profile(&mut self) {
-        self.backend.cluster_mut().enable_profile();
-    }
-
-    /// Attaches a debugger.
-    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
-        self.backend.cluster_mut().debug(debugger);
-    }
-
-    /// Lets the debugger handle its connection.
-    pub fn attend_debugger(&mut self) {
-        self.backend.cluster_mut().attend_debugger();
-    }
-
-    /// Enables the trace of HPUs and their drivers, which [`take_trace`](Self::take_trace) returns.
-    pub fn enable_trace(&mut self) {
-        self.backend.cluster_mut().enable_trace();
-    }
-
-    /// The trace since the last call.
-    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
-        self.backend.cluster_mut().take_trace()
-    }
-
-    /// Events of the cluster since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        self.backend.cluster_mut().take_events()
-    }
-
-    /// Converts clocks of the cluster to picoseconds since the start.
-    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
-        let (now_ps, now, period) = (self.now_ps(), self.cluster().now(), self.config.cluster_ps);
-        move |clock| (now_ps + clock * period).saturating_sub(now * period)
-    }
 }
 
 /// Ports whose value says that data is offered. The reports of statistics are excluded: they never stop, and lose
@@ -232,7 +259,15 @@ pub(super) struct Activity {
 }
 
 impl Activity {
-    pub(super) fn new(dut: &Instance) -> Result<Self, ModelError> {
+    /// Counts them in the core's clock.
+    pub(super) fn attach(sim: &mut Simulation<Hardware>) -> Result<Rc<RefCell<Self>>, ModelError> {
+        let activity = Rc::new(RefCell::new(Self::new(sim.dut.instance())?));
+        sim.in_domain(CORE);
+        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
+        Ok(activity)
+    }
+
+    fn new(dut: &Instance) -> Result<Self, ModelError> {
         let find = |name: &&str| {
             let input = dut.port(name, Direction::Input);
             input.or_else(|_| dut.port(name, Direction::Output))

@@ -1,7 +1,7 @@
 //! Accesses of software to the NIC: registers and memory through the BAR, accesses of a host's bus, which are always answered,
 //! and resets during operation, which lose packets and clear the counters.
 
-use super::{ClusterBackend, NO_WORD, Nic, NicError};
+use super::{NO_WORD, Nic, NicError};
 use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_program::{Code, main_handler};
 use spinneret_regmap::bar::{Destination, decode};
@@ -63,7 +63,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// Writes a control register.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ const NOBODY: u32 = u32::MAX;
 /// All bytes of a word.
 const WHOLE: u8 = 0xf;
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// Reads the word at an offset in the BAR; all ones if it is not there, or does not answer.
     ///
     /// # Errors
@@ -288,7 +288,7 @@ pub(super) struct Resets {
     counted: BTreeMap<u32, u64>,
 }
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// Resets of the NIC, or of its cluster alone, that lost packets in flight.
     pub fn resets(&self) -> u64 {
         self.resets.count
@@ -306,7 +306,7 @@ impl<B: ClusterBackend> Nic<B> {
 
     /// The NIC or its cluster is about to be reset: whether packets are in flight.
     pub(super) fn note_reset(&mut self) -> bool {
-        let is_cut = !self.is_idle() || self.backend.holds_packets();
+        let is_cut = !self.is_idle() || self.backend.packets_inside() != [0; 2];
         self.resets.count += u64::from(is_cut);
         is_cut
     }
@@ -394,7 +394,7 @@ impl Messages {
     }
 }
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// The next line of `events.pending` that a message has come of. That of standard output is held back until its words can be
     /// read, as the simulation fetches them itself.
     pub fn take_message(&mut self) -> Option<u32> {

@@ -2,8 +2,10 @@
 
 use super::{Nic, NicError};
 use crate::models::SpinneretApp;
-use spinneret_cluster::Program;
+use spinneret_cluster::task::Task;
+use spinneret_cluster::{Cluster, Event, HpuId, Profile, Program, TraceEntry};
 use spinneret_sim::model::{Instance, Model, ModelError, PortInfo};
+use std::cell::RefMut;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -126,7 +128,7 @@ pub fn find_scope(name: &str, path: &Path) -> Result<Option<String>, ModelError>
     Ok(None)
 }
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// Starts a waveform (FST) of the hardware, with the times of the NIC, skipped time included.
     ///
     /// # Errors
@@ -153,6 +155,8 @@ impl<B: ClusterBackend> Nic<B> {
 }
 
 /// The cluster behind the application: a model, or hardware that is simulated with the application.
+///
+/// Clocks and counts begin at the start. A cluster that does not tell a count has 0.
 pub trait ClusterBackend: fmt::Debug {
     /// Whether the application's ports are idle, and nothing is in flight between it and the cluster.
     fn is_quiet(&self) -> bool;
@@ -160,13 +164,13 @@ pub trait ClusterBackend: fmt::Debug {
     /// Whether the cluster is idle.
     fn is_idle(&self) -> bool;
 
-    /// Whether it holds packets.
-    fn holds_packets(&self) -> bool {
-        false
-    }
+    /// The number of HPUs that have not waited for packets since the cluster's reset.
+    fn starting(&self) -> usize;
 
     /// Whether start-up is complete: each HPU has waited for packets.
-    fn is_ready(&self) -> bool;
+    fn is_ready(&self) -> bool {
+        self.starting() == 0
+    }
 
     /// Words printed to standard output so far.
     fn printed(&self) -> u64;
@@ -179,7 +183,14 @@ pub trait ClusterBackend: fmt::Debug {
     fn next_clocks(&self) -> Option<u64>;
 
     /// Loads a program directly into memory; returns false if it has to be loaded through the BAR.
-    fn load(&mut self, program: &Program) -> bool;
+    fn load(&mut self, _dut: &mut Instance, _program: &Program) -> bool {
+        false
+    }
+
+    /// Bytes of handler memory, if they can be read without simulating any time.
+    fn peek(&self, _dut: &mut Instance, _address: u32, _bytes: u32) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Clears memories as after power-up, if possible.
     fn forget(&mut self) {}
@@ -189,4 +200,75 @@ pub trait ClusterBackend: fmt::Debug {
 
     /// Number of clusters, and of HPUs per cluster.
     fn shape(&self) -> [u32; 2];
+
+    /// Clocks of the cluster.
+    fn now(&self) -> u64;
+
+    /// HERs since the cluster's reset.
+    fn hers(&self) -> u64;
+
+    /// Packets in the cluster: those that fit a small slot, and larger ones.
+    fn packets_inside(&self) -> [u64; 2];
+
+    /// Clocks in which each HPU ran a handler.
+    fn busy(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// HPUs that run a handler.
+    fn busy_hpus(&self) -> usize {
+        0
+    }
+
+    /// Packets that wait for an HPU.
+    fn queued(&self) -> usize {
+        0
+    }
+
+    /// Instructions of all HPUs.
+    fn instructions(&self) -> u64 {
+        0
+    }
+
+    /// Refused commands and copies.
+    fn refused(&self) -> u64 {
+        0
+    }
+
+    /// Steps that packets have taken.
+    fn progress(&self) -> u64 {
+        0
+    }
+
+    /// Whether some task will end.
+    fn goes_on(&self) -> bool {
+        self.busy_hpus() > 0
+    }
+
+    /// The oldest task that a watchdog would have ended, on a cluster without one.
+    fn endless(&self) -> Option<(HpuId, Task)> {
+        None
+    }
+
+    /// Enables the profile of HPUs.
+    fn enable_profile(&mut self) {}
+
+    /// The clocks of each instruction, if the profile is enabled.
+    fn profile(&self) -> Option<Profile> {
+        None
+    }
+
+    /// Enables the trace.
+    fn enable_trace(&mut self);
+
+    /// The trace since the last call.
+    fn take_trace(&mut self) -> Vec<TraceEntry>;
+
+    /// Events since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+
+    /// The model, for debuggers.
+    fn model(&mut self) -> Option<RefMut<'_, Cluster>> {
+        None
+    }
 }

@@ -1,6 +1,6 @@
 //! The NIC at a cable of a fabric, whose clock is synchronized with the other NICs.
 
-use super::{ClusterBackend, Nic, NicError};
+use super::{Nic, NicError};
 use spinneret_fabric::{ExternalWait, Port};
 use spinneret_sim::stream::Pause;
 
@@ -23,7 +23,7 @@ pub(super) struct Line {
     log: Option<[Vec<Timed>; 2]>,
 }
 
-impl<B: ClusterBackend> Nic<B> {
+impl Nic {
     /// Connects the NIC, which has just been reset.
     pub fn connect(&mut self, port: Port) {
         self.line = Some(Line {

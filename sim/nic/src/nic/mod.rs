@@ -13,15 +13,18 @@ mod backend;
 mod control;
 mod hardware;
 mod line;
+pub mod rtl;
 
 pub use backend::ModelBackend;
 pub use control::{ControlError, Place};
 pub use hardware::{ClusterBackend, Hardware, Names, WaveRequest, find_scope};
 pub use line::{SLOWEST_PS, Timed};
 
+use clap::ValueEnum;
 use control::{Messages, Resets, Route};
 use line::Line;
-use spinneret_cluster::{Config, Program};
+use rtl::RtlBackend;
+use spinneret_cluster::{Config, Debugger, Event, Program, TraceEntry};
 use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
@@ -30,12 +33,16 @@ use spinneret_sim::model::{Direction, Model, ModelError};
 use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
 use std::collections::VecDeque;
+use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// The core's clock.
 const CORE: &str = "clk";
 /// The cluster's clock.
 const CLUSTER: &str = "cluster_clk";
+/// From an edge of the core's clock to one of a slower cluster's, at the start.
+const PHASE_PS: u64 = 700;
 /// Size of each of the two RAMs of the host DMA.
 const RAM: RamShape = RamShape {
     segments: 2,
@@ -59,10 +66,29 @@ const KEPT_FRAMES: usize = 1 << 13;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
+/// The clusters of a simulated NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// A model in Rust, with the costs of PsPIN's cluster
+    #[default]
+    Model,
+    /// Spinneret's own hardware, clock by clock, in one model with the rest of the NIC
+    Rtl,
+}
+
+impl Backend {
+    /// The one of that name on the command line.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::from_str(name, false).ok()
+    }
+}
+
 /// Shape and speed of a NIC.
 #[derive(Clone, Debug)]
 pub struct NicConfig {
-    /// The cluster.
+    /// Who simulates the cluster.
+    pub backend: Backend,
+    /// The cluster; that of [`Backend::Rtl`] is always the default one.
     pub cluster: Config,
     /// Period of the core's clock in picoseconds.
     pub core_ps: u64,
@@ -78,12 +104,27 @@ impl Default for NicConfig {
     /// 250 MHz and 40 MHz, and 450 ns to host memory, as the paper measured it (Table II).
     fn default() -> Self {
         Self {
+            backend: Backend::Model,
             cluster: Config::default(),
             core_ps: 4000,
             cluster_ps: 25_000,
             host_latency: 112,
             skips: true,
         }
+    }
+}
+
+impl NicConfig {
+    /// Refuses an option that only the model of the cluster allows.
+    ///
+    /// # Errors
+    /// With another backend: why it does not allow it.
+    pub(crate) fn check_model(&self, option: &str, why: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.backend == Backend::Model,
+            "{option} needs --cluster model: {why}"
+        );
+        Ok(())
     }
 }
 
@@ -100,7 +141,7 @@ pub struct Out {
 
 /// The NIC.
 #[derive(Debug)]
-pub struct Nic<B = ModelBackend> {
+pub struct Nic {
     sim: Simulation<Hardware>,
     config: NicConfig,
     bar: LiteMaster,
@@ -113,7 +154,7 @@ pub struct Nic<B = ModelBackend> {
     messages: Messages,
     dma: [CorundumDma; 2],
     host: HostMemory,
-    backend: B,
+    backend: Box<dyn ClusterBackend>,
     /// Pending completions: time and tag.
     pending: VecDeque<(u64, u64)>,
     /// Skipped time in picoseconds.
@@ -148,14 +189,17 @@ impl Nic {
     /// # Errors
     /// If the hardware has unexpected ports, or fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
-        let attached = config.clone();
-        Self::assemble(Hardware::application(), config, |sim| {
-            ModelBackend::attach(sim, &attached)
-        })
+        match config.backend {
+            Backend::Model => {
+                let attached = config.clone();
+                Self::assemble(Hardware::application(), config, |sim| {
+                    ModelBackend::attach(sim, &attached)
+                })
+            }
+            Backend::Rtl => Self::assemble(rtl::hardware()?, config, RtlBackend::attach),
+        }
     }
-}
 
-impl<B: ClusterBackend> Nic<B> {
     /// A NIC after reset with the cluster that `attach` returns.
     ///
     /// # Errors
@@ -163,12 +207,18 @@ impl<B: ClusterBackend> Nic<B> {
     pub fn assemble(
         hardware: Hardware,
         config: NicConfig,
-        attach: impl FnOnce(&mut Simulation<Hardware>) -> Result<B, ModelError>,
+        attach: impl FnOnce(&mut Simulation<Hardware>) -> Result<Box<dyn ClusterBackend>, ModelError>,
     ) -> Result<Self, NicError> {
         let names = hardware.names();
+        // Clocks of the same frequency rise together, which takes half the time to simulate.
+        let phase_ps = if config.cluster_ps == config.core_ps {
+            0
+        } else {
+            PHASE_PS
+        };
         let clocks = [
             ClockDomain::new(CORE, config.core_ps).with_reset("rst"),
-            ClockDomain::new(CLUSTER, config.cluster_ps).with_phase(700),
+            ClockDomain::new(CLUSTER, config.cluster_ps).with_phase(phase_ps),
         ];
         let mut sim = Simulation::with_domains(hardware, &clocks)?;
         sim.set_cycle_limit(u64::MAX);
@@ -222,8 +272,53 @@ impl<B: ClusterBackend> Nic<B> {
     }
 
     /// The cluster.
-    pub fn backend(&self) -> &B {
-        &self.backend
+    pub fn cluster(&self) -> &dyn ClusterBackend {
+        &*self.backend
+    }
+
+    /// Enables the profile of HPUs, which [`ClusterBackend::profile`] returns.
+    pub fn enable_profile(&mut self) {
+        self.backend.enable_profile();
+    }
+
+    /// Attaches a debugger, if the cluster is the model.
+    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
+        if let Some(mut cluster) = self.backend.model() {
+            cluster.debug(debugger);
+        }
+    }
+
+    /// Lets the debugger handle its connection.
+    pub fn attend_debugger(&mut self) {
+        if let Some(mut cluster) = self.backend.model() {
+            cluster.attend_debugger();
+        }
+    }
+
+    /// Enables the trace of HPUs and their drivers, which [`take_trace`](Self::take_trace) returns.
+    pub fn enable_trace(&mut self) {
+        self.backend.enable_trace();
+    }
+
+    /// The trace since the last call.
+    pub fn take_trace(&mut self) -> Vec<TraceEntry> {
+        self.backend.take_trace()
+    }
+
+    /// Events of the cluster since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.backend.take_events()
+    }
+
+    /// Converts clocks of the cluster to picoseconds since the start.
+    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
+        let (now_ps, now, period) = (self.now_ps(), self.backend.now(), self.config.cluster_ps);
+        move |clock| (now_ps + clock * period).saturating_sub(now * period)
+    }
+
+    /// Bytes of handler memory, without simulating any time; `None` where there is no such memory.
+    pub fn peek(&mut self, address: u32, bytes: u32) -> Option<Vec<u8>> {
+        self.backend.peek(self.sim.dut.instance_mut(), address, bytes)
     }
 
     /// The shape and the speed.
@@ -473,7 +568,7 @@ impl<B: ClusterBackend> Nic<B> {
     pub(crate) fn load(&mut self, program: &Program) -> bool {
         self.loaded = Some(program.clone());
         self.stdout.clear();
-        self.backend.load(program)
+        self.backend.load(self.sim.dut.instance_mut(), program)
     }
 
     /// The program that was loaded since the last call.
@@ -505,6 +600,17 @@ pub enum NicError {
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]
     Failed(#[from] Failure),
+    /// The folder of the model of the whole hardware.
+    #[error("cannot use {} for the model of the hardware with its clusters: {error}", path.display())]
+    Folder {
+        /// The folder, or a file in it.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// There is no model of the whole hardware.
+    #[error("the model of the hardware with its clusters: {0}")]
+    Build(#[from] spinneret_verilate::Error),
     /// The fabric has ended.
     #[error(transparent)]
     Stopped(#[from] spinneret_fabric::Stopped),

@@ -249,7 +249,7 @@ impl End {
             simulated_clocks: nic.simulated_clocks(),
             cluster_clocks_alone: nic.cluster_clocks_alone(),
             instructions: cluster.instructions(),
-            hpu_busy: cluster.busy().collect(),
+            hpu_busy: cluster.busy(),
             cut_short: 0,
             refused_commands: cluster.refused(),
             left,
@@ -262,22 +262,19 @@ impl End {
 
     /// Adds the counters of handlers in `__host_data`, if it is [at an address](super::Recorder::host_data).
     #[must_use]
-    pub fn with_handler_counters(self, nic: &Nic, host_data: Option<u32>) -> Self {
-        let cluster = nic.cluster();
-        let counters = host_data.and_then(|at| {
-            let counters = cluster
-                .memory()
-                .read(at.checked_add(HOST_DATA_COUNTERS)?, 8 * HANDLER_COUNTERS)?;
-            Some(counters.as_chunks::<4>().0.as_chunks::<2>().0)
-        });
-        let counters = counters.unwrap_or_default().iter().zip(0..);
+    pub fn with_handler_counters(self, nic: &mut Nic, host_data: Option<u32>) -> Self {
+        let counters =
+            host_data.and_then(|at| nic.peek(at.checked_add(HOST_DATA_COUNTERS)?, 8 * HANDLER_COUNTERS));
+        let counters = counters.unwrap_or_default();
+        let counters = counters.as_chunks::<4>().0.as_chunks::<2>().0.iter().zip(0..);
         let counters = counters.map(|([sum, count], index)| HandlerCounter {
             index,
             count: u32::from_le_bytes(*count),
             sum: u32::from_le_bytes(*sum),
         });
+        let handler_counters = counters.filter(|counter| counter.count > 0).collect();
         Self {
-            handler_counters: counters.filter(|counter| counter.count > 0).collect(),
+            handler_counters,
             ..self
         }
     }
@@ -321,7 +318,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Fill levels of a NIC with the cluster model.
+    /// Fill levels of a NIC.
     pub fn of(nic: &Nic) -> Self {
         let cluster = nic.cluster();
         let [slots_small, slots_large] = cluster.packets_inside();

@@ -50,7 +50,7 @@ impl Embedded {
         handler: Option<&str>,
         hardware: &HardwareArguments,
     ) -> Result<Self> {
-        let config = setup::config(hardware);
+        let config = setup::config(hardware).map_err(|failure| anyhow!("{failure}"))?;
         let rules = setup::rules_of(target, rules);
         let (_, program) =
             setup::handlers(target, &config, Files::default()).map_err(|failure| anyhow!("{failure}"))?;

@@ -3,7 +3,7 @@
 use crate::device::Simulated;
 use crate::installed;
 use crate::installed::{DataError, RUNTIME_VARIABLE};
-use crate::nic::{ClusterBackend, Nic, NicConfig, NicError};
+use crate::nic::{Nic, NicConfig, NicError};
 use crate::terminal::tell;
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_host::{Context, Error, Options};
@@ -277,8 +277,8 @@ pub fn start(
 ///
 /// # Errors
 /// As [`start`].
-pub fn start_on<B: ClusterBackend>(
-    simulated: &Simulated<B>,
+pub fn start_on(
+    simulated: &Simulated,
     program: &Program,
     rulesets: &[NamedRuleset],
     handler: Option<&str>,
@@ -293,12 +293,12 @@ pub fn start_on<B: ClusterBackend>(
 ///
 /// # Errors
 /// As [`start`].
-pub(crate) fn contexts_on<B: ClusterBackend>(
-    simulated: &Simulated<B>,
+pub(crate) fn contexts_on(
+    simulated: &Simulated,
     program: &Program,
     rulesets: &[NamedRuleset],
     handler: Option<&str>,
-) -> Result<Vec<Context<Simulated<B>>>, StartError> {
+) -> Result<Vec<Context<Simulated>>, StartError> {
     let names = names(program, rulesets, handler)?;
     let count = rulesets.len().max(1) as u32;
     let share = |bytes: u32| bytes / count / LINE * LINE;

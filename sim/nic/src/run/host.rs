@@ -2,7 +2,7 @@
 //! answers pings and datagrams of `host_ping`.
 
 use crate::device::{HOST_BASE, HOST_STRIDE, Simulated};
-use crate::nic::{ClusterBackend, ControlError, Nic};
+use crate::nic::{ControlError, Nic};
 use crate::report::Call;
 use crate::services::{ServiceTimes, TimedServices};
 use crate::terminal::tell;
@@ -190,14 +190,10 @@ pub struct HostPing {
 
 impl HostPing {
     /// For the handlers of a program, if they wait for a host.
-    pub fn new<B: ClusterBackend>(
-        program: &Program,
-        simulated: &Simulated<B>,
-        contexts: usize,
-    ) -> Option<Self> {
+    pub fn new(program: &Program, simulated: &Simulated, contexts: usize) -> Option<Self> {
         let answers = program.host_data?;
         let nic = simulated.borrow();
-        let [clusters, hpus] = nic.backend().shape();
+        let [clusters, hpus] = nic.cluster().shape();
         let hpus = (clusters * hpus) as usize;
         for context in 0..contexts as u64 {
             for hpu in 0..hpus as u64 {
@@ -214,7 +210,7 @@ impl HostPing {
     ///
     /// # Errors
     /// If the NIC does not take the answer.
-    pub fn answer<B: ClusterBackend>(&mut self, nic: &mut Nic<B>) -> Result<(), ControlError> {
+    pub fn answer(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
         for (context, seen) in (0_u64..).zip(&mut self.seen) {
             for (hpu, seen) in (0_u32..).zip(seen) {
                 let page = page(context, hpu.into());

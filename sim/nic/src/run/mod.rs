@@ -18,6 +18,7 @@ pub use serve::{ServeArguments, serve};
 pub use session::run;
 
 use crate::gdb::DebugArguments;
+use crate::nic::Backend;
 use crate::report::{FaultKind, Summary};
 use crate::terminal::{Failure, Files, megahertz, seconds};
 use anyhow::anyhow;
@@ -106,15 +107,24 @@ pub struct LiveArguments {
 /// The simulated hardware.
 #[derive(Clone, Debug, Args)]
 pub struct HardwareArguments {
+    /// Clusters
+    #[arg(
+        long = "cluster",
+        value_name = "WHICH",
+        value_enum,
+        default_value_t,
+        help_heading = "Hardware"
+    )]
+    pub backend: Backend,
     /// Number of clusters
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
     pub clusters: u8,
     /// HPUs per cluster
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
     pub hpus: u8,
-    /// Clock frequency of the clusters
-    #[arg(long = "cluster-mhz", value_name = "MHZ", default_value = "40", value_parser = megahertz, allow_negative_numbers = true, help_heading = "Hardware")]
-    pub cluster_ps: u64,
+    /// Clock frequency of the clusters [default: 40; with --cluster rtl that of everything else]
+    #[arg(long = "cluster-mhz", value_name = "MHZ", value_parser = megahertz, allow_negative_numbers = true, help_heading = "Hardware")]
+    pub cluster_ps: Option<u64>,
     /// Clock frequency of everything else
     #[arg(long = "core-mhz", value_name = "MHZ", default_value = "250", value_parser = megahertz, allow_negative_numbers = true, help_heading = "Hardware")]
     pub core_ps: u64,

@@ -135,7 +135,7 @@ fn by_program(
 
 /// Receives by handlers on a simulated NIC.
 fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbox) -> Result<(), Failure> {
-    let hardware = setup::config(&arguments.hardware);
+    let hardware = setup::config(&arguments.hardware)?;
     let folder = match &arguments.handlers {
         Some(folder) => folder.clone(),
         None => installed::example("slmp").map_err(Failure::usage)?,

@@ -54,14 +54,14 @@ pub struct ServeArguments {
 /// If an argument cannot be used, or the run fails. An interrupted run does not fail.
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let config = setup::config(&arguments.hardware);
+    let config = setup::config(&arguments.hardware)?;
     let files = Files::of_command()
         .reads("SOCKET", arguments.socket.as_deref())
         .reads("--pci", arguments.pci.as_deref());
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
     let ends = setup::open_any_packets(&arguments.packets)?;
-    let gdb = arguments.debug.listen()?;
+    let gdb = arguments.debug.listen(&config)?;
     let mut setup = Setup::new(ends, &arguments.results, config, None)?;
     setup.host = Some(listen(arguments, &setup.nic)?);
     if let Some(gdb) = &gdb {

@@ -12,7 +12,7 @@ use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Finished, Live};
 use crate::terminal::{Failure, print, print_folded};
 use anyhow::{Result, anyhow};
-use spinneret_cluster::{Cluster, Event, HpuId};
+use spinneret_cluster::{Event, HpuId};
 use spinneret_regmap::{Register, Word, datapath_counters, ingress};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -303,23 +303,22 @@ impl Session {
 
     /// Shows progress; returns whether the run was interrupted.
     fn is_over(&mut self) -> bool {
-        let (nic, total) = (self.run.nic.borrow(), self.run.ends.source.total());
+        let (mut nic, total) = (self.run.nic.borrow_mut(), self.run.ends.source.total());
         let (start, recorder) = (&self.start, &mut self.run.recorder);
         recorder.progress(|| {
-            let cluster = nic.cluster();
-            let busy: u64 = cluster.busy().sum();
+            let busy = nic.cluster().busy();
             Live {
                 at_ps: nic.now_ps() - start.simulated_ps,
-                busy_clocks: busy - start.hpu_busy.iter().sum::<u64>(),
+                busy_clocks: busy.iter().sum::<u64>() - start.hpu_busy.iter().sum::<u64>(),
                 cluster_ps: nic.config().cluster_ps,
-                hpus: cluster.config().clusters * cluster.config().hpus,
+                hpus: busy.len(),
                 total,
             }
         });
         let host_data = recorder.host_data();
         recorder.watch(|| {
             let end = End::of(&nic, self.begun.elapsed()).since(start);
-            end.with_handler_counters(&nic, host_data)
+            end.with_handler_counters(&mut nic, host_data)
         });
         let is_late = self
             .duration
@@ -373,7 +372,7 @@ impl Session {
         self.run.recorder.end_progress();
         let left = self.run.host.as_mut().map_or(Ok(()), |host| host.finish());
         let mut end = End::of(&nic.borrow(), self.begun.elapsed()).since(&self.start);
-        end = end.with_handler_counters(&nic.borrow(), self.run.recorder.host_data());
+        end = end.with_handler_counters(&mut nic.borrow_mut(), self.run.recorder.host_data());
         end.cut_short = self.run.ends.source.cut_short();
         self.is_stuck |= end.left > 0 && nic.borrow().is_idle();
         // Packets that an interrupt leaves in the cluster are not stuck.
@@ -387,11 +386,10 @@ impl Session {
             sink.finish()?;
         }
         let nic = nic.borrow();
-        let cluster = nic.cluster();
-        let mut finished = recorder.finish(&end, cluster.profile());
+        let mut finished = recorder.finish(&end, nic.cluster().profile().as_ref());
         let verdict = match finished.failures.drain(..).next() {
             Some(failure) => Err(failure.into()),
-            None if self.is_stuck => Err(why_left(&cluster, end.left)),
+            None if self.is_stuck => Err(why_left(&nic, end.left)),
             None => left,
         };
         Ok((finished, verdict))
@@ -437,7 +435,7 @@ impl Admission {
     pub(super) fn is_there(self, nic: &Nic) -> bool {
         let cluster = nic.cluster();
         let [small, large] = cluster.packets_inside();
-        let hpus = (cluster.config().clusters * cluster.config().hpus) as u64;
+        let hpus = u64::from(cluster.shape().iter().product::<u32>());
         let on_their_way = self.expected.saturating_sub(cluster.hers());
         (on_their_way < AHEAD && small + large < INSIDE_FOR_HPU * hpus) || nic.is_idle()
     }
@@ -489,17 +487,17 @@ impl StuckDetector {
 }
 
 /// The error message for packets that are left in the cluster.
-pub(super) fn why_left(cluster: &Cluster, left: u64) -> anyhow::Error {
-    let Some((HpuId { cluster: group, core }, task)) = cluster.endless() else {
+pub(super) fn why_left(nic: &Nic, left: u64) -> anyhow::Error {
+    let Some((HpuId { cluster, core }, task)) = nic.cluster().endless() else {
         return anyhow!(
             "{left} packets are stuck in the cluster: HPUs have stopped, or packets wait for others"
         );
     };
     anyhow!(
-        "{left} packets are stuck in the cluster: HPU {group}.{core} has had packet {} (message {}) for more than {} clocks \
+        "{left} packets are stuck in the cluster: HPU {cluster}.{core} has had packet {} (message {}) for more than {} clocks \
          (--watchdog), and with --strict-pspin there is no watchdog",
         task.packet,
         task.her.message,
-        cluster.config().watchdog,
+        nic.config().cluster.watchdog,
     )
 }

@@ -11,7 +11,7 @@ use crate::net::{
     Generator, Interrupt, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap,
     TapConfig, TapEnd, Timing,
 };
-use crate::nic::NicConfig;
+use crate::nic::{Backend, NicConfig, rtl};
 use crate::report::{Options, PageOptions, Recorder};
 use crate::terminal::{Failure, Files, tell};
 use anyhow::anyhow;
@@ -42,7 +42,7 @@ pub(super) struct Setup {
 /// # Errors
 /// If something is missing or cannot be used, or the user pressed Ctrl-C.
 pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failure> {
-    let config = config(&arguments.hardware);
+    let config = config(&arguments.hardware)?;
     let rules = rules_of(&arguments.target, arguments.rules.as_deref());
     let files = Files::of_command().reads("--rules", Some(&rules));
     let files = arguments.results.files(arguments.packets.files(files));
@@ -56,7 +56,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<(Setup, Interrupt), Failu
     let rules = RuleFile::read(&rules, &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
-    let gdb = arguments.debug.listen()?;
+    let gdb = arguments.debug.listen(&config)?;
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let ends = open_packets(&arguments.packets)?;
     let mut setup = Setup::new(ends, &arguments.results, config, Some(&program))?;
@@ -106,9 +106,18 @@ impl Setup {
         config: NicConfig,
         program: Option<&Program>,
     ) -> Result<Self, Failure> {
+        if results.wave.is_some() {
+            config
+                .check_model(
+                    "--wave",
+                    "the model of the hardware with its clusters is built without waveforms",
+                )
+                .map_err(Failure::Usage)?;
+        }
+        // Before anything that looks at the time: a model of the clusters may have to be built.
+        let nic = Simulated::new(config.clone()).map_err(Failure::work)?;
         let recorder = recorder(results, &config, program)?;
         let wave = Wave::create(results)?;
-        let nic = Simulated::new(config).map_err(Failure::work)?;
         if let Some(wave) = &wave {
             nic.borrow_mut().trace(wave.request()).map_err(Failure::work)?;
         }
@@ -227,7 +236,7 @@ pub(super) fn wait_for_hpus(simulated: &Simulated) -> anyhow::Result<()> {
             "{} of {} HPUs do not wait for packets 100 ms after their start, so the run did not begin: check what \
              `init_handlers` waits for, or link the handlers with the start-up code in runtime/ (docs/cluster/runtime.md)",
             nic.cluster().starting(),
-            nic.cluster().busy().count()
+            nic.cluster().busy().len()
         );
         nic.step(limit_ps)?;
     }
@@ -256,19 +265,54 @@ pub(crate) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
 }
 
 /// The configuration of the hardware.
-pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
-    NicConfig {
-        cluster: Config {
-            clusters: arguments.clusters.into(),
-            hpus: arguments.hpus.into(),
-            watchdog: arguments.watchdog,
-            is_strict: arguments.strict_pspin,
-            ..Config::default()
-        },
+///
+/// # Errors
+/// If the hardware of [`Backend::Rtl`] is not like that.
+pub(crate) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure> {
+    let cluster = Config {
+        clusters: arguments.clusters.into(),
+        hpus: arguments.hpus.into(),
+        watchdog: arguments.watchdog,
+        is_strict: arguments.strict_pspin,
+        ..Config::default()
+    };
+    let default_ps = match arguments.backend {
+        Backend::Model => NicConfig::default().cluster_ps,
+        Backend::Rtl => {
+            check_shape(&cluster).map_err(Failure::Usage)?;
+            arguments.core_ps
+        }
+    };
+    Ok(NicConfig {
+        backend: arguments.backend,
+        cluster,
         core_ps: arguments.core_ps,
-        cluster_ps: arguments.cluster_ps,
+        cluster_ps: arguments.cluster_ps.unwrap_or(default_ps),
         host_latency: arguments.host_latency * 1000 / arguments.core_ps,
         skips: !arguments.no_skip,
+    })
+}
+
+/// Checks that the hardware of the clusters has this shape.
+fn check_shape(asked: &Config) -> anyhow::Result<()> {
+    let Config {
+        clusters,
+        hpus,
+        watchdog,
+        ..
+    } = rtl::shape();
+    let differs = [
+        ("--clusters", asked.clusters != clusters),
+        ("--hpus", asked.hpus != hpus),
+        ("--watchdog", asked.watchdog != watchdog),
+        ("--strict-pspin", asked.is_strict),
+    ];
+    match differs.into_iter().find(|(_, differs)| *differs) {
+        None => Ok(()),
+        Some((option, _)) => Err(anyhow!(
+            "{option} needs --cluster model: the hardware has {clusters} clusters of {hpus} HPUs without the defects of \
+             PsPIN's, and ends handlers after {watchdog} clocks"
+        )),
     }
 }
 

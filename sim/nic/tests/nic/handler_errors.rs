@@ -3,6 +3,7 @@
 use crate::kit::{self, json, ok, packets, spinneret, stderr};
 use serde_json::Value;
 use spinneret_nic::net::{NetError, Next, Sink, Source};
+use spinneret_nic::nic::Backend;
 use spinneret_nic::run::{Embedded, HardwareArguments};
 use spinneret_packets::udp;
 use std::cell::Cell;
@@ -268,9 +269,10 @@ fn echo(clocks: u32) -> Embedded {
         ),
     );
     let hardware = HardwareArguments {
+        backend: Backend::Model,
         clusters: 2,
         hpus: 8,
-        cluster_ps: 25_000,
+        cluster_ps: None,
         core_ps: 4000,
         host_latency: 450,
         watchdog: 1_000_000,

@@ -26,11 +26,17 @@ struct Cable {
 impl Cable {
     /// Runs an example, with its rules or others. `None` where that is not allowed.
     fn start(name: &str, example: &str, rules: Option<&Path>) -> Option<Self> {
+        Self::start_with(name, example, rules, &[])
+    }
+
+    /// The same with more arguments.
+    fn start_with(name: &str, example: &str, rules: Option<&Path>, more: &[&str]) -> Option<Self> {
         let mut command = spinneret();
         command
             .arg("run")
             .arg(runtime("examples").join(example))
-            .arg("--json");
+            .arg("--json")
+            .args(more);
         if let Some(rules) = rules {
             command.arg("--rules").arg(rules);
         }
@@ -131,6 +137,18 @@ fn ping_is_answered_by_the_handler() {
         let summary = cable.finish();
         assert_eq!(packets(&summary, "sent by handlers"), 50);
     }
+}
+
+/// Simulation of this hardware is thousands of times slower than real time, and a ping takes some milliseconds.
+#[test]
+fn ping_is_answered_by_the_handler_on_own_clusters() {
+    let Some(cable) = Cable::start_with("pingrtl", "icmp_ping", None, &["--cluster", "rtl"]) else {
+        return;
+    };
+    let ping = ["-c", "10", "-i", "0.2", "-s", "56", "10.9.0.1"];
+    let said = text(&ok(cable.at_wire("ping", &ping).output()));
+    assert!(said.contains(" 0% packet loss"), "{said}");
+    assert_eq!(packets(&cable.finish(), "sent by handlers"), 10);
 }
 
 #[test]

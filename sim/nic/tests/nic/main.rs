@@ -20,6 +20,7 @@ mod page;
 mod pci;
 mod refusals;
 mod report;
+mod rtl;
 mod run;
 mod serve;
 mod services;

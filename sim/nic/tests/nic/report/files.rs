@@ -217,7 +217,7 @@ fn figures_of_a_run_of_pings_are_consistent() {
         }
     }
     recorder.counters(&counters);
-    let finished = recorder.finish(&end, nic.cluster().profile());
+    let finished = recorder.finish(&end, nic.cluster().profile().as_ref());
     assert!(finished.failures.is_empty() && end.is_idle);
     let summary = finished.summary;
     assert_eq!(summary.unbalanced, Vec::<String>::new());

@@ -1,13 +1,12 @@
 //! The PULP cluster as a backend of the NIC, observed at its ports and buses.
 //!
-//! A [`RtlBackend`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
+//! A [`PulpBackend`] samples the probes of the [top module](crate::top) in every clock of the cluster. It counts packets on their
 //! way and records HERs, feedback, commands, and the accesses of HPUs to the registers of their drivers.
 
-use crate::bench::{Happened, Observe};
 use crate::top::{CLUSTERS, CORES};
 use crate::traces::command;
-use spinneret_cluster::{HpuId, Program, TraceEntry, TraceEvent};
-use spinneret_nic::nic::{ClusterBackend, Hardware, Nic};
+use spinneret_cluster::{Event, HpuId, TraceEntry, TraceEvent};
+use spinneret_nic::nic::{ClusterBackend, Hardware};
 use spinneret_regmap::pspin;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
@@ -23,8 +22,6 @@ const HPUS: usize = CLUSTERS * CORES;
 const QUIET_CLOCKS: u64 = 250;
 /// Registers of an HPU's driver, and of the public one's answers after them.
 const DRIVER: Range<u32> = pspin::DRIVER_BASE..pspin::DRIVER_BASE + 0x400;
-/// An HPU's register for the cause of a failure.
-const ERROR: u32 = pspin::DRIVER_BASE + pspin::driver::ERROR;
 /// Words of standard output.
 const STDOUT: Range<u32> = pspin::STDOUT..pspin::STDOUT + pspin::STDOUT_BYTES;
 
@@ -41,8 +38,8 @@ struct Seen {
     printed: u64,
     /// Clocks since anything moved.
     quiet: u64,
-    is_recording: bool,
-    happened: Happened,
+    /// Recorded on request.
+    trace: Option<Vec<TraceEntry>>,
     /// Accesses of each HPU that were granted and not answered.
     open: [VecDeque<Open>; HPUS],
 }
@@ -57,8 +54,8 @@ struct Open {
 
 impl Seen {
     fn note(&mut self, clock: u64, what: TraceEvent) {
-        if self.is_recording {
-            self.happened.passed.push(TraceEntry { clock, what });
+        if let Some(trace) = &mut self.trace {
+            trace.push(TraceEntry { clock, what });
         }
     }
 
@@ -73,12 +70,7 @@ impl Seen {
             core: hpu % CORES,
         };
         match access.written {
-            Some(value) => {
-                if self.is_recording && access.address == ERROR {
-                    self.happened.failed.push(value);
-                }
-                self.note(access.granted, TraceEvent::Written { hpu, offset, value });
-            }
+            Some(value) => self.note(access.granted, TraceEvent::Written { hpu, offset, value }),
             None => self.note(access.granted, TraceEvent::Read { hpu, offset, value }),
         }
     }
@@ -86,14 +78,14 @@ impl Seen {
 
 /// The observed cluster.
 #[derive(Clone, Debug)]
-pub(crate) struct RtlBackend(Rc<RefCell<Seen>>);
+pub(crate) struct PulpBackend(Rc<RefCell<Seen>>);
 
-impl RtlBackend {
+impl PulpBackend {
     /// Observes the cluster of a design from now on; the cluster's clock is selected.
     ///
     /// # Errors
     /// If the design has no such probes.
-    pub(crate) fn attach(sim: &mut Simulation<Hardware>) -> Result<Self, ModelError> {
+    pub(crate) fn attach(sim: &mut Simulation<Hardware>) -> Result<Box<dyn ClusterBackend>, ModelError> {
         let seen = Rc::new(RefCell::new(Seen::default()));
         let probes = Probes::find(sim.dut.instance(), Rc::clone(&seen))?;
         sim.attach(Rc::new(RefCell::new(probes)));
@@ -106,26 +98,11 @@ impl RtlBackend {
             seen: Rc::clone(&seen),
         };
         sim.in_domain("clk").attach(Rc::new(RefCell::new(entrance)));
-        Ok(Self(seen))
-    }
-
-    /// Starts recording and discards earlier events.
-    pub(crate) fn begin(&self) {
-        let mut seen = self.0.borrow_mut();
-        seen.is_recording = true;
-        seen.happened = Happened::default();
-    }
-
-    /// Returns the events since the last call.
-    pub(crate) fn happened(&self) -> Happened {
-        let mut happened = std::mem::take(&mut self.0.borrow_mut().happened);
-        // An access is known when it is answered, but counts from when it was granted.
-        happened.passed.sort_by_key(|traced| traced.clock);
-        happened
+        Ok(Box::new(Self(seen)))
     }
 }
 
-impl ClusterBackend for RtlBackend {
+impl ClusterBackend for PulpBackend {
     fn is_quiet(&self) -> bool {
         let seen = self.0.borrow();
         seen.quiet >= QUIET_CLOCKS && seen.hers == seen.feedback
@@ -135,8 +112,8 @@ impl ClusterBackend for RtlBackend {
         self.is_quiet()
     }
 
-    fn is_ready(&self) -> bool {
-        self.0.borrow().ready.count_ones() as usize == HPUS
+    fn starting(&self) -> usize {
+        HPUS - self.0.borrow().ready.count_ones() as usize
     }
 
     fn printed(&self) -> u64 {
@@ -152,16 +129,47 @@ impl ClusterBackend for RtlBackend {
         Some(0)
     }
 
-    fn load(&mut self, _program: &Program) -> bool {
-        false
-    }
-
     fn tells_contexts(&self) -> bool {
         false
     }
 
     fn shape(&self) -> [u32; 2] {
         [CLUSTERS as u32, CORES as u32]
+    }
+
+    fn now(&self) -> u64 {
+        self.0.borrow().now
+    }
+
+    fn hers(&self) -> u64 {
+        self.0.borrow().hers
+    }
+
+    /// Their sizes are unknown.
+    fn packets_inside(&self) -> [u64; 2] {
+        let seen = self.0.borrow();
+        [0, seen.hers - seen.feedback]
+    }
+
+    fn enable_trace(&mut self) {
+        self.0.borrow_mut().trace = Some(Vec::new());
+    }
+
+    fn take_trace(&mut self) -> Vec<TraceEntry> {
+        let mut trace = self
+            .0
+            .borrow_mut()
+            .trace
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default();
+        // An access is known when it is answered, but counts from when it was granted.
+        trace.sort_by_key(|traced| traced.clock);
+        trace
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        Vec::new()
     }
 }
 
@@ -354,7 +362,7 @@ impl Agent for Probes {
         let mut seen = self.seen.borrow_mut();
         if !dut.is_high(self.reset_n) {
             *seen = Seen {
-                is_recording: seen.is_recording,
+                trace: seen.trace.take(),
                 ..Seen::default()
             };
             return Ok(());
@@ -374,15 +382,5 @@ impl Agent for Probes {
             "the cluster has taken {} HERs and given {} back",
             seen.hers, seen.feedback
         )
-    }
-}
-
-impl Observe for RtlBackend {
-    fn begin(nic: &mut Nic<Self>) {
-        nic.backend().begin();
-    }
-
-    fn happened(nic: &mut Nic<Self>) -> Happened {
-        nic.backend().happened()
     }
 }

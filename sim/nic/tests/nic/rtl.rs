@@ -1,0 +1,210 @@
+//! `--cluster rtl`: spinneret's own clusters as hardware, compared with the model.
+
+use crate::kit::{captured, handlers, json, ok, packets, port, root, spinneret, stderr};
+use serde_json::Value;
+use spinneret_nic::net::{PcapSink, Sink as _};
+use spinneret_packets::udp;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+
+/// The clusters of the NIC.
+const CLUSTERS: [&str; 2] = ["model", "rtl"];
+
+fn run(clusters: &str, handlers: &Path, arguments: &[&str]) -> Output {
+    let mut command = spinneret();
+    command.args(["run", "--cluster", clusters]).arg(handlers);
+    ok(command.args(arguments).output())
+}
+
+/// A capture of these packets, 10 us apart.
+fn capture(folder: &TempDir, packets: impl IntoIterator<Item = Vec<u8>>) -> PathBuf {
+    let file = folder.path().join("in.pcap");
+    let mut sink = Box::new(ok(PcapSink::create(&file)));
+    for (number, packet) in (0..).zip(packets) {
+        ok(sink.put(number * 10_000_000, &packet));
+    }
+    ok(sink.finish());
+    file
+}
+
+/// Frames that left for the wire, in any order: HPUs work at the same time.
+fn frames(file: &Path) -> Vec<Vec<u8>> {
+    let mut frames: Vec<_> = captured(file).into_iter().map(|packet| packet.data).collect();
+    frames.sort();
+    frames
+}
+
+#[test]
+fn replies_equal_those_of_the_model() {
+    for (example, name) in [("icmp_ping", "lan"), ("slmp", "slmp")] {
+        let folder = ok(tempfile::tempdir());
+        let (handlers, capture) = (
+            root().join("runtime/examples").join(example),
+            format!("sim/captures/{name}.pcap"),
+        );
+        let [model, rtl] = CLUSTERS.map(|clusters| {
+            let out = folder.path().join(clusters);
+            let arguments = ["--pcap", &capture, "--json", "--out", &out.display().to_string()];
+            let summary = json(&run(clusters, &handlers, &arguments));
+            assert_eq!(
+                summary["unbalanced"],
+                serde_json::json!([]),
+                "{example}, {clusters}"
+            );
+            (frames(&out), packets(&summary, "done with"), summary)
+        });
+        assert!(!model.0.is_empty(), "{example}");
+        assert!(model.0 == rtl.0, "{example}: replies differ");
+        assert_eq!(model.1, rtl.1, "{example}");
+        assert_eq!(model.2["counters"], rtl.2["counters"], "{example}");
+    }
+}
+
+/// Packet n is about fault n.
+const FAULTS: &str = "
+static uint8_t own[64];
+__handler__ void app_ph(handler_args_t *args) {
+    uint32_t *beyond = (uint32_t *)0x1c100000;
+    switch (*((uint8_t *)args->task->pkt_mem + 42)) {
+    case 0: *(volatile uint32_t *)0x40000000 = 1; break;
+    case 1: spin_send_packet(beyond, 64, NULL); break;
+    case 2: spin_dma(beyond, own, 64, 0, 0, NULL); break;
+    case 3: spin_dma(own, beyond, 64, 0, 0, NULL); break;
+    case 4: spin_dma_from_host(HOST_ADDR(args), 0x1c100000, 64, true, NULL); break;
+    case 5: spin_dma_to_host(HOST_ADDR(args), 0x1c100000, 64, true, NULL); break;
+    case 6: __builtin_trap(); break;
+    case 7: asm volatile(\".word 0xffffffff\"); break;
+    case 8: ((void (*)(void))beyond)(); break;
+    case 9: spin_send_packet(args->task->pkt_mem, 0, NULL); break;
+    case 10: *(volatile uint32_t *)0x1b200000 = 0; break;
+    default: for (;;) asm volatile(\"\");
+    }
+}
+";
+
+#[test]
+fn faults_are_those_of_the_model_with_their_lines() {
+    let folder = handlers("app", &format!("#include <spin_host.h>\n{FAULTS}"));
+    let capture = capture(&folder, (0..12).map(|number| udp(7, &[number; 56])));
+    let capture = capture.display().to_string();
+    let arguments = ["--pcap", &capture, "--json", "--allow-faults"];
+    let [model, rtl] = CLUSTERS.map(|clusters| json(&run(clusters, folder.path(), &arguments)));
+    let kinds = |summary: &Value, of: &str| {
+        let all = summary[of].as_array().expect("it is a list").iter();
+        let mut kinds: Vec<_> = all.map(ToString::to_string).collect();
+        kinds.sort();
+        kinds
+    };
+    for of in ["faults", "refusals"] {
+        assert_eq!(kinds(&rtl, of), kinds(&model, of));
+    }
+    assert!(kinds(&rtl, "faults").iter().all(|kind| kind.contains("app.c:")));
+    let output = run("rtl", folder.path(), &["--pcap", &capture]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    for line in [
+        "app_ph failed on packet 0",
+        "store or atomic operation at 0x40000000",
+        "its command or copy writes 0x1c100000",
+        "the watchdog ended it",
+        "0x40000000 = 1; break;",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+}
+
+#[test]
+fn output_profile_trace_and_counters_are_reported() {
+    let source = "#include <spin_host.h>
+        static uint32_t __attribute__((noinline)) sum(const uint8_t *bytes, uint32_t count) {
+            uint32_t sum = 0;
+            while (count--) sum += *bytes++;
+            return sum;
+        }
+        __handler__ void app_ph(handler_args_t *args) {
+            push_counter(&__host_data.counters[0], sum(args->task->pkt_mem, args->task->pkt_mem_size));
+            printf(\"%u bytes\\n\", (unsigned)args->task->pkt_mem_size);
+        }\n";
+    let folder = handlers("app", source);
+    let capture = capture(&folder, (0..4).map(|number| udp(7, &[number; 56])));
+    let [capture, trace] = [capture, folder.path().join("trace.json")].map(|file| file.display().to_string());
+    let [model, rtl] = CLUSTERS.map(|clusters| {
+        let arguments = ["--pcap", &capture, "--json", "--profile", "--trace", &trace];
+        let output = run(clusters, folder.path(), &arguments);
+        assert_eq!(
+            stderr(&output).matches("98 bytes").count(),
+            4,
+            "{clusters}: {output:?}"
+        );
+        let trace: Value = ok(serde_json::from_slice(&ok(std::fs::read(&trace))));
+        let events = trace["traceEvents"].as_array().expect("it is a list").iter();
+        assert_eq!(
+            events.filter(|event| event["name"] == "app_ph").count(),
+            4,
+            "{clusters}"
+        );
+        json(&output)
+    });
+    assert_eq!(rtl["handler_counters"], model["handler_counters"]);
+    let calls = |summary: &Value, name: &str| {
+        let functions = summary["profile"]["functions"]
+            .as_array()
+            .expect("it is a list")
+            .iter();
+        let found = functions
+            .into_iter()
+            .find(|function| function["function"] == name)
+            .cloned();
+        found.unwrap_or_else(|| panic!("{name} is in {}", summary["profile"]))
+    };
+    for name in ["sum", "app_ph"] {
+        assert_eq!(
+            calls(&rtl, name)["instructions"],
+            calls(&model, name)["instructions"],
+            "{name}"
+        );
+    }
+    // Idle time is not simulated.
+    let clocks = |name: &str| rtl["time"][name].as_u64().expect("it is a number");
+    assert!(clocks("core_clocks") < 20_000, "{}", rtl["time"]);
+}
+
+/// A program of another process loads handlers and gets their data; NICs with clusters as hardware exchange frames.
+#[test]
+fn a_served_nic_and_a_fabric_have_such_clusters() {
+    use crate::kit::{PATIENCE, Served, contexts, open};
+    let server = Served::start(
+        &[],
+        &[
+            "--cluster",
+            "rtl",
+            "--generate",
+            "udp,dport=7000,size=100,rate=1Gbps,count=20",
+            "--json",
+        ],
+    );
+    let nic = ok(spinneret_host::Nic::open(&server.name()));
+    let context = open(&nic, &contexts(), "count", &port(7000));
+    let total = ok(context.variable("total"));
+    ok(nic.wait_until("all packets", PATIENCE, || Ok(total.load::<u32>(0)? == 20)));
+    assert_eq!(ok(nic.counters()).get("ingress.hers"), Some(20));
+    drop((total, context, nic));
+    let summary = server.process.interrupt().json();
+    assert_eq!(packets(&summary, "done with"), 20);
+
+    let folder = ok(tempfile::tempdir());
+    let topology = folder.path().join("pair.toml");
+    let handlers = root().join("runtime/examples/icmp_ping");
+    let text = format!(
+        "[[nic]]\nname = 'a'\ntransmit = 'icmp,size=98,rate=1Gbps,count=20'\nto = 'b'\nafter = '400 us'\n\
+         [[nic]]\nname = 'b'\nhandlers = '{}'\n[[cable]]\nbetween = ['a', 'b']\n",
+        handlers.display()
+    );
+    ok(std::fs::write(&topology, text));
+    let mut fabric = spinneret();
+    fabric.args(["fabric", "--cluster", "rtl", "--json"]);
+    let summary = json(&ok(fabric.arg(&topology).output()));
+    let handled = &summary["nics"]["b"]["summary"]["handlers"][0]["packets"];
+    assert_eq!(*handled, serde_json::json!(20), "{summary}");
+}
