@@ -1,13 +1,14 @@
 //! Benches of whole programs, and the paper's experiments.
 //!
 //! ```text
-//! ./dev bench NAME ---> nic, laptop, fabric, pci, serve, mpi, rpc ---> spinneret_table::bench: medians, bars, JSON
+//! ./dev bench NAME ---> nic, cluster, laptop, fabric, pci, serve, mpi, rpc ---> spinneret_table::bench: medians, bars, JSON
 //! ./dev experiments ---> experiments: figure7 ... figure10 ---> CSV, pictures
 //! ```
 //!
 //! A bench contains its subject only. Benches of single blocks, which count cycles, are in `tb/`; Molly's is in
 //! `molly/command/`.
 
+mod cluster;
 pub mod experiments;
 mod fabric;
 mod harness;
@@ -41,6 +42,8 @@ struct Arguments {
 enum Command {
     /// Speed of the simulation of one NIC under load
     Nic(Figures<nic::Arguments>),
+    /// Latency, handler times and rates of spinneret's own clusters, as RTL at 250 MHz
+    Cluster(Figures<cluster::Arguments>),
     /// Pings, round trips, full load and simulation speed of one NIC, compared with the paper and Icarus
     Laptop(Figures<laptop::Arguments>),
     /// Speed of many simulated NICs on threads and on ranks of MPI, and a token on a ring
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Nic(bench) => bench.measure("nic", nic::run),
+        Command::Cluster(bench) => bench.measure("cluster", cluster::run),
         Command::Laptop(bench) => bench.measure("laptop", laptop::run),
         Command::Fabric(bench) => bench.measure("fabric", fabric::run),
         Command::Pci(bench) => bench.measure("pci", pci::run),

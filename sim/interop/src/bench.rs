@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use spinneret_cluster::{TraceEntry, TraceEvent};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::{Nic, Out};
+use spinneret_nic::run::{Hpus, program_for};
 use spinneret_program::Program;
 use spinneret_regmap::pspin::driver;
 use spinneret_rules::{MatcherParams, RuleFile};
@@ -33,9 +34,9 @@ impl Handlers {
     ///
     /// # Errors
     /// If it cannot be compiled, or its rules are wrong.
-    pub(crate) fn build(folder: &str) -> Result<Self> {
+    pub(crate) fn build(folder: &str, hpus: Hpus) -> Result<Self> {
         let folder = root().join("runtime").join(folder);
-        let elf = spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?;
+        let elf = program_for(&folder, crate::top::CLUSTERS, hpus)?;
         Ok(Self {
             name: folder
                 .file_name()

@@ -7,6 +7,7 @@ use crate::workloads::{Host, Load, Outcome};
 use anyhow::{Context as _, Result, bail, ensure};
 use pcap_file::pcap::PcapReader;
 use spinneret_nic::Simulated;
+use spinneret_nic::run::Hpus;
 use spinneret_program::Program;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::fs::File;
@@ -35,10 +36,11 @@ pub struct ExampleRun {
 pub fn run_example(
     nic: Simulated,
     handlers: &'static str,
+    hpus: Hpus,
     mixed: [usize; 2],
     tell: &mut dyn FnMut(&str),
 ) -> Result<ExampleRun> {
-    let built = Handlers::build(handlers)?;
+    let built = Handlers::build(handlers, hpus)?;
     tell("the program is loaded");
     let (mut bench, mut host) = Host::start(handlers, nic, &built)?;
     let (mut figures, mut trace) = (Vec::new(), Vec::new());
@@ -151,7 +153,7 @@ fn crowd(bench: &mut Bench, host: &mut Host, frames: Vec<Vec<u8>>) -> Result<u64
 
 /// The model's figures of an example, by size.
 pub(crate) fn modelled_figures(name: &'static str) -> Result<Vec<Figures>> {
-    Ok(run_example(modelled(WATCHDOG)?, name, [0, 0], &mut |_| ())?.figures)
+    Ok(run_example(modelled(WATCHDOG)?, name, Hpus::Pspin, [0, 0], &mut |_| ())?.figures)
 }
 
 /// Packets for an example.

@@ -4,6 +4,7 @@
 use crate::bench::{self, Bench, Handlers};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_nic::Simulated;
+use spinneret_nic::run::Hpus;
 use spinneret_packets::udp_from;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -63,7 +64,7 @@ pub struct Cost {
 /// # Errors
 /// If a packet is not answered.
 pub fn measure_costs(nic: Simulated, mut tell: impl FnMut(&Cost)) -> Result<Vec<Cost>> {
-    let handlers = Handlers::build("tests/costs")?;
+    let handlers = Handlers::build("tests/costs", Hpus::Pspin)?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut costs = Vec::new();
     let mut loops = [0; 3];
@@ -227,7 +228,7 @@ impl fmt::Display for Answer {
 /// # Errors
 /// If the hardware fails.
 pub fn probe_accesses(nic: Simulated, mut tell: impl FnMut(usize, Answer)) -> Result<Vec<Answer>> {
-    let handlers = Handlers::build("tests/touch")?;
+    let handlers = Handlers::build("tests/touch", Hpus::Pspin)?;
     let mut bench = Bench::start(nic, &handlers)?;
     let mut answers = Vec::new();
     for (number, (_, kind, address)) in ACCESSES.iter().enumerate() {

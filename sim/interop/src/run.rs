@@ -11,6 +11,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Parser, ValueEnum};
 use spinneret_gen::board::corundum::Pspin;
 use spinneret_nic::Simulated;
+use spinneret_nic::run::Hpus;
 use spinneret_verilate::{Port, Progress, SharedModel};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -301,8 +302,9 @@ fn public_examples(real: &Real, folder: &Path, arguments: &Arguments) -> Result<
 fn example(real: &Real, name: &'static str, arguments: &Arguments) -> Result<bool> {
     let packets = arguments.packets as usize;
     let mixed = [examples::MIXED_ALONE, packets - examples::MIXED_ALONE];
-    let model = run_example(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
-    let tried = run_example(real.nic()?, name, mixed, &mut |text| {
+    let hpus = if arguments.own { Hpus::Any } else { Hpus::Pspin };
+    let model = run_example(modelled(WATCHDOG)?, name, hpus, mixed, &mut |_| ())?;
+    let tried = run_example(real.nic()?, name, hpus, mixed, &mut |text| {
         status(&format!("{name}: {text}"))
     })?;
     status("");

@@ -6,6 +6,7 @@ use spinneret_interop::workloads::EXAMPLES;
 use spinneret_interop::{compare, contexts, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use spinneret_nic::run::Hpus;
 
 fn nic(watchdog: u64) -> Simulated {
     let mut config = NicConfig::default();
@@ -79,7 +80,7 @@ fn packet_traces_and_times_match() {
         let Ok(real) = recorded::read_example(name) else {
             continue;
         };
-        let model = run_example(nic(1_000_000), name, [0, 0], &mut |_| ());
+        let model = run_example(nic(1_000_000), name, Hpus::Pspin, [0, 0], &mut |_| ());
         let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for (row, (size, (real, model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate() {
             told.extend(compare::figures_differ(name, *size, row == 0, real, model));
@@ -126,7 +127,8 @@ fn four_contexts_are_isolated() {
 fn examples_work_with_the_public_defects() {
     for name in EXAMPLES {
         let [one, other] = [nic(1_000_000), strict()].map(|nic| {
-            run_example(nic, name, [20, 100], &mut |_| ()).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+            run_example(nic, name, Hpus::Pspin, [20, 100], &mut |_| ())
+                .unwrap_or_else(|error| panic!("{name}: {error:#}"))
         });
         assert_eq!(compare::differences(name, &one, &other), [""; 0], "{name}");
         // All SLMP segments are acknowledged, and all messages arrive except the one that the last packets start.

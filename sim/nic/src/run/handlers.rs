@@ -81,12 +81,30 @@ pub enum BuildError {
     },
 }
 
+/// HPUs that a program is built for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hpus {
+    /// All.
+    #[default]
+    Any,
+    /// Those of the PULP cluster alone, which saves some instructions.
+    Pspin,
+}
+
 /// The program of a path for that many clusters: an ELF file, or the result of make in a folder. Output of make goes to
 /// standard error.
 ///
 /// # Errors
 /// If it does not exist, or cannot be built.
 pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
+    program_for(path, clusters, Hpus::Any)
+}
+
+/// [`program`] for some HPUs.
+///
+/// # Errors
+/// As [`program`].
+pub fn program_for(path: &Path, clusters: usize, hpus: Hpus) -> Result<PathBuf, BuildError> {
     if path.is_file() {
         return Ok(path.to_owned());
     }
@@ -99,12 +117,15 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
         });
     }
     // Relative to the folder: make rebuilds objects only under the same name when headers change.
-    let results = match clusters {
+    let mut results = match clusters {
         DEFAULT_CLUSTERS => "build".to_owned(),
         _ => format!("build/clusters-{clusters}"),
     };
+    if hpus == Hpus::Pspin {
+        results += "/pspin";
+    }
     let (results, _lock) = place(path, &results)?;
-    make(path, clusters, &results)?;
+    make(path, clusters, &results, hpus)?;
     only_elf(&path.join(results))
 }
 
@@ -144,7 +165,7 @@ fn cache(path: &Path) -> Option<PathBuf> {
     )
 }
 
-fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> {
+fn make(path: &Path, clusters: usize, results: &Path, hpus: Hpus) -> Result<(), BuildError> {
     if !["Makefile", "makefile", "GNUmakefile"]
         .iter()
         .any(|name| path.join(name).is_file())
@@ -154,6 +175,10 @@ fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> 
         });
     }
     let done = command(path, clusters, results)?
+        .arg(match hpus {
+            Hpus::Any => "HPU=any",
+            Hpus::Pspin => "HPU=pspin",
+        })
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();

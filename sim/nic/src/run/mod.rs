@@ -11,7 +11,7 @@ pub(crate) mod setup;
 mod wave;
 
 pub use embedded::{Embedded, Outcome};
-pub use handlers::{BuildError, program};
+pub use handlers::{BuildError, Hpus, program, program_for};
 pub use host::HostPing;
 pub use receive::{ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};
