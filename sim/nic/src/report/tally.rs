@@ -317,7 +317,7 @@ impl Tally {
                 "ingress.hers and dropped frames",
                 self.sum(&["ingress.hers"]).unwrap_or(0) + self.drops().values().sum::<u64>(),
                 "ingress.matched",
-                self.sum(&["matched"]),
+                self.sum(&["ingress.matched"]),
             ),
         ];
         sums.into_iter()
@@ -329,7 +329,7 @@ impl Tally {
             .collect()
     }
 
-    /// Sum of counters of the ingress path, if all were read.
+    /// Sum of counters, if all were read.
     fn sum(&self, names: &[&str]) -> Option<u64> {
         names.iter().map(|name| self.counters.get(*name).copied()).sum()
     }
