@@ -136,7 +136,7 @@ const EVENTS: usize = commands::EVENTS + 3;
     stored: StoredFields = StoredFields::new(reads),
     way: WayFields = shape.way(),
     side: usize = shape.side().width,
-    // What a command has besides its plan, and a beat besides its bytes.
+    // Bits that a command has besides its plan, and a beat besides its bytes.
     way_width = shape.with_pass(way.width),
     route_width = shape.with_pass(1 + side),
     events = if shape.pass || shape.cluster_reset { EVENTS } else { SENT + 1 },

@@ -1,8 +1,8 @@
 /*
  * A filter in front of a DNS server: queries for allowed names reach Linux, others are answered with REFUSED by the NIC.
  *
- * A query that passes is unchanged. Whatever is sent to port 53 and is not one plain question over UDP and IPv4 is dropped, as
- * the filter cannot tell its name.
+ * A query that passes is unchanged. The filter drops all else that is sent to port 53, as it reads the name of one plain question
+ * over UDP and IPv4 only.
  */
 #include <handler.h>
 #include <packets.h>

@@ -6,10 +6,10 @@
 #include <packets.h>
 #include <spin_guard.h>
 
-/* Sources are told apart by a hash of their address. */
+/* Sources with the same hash of their address share an entry. */
 #define ENTRIES_LOG2 10
 
-/* What the host can change, in L2: requests that a source may send in a period, and the length of a period, as a power of two in
+/* Settings in L2, which the host can change: requests that a source may send in a period, and the length of a period, as a power of two in
  * clocks; 2^25 clocks are 0.8 s at 40 MHz. */
 __attribute__((used, section(".l2_handler_data"))) volatile uint32_t syn_limit = 16;
 __attribute__((used, section(".l2_handler_data"))) volatile uint32_t syn_period_shift = 25;
